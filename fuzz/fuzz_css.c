@@ -9,7 +9,7 @@
 struct found {
     size_t count;
     uint64_t hash; /* a hash of all URLs and places */
-    struct html_place last;
+    struct html_position last;
 };
 
 static int take(const struct css_url *url, void *arg)

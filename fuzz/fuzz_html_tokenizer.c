@@ -36,7 +36,7 @@ static void note(struct record *record, char kind, const char *bytes, size_t n)
     html_buffer_add(&record->tags, bytes, n, SIZE_MAX);
 }
 
-static void note_place(struct record *record, struct html_place place)
+static void note_place(struct record *record, struct html_position place)
 {
     CLAIM(place.line >= 1 && place.column >= 1);
     note(record, 'p', (const char *)&place, sizeof place);

@@ -7,7 +7,7 @@
 #include "../crawler/page/markdown/markdown.h"
 
 struct seen {
-    struct html_place last;
+    struct html_position last;
     size_t links, lines;
 };
 

@@ -29,7 +29,6 @@
 #include "../judge/outcome.h"
 #include "page_search.h"
 #include "enqueue.h"
-#include "../scope/private_address.h"
 #include "../saved/recheck.h"
 #include "redirect.h"
 #include "replay.h"
@@ -59,11 +58,12 @@ struct worker {
     const struct target *page; /* that is asked for */
     const struct store_page
         *kept; /* the page is what an earlier crawl was answered; or NULL */
-    const struct url_book *book; /* of that one */
+    const struct saved_urls *book; /* of that one */
     /* of the target that is asked for; another page may want it meanwhile */
     bool wants_body;
     int64_t asked_ns,
         duration_ns;  /* when it was asked for last, and how long that took */
+    bool reopens;     /* its redirect closes a loop that is fetched once more */
     bool is_rested;   /* its host was not asked for a while before that */
     int problem;      /* of the page that was judged last: page_search_end() */
     const char *flaw; /* the same in words, where it was searched but not to its end */
@@ -97,11 +97,11 @@ static int tell_page(struct crawler *crawler, const struct target *page,
                                  .depth = page->depth,
                                  .tries = page->tries,
                                  .links = links,
-                                 .searched = page->is_searched};
+                                 .searched = target_is_searched(page)};
 
     copy_charset(answer->content_type, charset, sizeof charset);
     record.encoding = charset[0] != '\0' ? charset : NULL;
-    crawler->summary.pages += page->is_searched;
+    crawler->summary.pages += target_is_searched(page);
     return records_page(&crawler->sinks, &record);
 }
 
@@ -307,7 +307,7 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
                                 &problem);
     else if (page_search_is_due(&source))
         rc = page_search_end(&worker->pages, page, &source, &links, &problem);
-    if (rc == 0 && on_site && !page->is_reasked)
+    if (rc == 0 && on_site && page->refetch != REFETCH_IDS)
         rc = tell_page(crawler, page, answer, links);
     if (rc < 0)
         return rc;
@@ -315,7 +315,7 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
     worker->flaw = flaw_of(worker, answer);
     judgement = judge_answer(crawler->options, page->url, on_site, answer);
     crawler->fetched_count +=
-        on_site && judgement.verdict == VERDICT_OK && !page->is_reasked;
+        on_site && judgement.verdict == VERDICT_OK && page->refetch != REFETCH_IDS;
     if (answer->rc < 0)
         snprintf(message, sizeof message, "%s", answer->error);
     else if (judgement.verdict == VERDICT_OK)
@@ -333,13 +333,13 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
         rc = cache_add(crawler->cache, page->url, time(NULL));
     if (rc < 0)
         return rc;
-    if (page->is_reasked) {
-        page->is_reasked = false;
+    if (page->refetch == REFETCH_IDS) {
+        page->refetch = REFETCH_NONE;
         return verdicts_recheck(crawler, page);
     }
     if (!on_site && page->wants_body && !worker->wants_body &&
         judgement.verdict == VERDICT_OK) {
-        page->is_reasked = true; /* somebody has asked for its ids meanwhile */
+        page->refetch = REFETCH_IDS; /* a link has asked for its ids meanwhile */
         frontier_add_again(&crawler->frontier, page);
     }
     if (judgement.verdict == VERDICT_OK)
@@ -352,25 +352,26 @@ static int end_start(struct crawler *crawler, const struct target *page)
 {
     if (!page->is_start || crawler->member != NULL)
         return 0;
-    return --crawler->starts_open == 0 ? place_held(crawler) : 0;
+    return --crawler->starts_open == 0 ? enqueue_held(crawler) : 0;
 }
 
 static int digest(struct worker *worker, struct target *page, struct answer *answer)
 {
     struct crawler *crawler = worker->crawler;
-    bool was_asked_before = page->is_reasked;
+    bool was_asked_before = page->refetch == REFETCH_IDS;
     int rc;
 
-    page->is_fetched = true;
+    target_set_state(page, TARGET_DONE);
     page->status = (int16_t)answer->status;
     page->sets_cookie = answer->sets_cookie;
-    page->reopens = worker->kept != NULL && (worker->kept->flags & STORE_REOPENS) != 0;
+    worker->reopens = worker->kept != NULL && (worker->kept->flags & STORE_REOPENS) != 0;
     if (keeps_cache(worker, page))
         cache_drop(crawler->cache, page->url); /* until it is judged */
-    if (answer->rc == 0 && judge_is_redirect(answer->status) && !page->is_reasked) {
+    if (answer->rc == 0 && answer_is_redirect(answer->status) &&
+        page->refetch != REFETCH_IDS) {
         rc = page->kind == TARGET_SITE ? tell_page(crawler, page, answer, 0) : 0;
         if (rc == 0)
-            rc = redirect_follow(crawler, page, answer->location);
+            rc = redirect_follow(crawler, page, answer->location, &worker->reopens);
         if (rc == 0)
             rc = text_checks_redirect(crawler, page);
     } else {
@@ -483,9 +484,10 @@ static unsigned flags_of(const struct worker *worker, const struct target *page,
            (answer->is_too_long ? STORE_TOO_LONG : 0) |
            (answer->is_challenge ? STORE_CHALLENGE : 0) |
            (answer->sets_cookie ? STORE_SETS_COOKIE : 0) |
-           (page->reopens ? STORE_REOPENS : 0) | (answer->has_body ? STORE_BODY : 0) |
+           (worker->reopens ? STORE_REOPENS : 0) | (answer->has_body ? STORE_BODY : 0) |
            (worker->wants_body ? STORE_WANTED_IDS : 0) |
-           (page->is_searched ? STORE_SEARCHED : 0) | (page->has_ids ? STORE_HAS_IDS : 0);
+           (target_is_searched(page) ? STORE_SEARCHED : 0) |
+           (target_has_ids(page) ? STORE_HAS_IDS : 0);
 }
 
 /* Of an answer that has taken the place of one that was kept: that one's. */
@@ -546,7 +548,7 @@ static int keep(struct worker *worker, const struct target *page,
                                    kept != NULL ? kept->modified : NULL);
     if (answer->has_body || worker->pages.links.bytes.n > 0)
         keep_links(worker, &record);
-    if (page->is_searched && worker->problem == 0) {
+    if (target_is_searched(page) && worker->problem == 0) {
         record.ids = page->ids;
         record.id_count = page->id_count;
     }
@@ -629,7 +631,7 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
     struct recheck_kept kept = {.headers = NULL};
     struct answer answer;
     struct request_reader reader = {wants_body, take_body, worker, NULL};
-    int rc = request_find_headers(crawler, job->host);
+    int rc = request_find_headers(&crawler->requester, job->host);
 
     if (rc == 0 && crawler->recheck != NULL)
         rc = find_kept(worker, job, &kept, &reader);
@@ -642,7 +644,7 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
     job->target->tries += job->target->tries < UINT8_MAX;
     worker->page = job->target;
     worker->wants_body = job->target->wants_body;
-    rc = request_answer(crawler, job->target, &reader, &answer);
+    rc = request_answer(&crawler->requester, job->target, &reader, &answer);
     worker->duration_ns = coil_now() - worker->asked_ns - answer.paused_ns;
     crawler->summary.bytes += answer.received_bytes;
     if (rc == 0)
@@ -683,7 +685,7 @@ static int tell_sitemaps(struct worker *worker, struct host *host)
 static int ask_rules(struct worker *worker, const struct frontier_job *job)
 {
     struct crawler *crawler = worker->crawler;
-    int rc = rules_get(crawler, job->host);
+    int rc = robots_txt_get(&crawler->requester, job->host);
 
     frontier_ask(job->host); /* that was a request, and may have told a longer delay */
     if (rc == 0)
@@ -698,6 +700,7 @@ static int leave_out(struct crawler *crawler, struct target *page, unsigned line
     char message[64];
     int rc;
 
+    target_set_state(page, TARGET_DONE);
     snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
     rc = verdicts_settle(crawler, page,
                          (struct judgement){VERDICT_SKIPPED, REASON_ROBOTS}, message);
@@ -723,6 +726,7 @@ static int fail_by_rules(struct crawler *crawler, struct target *page,
     char message[ANSWER_ERROR_BYTES + 16];
     int rc;
 
+    target_set_state(page, TARGET_DONE);
     if (failure->rc == 0)
         page->status = (int16_t)failure->status;
     if (failure->rc < 0)
@@ -802,7 +806,7 @@ static int digest_left_out(struct crawler *crawler, struct target *page,
 }
 
 static int digest_kept(void *arg, struct target *page, const struct store_page *kept,
-                       const struct url_book *book)
+                       const struct saved_urls *book)
 {
     struct worker *worker = arg;
     int rc;
@@ -825,7 +829,7 @@ static int replay_kept(struct crawler *crawler)
 
     worker.pages.is_replay = true;
     if (rc == 0)
-        rc = replay(crawler, crawler->kept, digest_kept, &worker);
+        rc = replay(crawler, crawler->earlier, digest_kept, &worker);
     page_search_finish(&worker.pages);
     crawler->kept_bytes = crawler->summary.bytes;
     crawler->begin_ns -= crawler->earlier_ns;
@@ -863,6 +867,7 @@ static int give_up(struct crawler *crawler, const struct frontier_job *job)
         .error = "each process that has asked for it has ended before it had an answer"};
     int rc = keep_record(crawler, job->target, &record);
 
+    target_set_state(job->target, TARGET_DONE);
     if (rc == 0)
         frontier_done(&crawler->frontier, job);
     return rc;
@@ -892,7 +897,7 @@ static int visit(struct worker *worker, const struct frontier_job *job)
     }
     if (job->host->rules_failure != NULL)
         return fail_by_rules_and_keep(crawler, job);
-    forbids = rules_forbid(job->host, job->target->url, &line);
+    forbids = robots_txt_forbids(job->host, job->target->url, &line);
     if (forbids != 0)
         return forbids < 0 ? forbids : leave_out_and_keep(crawler, job, line);
     return fetch(worker, job);
@@ -958,8 +963,8 @@ static int place_starts(struct crawler *crawler)
     int rc = 0;
 
     for (size_t i = 0; i < count && rc == 0; i++)
-        rc = place_start(crawler, targets_at(&crawler->targets, i));
-    return rc == 0 ? file_place_starts(crawler) : rc;
+        rc = enqueue_start(crawler, targets_at(&crawler->targets, i));
+    return rc == 0 ? file_enqueue_starts(crawler) : rc;
 }
 
 /* The starts, and what has come of them so far. */
@@ -967,14 +972,14 @@ static int begin(struct crawler *crawler)
 {
     int rc;
 
-    if (crawler->kept != NULL)
+    if (crawler->earlier != NULL)
         frontier_note_only(&crawler->frontier);
     if (crawler->member != NULL)
         crawler->starts_open = 1; /* until Redis says that none is */
     rc = place_starts(crawler);
-    if (rc == 0 && crawler->kept != NULL)
+    if (rc == 0 && crawler->earlier != NULL)
         rc = replay_kept(crawler);
-    if (rc == 0 && crawler->kept != NULL && !crawler->is_only_told)
+    if (rc == 0 && crawler->earlier != NULL && !crawler->is_only_told)
         frontier_take_noted(&crawler->frontier, &crawler->targets);
     return rc;
 }
@@ -1017,7 +1022,7 @@ static unsigned share_of(unsigned limit, unsigned split)
     return limit / split > 0 ? limit / split : 1;
 }
 
-unsigned crawler_split(const struct crawler *crawler)
+static unsigned split_of(const struct crawler *crawler)
 {
     return crawler->member != NULL ? crawler->options->split_host : 1;
 }
@@ -1027,7 +1032,7 @@ static void open_frontier(struct crawler *crawler)
     const struct options *options = crawler->options;
     unsigned tasks = options->max_tasks;
     unsigned per_host = options->per_host > 0 ? options->per_host : tasks;
-    unsigned split = crawler_split(crawler);
+    unsigned split = crawler->requester.split;
 
     frontier_init(
         &crawler->frontier,
@@ -1074,19 +1079,20 @@ static bool is_first_of_url(const struct crawler *crawler, const struct target *
 /* Links to a finding of the baseline that it lacks: as far as they are kept. */
 static size_t count_new_links(const struct crawler *crawler, const struct target *target)
 {
-    const struct mention *mention =
-        mentions_of(&crawler->mentions, &crawler->targets, target);
+    const struct reference *reference =
+        references_of(&crawler->references, &crawler->targets, target);
     size_t n = 0;
 
-    for (; mention != NULL; mention = mentions_at(&crawler->mentions, mention->before))
-        n += mention_is_told(mention, target);
+    for (; reference != NULL;
+         reference = references_at(&crawler->references, reference->before))
+        n += reference_is_told(reference, target);
     return n;
 }
 
 static void count_target(struct crawler *crawler, const struct target *target)
 {
     struct record_summary *summary = &crawler->summary;
-    size_t links = targets_known(&crawler->targets, target)->mention_count;
+    size_t links = targets_known(&crawler->targets, target)->reference_count;
 
     summary->urls += target->fragment_at == 0;
     if (!target->is_wanted)
@@ -1117,44 +1123,17 @@ static int settle_rest(struct crawler *crawler)
     return rc;
 }
 
-/* What leads out of the site may not lead into the own network. */
-static bool allows_address(const struct sockaddr *address, void *arg)
-{
-    (void)arg;
-    return !is_private_address(address);
-}
-
-static int open_sessions(struct crawler *crawler)
-{
-    const struct options *options = crawler->options;
-    coil_http_session_opts opts = {.user_agent = options->user_agent,
-                                   .proxy = options->proxy,
-                                   .ca_file = options->ca_file,
-                                   .insecure = options->insecure,
-                                   .cookies = options->cookies,
-                                   .max_connections = options->max_tasks};
-    int rc = coil_http_session_create(&opts, &crawler->sessions[FRONTIER_SITE]);
-
-    if (rc < 0)
-        return rc;
-    if (options->exclude_private)
-        opts.allows_address = allows_address;
-    return coil_http_session_create(&opts, &crawler->sessions[FRONTIER_EXTERNAL]);
-}
-
 int crawler_open(struct crawler *crawler)
 {
+    crawler->requester.split = split_of(crawler);
     open_frontier(crawler);
-    return open_sessions(crawler);
+    return requester_open(&crawler->requester);
 }
 
 void crawler_close(struct crawler *crawler)
 {
     frontier_close(&crawler->frontier);
-    for (int class = 0; class < FRONTIER_CLASSES; class ++) {
-        coil_http_session_destroy(crawler->sessions[class]);
-        crawler->sessions[class] = NULL;
-    }
+    requester_close(&crawler->requester);
 }
 
 /* What failed, in words: the errno does not name the file. */
@@ -1231,7 +1210,7 @@ static int add_start(struct crawler *crawler, const char *url)
     struct target *target;
 
     if (strstr(url, "://") == NULL)
-        return 0; /* a path: file_place_starts() */
+        return 0; /* a path: file_enqueue_starts() */
     target = targets_get(&crawler->targets, url, 0, &is_new);
     if (target == NULL)
         return -ENOMEM;
@@ -1260,9 +1239,10 @@ int crawler_init(struct crawler *crawler, const struct options *options,
 
     *crawler = (struct crawler){.options = options,
                                 .sinks = {sinks, sink_count},
+                                .requester.options = options,
                                 .site.lenient = options->lenient,
                                 .begin_s = time(NULL),
-                                .mentions.fail_on = options->fail_on};
+                                .references.fail_on = options->fail_on};
     crawler->held_end = &crawler->held;
     targets_init(&crawler->targets, cold);
     for (size_t i = 0; i < options->starts.count && rc == 0; i++)
@@ -1272,14 +1252,29 @@ int crawler_init(struct crawler *crawler, const struct options *options,
     return rc;
 }
 
+void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved)
+{
+    if (saved->store == NULL)
+        return;
+    crawler->earlier = saved->command == COMMAND_CRAWL ? NULL : saved->store;
+    crawler->state = saved->state;
+    crawler->recheck = saved->recheck;
+    crawler->is_only_told =
+        saved->command == COMMAND_REPORT || saved->command == COMMAND_DIFF;
+    if (saved->state != NULL)
+        state_take_targets(saved->state, &crawler->targets);
+    targets_set_id_seed(&crawler->targets, store_setup(saved->store)->seed);
+    crawler->begin_s = store_setup(saved->store)->time_s;
+}
+
 void crawler_finish(struct crawler *crawler)
 {
     frontier_finish(&crawler->frontier);
     site_finish(&crawler->site);
     local_finish(&crawler->local);
-    mentions_finish(&crawler->mentions);
+    references_finish(&crawler->references);
     traps_finish(&crawler->traps);
-    table_finish(&crawler->places);
+    table_finish(&crawler->redirects);
     text_checks_finish(&crawler->texts);
     targets_finish(&crawler->targets);
     free(crawler->complaint);

@@ -19,8 +19,9 @@
 #include "../judge/reference.h"
 #include "../options/options.h"
 #include "../verdict/record.h"
-#include "../fetch/warc.h"
+#include "../fetch/request.h"
 #include "../scope/site.h"
+#include "../saved/saved_crawl.h"
 #include "../saved/state.h"
 #include "../frontier/target.h"
 #include "text_checks.h"
@@ -35,9 +36,8 @@ struct crawler {
     struct record_sinks sinks;
     struct cache *cache;       /* of external targets that were well; or NULL */
     struct baseline *baseline; /* findings that do not fail the run; or NULL */
-    struct store *kept;        /* an earlier crawl that this one goes on with; or NULL */
+    struct store *earlier;     /* an earlier crawl that this one continues; or NULL */
     struct state *state;       /* where this one is kept; or NULL */
-    struct warc *warc;         /* where all that goes over the wire is kept; or NULL */
     struct member *member;     /* of a crawl that many share, or NULL: member.h */
     struct recheck *recheck;   /* what a page need not be sent again for; or NULL */
     bool is_only_told;         /* what is kept is told, and nothing is asked for */
@@ -46,14 +46,13 @@ struct crawler {
     int64_t earlier_ns;        /* what earlier runs of it took */
     char *
         complaint; /* for free(): why the crawl could not go on, if the errno does not say it */
-    coil_http_session *sessions[FRONTIER_CLASSES];
+    struct requester requester;
     struct frontier frontier;
     struct site site;   /* all of them */
     struct local local; /* files and folders, if some of the starts are that */
     struct targets targets;
-    struct table
-        places; /* by URL: the fragment in the Location of a redirect; redirect_place() */
-    struct mentions mentions;
+    struct table redirects; /* fragments of Locations, by URL; redirect_fragment() */
+    struct references references;
     struct traps traps;
     struct text_checks texts; /* that links lead to */
     struct target *due;       /* whose verdict can be found now; judge_due() */
@@ -86,12 +85,13 @@ COIL_SUSPENDS int crawler_run(void *arg);
 
 void crawler_finish(struct crawler *crawler);
 
+/* Continue, recheck or report a saved crawl, after crawler_init(). `saved` must outlive the
+   crawler. */
+void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved);
+
 /* A second has passed: what is known is written to the crawl's file, if it has one. Fails as
    state_save_if_due(). */
 COIL_SUSPENDS int crawler_save(struct crawler *crawler);
-
-/* How many processes may ask one host at a time: each does so as much less. */
-unsigned crawler_split(const struct crawler *crawler);
 
 /* What crawler_run() begins and ends with, for who wants to ask no more than a question.
    Open: 0, -ENOMEM; close it in any case. */

@@ -14,7 +14,6 @@
 static int ask_for(struct crawler *crawler, struct target *page,
                    enum frontier_class class)
 {
-    page->is_asked = true;
     page->host = frontier_host(&crawler->frontier, page->url, class);
     if (page->host == NULL)
         return -ENOMEM;
@@ -125,7 +124,7 @@ static enum reason reason_of_mode(const struct crawler *crawler,
     return is_offline(crawler) ? REASON_OFFLINE : REASON_NONE;
 }
 
-int place_reason(struct crawler *crawler, const struct target *page, const char *from)
+int enqueue_reason(struct crawler *crawler, const struct target *page, const char *from)
 {
     int reason = reason_against(crawler, page);
 
@@ -140,41 +139,46 @@ static int leave_out(struct crawler *crawler, struct target *page, enum reason r
 {
     enum verdict verdict = reason == REASON_OFFLINE ? VERDICT_UNCHECKED : VERDICT_SKIPPED;
 
+    if (page->page == page)
+        target_set_state(page, TARGET_LEFT_OUT);
     return verdicts_settle(crawler, page, (struct judgement){verdict, reason}, NULL);
 }
 
 static int place_on_site(struct crawler *crawler, struct target *page, const char *from)
 {
-    int reason = place_reason(crawler, page, from);
+    int reason = enqueue_reason(crawler, page, from);
 
-    page->is_step = reason == REASON_TRAP_CALENDAR;
-    if (page->is_step) {
-        page->is_placed = false; /* until the end: another page may link to it */
+    if (reason == REASON_TRAP_CALENDAR) {
+        target_set_state(page, TARGET_CALENDAR);
         return 0;
     }
     if (reason != REASON_NONE)
         return reason < 0 ? reason : leave_out(crawler, page, (enum reason)reason);
-    if (page->depth > crawler->options->max_depth)
-        return 0; /* until the end: there may be a shorter way */
+    if (page->depth > crawler->options->max_depth) {
+        target_set_state(page, TARGET_TOO_DEEP);
+        return 0;
+    }
     crawler->page_count += !page->is_sitemap;
     return ask_for(crawler, page, FRONTIER_SITE);
 }
 
 static int place_external(struct crawler *crawler, struct target *page)
 {
-    int reason = place_reason(crawler, page, NULL);
+    int reason = enqueue_reason(crawler, page, NULL);
 
     if (reason != REASON_NONE)
         return reason < 0 ? reason : leave_out(crawler, page, (enum reason)reason);
-    if (is_cached(crawler, page))
+    if (is_cached(crawler, page)) {
+        target_set_state(page, TARGET_LEFT_OUT);
         return verdicts_settle(crawler, page, (struct judgement){VERDICT_OK, REASON_NONE},
                                "was well not long ago");
+    }
     return ask_for(crawler, page, FRONTIER_EXTERNAL);
 }
 
 static void hold(struct crawler *crawler, struct target *page)
 {
-    page->is_held = true;
+    target_set_state(page, TARGET_HELD);
     page->link = NULL;
     *crawler->held_end = page;
     crawler->held_end = &page->link;
@@ -191,37 +195,35 @@ static void unhold(struct crawler *crawler, struct target *page)
     *at = page->link;
     if (*at == NULL)
         crawler->held_end = at;
-    page->is_held = false;
+    target_set_state(page, TARGET_MET);
 }
 
-void place_taken(struct crawler *crawler, struct target *page)
+void enqueue_leased(struct crawler *crawler, struct target *page)
 {
-    if (page->is_held)
+    if (page->state == TARGET_HELD)
         unhold(crawler, page);
 }
 
-int place_file(struct crawler *crawler, struct target *file)
+int enqueue_file(struct crawler *crawler, struct target *file)
 {
     int excluded = file->is_start ? 0 : is_excluded(crawler->options, file->url);
 
     file->kind = TARGET_FILE;
-    file->is_placed = true;
     if (excluded != 0)
         return excluded < 0 ? excluded : leave_out(crawler, file, REASON_EXCLUDED);
     return ask_for(crawler, file, FRONTIER_SITE);
 }
 
-int place_page(struct crawler *crawler, struct target *page, const char *from)
+int enqueue_page(struct crawler *crawler, struct target *page, const char *from)
 {
     int inside;
 
     if (strncmp(page->url, "file:", 5) == 0)
-        return place_file(crawler, page);
+        return enqueue_file(crawler, page);
     inside = site_has(&crawler->site, page->url);
     if (inside < 0)
         return inside;
     page->kind = inside ? TARGET_SITE : TARGET_EXTERNAL;
-    page->is_placed = true;
     if (inside)
         return place_on_site(crawler, page, from);
     if (crawler->starts_open == 0)
@@ -230,12 +232,11 @@ int place_page(struct crawler *crawler, struct target *page, const char *from)
     return 0;
 }
 
-int place_start(struct crawler *crawler, struct target *page)
+int enqueue_start(struct crawler *crawler, struct target *page)
 {
-    if (page->is_held)
+    if (page->state == TARGET_HELD)
         unhold(crawler, page);
     page->kind = TARGET_SITE;
-    page->is_placed = true;
     page->is_start = true;
     if (is_offline(crawler))
         return leave_out(crawler, page, REASON_OFFLINE);
@@ -245,28 +246,26 @@ int place_start(struct crawler *crawler, struct target *page)
     return ask_for(crawler, page, FRONTIER_SITE);
 }
 
-int place_held(struct crawler *crawler)
+int enqueue_held(struct crawler *crawler)
 {
     int rc = 0;
 
     while (crawler->held != NULL && rc == 0) {
         struct target *page = crawler->held;
         unhold(crawler, page);
-        rc = place_page(crawler, page, NULL);
+        rc = enqueue_page(crawler, page, NULL);
     }
     return rc;
 }
 
-int place_at_depth(struct crawler *crawler, struct target *page, unsigned depth)
+int enqueue_at_depth(struct crawler *crawler, struct target *page, unsigned depth)
 {
-    bool was_too_deep = page->depth > crawler->options->max_depth;
-
     if (depth >= page->depth)
         return 0;
     page->depth = (uint16_t)depth;
-    if (page->is_asked)
+    if (target_was_accepted(page))
         frontier_add(&crawler->frontier, page);
-    else if (was_too_deep && page->kind == TARGET_SITE && page->verdict == VERDICT_OPEN)
+    else if (page->state == TARGET_TOO_DEEP && page->verdict == VERDICT_OPEN)
         return place_on_site(crawler, page, NULL);
     return 0;
 }
@@ -274,39 +273,40 @@ int place_at_depth(struct crawler *crawler, struct target *page, unsigned depth)
 /* Who shares a crawl does not know whether somebody has asked for it without them. */
 static void hand_up_again(struct crawler *crawler, struct target *page)
 {
-    if (page->is_held)
+    if (page->state == TARGET_HELD)
         shared_hold(&crawler->member->shared, page);
-    else if (page->kind == TARGET_EXTERNAL && page->is_given)
+    else if (page->kind == TARGET_EXTERNAL && target_was_queued(page))
         frontier_add_again(&crawler->frontier, page);
 }
 
-void place_want_ids(struct crawler *crawler, struct target *page)
+void enqueue_want_ids(struct crawler *crawler, struct target *page)
 {
     while (page != NULL && !page->wants_body) {
         page->wants_body = true;
         if (crawler->member != NULL)
             hand_up_again(crawler, page);
-        else if (page->kind != TARGET_SITE && page->is_fetched && !page->is_searched &&
-                 page->next == NULL && page->verdict == VERDICT_OK) {
-            page->is_reasked = true;
+        else if (page->kind != TARGET_SITE && page->state == TARGET_DONE &&
+                 !target_is_searched(page) && page->next == NULL &&
+                 page->verdict == VERDICT_OK) {
+            page->refetch = REFETCH_IDS;
             frontier_add_again(&crawler->frontier, page);
         }
         page = page->next;
     }
 }
 
-int place_fragment(struct crawler *crawler, struct target *target)
+int enqueue_fragment(struct crawler *crawler, struct target *target)
 {
     int excluded = is_excluded(crawler->options, target->url);
 
     if (excluded != 0)
         return excluded < 0 ? excluded : leave_out(crawler, target, REASON_EXCLUDED);
     if (crawler->options->fragments == FRAGMENTS_ALL || target->page->kind == TARGET_FILE)
-        place_want_ids(crawler, target->page);
+        enqueue_want_ids(crawler, target->page);
     return verdicts_await_page(crawler, target);
 }
 
-int place_text(struct crawler *crawler, struct target *target)
+int enqueue_text(struct crawler *crawler, struct target *target)
 {
     int excluded = is_excluded(crawler->options, target->url);
 
@@ -316,14 +316,14 @@ int place_text(struct crawler *crawler, struct target *target)
                            (struct judgement){VERDICT_TEXT, REASON_NO_SUCH_TEXT}, NULL);
 }
 
-int place_nearer(struct crawler *crawler, struct target *page, unsigned hops)
+int enqueue_nearer(struct crawler *crawler, struct target *page, unsigned hops)
 {
     int rc = 0;
 
     while (rc == 0 && page != NULL && page->hops > hops) {
         page->hops = (uint8_t)hops++;
-        if (!page->is_placed && page->hops <= crawler->options->max_redirects)
-            rc = place_page(crawler, page, NULL);
+        if (!target_is_decided(page) && page->hops <= crawler->options->max_redirects)
+            rc = enqueue_page(crawler, page, NULL);
         page = page->next;
     }
     return rc;

@@ -8,38 +8,38 @@
 
 /* A web page that was met for the first time: it is asked for, or settled. `from` is the
    URL of the page that links to it; NULL if no page does. 0, or as verdicts_settle(). */
-int place_page(struct crawler *crawler, struct target *page, const char *from);
+int enqueue_page(struct crawler *crawler, struct target *page, const char *from);
 
 /* The rule against asking for a page whose kind is known, REASON_NONE if there is none, or
    -ENOMEM. */
-int place_reason(struct crawler *crawler, const struct target *page, const char *from);
+int enqueue_reason(struct crawler *crawler, const struct target *page, const char *from);
 
 /* A place of a page, which was met for the first time: it is left out, or its page has to be searched
    for it. 0, or as verdicts_settle(). */
-int place_fragment(struct crawler *crawler, struct target *target);
+int enqueue_fragment(struct crawler *crawler, struct target *target);
 
 /* A file or folder that a link of a local file points at, or that was named: is_start. */
-int place_file(struct crawler *crawler, struct target *file);
+int enqueue_file(struct crawler *crawler, struct target *file);
 
 /* A start, whatever the rules say. */
-int place_start(struct crawler *crawler, struct target *page);
+int enqueue_start(struct crawler *crawler, struct target *page);
 
 /* The target was leased, by a crawl that is shared: it is not held any more. */
-void place_taken(struct crawler *crawler, struct target *page);
+void enqueue_leased(struct crawler *crawler, struct target *page);
 
 /* All starts are known, and so is what belongs to the site: what was held is placed. */
-int place_held(struct crawler *crawler);
+int enqueue_held(struct crawler *crawler);
 
 /* There is a way of so many links to a page that was placed before: the shortest counts. */
-int place_at_depth(struct crawler *crawler, struct target *page, unsigned depth);
+int enqueue_at_depth(struct crawler *crawler, struct target *page, unsigned depth);
 
 /* Its ids are asked for, or those of where it redirects to, although it may be of another site. */
-void place_want_ids(struct crawler *crawler, struct target *page);
+void enqueue_want_ids(struct crawler *crawler, struct target *page);
 
 /* A text of a page that is missing: it gets its verdict, unless --exclude leaves it out. */
-int place_text(struct crawler *crawler, struct target *target);
+int enqueue_text(struct crawler *crawler, struct target *target);
 
 /* It is reached by fewer redirects than was known: go on where its chain was given up. */
-int place_nearer(struct crawler *crawler, struct target *page, unsigned hops);
+int enqueue_nearer(struct crawler *crawler, struct target *page, unsigned hops);
 
 #endif

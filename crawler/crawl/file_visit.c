@@ -49,9 +49,9 @@ static int place_path(const char *path, int failure, void *arg)
     target->is_sitemap = is_named_as_sitemap(crawler->options, path);
     rc = verdicts_want(crawler, target);
     if (rc == 0 && failure == 0)
-        return place_file(crawler, target);
+        return enqueue_file(crawler, target);
     target->kind = TARGET_FILE;
-    target->is_placed = true;
+    target_set_state(target, TARGET_LEFT_OUT);
     return rc < 0 ? rc
                   : verdicts_settle(crawler, target,
                                     (struct judgement){VERDICT_ERROR, REASON_UNREADABLE},
@@ -86,7 +86,7 @@ static bool is_pipe(const char *path)
 
 /* One of them alone is the root; several have the working directory in common, which is also where a
    pipe belongs. */
-int file_place_starts(struct crawler *crawler)
+int file_enqueue_starts(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;
     int rc = 0;
@@ -226,9 +226,9 @@ static int tell_page(const struct visiting *visiting)
                                  .depth = page->depth,
                                  .tries = page->tries,
                                  .links = visiting->links,
-                                 .searched = page->is_searched};
+                                 .searched = target_is_searched(page)};
 
-    crawler->summary.pages += page->is_searched;
+    crawler->summary.pages += target_is_searched(page);
     crawler->summary.bytes += visiting->file.size;
     crawler->fetched_count++;
     return records_page(&crawler->sinks, &record);
@@ -242,7 +242,7 @@ static struct judgement judge_file(struct visiting *visiting)
             visiting->page,
             &(struct outcome){.content_type = visiting->file.content_type,
                               .problem = visiting->problem,
-                              .flaw = visiting->page->is_searched
+                              .flaw = target_is_searched(visiting->page)
                                           ? search_problem(visiting->pages->search)
                                           : NULL,
                               .limit = visiting->limit,
@@ -262,12 +262,13 @@ static int settle(struct visiting *visiting, bool had_ids)
     struct target *page = visiting->page;
     struct judgement judgement;
 
-    if (page->is_reasked) {
-        page->is_reasked = false;
+    if (page->refetch == REFETCH_IDS) {
+        page->refetch = REFETCH_NONE;
         return verdicts_recheck(crawler, page);
     }
-    if (page->wants_body && !had_ids && !page->is_searched && visiting->failure == 0) {
-        page->is_reasked = true; /* somebody has asked for its ids meanwhile */
+    if (page->wants_body && !had_ids && !target_is_searched(page) &&
+        visiting->failure == 0) {
+        page->refetch = REFETCH_IDS; /* a link has asked for its ids meanwhile */
         frontier_add_again(&crawler->frontier, page);
     }
     judgement = judge_file(visiting);
@@ -285,7 +286,7 @@ static int look_into(struct visiting *visiting)
 
     if (is_to_be_searched(visiting))
         return search_file(visiting);
-    if (visiting->file.kind == LOCAL_FILE && !page->is_reasked)
+    if (visiting->file.kind == LOCAL_FILE && page->refetch != REFETCH_IDS)
         return read_file(visiting, 0, NULL);
     return 0;
 }
@@ -321,7 +322,6 @@ int file_visit(struct page_search *pages, struct target *page, int64_t *pause_ns
 
     if (rc == 0 && lacks_index(pages->crawler, &visiting.file))
         rc = fail_without_index(&visiting);
-    page->is_fetched = true;
     page->tries += page->tries < UINT8_MAX;
     if (rc == 0)
         rc = look_into(&visiting);
@@ -329,7 +329,10 @@ int file_visit(struct page_search *pages, struct target *page, int64_t *pause_ns
         visiting.failure = rc;
     if (visiting.failure < 0)
         rc = is_worth_a_retry(&visiting, pause_ns);
-    if (rc == 0 && page->is_start && !page->is_reasked && visiting.failure == 0)
+    if (rc == 0)
+        target_set_state(page, TARGET_DONE);
+    if (rc == 0 && page->is_start && page->refetch != REFETCH_IDS &&
+        visiting.failure == 0)
         rc = tell_page(&visiting);
     if (rc == 0)
         rc = settle(&visiting, had_ids);

@@ -8,7 +8,7 @@
 
 /* Make targets of the files and folders among the starts, and place them. Fails as
    verdicts_settle(), or with -ECANCELED. */
-COIL_SUSPENDS int file_place_starts(struct crawler *crawler);
+COIL_SUSPENDS int file_enqueue_starts(struct crawler *crawler);
 
 /*
  * Is it there, what does it link to, and which ids has it? 1 if that could not be looked at now,

@@ -29,14 +29,14 @@ static int end_starts(void *arg)
     struct member *member = arg;
 
     member->crawler->starts_open = 0;
-    return place_held(member->crawler);
+    return enqueue_held(member->crawler);
 }
 
 static void take(void *arg, struct target *target)
 {
     struct member *member = arg;
 
-    place_taken(member->crawler, target);
+    enqueue_leased(member->crawler, target);
 }
 
 /* It is handed up once more, even if it was before: with less than whoever held it has known. */
@@ -45,20 +45,21 @@ static int place(void *arg, const struct lease_url *url)
     struct member *member = arg;
     struct crawler *crawler = member->crawler;
     struct target *target;
-    bool is_new;
+    bool is_new, was_decided;
 
     target = targets_get(&crawler->targets, url->url, 0, &is_new);
     if (target == NULL)
         return -ENOMEM;
-    place_taken(crawler, target);
-    if (!target->is_placed)
+    was_decided = target_is_decided(target);
+    enqueue_leased(crawler, target);
+    if (!was_decided)
         target->hops = (uint8_t)url->hops;
-    if (!target->is_placed || url->depth < target->depth)
+    if (!was_decided || url->depth < target->depth)
         target->depth = (uint16_t)url->depth;
     target->is_sitemap |= (url->flags & LEASE_SITEMAP) != 0;
     target->wants_body |= (url->flags & LEASE_IDS) != 0;
-    target->is_given = false;
-    return place_page(crawler, target, NULL);
+    target_set_state(target, TARGET_MET);
+    return enqueue_page(crawler, target, NULL);
 }
 
 /* ---- its life ---------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ static void take_part(struct member *member)
                                               .arg = member};
     shared_init(&member->shared, &shared);
     targets_set_id_seed(&crawler->targets, member->leases.seeds[2]);
-    crawler->mentions.takes_none = true;
+    crawler->references.takes_none = true;
     crawler->member = member;
 }
 

@@ -58,18 +58,18 @@ static int tell(struct finding *finding, const struct link *link, const char *ta
 }
 
 /* Links of headers have no line. */
-static uint32_t mentioned_line(const struct link *link)
+static uint32_t reference_line(const struct link *link)
 {
     return link->place.line == 0 ? 1 : link->place.line;
 }
 
-static struct mention_place place_of(const struct finding *finding,
-                                     const struct link *link)
+static struct reference_place place_of(const struct finding *finding,
+                                       const struct link *link)
 {
-    return (struct mention_place){.page = finding->page,
-                                  .text = link->reference,
-                                  .line = mentioned_line(link),
-                                  .column = link->place.column};
+    return (struct reference_place){.page = finding->page,
+                                    .text = link->reference,
+                                    .line = reference_line(link),
+                                    .column = link->place.column};
 }
 
 /* Tell it, and that somebody points at its target. */
@@ -77,11 +77,11 @@ static int note(struct finding *finding, const struct link *link, struct target 
                 const char *told_target, const char *fragment)
 {
     struct crawler *crawler = finding->pages->crawler;
-    struct mention_place place = place_of(finding, link);
+    struct reference_place place = place_of(finding, link);
     int rc = tell(finding, link, told_target, fragment, &place.is_known), wanted;
 
     if (rc == 0)
-        rc = mentions_add(&crawler->mentions, &crawler->targets, target, &place);
+        rc = references_add(&crawler->references, &crawler->targets, target, &place);
     wanted = verdicts_want(crawler, target); /* even so: other reports have the link */
     return rc == 0 ? wanted : rc;
 }
@@ -130,14 +130,14 @@ static int come_nearer(struct finding *finding, struct target *page)
     unsigned depth = finding->page->depth + 1U;
     int rc;
 
-    if (!page->is_placed) {
+    if (!target_is_decided(page)) {
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
         page->hops = 0; /* more than 0 where a chain was given up before it */
-        return place_page(crawler, page, finding->from);
+        return enqueue_page(crawler, page, finding->from);
     }
-    rc = place_at_depth(crawler, page, depth);
-    return rc == 0 && page->hops > 0 ? place_nearer(crawler, page, 0) : rc;
+    rc = enqueue_at_depth(crawler, page, depth);
+    return rc == 0 && page->hops > 0 ? enqueue_nearer(crawler, page, 0) : rc;
 }
 
 /* The fragment decoded, in `url` itself, which is not needed any more. */
@@ -179,10 +179,10 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
 {
     const struct crawler *crawler = finding->pages->crawler;
     const struct known *known = target->known;
-    bool has_mentions =
-        known->mentions > 0 || known->is_well || crawler->mentions.takes_none;
+    bool has_references =
+        known->references > 0 || known->is_well || crawler->references.takes_none;
 
-    if (!known->is_wanted || !has_mentions || link->is_sitemap ||
+    if (!known->is_wanted || !has_references || link->is_sitemap ||
         (crawler->state != NULL && !finding->pages->is_replay && known->number == 0))
         return false;
     return !is_followed ||
@@ -195,7 +195,7 @@ static int note_one_more(struct finding *finding, const struct search_found *fou
 {
     struct crawler *crawler = finding->pages->crawler;
     const struct link *link = found->link;
-    struct mention_place place = place_of(finding, link);
+    struct reference_place place = place_of(finding, link);
     const char *fragment = NULL;
     int rc;
 
@@ -204,8 +204,8 @@ static int note_one_more(struct finding *finding, const struct search_found *fou
         url->href[url->fragment_at - 1] = '\0';
     }
     rc = tell(finding, link, url->href, fragment, &place.is_known);
-    return rc == 0 ? mentions_add_unseen(&crawler->mentions, &crawler->targets, target,
-                                         &place)
+    return rc == 0 ? references_add_unseen(&crawler->references, &crawler->targets,
+                                           target, &place)
                    : rc;
 }
 
@@ -249,7 +249,7 @@ static int note_web(struct finding *finding, const struct search_found *found)
     if (rc == 0)
         rc = note_target(finding, found, &url, target, is_followed);
     if (rc == 0 && is_new && target != target->page)
-        rc = place_fragment(crawler, target);
+        rc = enqueue_fragment(crawler, target);
     if (rc == 0 && directive != NULL && is_followed)
         rc =
             text_checks_add(crawler, finding->page, found->link, target->page, directive);
@@ -451,7 +451,7 @@ static int note_no_url(struct finding *finding, const struct search_found *found
 
 static bool tells_links(const struct crawler *crawler, const struct target *page)
 {
-    return !crawler->takes_no_links && !page->is_reasked &&
+    return !crawler->takes_no_links && page->refetch != REFETCH_IDS &&
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
@@ -514,6 +514,16 @@ static int find_in_headers(links_visit_function visit, void *visit_arg, void *ar
     return rc;
 }
 
+static enum target_content content_of(const struct search *search,
+                                      const struct page_source *source)
+{
+    if (!search_was_page(search))
+        return CONTENT_NONE;
+    if (source->is_cut || !search_has_ids(search))
+        return CONTENT_LINKS;
+    return search_was_markdown(search) ? CONTENT_MARKDOWN : CONTENT_IDS;
+}
+
 static int search_source(struct page_search *pages, struct target *page,
                          const struct page_source *source,
                          const struct search_visitor *visitor)
@@ -527,9 +537,7 @@ static int search_source(struct page_search *pages, struct target *page,
         if (source->is_cut)
             search_break_off(pages->search);
         rc = search_end(pages->search, source->base, visitor);
-        page->is_searched = rc == 0 && search_was_page(pages->search);
-        page->has_ids = rc == 0 && !source->is_cut && search_has_ids(pages->search);
-        page->is_markdown = search_was_markdown(pages->search);
+        page->content = rc == 0 ? content_of(pages->search, source) : CONTENT_NONE;
     }
     return rc;
 }
@@ -562,14 +570,14 @@ int page_search_end(struct page_search *pages, struct target *page,
 
 struct replaying {
     struct finding finding;
-    const struct url_book *book;
+    const struct saved_urls *book;
 };
 
 static const char *kept_url(uint32_t number, size_t *fragment_at, void *arg)
 {
     struct replaying *replaying = arg;
 
-    return url_book_text(number, fragment_at, (void *)replaying->book);
+    return saved_urls_text(number, fragment_at, (void *)replaying->book);
 }
 
 static int on_kept(const struct search_found *found, void *arg)
@@ -591,13 +599,14 @@ static int keep_kept_ids(struct page_search *pages, struct target *page,
     pages->id_count = kept->id_count;
     if (kept->id_count > 0)
         memcpy(pages->ids, kept->ids, kept->id_count * sizeof *pages->ids);
-    page->is_searched = (kept->flags & STORE_SEARCHED) != 0;
-    page->has_ids = (kept->flags & STORE_HAS_IDS) != 0;
+    page->content = (kept->flags & STORE_HAS_IDS) != 0    ? CONTENT_IDS
+                    : (kept->flags & STORE_SEARCHED) != 0 ? CONTENT_LINKS
+                                                          : CONTENT_NONE;
     return targets_keep_ids(&pages->crawler->targets, page, pages->ids, pages->id_count);
 }
 
 int page_search_replay(struct page_search *pages, struct target *page,
-                       const struct store_page *kept, const struct url_book *book,
+                       const struct store_page *kept, const struct saved_urls *book,
                        size_t *links, int *problem)
 {
     struct replaying replaying = {

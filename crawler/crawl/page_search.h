@@ -59,7 +59,7 @@ COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct hos
  */
 COIL_SUSPENDS int page_search_replay(struct page_search *pages, struct target *page,
                                      const struct store_page *kept,
-                                     const struct url_book *book, size_t *links,
+                                     const struct saved_urls *book, size_t *links,
                                      int *problem);
 
 #endif

@@ -34,86 +34,98 @@ static int place_next(struct crawler *crawler, const struct target *page,
         rc = site_add(&crawler->site, next->url);
         if (crawler->member != NULL)
             shared_add_origin(&crawler->member->shared, next->url);
-        if (rc < 0 || next->is_asked)
+        if (rc < 0 || target_was_accepted(next))
             return rc;
         next->hops = (uint8_t)hops;
         next->depth = page->depth;
         targets_remember(&crawler->targets, next); /* hops may be more than they were */
-        return place_start(crawler, next);
+        return enqueue_start(crawler, next);
     }
-    if (next->is_placed) {
-        rc = place_at_depth(crawler, next, page->depth);
-        return rc == 0 && next->hops > hops ? place_nearer(crawler, next, hops) : rc;
+    if (target_is_decided(next)) {
+        rc = enqueue_at_depth(crawler, next, page->depth);
+        return rc == 0 && next->hops > hops ? enqueue_nearer(crawler, next, hops) : rc;
     }
     if (next->hops == 0 || page->depth < next->depth)
         next->depth = page->depth;
     if (next->hops == 0 || hops < next->hops)
         next->hops = (uint8_t)hops;
-    return is_near ? place_page(crawler, next, NULL) : 0;
+    return is_near ? enqueue_page(crawler, next, NULL) : 0;
 }
 
-/* What an earlier run has decided counts, as far as that got. */
-static bool may_ask_again(const struct crawler *crawler, const struct target *page)
+/* A replay repeats what the earlier run has decided: *reopens. */
+static bool may_ask_again(const struct crawler *crawler, const struct target *page,
+                          bool reopens)
 {
     if (crawler->frontier.notes_only)
-        return page->reopens;
-    return crawler->options->cookies && !page->next->is_asked_again;
+        return reopens;
+    return crawler->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
 /*
- * One is sent back to where one was, and has got a cookie on the way: with that it may lead elsewhere.
- * So it goes round until each page of the circle was asked again.
+ * A loop of redirects that sets a cookie may lead elsewhere once the cookie is sent. So each
+ * page of the loop is fetched once more. True if that begins with page->next.
  */
-static bool asks_circle_again(struct crawler *crawler, struct target *page)
+static bool asks_circle_again(struct crawler *crawler, struct target *page, bool *reopens)
 {
     struct target *next = page->next;
 
-    page->reopens = may_ask_again(crawler, page) && verdicts_reopen_circle(crawler, page);
-    if (!page->reopens)
+    *reopens =
+        may_ask_again(crawler, page, *reopens) && verdicts_reopen_circle(crawler, page);
+    if (!*reopens)
         return false;
-    next->is_asked_again = true;
+    next->refetch = REFETCH_COOKIE;
     crawler->starts_open += next->is_start;
     frontier_add_again(&crawler->frontier, next);
     return true;
 }
 
-struct place {
-    const char *fragment;
+struct redirect {
+    const char *fragment; /* NULL: none */
 };
 
-/* A page that is asked again may have another. */
-static int keep_place(struct crawler *crawler, const struct target *page,
-                      const char *fragment)
+/* Remember the fragment of a Location; NULL if it has none. A page that is fetched once more
+   may have another. */
+static int save_fragment(struct crawler *crawler, const struct target *page,
+                         const char *fragment)
 {
-    struct place *place = table_get(&crawler->places, page->url);
-    const char *copy;
+    struct redirect *redirect = table_get(&crawler->redirects, page->url);
+    const char *copy = NULL;
 
-    if (crawler->options->fragments == FRAGMENTS_NONE)
+    if (fragment == NULL && redirect == NULL)
         return 0;
-    copy = targets_intern(&crawler->targets, fragment, strlen(fragment));
-    if (copy == NULL)
-        return -ENOMEM;
-    if (place != NULL) {
-        place->fragment = copy;
+    if (fragment != NULL) {
+        copy = targets_intern(&crawler->targets, fragment, strlen(fragment));
+        if (copy == NULL)
+            return -ENOMEM;
+    }
+    if (redirect != NULL) {
+        redirect->fragment = copy;
         return 0;
     }
-    place = arena_alloc(&crawler->targets.arena, sizeof *place);
-    if (place == NULL)
+    redirect = arena_alloc(&crawler->targets.arena, sizeof *redirect);
+    if (redirect == NULL)
         return -ENOMEM;
-    place->fragment = copy;
-    return table_add(&crawler->places, page->url, place);
+    redirect->fragment = copy;
+    return table_add(&crawler->redirects, page->url, redirect);
 }
 
-const char *redirect_place(const struct crawler *crawler, const struct target *page)
+const char *redirect_fragment(const struct crawler *crawler, const struct target *page)
 {
-    const struct place *place =
-        page->next_has_fragment ? table_get(&crawler->places, page->url) : NULL;
+    const struct redirect *redirect = table_get(&crawler->redirects, page->url);
 
-    return place != NULL ? place->fragment : NULL;
+    return redirect != NULL ? redirect->fragment : NULL;
+}
+
+const char *redirect_wanted_fragment(const struct crawler *crawler,
+                                     const struct target *page)
+{
+    if (crawler->options->fragments == FRAGMENTS_NONE)
+        return NULL;
+    return redirect_fragment(crawler, page);
 }
 
 static int follow(struct crawler *crawler, struct target *page, struct url *url,
-                  const char *location)
+                  const char *location, bool *reopens)
 {
     struct record_redirect record = {page->url, location, page->status, NULL};
     struct target *next;
@@ -122,9 +134,8 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
 
     if (url->fragment_at > 0)
         url->href[url->fragment_at - 1] = '\0';
-    page->next_has_fragment = url->fragment_at > 0;
-    if (page->next_has_fragment &&
-        keep_place(crawler, page, url->href + url->fragment_at) < 0)
+    if (save_fragment(crawler, page,
+                      url->fragment_at > 0 ? url->href + url->fragment_at : NULL) < 0)
         return -ENOMEM;
     next = targets_get(&crawler->targets, url->href, 0, &is_new);
     if (next == NULL)
@@ -136,13 +147,13 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
     if (rc < 0)
         return rc;
     page->next = next;
-    if (page->wants_body || (redirect_place(crawler, page) != NULL &&
+    if (page->wants_body || (redirect_wanted_fragment(crawler, page) != NULL &&
                              crawler->options->fragments == FRAGMENTS_ALL))
-        place_want_ids(crawler, next);
-    if (asks_circle_again(crawler, page) && page == next)
+        enqueue_want_ids(crawler, next);
+    if (asks_circle_again(crawler, page, reopens) && page == next)
         return 0;
     rc = verdicts_await_next(crawler, page);
-    if (rc == 0 && !next->is_placed)
+    if (rc == 0 && !target_is_decided(next))
         rc = verdicts_give_up(crawler, next);
     return rc;
 }
@@ -183,7 +194,8 @@ static int go_nowhere(struct crawler *crawler, struct target *page, const char *
     return rc < 0 ? rc : fail_redirect(crawler, page, REASON_REDIRECT_NOWHERE, location);
 }
 
-int redirect_follow(struct crawler *crawler, struct target *page, const char *location)
+int redirect_follow(struct crawler *crawler, struct target *page, const char *location,
+                    bool *reopens)
 {
     struct whatwg_url base = {0};
     struct url url = {URL_OTHER, NULL, 0, 0};
@@ -198,7 +210,7 @@ int redirect_follow(struct crawler *crawler, struct target *page, const char *lo
     if (rc == -EINVAL)
         return go_nowhere(crawler, page, location);
     if (rc == 0 && url.kind == URL_WEB)
-        rc = follow(crawler, page, &url, location);
+        rc = follow(crawler, page, &url, location, reopens);
     else if (rc == 0)
         rc = tell_other_scheme(crawler, page, &url, location);
     if (rc == 0 && url.kind != URL_WEB)

@@ -7,13 +7,21 @@
 #include "crawl.h"
 
 /*
- * The page redirects, with page->status, to `location`, as the server wrote it; NULL if it did
- * not. Its verdict follows from where that leads. Fails as verdicts_settle().
+ * Follow the redirect of a page, with page->status, to `location` as the server wrote it;
+ * NULL if there was none. The page's verdict follows from the target's.
+ *
+ * *reopens is true if the redirect closes a loop that is fetched once more, for a cookie.
+ * During a replay it says so before the call, as the earlier run has decided. Fails as
+ * verdicts_settle().
  */
-int redirect_follow(struct crawler *crawler, struct target *page, const char *location);
+int redirect_follow(struct crawler *crawler, struct target *page, const char *location,
+                    bool *reopens);
 
-/* The fragment in the Location of a page that redirects, as in a URL; NULL if it has
-   none, or if fragments are not checked. */
-const char *redirect_place(const struct crawler *crawler, const struct target *page);
+/* The fragment in the Location of a page that redirects, encoded; NULL if it has none. */
+const char *redirect_fragment(const struct crawler *crawler, const struct target *page);
+
+/* The same; NULL, too, if no fragments are checked. */
+const char *redirect_wanted_fragment(const struct crawler *crawler,
+                                     const struct target *page);
 
 #endif

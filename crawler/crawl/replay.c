@@ -23,7 +23,7 @@
 struct replay {
     struct crawler *crawler;
     struct store *store;
-    struct url_book book;
+    struct saved_urls book;
     replay_function digest;
     void *arg;
     int64_t *put_off; /* numbers of pages */
@@ -45,17 +45,17 @@ static int put_off(struct replay *replay, int64_t number)
 static struct target *waiting_target(const struct replay *replay,
                                      const struct store_page *page)
 {
-    const char *url = url_book_at(&replay->book, page->url);
+    const char *url = saved_urls_at(&replay->book, page->url);
     struct target *target =
         url != NULL ? targets_find(&replay->crawler->targets, url) : NULL;
 
-    return target != NULL && target->is_noted ? target : NULL;
+    return target != NULL && target->state == TARGET_NOTED ? target : NULL;
 }
 
 /* Of a robots.txt that names sitemaps: nobody need point at it. */
 static int take_sitemaps(struct replay *replay, const struct store_page *page)
 {
-    const char *url = url_book_at(&replay->book, page->url);
+    const char *url = saved_urls_at(&replay->book, page->url);
     struct target *rules;
     bool is_new;
     int rc;
@@ -152,7 +152,7 @@ static void keep_numbers(const struct replay *replay)
     if (crawler->state == NULL || state_store(crawler->state) != replay->store)
         return;
     for (size_t i = 1; i < replay->book.count; i++) {
-        const char *url = url_book_at(&replay->book, (uint32_t)i);
+        const char *url = saved_urls_at(&replay->book, (uint32_t)i);
 
         cold_tend(crawler->targets.all.cold);
         if (url != NULL)
@@ -163,7 +163,7 @@ static void keep_numbers(const struct replay *replay)
 /* Links name its URLs in no order, so that it is not cold. */
 static int read_book(struct replay *replay)
 {
-    int rc = url_book_read(&replay->book, replay->store, NULL);
+    int rc = saved_urls_read(&replay->book, replay->store, NULL);
 
     return rc < 0 ? complain(replay, rc, store_message(replay->store)) : rc;
 }
@@ -190,7 +190,7 @@ int replay(struct crawler *crawler, struct store *store, replay_function digest,
 
     if (rc == -EBADMSG)
         rc = complain(&replay, rc, "the file of the crawl is damaged");
-    url_book_finish(&replay.book);
+    saved_urls_finish(&replay.book);
     free(replay.put_off);
     return rc;
 }

@@ -14,7 +14,7 @@
 /* Digests a page; below 0 ends it. `book` has the URLs of its links. */
 typedef int (*replay_function)(void *arg, struct target *target,
                                const struct store_page *page,
-                               const struct url_book *book);
+                               const struct saved_urls *book);
 
 /*
  * The starts are placed, and the frontier has only noted them (frontier_note_only()). Afterwards it has

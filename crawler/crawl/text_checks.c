@@ -42,7 +42,7 @@ static bool are_looked_for(const struct crawler *crawler, const struct target *p
 {
     const struct options *options = crawler->options;
 
-    if (crawler->state != NULL || crawler->member != NULL || crawler->kept != NULL ||
+    if (crawler->state != NULL || crawler->member != NULL || crawler->earlier != NULL ||
         options->fragments == FRAGMENTS_NONE)
         return false;
     return page->kind == TARGET_SITE || page->kind == TARGET_FILE ||
@@ -93,11 +93,11 @@ static int tell_missing(struct crawler *crawler, const struct target *page,
                         const struct text_check *check)
 {
     /* A baseline has no text fragments in its links: it knows the missing text or not. */
-    struct mention_place place = {.page = check->from,
-                                  .text = check->reference,
-                                  .line = check->line,
-                                  .column = check->column,
-                                  .is_known = true};
+    struct reference_place place = {.page = check->from,
+                                    .text = check->reference,
+                                    .line = check->line,
+                                    .column = check->column,
+                                    .is_known = true};
     size_t fragment_at;
     char *url = url_of(page, check->directive, &fragment_at);
     struct target *target;
@@ -111,11 +111,11 @@ static int tell_missing(struct crawler *crawler, const struct target *page,
     if (target == NULL)
         return -ENOMEM;
     target->status = page->status;
-    rc = mentions_add(&crawler->mentions, &crawler->targets, target, &place);
+    rc = references_add(&crawler->references, &crawler->targets, target, &place);
     if (rc == 0)
         rc = verdicts_want(crawler, target);
     if (rc == 0 && is_new)
-        rc = place_text(crawler, target);
+        rc = enqueue_text(crawler, target);
     return rc;
 }
 
@@ -141,11 +141,11 @@ static void ask_for_text(struct crawler *crawler, struct text_page *page)
 {
     struct target *target = page->page;
 
-    if (page->was_asked_for || page->text != NULL || !target->is_searched ||
-        !target->has_ids || target->is_markdown || target->is_reasked ||
-        target->verdict != VERDICT_OK)
+    if (page->was_asked_for || page->text != NULL || target->content != CONTENT_IDS ||
+        target->refetch == REFETCH_IDS || target->verdict != VERDICT_OK)
         return;
-    page->was_asked_for = target->is_reasked = true;
+    page->was_asked_for = true;
+    target->refetch = REFETCH_IDS;
     frontier_add_again(&crawler->frontier, target);
 }
 
@@ -182,7 +182,7 @@ int text_checks_add(struct crawler *crawler, const struct target *from,
         return -ENOMEM;
     rc = add_check(crawler, wanted, &check);
     if (rc == 0 && end->kind != TARGET_SITE)
-        place_want_ids(crawler, end);
+        enqueue_want_ids(crawler, end);
     if (rc == 0)
         ask_for_text(crawler, wanted);
     return rc;
@@ -225,10 +225,11 @@ void text_checks_ask_again(struct crawler *crawler, struct target *page)
 {
     struct text_page *wanted = find_page(crawler, page);
 
-    if (wanted == NULL || wanted->was_asked_for || page->is_reasked ||
-        !page->is_searched || !page->has_ids || page->is_markdown)
+    if (wanted == NULL || wanted->was_asked_for || page->refetch == REFETCH_IDS ||
+        page->content != CONTENT_IDS)
         return;
-    wanted->was_asked_for = page->is_reasked = true;
+    wanted->was_asked_for = true;
+    page->refetch = REFETCH_IDS;
     frontier_add_again(&crawler->frontier, page);
 }
 

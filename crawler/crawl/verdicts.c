@@ -60,8 +60,8 @@ static int tell_as(struct crawler *crawler, struct target *target, const char *u
         return is_known;
     crawler->summary.verdicts[target->verdict]++;
     target->is_known = record.is_known = is_known > 0;
-    if (!mentions_are_needed(&crawler->mentions, target))
-        mentions_drop(&crawler->mentions, &crawler->targets, target);
+    if (!references_are_needed(&crawler->references, target))
+        references_drop(&crawler->references, &crawler->targets, target);
     record.message =
         target->verdict == VERDICT_OK ? target->message : target_cause(target, cause);
     return records_verdict(&crawler->sinks, &record);
@@ -165,12 +165,12 @@ static struct target *end_of_chain(struct target *target)
 
 /* A fragment in a Location takes the place of the link's: the verdict of the redirect has
    it. */
-static bool changes_fragment(const struct target *target)
+static bool changes_fragment(const struct crawler *crawler, const struct target *target)
 {
     unsigned steps = 0;
 
     for (; target->next != NULL && steps++ < UINT8_MAX; target = target->next)
-        if (target->next_has_fragment)
+        if (redirect_fragment(crawler, target) != NULL)
             return true;
     return false;
 }
@@ -184,9 +184,10 @@ static int settle_fragment(struct crawler *crawler, struct target *target,
     struct judgement judgement = judgement_of(page);
     int has = 1;
 
-    if (!is_well(page) || changes_fragment(page) || strcasecmp(fragment, "top") == 0)
+    if (!is_well(page) || changes_fragment(crawler, page) ||
+        strcasecmp(fragment, "top") == 0)
         return give_as(crawler, target, page, judgement); /* every page has a top */
-    if (!end->has_ids)
+    if (!target_has_ids(end))
         judgement = (struct judgement){VERDICT_UNCHECKED, end->kind == TARGET_EXTERNAL
                                                               ? REASON_EXTERNAL_FRAGMENT
                                                               : REASON_NOT_SEARCHED};
@@ -207,7 +208,7 @@ int verdicts_await_page(struct crawler *crawler, struct target *target)
 
     if (!judges(crawler))
         return 0;
-    if (is_settled(page) && !end->is_reasked)
+    if (is_settled(page) && end->refetch != REFETCH_IDS)
         return settle_fragment(crawler, target, end);
     await_target(target, is_settled(page) ? end : page);
     return 0;
@@ -233,11 +234,11 @@ static struct judgement judge_chain(const struct crawler *crawler, struct target
 static int lacks_place(const struct crawler *crawler, const struct target *target,
                        const struct target *end)
 {
-    const char *fragment = redirect_place(crawler, target);
+    const char *fragment = redirect_wanted_fragment(crawler, target);
     int has;
 
     if (fragment == NULL || *fragment == '\0' || strcasecmp(fragment, "top") == 0 ||
-        changes_fragment(target->next) || !end->has_ids ||
+        changes_fragment(crawler, target->next) || !target_has_ids(end) ||
         fragment_is_route(end, fragment))
         return 0;
     has = fragment_is_on(&crawler->targets, end, fragment);
@@ -250,7 +251,7 @@ static int settle_without_place(struct crawler *crawler, struct target *target)
     struct text words = {0};
 
     text_print(&words, "no element has the id that the redirect names: #%.200s",
-               redirect_place(crawler, target));
+               redirect_wanted_fragment(crawler, target));
     if (words.failed)
         return -ENOMEM;
     target->message = targets_intern(&crawler->targets, words.at, words.n);
@@ -266,7 +267,7 @@ static int settle_redirect(struct crawler *crawler, struct target *target)
     struct target *end = end_of_chain(target);
     int lacks;
 
-    if (judgement.verdict == VERDICT_REDIRECT && end->is_reasked) {
+    if (judgement.verdict == VERDICT_REDIRECT && end->refetch == REFETCH_IDS) {
         await_target(target, end); /* for its ids */
         return 0;
     }
@@ -377,7 +378,6 @@ bool verdicts_reopen_circle(const struct crawler *crawler, struct target *target
     if (next != target)
         stop_waiting(next, next->next);
     next->next = NULL;
-    next->next_has_fragment = false;
     return true;
 }
 
@@ -460,7 +460,9 @@ int verdicts_settle_text(struct crawler *crawler, struct target *target,
                          const char *fragment)
 {
     target->kind = target->page->kind = TARGET_TEXT;
-    target->is_placed = target->is_wanted = true;
+    if (!target_is_decided(target))
+        target_set_state(target, TARGET_LEFT_OUT);
+    target->is_wanted = true;
     target->verdict = judgement.verdict;
     target->reason = judgement.reason;
     return tell_as(crawler, target, text, fragment);
@@ -480,9 +482,10 @@ static struct judgement judge_rest(const struct crawler *crawler,
 {
     if (target->hops > crawler->options->max_redirects)
         return (struct judgement){VERDICT_UNCHECKED, REASON_REDIRECT_LIMIT};
-    if (!target->is_placed)
-        return (struct judgement){VERDICT_SKIPPED, target->is_step ? REASON_TRAP_CALENDAR
-                                                                   : REASON_NOFOLLOW};
+    if (!target_is_decided(target))
+        return (struct judgement){VERDICT_SKIPPED, target->state == TARGET_CALENDAR
+                                                       ? REASON_TRAP_CALENDAR
+                                                       : REASON_NOFOLLOW};
     if (target->kind == TARGET_SITE && target->depth > crawler->options->max_depth)
         return (struct judgement){VERDICT_SKIPPED, REASON_DEPTH};
     return judgement;

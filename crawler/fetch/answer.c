@@ -277,3 +277,9 @@ void answer_finish(struct answer *answer)
     free(answer->extracted_type);
     *answer = (struct answer){.status = 0};
 }
+
+bool answer_is_redirect(int status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 ||
+           status == 308;
+}

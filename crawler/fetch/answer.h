@@ -60,6 +60,9 @@ struct question {
 COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
                              const struct question *question);
 
+/* True for the statuses of redirects that are followed: 301, 302, 303, 307, 308. */
+bool answer_is_redirect(int status);
+
 /* Free what it holds. Zeroes are accepted. */
 void answer_finish(struct answer *answer);
 

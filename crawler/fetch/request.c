@@ -4,6 +4,7 @@
 #include "request.h"
 
 #include "../page/feed/sitemap.h"
+#include "../scope/private_address.h"
 #include "../url/url.h"
 
 #include <coil/task.h>
@@ -12,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_trusted_as_start(const struct crawler *crawler, const char *origin)
+static bool is_trusted_as_start(const struct requester *requester, const char *origin)
 {
-    for (size_t i = 0; i < crawler->options->starts.count; i++)
-        if (strstr(crawler->options->starts.at[i], "://") != NULL &&
-            url_is_trusted_as(origin, crawler->options->starts.at[i]))
+    for (size_t i = 0; i < requester->options->starts.count; i++)
+        if (strstr(requester->options->starts.at[i], "://") != NULL &&
+            url_is_trusted_as(origin, requester->options->starts.at[i]))
             return true;
     return false;
 }
@@ -56,10 +57,10 @@ static const char *find_login(const struct options *options, const char *origin)
 }
 
 /* The headers of this host's requests, for good: NULL without memory. */
-static const char *const *make_headers(const struct crawler *crawler,
+static const char *const *make_headers(const struct requester *requester,
                                        const struct host *host)
 {
-    const struct options *options = crawler->options;
+    const struct options *options = requester->options;
     size_t n = 0;
     const char *login = find_login(options, host->origin);
     const char **headers =
@@ -67,7 +68,7 @@ static const char *const *make_headers(const struct crawler *crawler,
 
     if (headers == NULL)
         return NULL;
-    if (is_trusted_as_start(crawler, host->origin))
+    if (is_trusted_as_start(requester, host->origin))
         for (size_t i = 0; i < options->headers.count; i++)
             headers[n++] = options->headers.at[i];
     for (size_t i = 0; i < options->host_header_count; i++) {
@@ -80,14 +81,14 @@ static const char *const *make_headers(const struct crawler *crawler,
     return headers;
 }
 
-int request_find_headers(const struct crawler *crawler, struct host *host)
+int request_find_headers(const struct requester *requester, struct host *host)
 {
-    if (host->has_headers || crawler->options->headers.count +
-                                     crawler->options->host_header_count +
-                                     crawler->options->login_count ==
+    if (host->has_headers || requester->options->headers.count +
+                                     requester->options->host_header_count +
+                                     requester->options->login_count ==
                                  0)
         return 0;
-    host->headers = make_headers(crawler, host);
+    host->headers = make_headers(requester, host);
     host->has_headers = host->headers != NULL;
     return host->has_headers ? 0 : -ENOMEM;
 }
@@ -99,11 +100,11 @@ size_t request_body_limit(const struct options *options, const struct target *pa
                : options->max_body_bytes;
 }
 
-static struct question question_of(const struct crawler *crawler,
+static struct question question_of(const struct requester *requester,
                                    const struct target *page,
                                    const struct request_reader *reader)
 {
-    const struct options *options = crawler->options;
+    const struct options *options = requester->options;
     bool on_site = page->kind == TARGET_SITE;
 
     return (struct question){
@@ -112,7 +113,7 @@ static struct question question_of(const struct crawler *crawler,
         .headers_only =
             !on_site && !page->wants_body && options->external == EXTERNAL_HEAD,
         .ends_after_headers = !on_site && !page->wants_body,
-        .is_kept = crawler->warc != NULL,
+        .is_kept = requester->warc != NULL,
         .idle_ns = options->timeout_ns,
         .max_ns = options->max_time_ns,
         .body_limit = request_body_limit(options, page),
@@ -153,16 +154,16 @@ static const char *truncation_of(const struct answer *answer)
 }
 
 /* Asked once, and kept: before anybody says that it is done. */
-static int ask(struct crawler *crawler, coil_http_session *session,
+static int ask(struct requester *requester, coil_http_session *session,
                struct question *question, struct answer *answer)
 {
     struct warc_exchange exchange = {.at_ns = 0};
     int rc;
 
-    question->exchange = crawler->warc != NULL ? &exchange : NULL;
+    question->exchange = requester->warc != NULL ? &exchange : NULL;
     rc = answer_get(answer, session, question);
-    if (crawler->warc != NULL && rc == 0)
-        rc = warc_add(crawler->warc, question->url, &exchange, truncation_of(answer));
+    if (requester->warc != NULL && rc == 0)
+        rc = warc_add(requester->warc, question->url, &exchange, truncation_of(answer));
     warc_exchange_finish(&exchange);
     return rc;
 }
@@ -179,13 +180,13 @@ static int64_t keep_delay(struct host *host)
     return rc < 0 ? rc : coil_now() - began;
 }
 
-int request_answer(struct crawler *crawler, const struct target *page,
+int request_answer(struct requester *requester, const struct target *page,
                    const struct request_reader *reader, struct answer *answer)
 {
-    coil_http_session *session = crawler->sessions[page->host->class];
-    struct question question = question_of(crawler, page, reader);
+    coil_http_session *session = requester->sessions[page->host->class];
+    struct question question = question_of(requester, page, reader);
     int64_t received_bytes, paused_ns;
-    int rc = ask(crawler, session, &question, answer);
+    int rc = ask(requester, session, &question, answer);
 
     if (rc < 0 || !question.headers_only || !is_worth_a_get(answer))
         return rc;
@@ -195,8 +196,43 @@ int request_answer(struct crawler *crawler, const struct target *page,
     if (paused_ns < 0)
         return (int)paused_ns;
     question.headers_only = false;
-    rc = ask(crawler, session, &question, answer);
+    rc = ask(requester, session, &question, answer);
     answer->received_bytes += received_bytes;
     answer->paused_ns = paused_ns;
     return rc;
+}
+
+/* ---- sessions ---------------------------------------------------------------------- */
+
+/* Links that leave the site may not lead into the own network. */
+static bool allows_address(const struct sockaddr *address, void *arg)
+{
+    (void)arg;
+    return !is_private_address(address);
+}
+
+int requester_open(struct requester *requester)
+{
+    const struct options *options = requester->options;
+    coil_http_session_opts opts = {.user_agent = options->user_agent,
+                                   .proxy = options->proxy,
+                                   .ca_file = options->ca_file,
+                                   .insecure = options->insecure,
+                                   .cookies = options->cookies,
+                                   .max_connections = options->max_tasks};
+    int rc = coil_http_session_create(&opts, &requester->sessions[FRONTIER_SITE]);
+
+    if (rc < 0)
+        return rc;
+    if (options->exclude_private)
+        opts.allows_address = allows_address;
+    return coil_http_session_create(&opts, &requester->sessions[FRONTIER_EXTERNAL]);
+}
+
+void requester_close(struct requester *requester)
+{
+    for (int class = 0; class < FRONTIER_CLASSES; class ++) {
+        coil_http_session_destroy(requester->sessions[class]);
+        requester->sessions[class] = NULL;
+    }
 }

@@ -5,7 +5,20 @@
 #define CRAWLER_REQUEST_H
 
 #include "answer.h"
-#include "../crawl/crawl.h"
+#include "../frontier/frontier.h"
+#include "../options/options.h"
+
+/* What all requests of a crawl have in common. */
+struct requester {
+    const struct options *options;
+    struct warc *warc; /* takes all requests and answers; or NULL */
+    unsigned split;    /* this many processes may request from one host at a time */
+    coil_http_session *sessions[FRONTIER_CLASSES];
+};
+
+/* Open the sessions. 0 or -ENOMEM; close it in any case. */
+int requester_open(struct requester *requester);
+void requester_close(struct requester *requester);
 
 /* Whoever reads bodies: struct question. */
 struct request_reader {
@@ -17,7 +30,7 @@ struct request_reader {
 
 /* host->headers is set: those of the user for the starts' origins, or for this host. 0 or
    -ENOMEM. */
-int request_find_headers(const struct crawler *crawler, struct host *host);
+int request_find_headers(const struct requester *requester, struct host *host);
 
 /* So long may its body be: a sitemap's as long as the protocol allows. */
 size_t request_body_limit(const struct options *options, const struct target *page);
@@ -26,7 +39,7 @@ size_t request_body_limit(const struct options *options, const struct target *pa
  * Ask for it: of the site by GET, of others by HEAD, and by GET where HEAD does no good. As
  * answer_get(); or as warc_add().
  */
-COIL_SUSPENDS int request_answer(struct crawler *crawler, const struct target *page,
+COIL_SUSPENDS int request_answer(struct requester *requester, const struct target *page,
                                  const struct request_reader *reader,
                                  struct answer *answer);
 

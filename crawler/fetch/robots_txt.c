@@ -3,8 +3,6 @@
  */
 #include "robots_txt.h"
 
-#include "../judge/judge.h"
-#include "request.h"
 #include "retry.h"
 #include "../scope/robots.h"
 #include "../url/url.h"
@@ -62,7 +60,7 @@ static int take_body(const char *bytes, size_t n, void *arg)
     return 0;
 }
 
-static int take_rules(const struct crawler *crawler, struct host *host,
+static int take_rules(const struct requester *requester, struct host *host,
                       const struct rules_text *text)
 {
     int64_t delay_ns;
@@ -70,8 +68,9 @@ static int take_rules(const struct crawler *crawler, struct host *host,
     host->rules = robots_parse(text->at != NULL ? text->at : "", text->n, "coil-crawl");
     if (host->rules == NULL)
         return -ENOMEM;
-    delay_ns = robots_delay_ns(host->rules) * crawler_split(crawler);
-    if (delay_ns > crawler->frontier.options.delay_ns && !is_loopback(host->origin))
+    delay_ns = robots_delay_ns(host->rules) * requester->split;
+    if (delay_ns > requester->options->delay_ns * requester->split &&
+        !is_loopback(host->origin))
         host->delay_ns = delay_ns;
     return 0;
 }
@@ -85,61 +84,61 @@ static int resolve(const char *base, const char *location, char **url)
 }
 
 /* A failure to write the archive is reported by the next page. */
-static void archive(struct crawler *crawler, const char *url, const struct answer *answer,
-                    struct warc_exchange *exchange)
+static void archive(struct requester *requester, const char *url,
+                    const struct answer *answer, struct warc_exchange *exchange)
 {
     const char *truncated = answer->rc < 0        ? "disconnect"
                             : answer->is_too_long ? "length"
                                                   : NULL;
 
-    if (crawler->warc != NULL)
-        warc_add(crawler->warc, url, exchange, truncated);
+    if (requester->warc != NULL)
+        warc_add(requester->warc, url, exchange, truncated);
     warc_exchange_finish(exchange);
 }
 
 /* Take the rules from an answer, or resolve where it redirects to: then *next is set. */
-static int heed(const struct crawler *crawler, struct host *host, const char *url,
+static int heed(const struct requester *requester, struct host *host, const char *url,
                 const struct answer *answer, const struct rules_text *text, char **next)
 {
     if (answer->rc < 0)
         return 0;
-    if (judge_is_redirect(answer->status) && answer->location != NULL)
+    if (answer_is_redirect(answer->status) && answer->location != NULL)
         return resolve(url, answer->location, next);
     if (wants_body(answer, NULL))
-        return take_rules(crawler, host, text);
+        return take_rules(requester, host, text);
     return 0;
 }
 
 /* Fetch *url once. Returns 1 if the answer redirects, with *url replaced. The user's
    headers are for this host alone, and --exclude-private is for all other hosts. */
-static int ask(struct crawler *crawler, struct host *host, char **url,
+static int ask(struct requester *requester, struct host *host, char **url,
                struct answer *answer)
 {
-    const struct options *options = crawler->options;
+    const struct options *options = requester->options;
     bool is_of_host = url_is_trusted_as(*url, host->origin);
     struct rules_text text = {NULL, 0};
     struct warc_exchange exchange = {.at_ns = 0};
     struct question question = {.url = *url,
                                 .headers = is_of_host ? host->headers : NULL,
-                                .is_kept = crawler->warc != NULL,
+                                .is_kept = requester->warc != NULL,
                                 .idle_ns = options->timeout_ns,
                                 .max_ns = options->max_time_ns,
                                 .body_limit = LONGEST_BYTES,
                                 .wants_body = wants_body,
                                 .take_body = take_body,
                                 .arg = &text,
-                                .exchange = crawler->warc != NULL ? &exchange : NULL};
+                                .exchange = requester->warc != NULL ? &exchange : NULL};
     char *next = NULL;
-    int rc = answer_get(answer,
-                        crawler->sessions[is_of_host ? FRONTIER_SITE : FRONTIER_EXTERNAL],
-                        &question);
+    int rc = answer_get(
+        answer, requester->sessions[is_of_host ? FRONTIER_SITE : FRONTIER_EXTERNAL],
+        &question);
 
     if (rc == 0)
-        archive(crawler, *url, answer, &exchange);
+        archive(requester, *url, answer, &exchange);
     else
         warc_exchange_finish(&exchange);
     if (rc == 0)
-        rc = heed(crawler, host, *url, answer, &text, &next);
+        rc = heed(requester, host, *url, answer, &text, &next);
     free(text.at);
     if (rc < 0 || next == NULL)
         return rc;
@@ -150,8 +149,8 @@ static int ask(struct crawler *crawler, struct host *host, char **url,
 
 /* Fetch it, and follow its redirects; after too many of them there are no rules. *answer
    is the last answer, and *is_of_host says whether it came from this host. */
-static int get_rules(struct crawler *crawler, struct host *host, struct answer *answer,
-                     bool *is_of_host)
+static int get_rules(struct requester *requester, struct host *host,
+                     struct answer *answer, bool *is_of_host)
 {
     struct whatwg_span origin = url_host_and_port(host->origin);
     char *url;
@@ -165,7 +164,7 @@ static int get_rules(struct crawler *crawler, struct host *host, struct answer *
     for (unsigned i = 0; i <= ROBOTS_REDIRECTS && rc == 1; i++) {
         *is_of_host = url_same_origin(url, host->origin);
         answer_finish(answer);
-        rc = ask(crawler, host, &url, answer);
+        rc = ask(requester, host, &url, answer);
     }
     free(url);
     return rc < 0 ? rc : 0;
@@ -205,7 +204,7 @@ static int keep_failure(struct host *host, const struct answer *answer)
 }
 
 /* The host asks to slow down: true if its robots.txt is fetched again later. */
-static bool is_refused_again(struct crawler *crawler, struct host *host,
+static bool is_refused_again(struct requester *requester, struct host *host,
                              const struct answer *answer, const struct retry *retry)
 {
     struct throttle_refusal refusal = {.sent_ns = host->rules_asked_ns,
@@ -214,7 +213,7 @@ static bool is_refused_again(struct crawler *crawler, struct host *host,
                                        .is_too_many = answer->status == 429,
                                        .is_rested = host->rules_is_rested,
                                        .page_refusals = host->rules_refusals,
-                                       .max_tries = crawler->options->max_tries};
+                                       .max_tries = requester->options->max_tries};
 
     switch (frontier_refuse(host, NULL, &refusal)) {
     case THROTTLE_FAILURE:
@@ -230,18 +229,18 @@ static bool is_refused_again(struct crawler *crawler, struct host *host,
     return true;
 }
 
-static int conclude(struct crawler *crawler, struct host *host,
+static int conclude(struct requester *requester, struct host *host,
                     const struct answer *answer, bool is_of_host)
 {
     struct retry retry = retry_after(answer, ++host->rules_tries, time(NULL));
     bool fails;
 
     if (retry.is_refusal && retry.again &&
-        is_refused_again(crawler, host, answer, &retry))
+        is_refused_again(requester, host, answer, &retry))
         return 0;
     host->deserted = is_deserted(answer, is_of_host) ? host->deserted + 1 : 0;
     fails = is_failure(host, answer);
-    if (fails && retry.again && host->rules_tries < crawler->options->max_tries) {
+    if (fails && retry.again && host->rules_tries < requester->options->max_tries) {
         host->robots = ROBOTS_WANTED;
         frontier_pause(host, coil_in(retry.pause_ns));
         return 0;
@@ -252,11 +251,11 @@ static int conclude(struct crawler *crawler, struct host *host,
     return fails ? keep_failure(host, answer) : 0;
 }
 
-int rules_get(struct crawler *crawler, struct host *host)
+int robots_txt_get(struct requester *requester, struct host *host)
 {
     struct answer answer = {.rc = 0};
     bool is_of_host = true;
-    int rc = request_find_headers(crawler, host);
+    int rc = request_find_headers(requester, host);
 
     if (rc < 0)
         return rc;
@@ -266,14 +265,14 @@ int rules_get(struct crawler *crawler, struct host *host)
     host->rules_failure = NULL;
     host->rules_is_rested = frontier_ask(host);
     host->rules_asked_ns = coil_now();
-    rc = get_rules(crawler, host, &answer, &is_of_host);
+    rc = get_rules(requester, host, &answer, &is_of_host);
     if (rc == 0)
-        rc = conclude(crawler, host, &answer, is_of_host);
+        rc = conclude(requester, host, &answer, is_of_host);
     answer_finish(&answer);
     return rc;
 }
 
-int rules_forbid(const struct host *host, const char *url, unsigned *line)
+int robots_txt_forbids(const struct host *host, const char *url, unsigned *line)
 {
     int allows;
 

@@ -4,7 +4,7 @@
 #ifndef CRAWLER_ROBOTS_TXT_H
 #define CRAWLER_ROBOTS_TXT_H
 
-#include "../crawl/crawl.h"
+#include "request.h"
 
 /*
  * Fetch it. host->robots is then ROBOTS_KNOWN, or ROBOTS_WANTED if it is to be fetched
@@ -13,10 +13,10 @@
  * says why. If the host cannot be reached at all, its pages will report that. Fails with
  * what must end the crawl: -ECANCELED, -ENOMEM.
  */
-COIL_SUSPENDS int rules_get(struct crawler *crawler, struct host *host);
+COIL_SUSPENDS int robots_txt_get(struct requester *requester, struct host *host);
 
 /* 1 if the URL, which is of this host, is not to be asked for, 0 if it is, or -ENOMEM. *line
    is that of robots.txt; 0 if none decided. */
-int rules_forbid(const struct host *host, const char *url, unsigned *line);
+int robots_txt_forbids(const struct host *host, const char *url, unsigned *line);
 
 #endif

@@ -11,82 +11,84 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct deeper_entry {
+struct depth_entry {
     struct target *target;
     uint32_t next; /* in its line, or of what is unused; 0: it is the last */
 };
 
-struct deeper_line {
+struct depth_line {
     uint32_t first, last;
 };
 
 /* The index of a free one, or 0. */
-static uint32_t make_entry(struct deeper *deeper)
+static uint32_t make_entry(struct depth_queue *depth_queue)
 {
-    uint32_t at = deeper->unused;
+    uint32_t at = depth_queue->unused;
 
     if (at > 0) {
-        deeper->unused = ((struct deeper_entry *)blocks_at(&deeper->all, at))->next;
+        depth_queue->unused =
+            ((struct depth_entry *)blocks_at(&depth_queue->all, at))->next;
         return at;
     }
-    deeper->all.element_bytes = sizeof(struct deeper_entry);
-    if (deeper->made == UINT32_MAX ||
-        blocks_reach(&deeper->all, deeper->made + (size_t)1) == NULL)
+    depth_queue->all.element_bytes = sizeof(struct depth_entry);
+    if (depth_queue->made == UINT32_MAX ||
+        blocks_reach(&depth_queue->all, depth_queue->made + (size_t)1) == NULL)
         return 0;
-    return ++deeper->made;
+    return ++depth_queue->made;
 }
 
-int deeper_add(struct deeper *deeper, unsigned depth, struct target *target)
+int depth_queue_add(struct depth_queue *depth_queue, unsigned depth,
+                    struct target *target)
 {
-    struct deeper_line *line;
+    struct depth_line *line;
     uint32_t at;
 
-    if (array_reach(&deeper->lines, &deeper->line_count, sizeof *deeper->lines, depth) <
-        0)
+    if (array_reach(&depth_queue->lines, &depth_queue->line_count,
+                    sizeof *depth_queue->lines, depth) < 0)
         return -ENOMEM;
-    at = make_entry(deeper);
+    at = make_entry(depth_queue);
     if (at == 0)
         return -ENOMEM;
-    *(struct deeper_entry *)blocks_at(&deeper->all, at) =
-        (struct deeper_entry){target, 0};
-    line = &deeper->lines[depth];
+    *(struct depth_entry *)blocks_at(&depth_queue->all, at) =
+        (struct depth_entry){target, 0};
+    line = &depth_queue->lines[depth];
     if (line->first == 0)
         line->first = at;
     else
-        ((struct deeper_entry *)blocks_at(&deeper->all, line->last))->next = at;
+        ((struct depth_entry *)blocks_at(&depth_queue->all, line->last))->next = at;
     line->last = at;
-    deeper->count++;
+    depth_queue->count++;
     return 0;
 }
 
-unsigned deeper_first(const struct deeper *deeper)
+unsigned depth_queue_first(const struct depth_queue *depth_queue)
 {
     unsigned depth = 0;
 
-    while (deeper->lines[depth].first == 0)
+    while (depth_queue->lines[depth].first == 0)
         depth++;
     return depth;
 }
 
-struct target *deeper_take(struct deeper *deeper, unsigned depth)
+struct target *depth_queue_take(struct depth_queue *depth_queue, unsigned depth)
 {
-    struct deeper_line *line = &deeper->lines[depth];
+    struct depth_line *line = &depth_queue->lines[depth];
     uint32_t at = line->first;
-    struct deeper_entry *entry;
+    struct depth_entry *entry;
 
     if (at == 0)
         return NULL;
-    entry = blocks_at(&deeper->all, at);
+    entry = blocks_at(&depth_queue->all, at);
     line->first = entry->next;
-    entry->next = deeper->unused;
-    deeper->unused = at;
-    deeper->count--;
+    entry->next = depth_queue->unused;
+    depth_queue->unused = at;
+    depth_queue->count--;
     return entry->target;
 }
 
-void deeper_finish(struct deeper *deeper)
+void depth_queue_finish(struct depth_queue *depth_queue)
 {
-    blocks_finish(&deeper->all);
-    free(deeper->lines);
-    *deeper = (struct deeper){.count = 0};
+    blocks_finish(&depth_queue->all);
+    free(depth_queue->lines);
+    *depth_queue = (struct depth_queue){.count = 0};
 }

@@ -11,23 +11,24 @@
 struct target;
 
 /* Zeroes are an empty one. */
-struct deeper {
-    struct blocks all; /* of struct deeper_entry, from 1; .cold is the caller's to set */
-    struct deeper_line *lines; /* by depth */
+struct depth_queue {
+    struct blocks all; /* of struct depth_entry, from 1; .cold is the caller's to set */
+    struct depth_line *lines; /* by depth */
     size_t line_count;
     size_t count; /* targets that are in it */
     uint32_t made, unused;
 };
 
 /* 0 or -ENOMEM. */
-int deeper_add(struct deeper *deeper, unsigned depth, struct target *target);
+int depth_queue_add(struct depth_queue *depth_queue, unsigned depth,
+                    struct target *target);
 
 /* The least depth of which there is one. There must be one. */
-unsigned deeper_first(const struct deeper *deeper);
+unsigned depth_queue_first(const struct depth_queue *depth_queue);
 
 /* Take the first of that depth out; NULL if there is none. */
-struct target *deeper_take(struct deeper *deeper, unsigned depth);
+struct target *depth_queue_take(struct depth_queue *depth_queue, unsigned depth);
 
-void deeper_finish(struct deeper *deeper);
+void depth_queue_finish(struct depth_queue *depth_queue);
 
 #endif

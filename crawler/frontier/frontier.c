@@ -300,7 +300,7 @@ static bool is_depth_over(const struct frontier *frontier)
 
 static int push(struct frontier *frontier, struct target *target)
 {
-    target->is_given = true;
+    target_set_state(target, TARGET_QUEUED);
     enqueue(target->host, target);
     frontier->queued++;
     return list_if_ready(frontier, target->host);
@@ -312,11 +312,11 @@ static int go_deeper(struct frontier *frontier)
     struct target *target;
     int rc = 0;
 
-    frontier->depth = deeper_first(&frontier->deeper);
+    frontier->depth = depth_queue_first(&frontier->depth_queue);
     while (rc == 0 &&
-           (target = deeper_take(&frontier->deeper, frontier->depth)) != NULL) {
-        cold_tend(frontier->deeper.all.cold);
-        if (!target->is_given)
+           (target = depth_queue_take(&frontier->depth_queue, frontier->depth)) != NULL) {
+        cold_tend(frontier->depth_queue.all.cold);
+        if (!target_was_queued(target))
             rc = push(frontier, target);
     }
     return rc;
@@ -338,28 +338,37 @@ static void hand_up(const struct frontier *frontier, struct target *target)
 {
     const struct frontier_above *above = frontier->options.above;
 
-    if (target->is_given && !frontier->options.by_depth)
+    if (target_was_queued(target) && !frontier->options.by_depth)
         return;
-    target->is_given = true;
+    if (!target_was_queued(target))
+        target_set_state(target, TARGET_QUEUED);
     above->add(above->arg, target);
+}
+
+static void accept(struct target *target)
+{
+    if (!target_was_accepted(target))
+        target_set_state(target, TARGET_ACCEPTED);
 }
 
 void frontier_add(struct frontier *frontier, struct target *target)
 {
+    accept(target);
     if (frontier->closed)
         return;
     if (frontier->options.above != NULL) {
         hand_up(frontier, target);
         return;
     }
-    if (target->is_given)
+    if (target_was_queued(target))
         return;
     if (frontier->notes_only) {
-        target->is_given = target->is_noted = true;
+        target_set_state(target, TARGET_NOTED);
         return;
     }
     if (frontier->options.by_depth && target->depth > frontier->depth)
-        note_failure(frontier, deeper_add(&frontier->deeper, target->depth, target));
+        note_failure(frontier,
+                     depth_queue_add(&frontier->depth_queue, target->depth, target));
     else
         note_failure(frontier, push(frontier, target));
 }
@@ -369,7 +378,7 @@ void frontier_add_again(struct frontier *frontier, struct target *target)
     const struct frontier_above *above = frontier->options.above;
 
     if (frontier->notes_only)
-        target->is_noted = true;
+        target_set_state(target, TARGET_NOTED);
     else if (!frontier->closed && above != NULL)
         above->add(above->arg, target);
     else if (!frontier->closed)
@@ -378,6 +387,7 @@ void frontier_add_again(struct frontier *frontier, struct target *target)
 
 void frontier_lease(struct frontier *frontier, struct target *target)
 {
+    accept(target);
     if (!frontier->closed)
         note_failure(frontier, push(frontier, target));
 }
@@ -389,7 +399,7 @@ void frontier_note_only(struct frontier *frontier)
 
 void frontier_noted_is_done(struct frontier *frontier, struct target *target)
 {
-    target->is_noted = false;
+    target_set_state(target, TARGET_DONE);
     frontier->through++;
 }
 
@@ -399,10 +409,11 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
     for (size_t i = 0; i < targets->count; i++) {
         struct target *target = targets_at(targets, i);
 
-        target->is_asked_again = false; /* the cookies of earlier runs are gone */
-        if (!target->is_noted)
+        if (target->refetch == REFETCH_COOKIE) /* the cookies of earlier runs are gone */
+            target->refetch = REFETCH_NONE;
+        if (target->state != TARGET_NOTED)
             continue;
-        target->is_noted = target->is_given = false;
+        target_set_state(target, TARGET_ACCEPTED);
         frontier_add(frontier, target);
     }
 }
@@ -476,7 +487,7 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
             return rc < 0 ? rc : 0;
         if (!is_depth_over(frontier) || frontier->options.above != NULL)
             rc = wait_idle(frontier, class);
-        else if (frontier->deeper.count > 0)
+        else if (frontier->depth_queue.count > 0)
             rc = go_deeper(frontier);
         else
             frontier_close(frontier);
@@ -592,7 +603,8 @@ size_t frontier_through(const struct frontier *frontier)
 
 void frontier_init(struct frontier *frontier, const struct frontier_options *options)
 {
-    *frontier = (struct frontier){.options = *options, .deeper.all.cold = options->cold};
+    *frontier =
+        (struct frontier){.options = *options, .depth_queue.all.cold = options->cold};
     for (int class = 0; class < FRONTIER_CLASSES; class ++)
         frontier->ready_end[class] = &frontier->ready[class];
     coil_timer_init(&frontier->timer, on_time, frontier);
@@ -603,7 +615,7 @@ void frontier_finish(struct frontier *frontier)
     coil_timer_stop(&frontier->timer);
     schedule_finish(&frontier->retries);
     schedule_finish(&frontier->waiting);
-    deeper_finish(&frontier->deeper);
+    depth_queue_finish(&frontier->depth_queue);
     for (size_t i = 0; i < frontier->hosts.capacity; i++) {
         struct host *host = frontier->hosts.slots[i].value;
         if (host == NULL)

@@ -97,12 +97,12 @@ struct frontier {
     struct table hosts;
     struct host *ready[FRONTIER_CLASSES], **ready_end[FRONTIER_CLASSES];
     unsigned in_flight[FRONTIER_CLASSES];
-    size_t queued;           /* or put back for later */
-    size_t through;          /* targets that were given out and not put back */
-    struct deeper deeper;    /* targets that are not due yet, by_depth */
-    unsigned depth;          /* that is due, by_depth */
-    struct schedule retries; /* targets */
-    struct schedule waiting; /* hosts */
+    size_t queued;                  /* or put back for later */
+    size_t through;                 /* targets that were given out and not put back */
+    struct depth_queue depth_queue; /* targets that are not due yet, by_depth */
+    unsigned depth;                 /* that is due, by_depth */
+    struct schedule retries;        /* targets */
+    struct schedule waiting;        /* hosts */
     coil_timer timer;
     struct frontier_idle *idle;
     int failure;
@@ -123,19 +123,19 @@ void frontier_finish(struct frontier *frontier);
 struct host *frontier_host(struct frontier *frontier, const char *url,
                            enum frontier_class class);
 
-/* target->host is set. It is given out once, unless it is put back, however often it is
-   added: again once target->depth is less than it was. */
+/* Accept a target, whose host is set, and queue it when its depth is due, unless it was
+   queued before. Call it again when target->depth has become less. */
 void frontier_add(struct frontier *frontier, struct target *target);
 
-/* Give it out once more. */
+/* Queue a target once more that is done. */
 void frontier_add_again(struct frontier *frontier, struct target *target);
 
-/* It has come down: it is given out here. target->host is set. */
+/* Queue a target that this process has leased, whose host is set. */
 void frontier_lease(struct frontier *frontier, struct target *target);
 
 /*
- * Before a crawl that was kept is replayed: what is added from now on is noted, target->is_noted, and
- * given out once frontier_take_noted() has been called, unless it was done meanwhile.
+ * For the replay of a saved crawl: from now on, targets that are added become TARGET_NOTED.
+ * frontier_take_noted() ends that and queues those that were not done meanwhile.
  */
 void frontier_note_only(struct frontier *frontier);
 void frontier_noted_is_done(struct frontier *frontier, struct target *target);

@@ -13,6 +13,7 @@
 
 #include "../base/hash.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,30 @@ struct text_slot {
     uint64_t hash;
     const char *text;
 };
+
+/* The states that may follow each state. A shared crawl that has lost data begins again:
+   all states may become TARGET_MET, and answers may still come then. */
+#define BIT(state) (1U << (state))
+static const uint16_t followers[TARGET_STATES] = {
+    [TARGET_MET] = BIT(TARGET_CALENDAR) | BIT(TARGET_HELD) | BIT(TARGET_TOO_DEEP) |
+                   BIT(TARGET_LEFT_OUT) | BIT(TARGET_ACCEPTED) | BIT(TARGET_DONE),
+    [TARGET_CALENDAR] = BIT(TARGET_HELD) | BIT(TARGET_TOO_DEEP) | BIT(TARGET_LEFT_OUT) |
+                        BIT(TARGET_ACCEPTED),
+    [TARGET_HELD] = 0,
+    [TARGET_TOO_DEEP] = BIT(TARGET_LEFT_OUT) | BIT(TARGET_ACCEPTED),
+    [TARGET_LEFT_OUT] = BIT(TARGET_ACCEPTED),
+    [TARGET_ACCEPTED] = BIT(TARGET_QUEUED) | BIT(TARGET_NOTED) | BIT(TARGET_DONE),
+    [TARGET_QUEUED] = BIT(TARGET_DONE),
+    [TARGET_NOTED] = BIT(TARGET_ACCEPTED) | BIT(TARGET_DONE),
+    [TARGET_DONE] = BIT(TARGET_QUEUED) | BIT(TARGET_NOTED)};
+
+void target_set_state(struct target *target, enum target_state state)
+{
+    assert(state == target->state || state == TARGET_MET ||
+           (followers[target->state] & BIT(state)) != 0);
+    (void)followers; /* without assert() */
+    target->state = (uint8_t)state;
+}
 
 struct target *targets_at(const struct targets *targets, size_t index)
 {
@@ -255,7 +280,7 @@ void targets_remember(const struct targets *targets, const struct target *target
     const struct target *page = target->page;
     struct known *known = targets_known(targets, page);
 
-    known->is_near = page->is_placed && page->hops == 0;
+    known->is_near = target_is_decided(page) && page->hops == 0;
     known->depth = page->depth;
     targets_known(targets, target)->is_wanted = target->is_wanted;
 }

@@ -1,13 +1,13 @@
 /*
- * target.h - what the crawl knows of one URL, and all of them together.
+ * target.h - the URLs of a crawl: one target, and the table of all targets.
  *
- * A target is a URL with its fragment, if it has one. The one without is its page; a
- * target without a fragment is its own page. Targets lie in blocks, in the order in
- * which they were met, and live as long as the crawl.
+ * A target is a URL with its fragment. The target of the same URL without the fragment is
+ * its page. A target without a fragment is its own page. Targets lie in blocks, in the
+ * order in which links to them were found, and live as long as the crawl.
  *
- * Most links of a site lead to what is known already, and change nothing but a count. For these there
- * is `struct known`, 32 bytes that are always in memory: the target itself, and its text, may be cold
- * (cold.h), and are not looked at.
+ * Most links lead to a known target and only add to a count. `struct known` serves these
+ * links: 32 bytes that are always in memory. The target itself and its text may be on disk
+ * (cold.h).
  */
 #ifndef CRAWLER_TARGET_H
 #define CRAWLER_TARGET_H
@@ -24,55 +24,76 @@ struct host;
 
 enum target_kind {
     TARGET_SITE,     /* fetched for its content, and searched for links */
-    TARGET_EXTERNAL, /* asked whether it is there */
+    TARGET_EXTERNAL, /* fetched only to see whether it exists */
     TARGET_FILE,     /* a local file */
-    TARGET_TEXT /* a link's text that is no URL, or of a scheme that is not followed */
+    TARGET_TEXT /* the text of a link that is not a URL, or whose scheme is not followed */
 };
 
+/*
+ * Where the crawl has a target. Each comment says what happens next;
+ * docs/design/crawler.md draws the transitions.
+ */
+enum target_state {
+    TARGET_MET,      /* nothing has decided whether to fetch it: the next link decides */
+    TARGET_CALENDAR, /* a step of a calendar: the next link decides again */
+    TARGET_HELD, /* on another site, as it seems: decided when all starts are fetched */
+    TARGET_TOO_DEEP, /* beyond --max-depth: decided again when a shorter way is found */
+    TARGET_LEFT_OUT, /* excluded, or known from the cache: never fetched */
+    TARGET_ACCEPTED, /* the frontier has it: it is queued when its depth is due */
+    TARGET_QUEUED,   /* in its host's queue, at a worker, or waiting for a retry */
+    TARGET_NOTED,    /* for a replay: queued afterwards, unless the file has its answer */
+    TARGET_DONE,     /* answered, or forbidden by robots.txt */
+    TARGET_STATES
+};
+
+/* Why a target that is done is fetched once more. */
+enum target_refetch {
+    REFETCH_NONE,
+    REFETCH_COOKIE, /* its loop of redirects has set a cookie; at most once */
+    REFETCH_IDS     /* for its ids or its text; the verdict stays */
+};
+
+/* What a search has found on a page. */
+enum target_content {
+    CONTENT_NONE,    /* the page was not searched */
+    CONTENT_LINKS,   /* links; a style sheet has no ids */
+    CONTENT_IDS,     /* links and ids */
+    CONTENT_MARKDOWN /* the same; ids are also compared in lower case */
+};
+
+/* All that is known of one URL. There may be millions, so small members share bytes. */
 struct target {
-    const char *url; /* with the fragment, as in a URL; or the text */
+    const char *url; /* with the fragment, encoded; or the text of a link */
     struct target *page;
-    struct target *next;    /* where it redirects to */
-    struct target *link;    /* in its host's queue, or in what it waits for */
-    struct target *waiting; /* the first whose verdict waits for this one's */
-    struct host *host;      /* where it is asked for */
-    const char *message;    /* a sentence for humans, or NULL */
-    const uint64_t *ids;    /* of a page that was searched, hashed and sorted */
+    struct target *next;    /* the target of its redirect */
+    struct target *link;    /* the next one in the list that has this target */
+    struct target *waiting; /* the first target whose verdict depends on this one */
+    struct host *host;      /* set before the frontier gets the target */
+    const char *message;    /* for people; or NULL */
+    const uint64_t *ids;    /* hashes, sorted; of a page with CONTENT_IDS */
     uint32_t id_count;
-    uint32_t index;         /* among all targets, from 0 */
-    uint32_t first_mention; /* reference.h */
-    uint32_t url_n;         /* the length of `url` */
-    uint32_t fragment_at; /* where it begins in `url`, behind the '#'; 0: there is none */
-    int16_t status;       /* of HTTP; 0: there was no answer */
-    uint16_t depth;       /* links from the start, on the shortest way known */
-    uint8_t kind : 2;     /* enum target_kind */
-    uint8_t
-        refusals : 3; /* among its tries; THROTTLE_PAGE_REFUSALS at most are counted */
-    bool sets_cookie : 1; /* its answer does */
-    bool reopens : 1; /* its redirect closes a circle, so that the next is asked again */
-    bool is_asked_again : 1;
-    uint8_t verdict : 4;        /* enum verdict */
-    bool is_step : 1;           /* of a calendar, and no other link leads to it so far */
-    uint8_t reason;             /* enum reason */
-    uint8_t hops;               /* redirects on the way from the nearest link to it */
-    uint8_t chain;              /* redirects from it to the end, where that is known */
-    uint8_t tries;              /* how often it was asked for */
-    bool is_start : 1;          /* or where a start redirects to, on the same site */
-    bool is_held : 1;           /* until it is known what belongs to the site */
-    bool is_placed : 1;         /* it is known what becomes of it */
-    bool next_has_fragment : 1; /* the redirect names a place there */
-    bool is_reasked : 1;        /* it is asked once more, for its ids */
-    bool is_asked : 1;          /* the frontier has it, or had it */
-    bool is_given : 1;          /* it is, or was, in its host's queue */
-    bool is_fetched : 1;        /* its answer is known */
-    bool is_sitemap : 1;        /* somebody says so: search_expect_sitemap() */
-    bool is_searched : 1;       /* its links are known */
-    bool has_ids : 1;           /* and its ids, of which a style sheet has none */
-    bool is_markdown : 1;       /* and they are looked for in lower case, too */
-    bool is_wanted : 1;         /* somebody points at it: its verdict is told */
-    bool is_known : 1;   /* the baseline has its verdict: it does not fail the run */
-    bool wants_body : 1; /* its ids are asked for, although it is of another site */
-    bool is_noted : 1;   /* the frontier is to have it, once a replay is over */
+    uint32_t index;           /* in the order of discovery, from 0 */
+    uint32_t first_reference; /* reference.h */
+    uint32_t url_n;           /* the length of `url` */
+    uint32_t fragment_at;     /* the byte of `url` after the '#'; 0: no fragment */
+    int16_t status;           /* of HTTP; 0: no answer */
+    uint16_t depth;           /* links from the start, on the shortest known way */
+    uint8_t hops;             /* redirects on the way from the nearest link to it */
+    uint8_t chain;            /* redirects from it to the end, once that is known */
+    uint8_t tries;            /* requests so far */
+    uint8_t reason;           /* enum reason */
+    uint8_t verdict : 4;      /* enum verdict */
+    uint8_t state : 4;        /* enum target_state: target_set_state() */
+    uint8_t kind : 2;         /* enum target_kind */
+    uint8_t content : 2;      /* enum target_content */
+    uint8_t refetch : 2;      /* enum target_refetch */
+    uint8_t refusals : 3;     /* refused tries, up to THROTTLE_PAGE_REFUSALS */
+    bool is_start : 1;    /* a start, or the target of a start's redirect on the site */
+    bool is_sitemap : 1;  /* robots.txt, another sitemap or the user names it as one */
+    bool is_wanted : 1;   /* a link leads to it, so its verdict is reported */
+    bool is_known : 1;    /* the baseline has its verdict: it does not fail the run */
+    bool wants_body : 1;  /* its ids are needed, even if it is on another site */
+    bool sets_cookie : 1; /* its answer sets a cookie */
 };
 
 #define TARGET_CAUSE_BYTES 64 /* "431 Request Header Fields Too Large" */
@@ -83,16 +104,16 @@ struct target {
  * even while the target knows more: a depth that is less, say.
  */
 struct known {
-    uint64_t key[2];        /* two hashes of the URL, of a seed each */
-    uint32_t mention_count; /* of all */
-    uint32_t mentions;      /* the last of them: reference.h */
-    uint32_t number;        /* in the crawl's file; 0: it has none */
-    uint16_t depth;         /* the target's, or more */
-    bool is_wanted : 1;     /* as the target is */
-    bool is_near : 1;       /* the target is placed, and hops are 0 */
-    bool is_well : 1;       /* no report gives the places of its links: mentions_drop() */
-    bool has_new : 1;       /* links to it that the baseline lacks */
-    uint8_t counted : 5;    /* of a page, at the end: its URL is among the summary's */
+    uint64_t key[2];          /* two hashes of the URL, of a seed each */
+    uint32_t reference_count; /* of all */
+    uint32_t references;      /* the last of them: reference.h */
+    uint32_t number;          /* in the crawl's file; 0: it has none */
+    uint16_t depth;           /* the target's, or more */
+    bool is_wanted : 1;       /* as the target is */
+    bool is_near : 1;         /* target_is_decided(), and hops are 0 */
+    bool is_well : 1;    /* no report gives the places of its links: references_drop() */
+    bool has_new : 1;    /* links to it that the baseline lacks */
+    uint8_t counted : 5; /* of a page, at the end: its URL is among the summary's */
 };
 
 /* A target that was found by its URL, and is not looked at. */
@@ -114,6 +135,37 @@ struct targets {
     struct text_slot *texts;
     size_t text_count, text_capacity; /* 0 or a power of two */
 };
+
+/* Change its state. In debug builds, abort if the states do not follow each other. */
+void target_set_state(struct target *target, enum target_state state);
+
+/* True if it is known what becomes of the target. */
+static inline bool target_is_decided(const struct target *target)
+{
+    return target->state > TARGET_CALENDAR;
+}
+
+/* True if the frontier has it, or had it. */
+static inline bool target_was_accepted(const struct target *target)
+{
+    return target->state >= TARGET_ACCEPTED;
+}
+
+/* True if it is, or was, in the queue of its host. */
+static inline bool target_was_queued(const struct target *target)
+{
+    return target->state > TARGET_ACCEPTED;
+}
+
+static inline bool target_is_searched(const struct target *target)
+{
+    return target->content != CONTENT_NONE;
+}
+
+static inline bool target_has_ids(const struct target *target)
+{
+    return target->content >= CONTENT_IDS;
+}
 
 /* None. What is not looked at often goes to `cold`, which must outlive them; NULL: to the heap. */
 void targets_init(struct targets *targets, struct cold *cold);

@@ -119,7 +119,7 @@ int fragment_is_on(const struct targets *targets, const struct target *page,
     has = has_id(targets, page, decoded, n) ||
           has_id(targets, page, prefixed, prefix_n + n) ||
           has_range(targets, page, decoded, n);
-    if (has == 0 && page->is_markdown)
+    if (has == 0 && page->content == CONTENT_MARKDOWN)
         has = has_github_place(targets, page, decoded, n);
     if (prefixed != usual)
         free(prefixed);

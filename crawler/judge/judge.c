@@ -90,12 +90,6 @@ struct judgement judge_rules(const struct answer *failure)
     return judgement;
 }
 
-bool judge_is_redirect(int status)
-{
-    return status == 301 || status == 302 || status == 303 || status == 307 ||
-           status == 308;
-}
-
 struct judgement judge_redirect(int status, unsigned count)
 {
     enum reason reason = count > 1                        ? REASON_CHAIN

@@ -21,9 +21,6 @@ struct judgement judge_answer(const struct options *options, const char *url,
    A pure function. (RFC 9309, section 2.3.1.4) */
 struct judgement judge_rules(const struct answer *failure);
 
-/* A status that sends one elsewhere. */
-bool judge_is_redirect(int status);
-
 /* What a chain of redirects is, that ends well: so many, the first with this status. */
 struct judgement judge_redirect(int status, unsigned count);
 

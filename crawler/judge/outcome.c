@@ -17,14 +17,15 @@ static bool is_unsearched_start(const struct target *page)
 {
     bool is_answer = page->kind != TARGET_FILE;
 
-    return page->is_start && !page->is_searched &&
+    return page->is_start && !target_is_searched(page) &&
            (!is_answer || (page->status >= 200 && page->status < 300));
 }
 
 /* Of a file without a known type, what is no HTML is text. */
 static bool is_text_start(const struct target *page, const char *type)
 {
-    return page->is_start && page->is_searched && !page->has_ids && !page->is_sitemap &&
+    return page->is_start && target_is_searched(page) && !target_has_ids(page) &&
+           !page->is_sitemap &&
            (type != NULL ? strncasecmp(type, "text/plain", strlen("text/plain")) == 0
                          : page->kind == TARGET_FILE);
 }
@@ -51,15 +52,15 @@ static void describe(const struct target *page, const struct outcome *outcome,
     message[0] = '\0';
     if (outcome->problem < 0)
         snprintf(message, room, "not searched: %s", strerror(-outcome->problem));
-    else if (outcome->limit > 0 && (page->is_searched || must_be_sitemap(page)))
+    else if (outcome->limit > 0 && (target_is_searched(page) || must_be_sitemap(page)))
         describe_limit(page, outcome->limit, message, room);
     else if (must_be_sitemap(page) && has_fault(outcome))
         snprintf(message, room, "malformed: %s", outcome->flaw);
     else if (outcome->flaw != NULL)
         snprintf(message, room, "not searched to its end: %s", outcome->flaw);
-    else if (must_be_sitemap(page) && !page->is_searched)
+    else if (must_be_sitemap(page) && !target_is_searched(page))
         snprintf(message, room, "not searched: it is not a sitemap");
-    else if (must_be_sitemap(page) && page->has_ids)
+    else if (must_be_sitemap(page) && target_has_ids(page))
         snprintf(message, room, "not a sitemap, but a page of HTML");
     else if (is_unsearched_start(page) && type != NULL)
         snprintf(message, room, "not searched for links: its type is %.100s", type);
@@ -73,9 +74,9 @@ static void describe(const struct target *page, const struct outcome *outcome,
 static bool fails(const struct target *page, const struct outcome *outcome)
 {
     if (must_be_sitemap(page))
-        return outcome->problem < 0 || has_fault(outcome) || !page->is_searched ||
-               page->has_ids;
-    return outcome->is_named_as_sitemap && page->is_searched && has_fault(outcome);
+        return outcome->problem < 0 || has_fault(outcome) || !target_is_searched(page) ||
+               target_has_ids(page);
+    return outcome->is_named_as_sitemap && target_is_searched(page) && has_fault(outcome);
 }
 
 struct judgement outcome_judge(const struct target *page, const struct outcome *outcome,

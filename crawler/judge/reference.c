@@ -15,18 +15,18 @@
 #define PAGES_AT_A_TIME 32 /* that are searched, about: --max-tasks */
 
 /* The index of a free one, or 0. */
-static uint32_t take(struct mentions *mentions)
+static uint32_t take(struct references *references)
 {
-    uint32_t at = mentions->unused;
+    uint32_t at = references->unused;
 
     if (at > 0) {
-        mentions->unused = mentions_at(mentions, at)->before;
+        references->unused = references_at(references, at)->before;
         return at;
     }
-    if (mentions->count + 1 >= UINT32_MAX ||
-        blocks_reach(&mentions->all, mentions->count + 1) == NULL)
+    if (references->count + 1 >= UINT32_MAX ||
+        blocks_reach(&references->all, references->count + 1) == NULL)
         return 0;
-    return (uint32_t)++mentions->count;
+    return (uint32_t)++references->count;
 }
 
 /* For as long as the crawl. */
@@ -42,143 +42,145 @@ static const char *keep_text(struct targets *targets, const char *text, size_t n
 }
 
 /* Most texts are the end of the URL they name. */
-static int set_text(struct mention *mention, struct targets *targets,
+static int set_text(struct reference *reference, struct targets *targets,
                     const struct unseen *unseen, const char *text)
 {
     size_t n = strlen(text);
 
     if (n <= unseen->url_n && memcmp(unseen->url + unseen->url_n - n, text, n) == 0) {
-        mention->target = unseen->target;
-        mention->text_n = (uint32_t)n;
+        reference->target = unseen->target;
+        reference->text_n = (uint32_t)n;
         return 0;
     }
-    mention->text = keep_text(targets, text, n);
-    mention->text_n = MENTION_HAS_TEXT;
-    return mention->text != NULL ? 0 : -ENOMEM;
+    reference->text = keep_text(targets, text, n);
+    reference->text_n = REFERENCE_HAS_TEXT;
+    return reference->text != NULL ? 0 : -ENOMEM;
 }
 
-static int add(struct mentions *mentions, struct targets *targets,
-               const struct unseen *unseen, const struct mention_place *place)
+static int add(struct references *references, struct targets *targets,
+               const struct unseen *unseen, const struct reference_place *place)
 {
-    struct mention mention = {.page = place->page,
-                              .line = place->line,
-                              .column = place->column & INT32_MAX,
-                              .is_known = place->is_known,
-                              .before = unseen->known->mentions};
+    struct reference reference = {.page = place->page,
+                                  .line = place->line,
+                                  .column = place->column & INT32_MAX,
+                                  .is_known = place->is_known,
+                                  .before = unseen->known->references};
     uint32_t at;
 
-    mentions->all.element_bytes = sizeof mention;
-    mentions->all.cold = targets->all.cold;
-    if (set_text(&mention, targets, unseen, place->text) < 0)
+    references->all.element_bytes = sizeof reference;
+    references->all.cold = targets->all.cold;
+    if (set_text(&reference, targets, unseen, place->text) < 0)
         return -ENOMEM;
-    at = take(mentions);
+    at = take(references);
     if (at == 0)
         return -ENOMEM;
-    *(struct mention *)blocks_at(&mentions->all, at) = mention;
-    unseen->known->mentions = at;
+    *(struct reference *)blocks_at(&references->all, at) = reference;
+    unseen->known->references = at;
     return 0;
 }
 
 static void count(struct known *known, bool is_known)
 {
     known->has_new |= !is_known;
-    known->mention_count += known->mention_count < UINT32_MAX;
+    known->reference_count += known->reference_count < UINT32_MAX;
 }
 
 /* It was counted. Some pages are searched at the same time: the page's first mention is
    not far back. */
-static bool adds_something(const struct mentions *mentions, const struct known *known,
+static bool adds_something(const struct references *references, const struct known *known,
                            const struct target *page)
 {
-    uint32_t at = known->mentions;
+    uint32_t at = known->references;
 
-    if (known->mention_count <= MENTIONS_KEPT)
+    if (known->reference_count <= REFERENCES_KEPT)
         return true;
     for (int i = 0; i < PAGES_AT_A_TIME && at > 0; i++) {
-        const struct mention *mention = mentions_at(mentions, at);
-        if (mention->page == page)
+        const struct reference *reference = references_at(references, at);
+        if (reference->page == page)
             return false;
-        at = mention->before;
+        at = reference->before;
     }
     return true;
 }
 
-bool mentions_are_needed(const struct mentions *mentions, const struct target *target)
+bool references_are_needed(const struct references *references,
+                           const struct target *target)
 {
     if (target->verdict != VERDICT_OK && target->verdict != VERDICT_SKIPPED)
         return true;
-    return mentions->fail_on != NULL && mentions->fail_on[target->verdict];
+    return references->fail_on != NULL && references->fail_on[target->verdict];
 }
 
-int mentions_add_unseen(struct mentions *mentions, struct targets *targets,
-                        const struct unseen *unseen, const struct mention_place *place)
+int references_add_unseen(struct references *references, struct targets *targets,
+                          const struct unseen *unseen,
+                          const struct reference_place *place)
 {
     count(unseen->known, place->is_known);
-    if (unseen->known->is_well || mentions->takes_none ||
-        !adds_something(mentions, unseen->known, place->page))
+    if (unseen->known->is_well || references->takes_none ||
+        !adds_something(references, unseen->known, place->page))
         return 0;
-    return add(mentions, targets, unseen, place);
+    return add(references, targets, unseen, place);
 }
 
-int mentions_add(struct mentions *mentions, struct targets *targets,
-                 struct target *target, const struct mention_place *place)
+int references_add(struct references *references, struct targets *targets,
+                   struct target *target, const struct reference_place *place)
 {
     struct known *known = targets_known(targets, target);
     struct unseen unseen = {target, known, target->url, target->url_n};
-    bool is_first = known->mentions == 0;
+    bool is_first = known->references == 0;
     int rc;
 
     count(known, place->is_known);
-    if (mentions->takes_none || !mentions_are_needed(mentions, target) ||
-        !adds_something(mentions, known, place->page))
+    if (references->takes_none || !references_are_needed(references, target) ||
+        !adds_something(references, known, place->page))
         return 0;
-    rc = add(mentions, targets, &unseen, place);
+    rc = add(references, targets, &unseen, place);
     if (rc == 0 && is_first)
-        target->first_mention = known->mentions;
+        target->first_reference = known->references;
     return rc;
 }
 
-void mentions_drop(struct mentions *mentions, const struct targets *targets,
-                   const struct target *target)
+void references_drop(struct references *references, const struct targets *targets,
+                     const struct target *target)
 {
     struct known *known = targets_known(targets, target);
 
     known->is_well = true;
-    if (known->mentions > 0 && mentions->all.cold == NULL) {
-        struct mention *first = blocks_at(&mentions->all, target->first_mention);
-        first->before = mentions->unused;
-        mentions->unused = known->mentions;
+    if (known->references > 0 && references->all.cold == NULL) {
+        struct reference *first = blocks_at(&references->all, target->first_reference);
+        first->before = references->unused;
+        references->unused = known->references;
     }
-    known->mentions = 0;
+    known->references = 0;
 }
 
-const struct mention *mentions_at(const struct mentions *mentions, uint32_t at)
+const struct reference *references_at(const struct references *references, uint32_t at)
 {
-    cold_tend(mentions->all.cold);
-    return at > 0 ? blocks_at(&mentions->all, at) : NULL;
+    cold_tend(references->all.cold);
+    return at > 0 ? blocks_at(&references->all, at) : NULL;
 }
 
-const struct mention *mentions_of(const struct mentions *mentions,
-                                  const struct targets *targets,
-                                  const struct target *target)
+const struct reference *references_of(const struct references *references,
+                                      const struct targets *targets,
+                                      const struct target *target)
 {
-    return mentions_at(mentions, targets_known(targets, target)->mentions);
+    return references_at(references, targets_known(targets, target)->references);
 }
 
-bool mention_is_told(const struct mention *mention, const struct target *target)
+bool reference_is_told(const struct reference *reference, const struct target *target)
 {
-    return !target->is_known || !mention->is_known;
+    return !target->is_known || !reference->is_known;
 }
 
-const char *mention_text(const struct mention *mention)
+const char *reference_text(const struct reference *reference)
 {
-    if (mention->text_n == MENTION_HAS_TEXT)
-        return mention->text;
-    return mention->target->url + (mention->target->url_n - mention->text_n);
+    if (reference->text_n == REFERENCE_HAS_TEXT)
+        return reference->text;
+    return reference->target->url + (reference->target->url_n - reference->text_n);
 }
 
-void mentions_finish(struct mentions *mentions)
+void references_finish(struct references *references)
 {
-    blocks_finish(&mentions->all);
-    *mentions = (struct mentions){.count = 0};
+    blocks_finish(&references->all);
+    *references = (struct references){.count = 0};
 }

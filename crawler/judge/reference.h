@@ -1,7 +1,7 @@
 /*
  * reference.h - where a target is linked, for reports.
  *
- * Of a target the first MENTIONS_KEPT are kept, and beyond them the first on each page,
+ * Of a target the first REFERENCES_KEPT are kept, and beyond them the first on each page,
  * so that a report can name every page that links to it. None are kept of a target whose
  * verdict no report gives the places of. All are counted.
  */
@@ -10,14 +10,14 @@
 
 #include "../frontier/target.h"
 
-#define MENTIONS_KEPT 100
-#define MENTION_HAS_TEXT UINT32_MAX
+#define REFERENCES_KEPT 100
+#define REFERENCE_HAS_TEXT UINT32_MAX
 
-struct mention {
+struct reference {
     const struct target *page;       /* that links */
-    union {                          /* mention_text() */
+    union {                          /* reference_text() */
         const struct target *target; /* it is the end of its URL */
-        const char *text;            /* text_n is MENTION_HAS_TEXT */
+        const char *text;            /* text_n is REFERENCE_HAS_TEXT */
     };
     uint32_t text_n;
     uint32_t line;         /* from 1 */
@@ -26,8 +26,8 @@ struct mention {
     uint32_t before;       /* the mention before this one; 0: there is none */
 };
 
-struct mentions {
-    struct blocks all; /* of struct mention, from 1; cold if the targets are */
+struct references {
+    struct blocks all; /* of struct reference, from 1; cold if the targets are */
     size_t count;
     uint32_t unused;     /* the first of a list by `before`, or 0 */
     const bool *fail_on; /* for each verdict: it fails the run; NULL: none does */
@@ -35,7 +35,7 @@ struct mentions {
 };
 
 /* Where a target is linked. */
-struct mention_place {
+struct reference_place {
     const struct target *page;
     const char *text;
     uint32_t line, column;
@@ -46,38 +46,40 @@ struct mention_place {
  * A page points at the target; column 0 is a header. It is counted, and kept if its
  * verdict may need it and it adds something. 0 or -ENOMEM.
  */
-int mentions_add(struct mentions *mentions, struct targets *targets,
-                 struct target *target, const struct mention_place *place);
+int references_add(struct references *references, struct targets *targets,
+                   struct target *target, const struct reference_place *place);
 
 /*
  * The same of a target with that URL, which is not looked at: if it has mentions already, or needs none
  * (known->is_well).
  */
-int mentions_add_unseen(struct mentions *mentions, struct targets *targets,
-                        const struct unseen *unseen, const struct mention_place *place);
+int references_add_unseen(struct references *references, struct targets *targets,
+                          const struct unseen *unseen,
+                          const struct reference_place *place);
 
 /* Of what is well or skipped no report gives the places, unless that fails the run. */
-bool mentions_are_needed(const struct mentions *mentions, const struct target *target);
+bool references_are_needed(const struct references *references,
+                           const struct target *target);
 
 /* Forget those of a target, and keep no more; their count stays. */
-void mentions_drop(struct mentions *mentions, const struct targets *targets,
-                   const struct target *target);
+void references_drop(struct references *references, const struct targets *targets,
+                     const struct target *target);
 
 /* The mention at known->mentions, and so on by `before`: from the last to the first, then NULL. */
-const struct mention *mentions_at(const struct mentions *mentions, uint32_t at);
+const struct reference *references_at(const struct references *references, uint32_t at);
 
 /* The last of a target's. */
-const struct mention *mentions_of(const struct mentions *mentions,
-                                  const struct targets *targets,
-                                  const struct target *target);
+const struct reference *references_of(const struct references *references,
+                                      const struct targets *targets,
+                                      const struct target *target);
 
 /* True if reports name the link: the baseline lacks it, or its target's verdict. */
-bool mention_is_told(const struct mention *mention, const struct target *target);
+bool reference_is_told(const struct reference *reference, const struct target *target);
 
 /* As written, but cut where it is very long. It lives as long as the targets. */
-const char *mention_text(const struct mention *mention);
+const char *reference_text(const struct reference *reference);
 
 /* Zeroes are accepted. */
-void mentions_finish(struct mentions *mentions);
+void references_finish(struct references *references);
 
 #endif

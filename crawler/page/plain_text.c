@@ -91,7 +91,7 @@ static bool has_placeholder(const char *text, size_t n, size_t end)
     return text[end] == '<' && (end + 1 == n || text[end + 1] != '/');
 }
 
-static int visit_url(const char *url, size_t n, struct html_place place,
+static int visit_url(const char *url, size_t n, struct html_position place,
                      links_visit_function visit, void *arg)
 {
     struct link link = {.kind = LINK_OTHER, .has_no_encoding = true, .place = place};

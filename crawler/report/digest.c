@@ -536,7 +536,7 @@ static int take_verdict(void *arg, const struct record_verdict *record)
 
 static int take_answer(void *arg, const struct record_answer *record)
 {
-    return pace_add(&((struct digest *)arg)->pace, record);
+    return speed_add(&((struct digest *)arg)->speed, record);
 }
 
 static int take_summary(void *arg, const struct record_summary *record)
@@ -649,7 +649,7 @@ int digest_arrange(struct digest *digest)
     if (digest->total_count > 0)
         qsort(digest->totals, digest->total_count, sizeof *digest->totals,
               compare_totals);
-    pace_arrange(&digest->pace);
+    speed_arrange(&digest->speed);
     return 0;
 }
 
@@ -743,6 +743,6 @@ void digest_finish(struct digest *digest)
     table_finish(&digest->messages);
     table_finish(&digest->redirects);
     arena_finish(&digest->arena);
-    pace_finish(&digest->pace);
+    speed_finish(&digest->speed);
     *digest = (struct digest){0};
 }

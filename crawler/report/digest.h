@@ -5,7 +5,7 @@
  *     digest_init(&digest, options, time(NULL));
  *     sink = digest_sink(&digest);             whoever tells the records
  *     rc = digest_arrange(&digest);            once the last is told
- *     ... digest.rows, digest.totals, digest.pace ...
+ *     ... digest.rows, digest.totals, digest.speed ...
  *     digest_finish(&digest);
  *
  * Kept are findings: the targets that are broken, blocked or have moved for good, and
@@ -83,7 +83,7 @@ struct digest {
     const struct options *options;
     time_t begin;
     struct record_summary summary; /* once that is told */
-    struct pace pace;
+    struct speed speed;
 
     struct finding *findings;
     size_t finding_count, finding_capacity;

@@ -19,7 +19,7 @@
 struct view {
     struct out *out;
     const struct targets *targets;
-    const struct mentions *mentions;
+    const struct references *references;
     char *folder; /* the working directory, left out of paths; NULL where that is gone */
 };
 
@@ -103,28 +103,28 @@ static void put_finding(struct view *view, const struct target *target, const ch
     put_text(view, cause != NULL ? cause : verdict_word((enum verdict)target->verdict));
 }
 
-static void put_mention(struct view *view, const struct target *target,
-                        const struct mention *mention)
+static void put_reference(struct view *view, const struct target *target,
+                          const struct reference *reference)
 {
-    const struct target *page = mention->page;
+    const struct target *page = reference->page;
     bool is_file = page->kind == TARGET_FILE;
 
     out_put(view->out, "::error ");
     if (is_file) {
         out_put(view->out, "file=");
         put_path(view, page->url);
-        if (mention->column > 0)
-            out_print(view->out, ",line=%u,col=%u", mention->line, mention->column);
+        if (reference->column > 0)
+            out_print(view->out, ",line=%u,col=%u", reference->line, reference->column);
         out_put(view->out, ",");
     }
-    put_finding(view, target, mention_text(mention));
+    put_finding(view, target, reference_text(reference));
     if (!is_file) {
         out_put(view->out, " (on ");
         put_text(view, page->url);
-        if (mention->column == 0)
+        if (reference->column == 0)
             out_put(view->out, ":header");
         else
-            out_print(view->out, ":%u:%u", mention->line, mention->column);
+            out_print(view->out, ":%u:%u", reference->line, reference->column);
         out_put(view->out, ")");
     }
     out_put(view->out, "\n");
@@ -143,43 +143,46 @@ static void put_without_place(struct view *view, const struct target *target,
 
 static size_t count_kept(const struct view *view, const struct target *target)
 {
-    const struct mention *mention = mentions_of(view->mentions, view->targets, target);
+    const struct reference *reference =
+        references_of(view->references, view->targets, target);
     size_t n = 0;
 
-    for (; mention != NULL; mention = mentions_at(view->mentions, mention->before))
-        n += mention_is_told(mention, target);
+    for (; reference != NULL;
+         reference = references_at(view->references, reference->before))
+        n += reference_is_told(reference, target);
     return n;
 }
 
 /* Each link to it, in the order in which they were found. */
 static void put_target(struct view *view, const struct target *target)
 {
-    const struct mention *mention = mentions_of(view->mentions, view->targets, target);
+    const struct reference *reference =
+        references_of(view->references, view->targets, target);
     size_t n = count_kept(view, target),
-           count = targets_known(view->targets, target)->mention_count;
+           count = targets_known(view->targets, target)->reference_count;
     uint32_t *kept = calloc(n + 1, sizeof *kept), at;
 
     if (kept == NULL) {
         out_fail(view->out, -ENOMEM);
         return;
     }
-    at = targets_known(view->targets, target)->mentions;
-    for (size_t i = n; i > 0; at = mention->before) {
-        mention = mentions_at(view->mentions, at);
-        if (mention_is_told(mention, target))
+    at = targets_known(view->targets, target)->references;
+    for (size_t i = n; i > 0; at = reference->before) {
+        reference = references_at(view->references, at);
+        if (reference_is_told(reference, target))
             kept[--i] = at;
     }
     for (size_t i = 0; i < n; i++)
-        put_mention(view, target, mentions_at(view->mentions, kept[i]));
+        put_reference(view, target, references_at(view->references, kept[i]));
     free(kept);
     if (!target->is_known && (n == 0 || count > n))
         put_without_place(view, target, count - n);
 }
 
 int report_github(struct out *out, const struct options *options,
-                  const struct targets *targets, const struct mentions *mentions)
+                  const struct targets *targets, const struct references *references)
 {
-    struct view view = {out, targets, mentions, getcwd(NULL, 0)};
+    struct view view = {out, targets, references, getcwd(NULL, 0)};
 
     if (view.folder == NULL && errno == ENOMEM)
         return -ENOMEM;

@@ -9,9 +9,9 @@
 #include "../options/options.h"
 #include "../files/out.h"
 
-/* Of a target with more than MENTIONS_KEPT links the last annotation counts the others. 0, the
+/* Of a target with more than REFERENCES_KEPT links the last annotation counts the others. 0, the
    writer's failure, or -ENOMEM. */
 int report_github(struct out *out, const struct options *options,
-                  const struct targets *targets, const struct mentions *mentions);
+                  const struct targets *targets, const struct references *references);
 
 #endif

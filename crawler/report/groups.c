@@ -108,33 +108,34 @@ static struct finding *finding_of(struct graph *graph, const struct target *targ
 }
 
 static int add_link(struct graph *graph, struct finding *finding,
-                    const struct mention *mention)
+                    const struct reference *reference)
 {
     if (graph->link_count == graph->link_capacity &&
         array_grow(&graph->all, &graph->link_capacity, sizeof *graph->all) < 0)
         return -ENOMEM;
     graph->all[graph->link_count++] =
         (struct broken_link){.target = finding->target,
-                             .first = *mention,
-                             .page = mention->page->index,
+                             .first = *reference,
+                             .page = reference->page->index,
                              .count = 1,
                              .finding = (uint32_t)(finding - graph->findings)};
     return 0;
 }
 
-static int add_target(struct graph *graph, const struct mentions *mentions,
+static int add_target(struct graph *graph, const struct references *references,
                       const struct target *target)
 {
     struct finding *finding = finding_of(graph, whole_of(target));
-    const struct mention *mention = mentions_of(mentions, graph->targets, target);
-    uint64_t kept = 0, count = targets_known(graph->targets, target)->mention_count;
+    const struct reference *reference = references_of(references, graph->targets, target);
+    uint64_t kept = 0, count = targets_known(graph->targets, target)->reference_count;
     int rc = 0;
 
     if (finding == NULL)
         return -ENOMEM;
-    for (; mention != NULL && rc == 0; mention = mentions_at(mentions, mention->before)) {
-        if (mention_is_told(mention, target))
-            rc = add_link(graph, finding, mention);
+    for (; reference != NULL && rc == 0;
+         reference = references_at(references, reference->before)) {
+        if (reference_is_told(reference, target))
+            rc = add_link(graph, finding, reference);
         kept++;
     }
     finding->hidden += target->is_known ? 0 : count - kept;
@@ -148,7 +149,7 @@ static bool is_told(const struct graph *graph, const struct target *target,
            (!target->is_known || targets_known(graph->targets, target)->has_new);
 }
 
-static int collect(struct graph *graph, const struct mentions *mentions,
+static int collect(struct graph *graph, const struct references *references,
                    const bool *verdicts)
 {
     size_t count = graph->targets->count, told = 0;
@@ -162,7 +163,7 @@ static int collect(struct graph *graph, const struct mentions *mentions,
         return -ENOMEM;
     for (size_t i = 0; i < count && rc == 0; i++)
         if (is_told(graph, targets_at(graph->targets, i), verdicts))
-            rc = add_target(graph, mentions, targets_at(graph->targets, i));
+            rc = add_target(graph, references, targets_at(graph->targets, i));
     return rc;
 }
 
@@ -174,7 +175,7 @@ static int compare(uint64_t a, uint64_t b)
 static int compare_links(const void *a, const void *b)
 {
     const struct broken_link *one = a, *other = b;
-    const struct mention *m = &one->first, *n = &other->first;
+    const struct reference *m = &one->first, *n = &other->first;
     int order = compare(one->finding, other->finding);
 
     if (order == 0)
@@ -493,13 +494,14 @@ static int compare_places(const void *a, const void *b)
 }
 
 int groups_make(struct groups *groups, const struct targets *targets,
-                const struct mentions *mentions, const bool *verdicts, bool with_folders)
+                const struct references *references, const bool *verdicts,
+                bool with_folders)
 {
     struct graph graph = {.targets = targets, .copies = &groups->copies};
     int rc;
 
     *groups = (struct groups){0};
-    rc = collect(&graph, mentions, verdicts);
+    rc = collect(&graph, references, verdicts);
     if (rc == 0) {
         merge_links(&graph);
         rc = list_pages(&graph);

@@ -15,7 +15,7 @@
 /* All links of a page to a target, whatever their fragments if the target is broken as a whole. */
 struct broken_link {
     const struct target *target; /* a copy, as struct group's */
-    struct mention first;        /* of the page; a copy, since mentions may be cold */
+    struct reference first;      /* of the page; a copy, since mentions may be cold */
     uint32_t page;               /* its index */
     uint32_t count;
     uint32_t finding; /* for groups.c */
@@ -52,7 +52,8 @@ struct groups {
 /* Of the targets whose verdicts are set in `verdicts`; with GROUP_FOLDERs if `with_folders`.
    0 or -ENOMEM; zeroes are then in *groups. */
 int groups_make(struct groups *groups, const struct targets *targets,
-                const struct mentions *mentions, const bool *verdicts, bool with_folders);
+                const struct references *references, const bool *verdicts,
+                bool with_folders);
 
 void groups_finish(struct groups *groups);
 

@@ -20,7 +20,7 @@
 
 #define CHART_HEIGHT 100 /* of a bar, in units of the drawing */
 #define BAR_WIDTH 6
-#define BARS ((int)PACE_SPANS)
+#define BARS ((int)SPEED_SPANS)
 
 struct view {
     struct out *out;
@@ -383,7 +383,7 @@ static void put_duration(struct view *view, int64_t ns)
     put(view, "</td>");
 }
 
-static void put_host(struct view *view, const struct pace_host *host)
+static void put_host(struct view *view, const struct speed_host *host)
 {
     put(view, "<tr><td class=\"to\">");
     put_text(view, host->name);
@@ -398,29 +398,29 @@ static void put_host(struct view *view, const struct pace_host *host)
 
 static void put_hosts(struct view *view)
 {
-    const struct pace *pace = &view->digest->pace;
+    const struct speed *speed = &view->digest->speed;
 
     put(view, "<section id=\"hosts\">\n<h2>Slowest hosts</h2>\n");
-    if (pace->host_count == 0)
+    if (speed->host_count == 0)
         put(view, "<p>No host was asked.</p>\n");
     else
         put(view, "<table class=\"rows hosts\">\n<thead><tr>"
                   "<th>host</th><th class=\"n\">mean</th><th class=\"n\">slowest</th>"
                   "<th class=\"n\">answers</th><th class=\"n\">failed</th></tr></thead>\n"
                   "<tbody>\n");
-    for (size_t i = 0; i < pace->host_count && i < HTML_HOSTS; i++)
-        put_host(view, pace->hosts[i]);
-    if (pace->host_count > 0)
+    for (size_t i = 0; i < speed->host_count && i < HTML_HOSTS; i++)
+        put_host(view, speed->hosts[i]);
+    if (speed->host_count > 0)
         put(view, "</tbody>\n</table>\n");
-    if (pace->host_count > HTML_HOSTS)
-        out_print(view->out, "<p>and %zu more</p>\n", pace->host_count - HTML_HOSTS);
+    if (speed->host_count > HTML_HOSTS)
+        out_print(view->out, "<p>and %zu more</p>\n", speed->host_count - HTML_HOSTS);
     put(view, "</section>\n");
 }
 
 static void put_bar(struct view *view, size_t at, size_t most)
 {
-    const struct pace *pace = &view->digest->pace;
-    const struct pace_span *span = &pace->spans[at];
+    const struct speed *speed = &view->digest->speed;
+    const struct speed_span *span = &speed->spans[at];
     double all = CHART_HEIGHT * (double)span->answers / (double)most;
     double failed = CHART_HEIGHT * (double)span->failures / (double)most;
     int x = (int)at * BAR_WIDTH;
@@ -428,7 +428,7 @@ static void put_bar(struct view *view, size_t at, size_t most)
     if (span->answers == 0)
         return;
     put(view, "<g><title>at ");
-    put_seconds(view, (int64_t)at * pace->span_ns);
+    put_seconds(view, (int64_t)at * speed->span_ns);
     out_print(
         view->out,
         ": %zu answers, %zu failed, %lld kB</title>"
@@ -443,42 +443,42 @@ static void put_bar(struct view *view, size_t at, size_t most)
     put(view, "</g>\n");
 }
 
-static size_t most_answers(const struct pace *pace)
+static size_t most_answers(const struct speed *speed)
 {
     size_t most = 1;
 
-    for (size_t i = 0; i < pace->span_count; i++)
-        if (pace->spans[i].answers > most)
-            most = pace->spans[i].answers;
+    for (size_t i = 0; i < speed->span_count; i++)
+        if (speed->spans[i].answers > most)
+            most = speed->spans[i].answers;
     return most;
 }
 
 static void put_chart(struct view *view)
 {
-    const struct pace *pace = &view->digest->pace;
-    size_t most = most_answers(pace);
+    const struct speed *speed = &view->digest->speed;
+    size_t most = most_answers(speed);
 
     out_print(view->out,
               "<figure><svg role=\"img\" aria-label=\"answers over time\" "
               "preserveAspectRatio=\"none\" viewBox=\"0 0 %d %d\">\n",
               BARS * BAR_WIDTH, CHART_HEIGHT);
-    for (size_t i = 0; i < pace->span_count; i++)
+    for (size_t i = 0; i < speed->span_count; i++)
         put_bar(view, i, most);
     put(view, "</svg>\n<figcaption>From left to right ");
-    put_seconds(view, BARS * pace->span_ns);
+    put_seconds(view, BARS * speed->span_ns);
     put(view, ", a bar for each ");
-    put_seconds(view, pace->span_ns);
+    put_seconds(view, speed->span_ns);
     out_print(view->out,
               ": at most %zu answers in one; %zu in all, %zu of them failed (red), in ",
-              most, pace->answers, pace->failures);
-    put_seconds(view, pace->total_ns / (int64_t)pace->answers);
+              most, speed->answers, speed->failures);
+    put_seconds(view, speed->total_ns / (int64_t)speed->answers);
     put(view, " on average.</figcaption></figure>\n");
 }
 
 static void put_timeline(struct view *view)
 {
     put(view, "<section id=\"timeline\">\n<h2>Timeline</h2>\n");
-    if (view->digest->pace.answers > 0)
+    if (view->digest->speed.answers > 0)
         put_chart(view);
     else
         put(view, "<p>No host was asked.</p>\n");

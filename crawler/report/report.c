@@ -209,19 +209,19 @@ static void put_whole(struct view *view, const struct target *start)
 }
 
 /* "12:9", or "header". */
-static void put_position(struct view *view, const struct mention *mention)
+static void put_position(struct view *view, const struct reference *reference)
 {
-    if (mention->column == 0)
+    if (reference->column == 0)
         put(view, "header");
     else
-        put(view, "%u:%u", mention->line, mention->column);
+        put(view, "%u:%u", reference->line, reference->column);
 }
 
-static void put_place(struct view *view, const struct mention *mention)
+static void put_place(struct view *view, const struct reference *reference)
 {
-    put_url(view, mention->page);
+    put_url(view, reference->page);
     put(view, ":");
-    put_position(view, mention);
+    put_position(view, reference);
 }
 
 /* ---- why --------------------------------------------------------------------------- */
@@ -264,9 +264,9 @@ static bool has_room(const struct view *view, size_t n)
     return view->is_all || view->column + n + 5 < view->width;
 }
 
-static size_t place_columns(const struct view *view, const struct mention *mention)
+static size_t place_columns(const struct view *view, const struct reference *reference)
 {
-    size_t n = strlen(short_url(view, mention->page->url));
+    size_t n = strlen(short_url(view, reference->page->url));
 
     return (n < LONGEST_URL ? n : LONGEST_URL) + 14;
 }
@@ -274,7 +274,7 @@ static size_t place_columns(const struct view *view, const struct mention *menti
 /* As written, without the fragment where that is not what is broken. */
 static void put_link(struct view *view, const struct broken_link *link)
 {
-    const char *text = mention_text(&link->first);
+    const char *text = reference_text(&link->first);
     size_t n = link->target->fragment_at == 0 ? strcspn(text, "#") : strlen(text);
 
     put_text(view, n > 0 ? strndupa(text, n) : text);
@@ -594,11 +594,11 @@ static void put_rest(struct view *view, const struct groups *groups, size_t from
 }
 
 static int put_groups(struct view *view, const struct targets *targets,
-                      const struct mentions *mentions, const bool *verdicts,
+                      const struct references *references, const bool *verdicts,
                       const char *title)
 {
     struct groups groups;
-    int rc = groups_make(&groups, targets, mentions, verdicts, !view->is_all);
+    int rc = groups_make(&groups, targets, references, verdicts, !view->is_all);
 
     if (rc < 0)
         return rc;
@@ -860,7 +860,7 @@ static void choose_broken(const struct options *options, bool *verdicts)
 
 /* The others, as far as they are asked for: -v, -vv. */
 static int put_others(struct view *view, const struct options *options,
-                      const struct targets *targets, const struct mentions *mentions,
+                      const struct targets *targets, const struct references *references,
                       const bool *told)
 {
     static const struct {
@@ -880,7 +880,7 @@ static int put_others(struct view *view, const struct options *options,
         if (told[others[i].verdict] || options->verbosity < others[i].verbosity)
             continue;
         verdicts[others[i].verdict] = true;
-        rc = put_groups(view, targets, mentions, verdicts, others[i].title);
+        rc = put_groups(view, targets, references, verdicts, others[i].title);
     }
     return rc;
 }
@@ -945,7 +945,7 @@ static int put_unsearched(struct view *view, const struct targets *targets)
 }
 
 int report_text(struct out *out, const struct options *options,
-                const struct targets *targets, const struct mentions *mentions,
+                const struct targets *targets, const struct references *references,
                 const struct record_summary *summary)
 {
     struct view view = view_of(out, options);
@@ -954,9 +954,9 @@ int report_text(struct out *out, const struct options *options,
     int rc;
 
     choose_broken(options, verdicts);
-    rc = put_groups(&view, targets, mentions, verdicts, NULL);
+    rc = put_groups(&view, targets, references, verdicts, NULL);
     if (rc == 0)
-        rc = put_others(&view, options, targets, mentions, verdicts);
+        rc = put_others(&view, options, targets, references, verdicts);
     if (rc == 0)
         rc = put_unsearched(&view, targets);
     if (rc == 0 && !options->quiet)

@@ -11,7 +11,7 @@
 
 /* The report as text. Suspends nobody; 0, the writer's failure, or -ENOMEM. */
 int report_text(struct out *out, const struct options *options,
-                const struct targets *targets, const struct mentions *mentions,
+                const struct targets *targets, const struct references *references,
                 const struct record_summary *summary);
 
 #endif

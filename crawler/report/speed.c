@@ -20,81 +20,81 @@
 /* ---- hosts ------------------------------------------------------------------------- */
 
 /* NULL without memory. */
-static struct pace_host *add_host(struct pace *pace, const char *name)
+static struct speed_host *add_host(struct speed *speed, const char *name)
 {
-    struct pace_host *host;
+    struct speed_host *host;
 
-    if (pace->host_count == pace->host_capacity &&
-        array_grow(&pace->hosts, &pace->host_capacity, sizeof(struct pace_host *)) < 0)
+    if (speed->host_count == speed->host_capacity &&
+        array_grow(&speed->hosts, &speed->host_capacity, sizeof(struct speed_host *)) < 0)
         return NULL;
-    host = arena_alloc(&pace->arena, sizeof *host);
+    host = arena_alloc(&speed->arena, sizeof *host);
     if (host == NULL)
         return NULL;
-    *host = (struct pace_host){.name = arena_text(&pace->arena, name, strlen(name))};
-    if (host->name == NULL || table_add(&pace->by_name, host->name, host) < 0)
+    *host = (struct speed_host){.name = arena_text(&speed->arena, name, strlen(name))};
+    if (host->name == NULL || table_add(&speed->by_name, host->name, host) < 0)
         return NULL;
-    pace->hosts[pace->host_count++] = host;
+    speed->hosts[speed->host_count++] = host;
     return host;
 }
 
-static struct pace_host *host_of(struct pace *pace, const char *url)
+static struct speed_host *host_of(struct speed *speed, const char *url)
 {
     struct whatwg_span span = url_host_and_port(url);
     char name[LONGEST_HOST + 1];
-    struct pace_host *host;
+    struct speed_host *host;
 
     snprintf(name, sizeof name, "%.*s",
              (int)(span.n < LONGEST_HOST ? span.n : LONGEST_HOST), span.at);
-    host = table_get(&pace->by_name, name);
-    return host != NULL ? host : add_host(pace, name);
+    host = table_get(&speed->by_name, name);
+    return host != NULL ? host : add_host(speed, name);
 }
 
 /* ---- the course -------------------------------------------------------------------- */
 
-static void join_spans(struct pace *pace)
+static void join_spans(struct speed *speed)
 {
-    for (size_t i = 0; i < PACE_SPANS / 2; i++) {
-        const struct pace_span *one = &pace->spans[2 * i], *other = one + 1;
+    for (size_t i = 0; i < SPEED_SPANS / 2; i++) {
+        const struct speed_span *one = &speed->spans[2 * i], *other = one + 1;
 
-        pace->spans[i] = (struct pace_span){one->answers + other->answers,
-                                            one->failures + other->failures,
-                                            one->bytes + other->bytes};
+        speed->spans[i] = (struct speed_span){one->answers + other->answers,
+                                              one->failures + other->failures,
+                                              one->bytes + other->bytes};
     }
-    memset(pace->spans + PACE_SPANS / 2, 0, PACE_SPANS / 2 * sizeof *pace->spans);
-    pace->span_ns *= 2;
-    pace->span_count = (pace->span_count + 1) / 2;
+    memset(speed->spans + SPEED_SPANS / 2, 0, SPEED_SPANS / 2 * sizeof *speed->spans);
+    speed->span_ns *= 2;
+    speed->span_count = (speed->span_count + 1) / 2;
 }
 
-static struct pace_span *span_at(struct pace *pace, int64_t ns)
+static struct speed_span *span_at(struct speed *speed, int64_t ns)
 {
     size_t at;
 
-    if (pace->span_ns == 0)
-        pace->span_ns = FIRST_SPAN_NS;
-    while (ns / pace->span_ns >= PACE_SPANS)
-        join_spans(pace);
-    at = ns > 0 ? (size_t)(ns / pace->span_ns) : 0;
-    if (pace->span_count <= at)
-        pace->span_count = at + 1;
-    return &pace->spans[at];
+    if (speed->span_ns == 0)
+        speed->span_ns = FIRST_SPAN_NS;
+    while (ns / speed->span_ns >= SPEED_SPANS)
+        join_spans(speed);
+    at = ns > 0 ? (size_t)(ns / speed->span_ns) : 0;
+    if (speed->span_count <= at)
+        speed->span_count = at + 1;
+    return &speed->spans[at];
 }
 
 /* ---- both -------------------------------------------------------------------------- */
 
-int pace_add(struct pace *pace, const struct record_answer *record)
+int speed_add(struct speed *speed, const struct record_answer *record)
 {
     bool is_failure = record->status == 0 || record->status >= 400;
-    struct pace_host *host = host_of(pace, record->url);
-    struct pace_span *span = span_at(pace, record->at_ns + record->duration_ns);
+    struct speed_host *host = host_of(speed, record->url);
+    struct speed_span *span = span_at(speed, record->at_ns + record->duration_ns);
 
     if (host == NULL)
         return -ENOMEM;
     span->answers++;
     span->failures += is_failure;
     span->bytes += record->bytes;
-    pace->answers++;
-    pace->failures += is_failure;
-    pace->total_ns += record->duration_ns;
+    speed->answers++;
+    speed->failures += is_failure;
+    speed->total_ns += record->duration_ns;
     host->answers++;
     host->failures += is_failure;
     host->total_ns += record->duration_ns;
@@ -105,8 +105,8 @@ int pace_add(struct pace *pace, const struct record_answer *record)
 
 static int compare_hosts(const void *a, const void *b)
 {
-    const struct pace_host *one = *(struct pace_host *const *)a;
-    const struct pace_host *other = *(struct pace_host *const *)b;
+    const struct speed_host *one = *(struct speed_host *const *)a;
+    const struct speed_host *other = *(struct speed_host *const *)b;
     double mean = (double)one->total_ns / (double)one->answers;
     double others = (double)other->total_ns / (double)other->answers;
 
@@ -115,16 +115,17 @@ static int compare_hosts(const void *a, const void *b)
     return strcmp(one->name, other->name);
 }
 
-void pace_arrange(struct pace *pace)
+void speed_arrange(struct speed *speed)
 {
-    if (pace->host_count > 0)
-        qsort(pace->hosts, pace->host_count, sizeof(struct pace_host *), compare_hosts);
+    if (speed->host_count > 0)
+        qsort(speed->hosts, speed->host_count, sizeof(struct speed_host *),
+              compare_hosts);
 }
 
-void pace_finish(struct pace *pace)
+void speed_finish(struct speed *speed)
 {
-    free(pace->hosts);
-    table_finish(&pace->by_name);
-    arena_finish(&pace->arena);
-    *pace = (struct pace){0};
+    free(speed->hosts);
+    table_finish(&speed->by_name);
+    arena_finish(&speed->arena);
+    *speed = (struct speed){0};
 }

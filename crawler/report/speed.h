@@ -8,24 +8,24 @@
 #include "../base/table.h"
 #include "../verdict/record.h"
 
-#define PACE_SPANS 120
+#define SPEED_SPANS 120
 
-struct pace_host {
+struct speed_host {
     const char *name;         /* "example.org:8080" */
     size_t answers, failures; /* without an answer, or with a status of 400 or more */
     int64_t total_ns, slowest_ns;
 };
 
-struct pace_span {
+struct speed_span {
     size_t answers, failures;
     int64_t bytes;
 };
 
 /* Zeroes are none. */
-struct pace {
-    struct pace_host **hosts; /* the slowest first once they are arranged */
+struct speed {
+    struct speed_host **hosts; /* the slowest first once they are arranged */
     size_t host_count, host_capacity;
-    struct pace_span spans[PACE_SPANS]; /* by when the answer was there */
+    struct speed_span spans[SPEED_SPANS]; /* by when the answer was there */
     int64_t span_ns; /* the length of each: doubled when they are full */
     size_t span_count;
     size_t answers, failures;
@@ -35,11 +35,11 @@ struct pace {
 };
 
 /* 0 or -ENOMEM. */
-int pace_add(struct pace *pace, const struct record_answer *record);
+int speed_add(struct speed *speed, const struct record_answer *record);
 
 /* Sort the hosts, by the mean of their answers. */
-void pace_arrange(struct pace *pace);
+void speed_arrange(struct speed *speed);
 
-void pace_finish(struct pace *pace);
+void speed_finish(struct speed *speed);
 
 #endif

@@ -23,7 +23,7 @@ struct slot {
 
 struct recheck {
     struct store *store;
-    struct url_book book;
+    struct saved_urls book;
     struct slot *slots;
     size_t count, capacity; /* 0 or a power of two */
     uint64_t seed;
@@ -95,7 +95,7 @@ int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
     coil_lock_init(&recheck->lock);
     rc = grow(recheck);
     if (rc == 0)
-        rc = url_book_read(&recheck->book, store, cold);
+        rc = saved_urls_read(&recheck->book, store, cold);
     if (rc == 0)
         rc = store_each_validator(store, take_page, recheck);
     if (rc < 0 && rc != -ENOMEM)
@@ -112,13 +112,13 @@ void recheck_destroy(struct recheck *recheck)
     if (recheck == NULL)
         return;
     coil_lock_finish(&recheck->lock);
-    url_book_finish(&recheck->book);
+    saved_urls_finish(&recheck->book);
     store_close(recheck->store);
     free(recheck->slots);
     free(recheck);
 }
 
-const struct url_book *recheck_book(const struct recheck *recheck)
+const struct saved_urls *recheck_book(const struct recheck *recheck)
 {
     return &recheck->book;
 }
@@ -185,7 +185,7 @@ static int read_page(void *arg)
         return (int)number;
     if (number != reading->number)
         return 0;
-    url = url_book_at(&recheck->book, page.url);
+    url = saved_urls_at(&recheck->book, page.url);
     if (url == NULL || strcmp(url, reading->url) != 0)
         return 0; /* another, of the same hash */
     return copy_page(reading->kept, &page);

@@ -1,20 +1,21 @@
 /*
  * saved_crawl.h - the files of a crawl that is kept, opened for what the command wants of them.
  *
- *     rc = kept_open(&kept, COMMAND_RESUME, DIR, &message);    // or kept_begin()
- *     ... options_restore() with kept_setup() ...
- *     kept_give(&kept, &crawler);
+ *     rc = saved_crawl_open(&kept, COMMAND_RESUME, DIR, &message);    // or saved_crawl_begin()
+ *     ... options_restore() with saved_crawl_setup() ...
+ *     crawler_take_saved(&crawler, &saved);
  *     rc = coil_run(crawler_run, &crawler, NULL);
- *     rc = kept_close(&kept, crawler.is_finished, &message);
+ *     rc = saved_crawl_close(&kept, crawler.is_finished, &message);
  */
 #ifndef CRAWLER_SAVED_CRAWL_H
 #define CRAWLER_SAVED_CRAWL_H
 
-#include "../crawl/crawl.h"
+#include "../options/options.h"
 #include "recheck.h"
+#include "state.h"
 
 /* Zeroes are none. */
-struct kept {
+struct saved_crawl {
     const char *folder;
     enum options_command command;
     struct store *store;     /* what is replayed; the state's, if there is one */
@@ -26,19 +27,17 @@ struct kept {
 };
 
 /* A new crawl, as the options say. Fails as store_create(). */
-int kept_begin(struct kept *kept, const struct options *options, char **message);
+int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
+                      char **message);
 
 /* One that is there: to go on with it, to tell it, or to do it again. Fails as store_open(), or with
    -EINVAL where it is not done, and so cannot be checked again. */
-int kept_open(struct kept *kept, enum options_command command, const char *folder,
-              int64_t interval_ns, char **message);
+int saved_crawl_open(struct saved_crawl *saved, enum options_command command,
+                     const char *folder, int64_t interval_ns, char **message);
 
-const struct store_setup *kept_setup(const struct kept *kept);
-
-/* After crawler_init(). */
-void kept_give(const struct kept *kept, struct crawler *crawler);
+const struct store_setup *saved_crawl_setup(const struct saved_crawl *saved);
 
 /* A recheck that is done takes its place. 0, or as store_replace(). Zeroes are accepted. */
-int kept_close(struct kept *kept, bool is_finished, char **message);
+int saved_crawl_close(struct saved_crawl *saved, bool is_finished, char **message);
 
 #endif

@@ -11,7 +11,7 @@ struct url_entry {
 };
 
 /* What the file says may be anything. */
-static bool is_in_order(const struct url_book *book, const struct store_url *url,
+static bool is_in_order(const struct saved_urls *book, const struct store_url *url,
                         size_t n)
 {
     if (strncmp(url->url, "http://", 7) != 0 && strncmp(url->url, "https://", 8) != 0)
@@ -22,7 +22,7 @@ static bool is_in_order(const struct url_book *book, const struct store_url *url
 
 static int take_url(void *arg, const struct store_url *url)
 {
-    struct url_book *book = arg;
+    struct saved_urls *book = arg;
     size_t n = strlen(url->url);
     struct url_entry *entry, **at;
 
@@ -38,7 +38,7 @@ static int take_url(void *arg, const struct store_url *url)
     return 0;
 }
 
-int url_book_read(struct url_book *book, struct store *store, struct cold *cold)
+int saved_urls_read(struct saved_urls *book, struct store *store, struct cold *cold)
 {
     book->urls.element_bytes = sizeof(struct url_entry *);
     book->urls.cold = book->arena.cold = cold;
@@ -46,14 +46,14 @@ int url_book_read(struct url_book *book, struct store *store, struct cold *cold)
     return store_each_url(store, take_url, book);
 }
 
-void url_book_finish(struct url_book *book)
+void saved_urls_finish(struct saved_urls *book)
 {
     blocks_finish(&book->urls);
     arena_finish(&book->arena);
-    *book = (struct url_book){.count = 0};
+    *book = (struct saved_urls){.count = 0};
 }
 
-static const struct url_entry *find(const struct url_book *book, uint32_t number)
+static const struct url_entry *find(const struct saved_urls *book, uint32_t number)
 {
     struct url_entry *const *at =
         number < book->count ? blocks_find(&book->urls, number) : NULL;
@@ -61,14 +61,14 @@ static const struct url_entry *find(const struct url_book *book, uint32_t number
     return at != NULL ? *at : NULL;
 }
 
-const char *url_book_at(const struct url_book *book, uint32_t number)
+const char *saved_urls_at(const struct saved_urls *book, uint32_t number)
 {
     const struct url_entry *entry = find(book, number);
 
     return entry != NULL ? entry->url : NULL;
 }
 
-const char *url_book_text(uint32_t number, size_t *fragment_at, void *book)
+const char *saved_urls_text(uint32_t number, size_t *fragment_at, void *book)
 {
     const struct url_entry *entry = find(book, number);
 

@@ -9,7 +9,7 @@
 #include "store.h"
 
 /* Zeroes are an empty one. */
-struct url_book {
+struct saved_urls {
     struct blocks
         urls; /* of struct url_entry *, by number; NULL where the file has none */
     size_t count;
@@ -18,13 +18,13 @@ struct url_book {
 
 /* 0, -ENOMEM, -EBADMSG: it is not in order; or what the store failed with. All is kept in `cold`; NULL: on
    the heap. Finish it in any case. */
-int url_book_read(struct url_book *book, struct store *store, struct cold *cold);
-void url_book_finish(struct url_book *book);
+int saved_urls_read(struct saved_urls *book, struct store *store, struct cold *cold);
+void saved_urls_finish(struct saved_urls *book);
 
 /* NULL if there is none. */
-const char *url_book_at(const struct url_book *book, uint32_t number);
+const char *saved_urls_at(const struct saved_urls *book, uint32_t number);
 
-/* The same, as struct link_blob_reader wants it; `book` is a struct url_book. */
-const char *url_book_text(uint32_t number, size_t *fragment_at, void *book);
+/* The same, as struct link_blob_reader wants it; `book` is a struct saved_urls. */
+const char *saved_urls_text(uint32_t number, size_t *fragment_at, void *book);
 
 #endif

@@ -227,7 +227,7 @@ void shared_bring_sitemaps(struct shared *shared, struct host *host, const void 
 
 static enum lease_class class_of(const struct target *target)
 {
-    return target->is_held ? LEASE_HELD : lease_classes[target->host->class];
+    return target->state == TARGET_HELD ? LEASE_HELD : lease_classes[target->host->class];
 }
 
 static void hand_up(void *arg, struct target *target)
@@ -296,7 +296,8 @@ static int on_release(void *arg, const struct frontier_job *job, int64_t at_ns)
 static void fill(struct target *target, const struct lease_url *url)
 {
     target->kind = url->class == LEASE_EXTERNAL ? TARGET_EXTERNAL : TARGET_SITE;
-    target->is_placed = target->is_asked = true;
+    if (!target_was_accepted(target))
+        target_set_state(target, TARGET_ACCEPTED);
     target->depth = (uint16_t)url->depth;
     target->hops = (uint8_t)url->hops;
     target->tries = (uint8_t)(url->tries + target->refusals);
@@ -364,9 +365,9 @@ static int take_host(struct held *held)
 /* It is met as if for the first time. */
 static void forget(const struct targets *targets, struct target *target)
 {
-    if (target->is_held)
+    if (target->state == TARGET_HELD)
         return;
-    target->is_given = target->is_placed = false;
+    target_set_state(target, TARGET_MET);
     targets_remember(targets, target);
 }
 
@@ -380,7 +381,7 @@ static void forget_targets(struct shared *shared)
         cold_tend(targets->all.cold);
     }
     for (size_t i = 0; i < shared->work_count; i++)
-        shared->works[i].target->is_placed = true;
+        target_set_state(shared->works[i].target, TARGET_ACCEPTED);
 }
 
 /* Redis may have lost its last second: what was sent then is not known any more, and the pages it was found

@@ -79,7 +79,7 @@ void shared_finish(struct shared *shared);
    the frontier is closed. If it is cancelled, what is leased is given back. Else fails as leases_acquire(). */
 COIL_SUSPENDS int shared_run(void *arg);
 
-/* The target leads out of the site, it seems, and is held until that is known: by all. target->is_held is set. */
+/* The target leads out of the site, it seems, and is held until that is known: by all. Its state is TARGET_HELD. */
 void shared_hold(struct shared *shared, struct target *target);
 
 /* A start redirects to this URL: what is of its origin belongs to the site, for all. */

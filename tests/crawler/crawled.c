@@ -23,7 +23,7 @@ void crawled_init(struct crawled *crawled)
 void crawled_finish(struct crawled *crawled)
 {
     options_finish(&crawled->options);
-    mentions_finish(&crawled->mentions);
+    references_finish(&crawled->references);
     targets_finish(&crawled->targets);
 }
 
@@ -74,13 +74,13 @@ struct target *crawled_missing(struct crawled *crawled, const char *path)
 void crawled_link(struct crawled *crawled, struct target *target, const char *page,
                   unsigned line, unsigned column, const char *text)
 {
-    struct mention_place place = {.page = crawled_target(crawled, page),
-                                  .text = text,
-                                  .line = line,
-                                  .column = column,
-                                  .is_known = crawled->links_are_known};
+    struct reference_place place = {.page = crawled_target(crawled, page),
+                                    .text = text,
+                                    .line = line,
+                                    .column = column,
+                                    .is_known = crawled->links_are_known};
 
-    CHECK_INT(mentions_add(&crawled->mentions, &crawled->targets, target, &place), 0);
+    CHECK_INT(references_add(&crawled->references, &crawled->targets, target, &place), 0);
 }
 
 static struct out out;

@@ -11,7 +11,7 @@
 
 struct crawled {
     struct targets targets;
-    struct mentions mentions;
+    struct references references;
     struct options options; /* whose start is http://h/ */
     struct record_summary summary;
     bool links_are_known; /* the baseline has those that are added */
@@ -30,7 +30,7 @@ struct target *crawled_bad(struct crawled *crawled, const char *path,
 /* The same, missing: 404. */
 struct target *crawled_missing(struct crawled *crawled, const char *path);
 
-/* A link to it. Places beyond MENTIONS_KEPT are counted only. */
+/* A link to it. Places beyond REFERENCES_KEPT are counted only. */
 void crawled_link(struct crawled *crawled, struct target *target, const char *page,
                   unsigned line, unsigned column, const char *text);
 

@@ -17,7 +17,7 @@ import time
 from check import Skip, contains, equal, run_tests
 from redis_server import Client, Failed, redis_server, wait_until
 
-SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "crawler" / "redis" / "scripts"
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "crawler/shared/redis/scripts"
 NAMES = ["acquire", "add", "begin", "collect", "complete", "leave", "reap", "release", "renew"]
 SITEMAP, IDS, START, SINGLE, GIVEN_UP = 1, 2, 4, 8, 32
 COUNTERS = ("turn depth by_depth queued0 queued1 flying waiting begun over through known buckets round pages max_pages "

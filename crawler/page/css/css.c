@@ -29,7 +29,7 @@ static bool is_unprintable(char c)
 /* ---- values ------------------------------------------------------------------------ */
 
 /* The place of a byte of this piece, at or behind where it was last asked for. */
-static struct html_place place_of(struct css *css, const char *p)
+static struct html_position place_of(struct css *css, const char *p)
 {
     html_count(&css->counter, css->counted, (size_t)(p - css->counted));
     css->counted = p;
@@ -531,7 +531,7 @@ static const state_function states[STATES] = {
 void css_init(struct css *css, css_visit_function visit, void *arg)
 {
     *css = (struct css){.visit = visit, .arg = arg};
-    css_begin(css, (struct html_place){1, 1});
+    css_begin(css, (struct html_position){1, 1});
 }
 
 void css_finish(struct css *css)
@@ -539,7 +539,7 @@ void css_finish(struct css *css)
     html_buffer_finish(&css->value);
 }
 
-void css_begin(struct css *css, struct html_place place)
+void css_begin(struct css *css, struct html_position place)
 {
     css->rc = 0;
     css->state = TOP;

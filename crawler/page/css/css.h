@@ -2,7 +2,7 @@
  * css.h - the URLs in a style sheet, out of a text that comes in pieces.
  *
  *     css_init(&css, visit, arg);
- *     css_begin(&css, (struct html_place){1, 1});
+ *     css_begin(&css, (struct html_position){1, 1});
  *     while (rc == 0 && ... more of the text ...)
  *         rc = css_feed(&css, text, n);               // visits each URL as soon as it ends
  *     if (rc == 0)
@@ -36,7 +36,7 @@ struct css_url {
     const char *bytes; /* as written, without quotes: css_decode() makes text of it */
     size_t n;
     bool cut; /* it was longer than HTML_VALUE_BYTES: this is its beginning */
-    struct html_place place; /* of its first byte */
+    struct html_position place; /* of its first byte */
 };
 
 /* Below 0 ends the text, and css_feed() and css_end() return it. */
@@ -66,7 +66,7 @@ struct css {
     uint32_t image_set; /* the depth in an image-set(); 0: there is none */
     const char *value_at;
     struct html_buffer value; /* what earlier pieces had of it */
-    struct html_place place;
+    struct html_position place;
     struct html_counter counter; /* has counted up to: */
     const char *counted;
 };
@@ -77,7 +77,7 @@ void css_init(struct css *css, css_visit_function visit, void *arg);
 void css_finish(struct css *css);
 
 /* Begin another text, whose first byte has that place. */
-void css_begin(struct css *css, struct html_place place);
+void css_begin(struct css *css, struct html_position place);
 
 /* Fails with -ENOMEM, or as visit() says; and again with the same. */
 int css_feed(struct css *css, const char *text, size_t n);

@@ -36,7 +36,7 @@ enum form { UNKNOWN, LINES, XML };
 struct entry {
     uint32_t start, n; /* in `bytes` */
     uint32_t base;     /* where its base begins in `bases`, which a NUL ends; 0: none */
-    struct html_place place;
+    struct html_position place;
     uint8_t source; /* the row of `sources` */
     bool cut;
 };
@@ -51,10 +51,10 @@ struct sitemap {
     XML_Parser parser;
     size_t token_at; /* where in `total` the last token was seen */
     unsigned depth;
-    int source;              /* whose text is read: a row of `sources`; -1: none */
-    bool has_text;           /* and it has begun: */
-    struct html_place place; /* there */
-    struct html_buffer text; /* of the element, or the line, that is read */
+    int source;                 /* whose text is read: a row of `sources`; -1: none */
+    bool has_text;              /* and it has begun: */
+    struct html_position place; /* there */
+    struct html_buffer text;    /* of the element, or the line, that is read */
     struct html_buffer bytes;
     struct html_buffer base;        /* the xml:base of all open elements, a line each */
     uint32_t base_n[DEPTH_MAX + 2]; /* of it, outside of the element at each depth */
@@ -263,7 +263,7 @@ static uint32_t keep_base(struct sitemap *sitemap)
 
 /* A NUL, which only a list may have, ends it. */
 static void keep(struct sitemap *sitemap, const char *url, size_t n, size_t source,
-                 bool cut, struct html_place place)
+                 bool cut, struct html_position place)
 {
     struct entry entry = {.start = (uint32_t)sitemap->bytes.n,
                           .place = place,
@@ -310,7 +310,7 @@ static void keep_text(struct sitemap *sitemap, size_t source)
 
 /* Some of it, which begins at `place`. */
 static void add_text(struct sitemap *sitemap, const char *bytes, size_t n,
-                     struct html_place place)
+                     struct html_position place)
 {
     struct html_counter counter = {place, false};
     size_t blank = 0;
@@ -357,14 +357,14 @@ static void take_lines(struct sitemap *sitemap, const char *bytes, size_t n)
 /* ---- XML --------------------------------------------------------------------------- */
 
 /* Of the token that expat is at; `counter` is where the text began that it was given. */
-static struct html_place place_in_xml(const struct sitemap *sitemap)
+static struct html_position place_in_xml(const struct sitemap *sitemap)
 {
-    struct html_place begin = sitemap->counter.place;
+    struct html_position begin = sitemap->counter.place;
     uint32_t line = (uint32_t)XML_GetCurrentLineNumber(sitemap->parser);
     uint32_t column = (uint32_t)XML_GetCurrentColumnNumber(sitemap->parser) + 1;
 
-    return (struct html_place){begin.line + line - 1,
-                               line == 1 ? begin.column + column - 1 : column};
+    return (struct html_position){begin.line + line - 1,
+                                  line == 1 ? begin.column + column - 1 : column};
 }
 
 static const char *value_of(const char *const *attributes, const char *name)
@@ -680,7 +680,7 @@ struct sitemap *sitemap_create(void)
 
     if (sitemap != NULL) {
         sitemap->source = -1;
-        sitemap->counter.place = (struct html_place){1, 1};
+        sitemap->counter.place = (struct html_position){1, 1};
     }
     return sitemap;
 }

@@ -20,11 +20,11 @@ typedef uint64_t halves __attribute__((vector_size(BLOCK)));
 
 static void count_byte(struct html_counter *counter, unsigned char c)
 {
-    struct html_place *place = &counter->place;
+    struct html_position *place = &counter->place;
     bool ends_line = c == '\r' || (c == '\n' && !counter->after_cr);
 
     if (ends_line)
-        *place = (struct html_place){place->line + 1, 1};
+        *place = (struct html_position){place->line + 1, 1};
     else if (c != '\n')
         place->column += (c & 0xc0) != 0x80;
     counter->after_cr = c == '\r';
@@ -80,7 +80,7 @@ static unsigned sum_of(block bytes)
 }
 
 /* A block in which a line ends, but with LF alone. */
-static void count_line_ends(struct html_place *place, block text)
+static void count_line_ends(struct html_position *place, block text)
 {
     halves newlines = (halves)(text == (block){0} + '\n');
 

@@ -12,13 +12,13 @@
  * Both from 1. A line ends with LF, CR LF or CR. Columns are of characters: of bytes that do
  * not continue one, in UTF-8.
  */
-struct html_place {
+struct html_position {
     uint32_t line, column;
 };
 
 /* Where it has counted to. Begins as {{1, 1}, false}. */
 struct html_counter {
-    struct html_place place;
+    struct html_position place;
     bool after_cr;
 };
 

@@ -111,7 +111,8 @@ static inline bool html_is_space(char c)
 }
 
 /* The place of a byte of this piece, at or behind where it was last asked for. */
-static inline struct html_place html_place_of(struct html_tokenizer *t, const char *p)
+static inline struct html_position html_position_of(struct html_tokenizer *t,
+                                                    const char *p)
 {
     html_count(&t->counter, t->counted, (size_t)(p - t->counted));
     t->counted = p;

@@ -130,7 +130,7 @@ static const char *end_tag(struct html_tokenizer *t, const char *p)
 
     t->content = HTML_DATA;
     if (t->marks_end)
-        t->end_place = html_place_of(t, p);
+        t->end_place = html_position_of(t, p);
     if (t->sink->tag_end != NULL)
         html_note(t, t->sink->tag_end(&name, t->is_end, t->is_self_closing, t->arg));
     t->state = t->content;
@@ -273,7 +273,7 @@ HTML_STATE(html_state_attribute_name)
         return html_state_before_value(t, p + 1, end);
     }
     if (t->wants_value)
-        t->value_place = html_place_of(t, p);
+        t->value_place = html_position_of(t, p);
     t->state = STATE_AFTER_ATTRIBUTE;
     return html_state_after_attribute(t, p, end);
 }
@@ -304,11 +304,11 @@ HTML_STATE(html_state_before_value)
         t->state = STATE_VALUE_QUOTED;
         p++;
         if (t->wants_value)
-            t->value_place = html_place_of(t, p);
+            t->value_place = html_position_of(t, p);
         return html_state_value_quoted(t, p, end);
     }
     if (t->wants_value)
-        t->value_place = html_place_of(t, p);
+        t->value_place = html_position_of(t, p);
     t->state = STATE_VALUE_UNQUOTED;
     return html_state_value_unquoted(t, p, end);
 }

@@ -115,7 +115,7 @@ static void mark_tag(struct html_tokenizer *t, const char *p)
 {
     t->after_cr = false;
     if (t->marks_tags)
-        t->tag_place = html_place_of(t, p);
+        t->tag_place = html_position_of(t, p);
 }
 
 /* ---- states ------------------------------------------------------------------------ */

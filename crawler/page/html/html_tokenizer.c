@@ -81,7 +81,7 @@ int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, siz
     tokenizer->counted = bytes;
     while (p < end && tokenizer->rc == 0)
         p = states[tokenizer->state](tokenizer, p, end);
-    html_place_of(tokenizer, end);
+    html_position_of(tokenizer, end);
     return tokenizer->rc;
 }
 

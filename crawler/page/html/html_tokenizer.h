@@ -66,8 +66,9 @@ struct html_name_buffer {
 struct html_value {
     const char *bytes;
     size_t n;
-    bool cut;                /* it was longer than HTML_VALUE_BYTES */
-    struct html_place place; /* of its first byte; without a value, of the name's end */
+    bool cut; /* it was longer than HTML_VALUE_BYTES */
+    struct html_position
+        place; /* of its first byte; without a value, of the name's end */
 };
 
 /* A text that is not there has NULL for its bytes. */
@@ -102,10 +103,10 @@ struct html_tokenizer {
     bool wants_text;   /* true at first */
     bool allows_cdata; /* where a tag would be of SVG or MathML; false at first */
     bool marks_tags;   /* `tag_place` is wanted; false at first */
-    struct html_place tag_place; /* of the '<' of the latest tag */
+    struct html_position tag_place; /* of the '<' of the latest tag */
     /* The sink may change this when told that a tag begins. */
-    bool marks_end;              /* `end_place` is wanted; false at first */
-    struct html_place end_place; /* of what follows the '>' of the latest tag */
+    bool marks_end;                 /* `end_place` is wanted; false at first */
+    struct html_position end_place; /* of what follows the '>' of the latest tag */
 
     /* The rest is for the tokenizer's own files: html_states.h. */
     const struct html_sink *sink;
@@ -123,7 +124,7 @@ struct html_tokenizer {
     uint8_t last_start_n;
     struct html_name_buffer name, attribute;
     struct html_buffer value; /* of an attribute, a comment, a DOCTYPE */
-    struct html_place value_place;
+    struct html_position value_place;
     struct html_names seen; /* attributes of this tag that were wanted */
     struct html_reference reference;
     struct html_counter counter; /* has counted up to: */

@@ -33,7 +33,7 @@ enum kept_kind {
 
 struct kept_value {
     uint32_t start, n; /* in `bytes` */
-    struct html_place place;
+    struct html_position place;
     uint8_t kind, element, attribute;
     bool cut, nofollow;
 };
@@ -544,7 +544,7 @@ void links_reset(struct links *links)
 void links_expect_sheet(struct links *links)
 {
     links->is_sheet = true;
-    css_begin(&links->css, (struct html_place){1, 1});
+    css_begin(&links->css, (struct html_position){1, 1});
 }
 
 void links_expect_xml(struct links *links)

@@ -36,8 +36,9 @@ struct link {
     bool is_sitemap;      /* it names a sitemap */
     bool has_no_encoding; /* of a style sheet or header: its query is in UTF-8 */
     const char *element;  /* NULL outside of any */
-    const char *attribute;   /* or "url()", "@import", "image-set()" in a style sheet */
-    struct html_place place; /* of the attribute's value, or of a URL in a style sheet */
+    const char *attribute; /* or "url()", "@import", "image-set()" in a style sheet */
+    struct html_position
+        place; /* of the attribute's value, or of a URL in a style sheet */
 };
 
 typedef int (*links_visit_function)(const struct link *link, void *arg);

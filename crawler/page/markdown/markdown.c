@@ -465,7 +465,7 @@ static void place_own(struct reader *reader)
     }
 }
 
-static bool stands_before(const struct html_place *a, const struct html_place *b)
+static bool stands_before(const struct html_position *a, const struct html_position *b)
 {
     return a->line != b->line ? a->line < b->line : a->column <= b->column;
 }

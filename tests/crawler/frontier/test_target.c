@@ -169,7 +169,8 @@ TEST(targets_are_known_without_a_look_at_them)
     CHECK_PTR(unseen.target, x);
     CHECK_PTR(unseen.known, targets_known(&targets, x));
     CHECK(!unseen.known->is_wanted);
-    x->is_wanted = x->page->is_placed = true;
+    x->is_wanted = true;
+    target_set_state(x->page, TARGET_ACCEPTED);
     x->page->depth = 3;
     targets_remember(&targets, x);
     CHECK(unseen.known->is_wanted && !unseen.known->is_near);
@@ -203,4 +204,29 @@ TEST(targets_that_are_cold_intern_most_texts_once)
     CHECK(targets.text_capacity <= 16384);
     targets_finish(&targets);
     cold_destroy(cold);
+}
+
+static void finish_without_queueing(void *arg)
+{
+    struct target target = {.state = TARGET_HELD};
+
+    (void)arg;
+    target_set_state(&target, TARGET_DONE);
+}
+
+TEST(target_aborts_when_a_state_does_not_follow)
+{
+    struct target target = {.state = TARGET_MET};
+
+    target_set_state(&target, TARGET_ACCEPTED);
+    target_set_state(&target, TARGET_QUEUED);
+    target_set_state(&target, TARGET_DONE);
+    target_set_state(&target, TARGET_QUEUED);
+    CHECK_INT(target.state, TARGET_QUEUED);
+    CHECK(target_is_decided(&target) && target_was_queued(&target));
+#ifndef NDEBUG
+    test_dies(finish_without_queueing, NULL, "target_set_state");
+#else
+    (void)finish_without_queueing;
+#endif
 }

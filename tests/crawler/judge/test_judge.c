@@ -166,9 +166,9 @@ TEST(judge_protocol_failures_behind_tls_are_of_tls)
 TEST(judge_redirects)
 {
     for (int status = 200; status < 400; status++)
-        CHECK_INT(judge_is_redirect(status), status == 301 || status == 302 ||
-                                                 status == 303 || status == 307 ||
-                                                 status == 308);
+        CHECK_INT(answer_is_redirect(status), status == 301 || status == 302 ||
+                                                  status == 303 || status == 307 ||
+                                                  status == 308);
     check(judge_redirect(301, 1), VERDICT_REDIRECT, REASON_PERMANENT);
     check(judge_redirect(308, 1), VERDICT_REDIRECT, REASON_PERMANENT);
     check(judge_redirect(302, 1), VERDICT_REDIRECT, REASON_TEMPORARY);

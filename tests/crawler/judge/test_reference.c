@@ -2,7 +2,7 @@
 #include "../../harness/harness.h"
 
 static struct targets targets;
-static struct mentions mentions;
+static struct references references;
 
 static struct target *get(const char *url)
 {
@@ -11,51 +11,51 @@ static struct target *get(const char *url)
     return targets_get(&targets, url, 0, &is_new);
 }
 
-static void mention(struct target *target, const char *text, uint32_t line)
+static void reference(struct target *target, const char *text, uint32_t line)
 {
-    CHECK_INT(
-        mentions_add(&mentions, &targets, target,
-                     &(struct mention_place){get("http://a/page"), text, line, 7, false}),
-        0);
+    CHECK_INT(references_add(
+                  &references, &targets, target,
+                  &(struct reference_place){get("http://a/page"), text, line, 7, false}),
+              0);
 }
 
 /* From the last to the first. */
 static void trace(const struct target *target)
 {
-    const struct mention *at = mentions_of(&mentions, &targets, target);
+    const struct reference *at = references_of(&references, &targets, target);
 
-    for (; at != NULL; at = mentions_at(&mentions, at->before))
+    for (; at != NULL; at = references_at(&references, at->before))
         test_trace("%s:%u:%u %s, ", at->page->url, at->line, at->column,
-                   mention_text(at));
+                   reference_text(at));
 }
 
 static void finish(void)
 {
-    mentions_finish(&mentions);
+    references_finish(&references);
     targets_finish(&targets);
 }
 
-TEST(mentions_are_kept_with_their_places)
+TEST(references_are_kept_with_their_places)
 {
     struct target *x = get("http://a/x"), *y = get("http://a/y");
 
-    mention(x, "x", 1);
-    mention(y, "../y", 2);
-    mention(x, "/X", 3);
+    reference(x, "x", 1);
+    reference(y, "../y", 2);
+    reference(x, "/X", 3);
     trace(x);
     CHECK_TRACE("http://a/page:3:7 /X, http://a/page:1:7 x, ");
     trace(y);
     CHECK_TRACE("http://a/page:2:7 ../y, ");
-    CHECK_INT(targets_known(&targets, x)->mention_count, 2);
-    CHECK_PTR(mentions_at(&mentions, 0), NULL);
+    CHECK_INT(targets_known(&targets, x)->reference_count, 2);
+    CHECK_PTR(references_at(&references, 0), NULL);
     finish();
 }
 
 /* Three pages are searched at a time. */
-TEST(mentions_beyond_a_hundred_are_the_first_on_each_page)
+TEST(references_beyond_a_hundred_are_the_first_on_each_page)
 {
     struct target *x = get("http://a/x"), *pages[9];
-    const struct mention *last;
+    const struct reference *last;
 
     for (int i = 0; i < 9; i++) {
         char url[32];
@@ -64,78 +64,78 @@ TEST(mentions_beyond_a_hundred_are_the_first_on_each_page)
     }
     for (int i = 0; i < 9; i += 3)
         for (uint32_t line = 1; line <= 120; line++)
-            CHECK_INT(mentions_add(&mentions, &targets, x,
-                                   &(struct mention_place){pages[i + (int)line % 3], "x",
-                                                           line, 7, false}),
+            CHECK_INT(references_add(&references, &targets, x,
+                                     &(struct reference_place){pages[i + (int)line % 3],
+                                                               "x", line, 7, false}),
                       0);
-    CHECK_INT(targets_known(&targets, x)->mention_count, 360);
-    CHECK_INT(mentions.count, MENTIONS_KEPT + 6);
-    last = mentions_of(&mentions, &targets, x);
+    CHECK_INT(targets_known(&targets, x)->reference_count, 360);
+    CHECK_INT(references.count, REFERENCES_KEPT + 6);
+    last = references_of(&references, &targets, x);
     CHECK_PTR(last->page, pages[6]);
     CHECK_INT(last->line, 3);
     finish();
 }
 
-TEST(mentions_beyond_a_hundred_on_a_page_are_only_counted)
+TEST(references_beyond_a_hundred_on_a_page_are_only_counted)
 {
     struct target *x = get("http://a/x");
 
     for (uint32_t i = 1; i <= 150; i++)
-        mention(x, "x", i);
-    CHECK_INT(targets_known(&targets, x)->mention_count, 150);
-    CHECK_INT(mentions.count, MENTIONS_KEPT);
-    CHECK_INT(mentions_of(&mentions, &targets, x)->line, MENTIONS_KEPT);
+        reference(x, "x", i);
+    CHECK_INT(targets_known(&targets, x)->reference_count, 150);
+    CHECK_INT(references.count, REFERENCES_KEPT);
+    CHECK_INT(references_of(&references, &targets, x)->line, REFERENCES_KEPT);
     finish();
 }
 
-TEST(mentions_of_what_is_well_or_skipped_are_only_counted)
+TEST(references_of_what_is_well_or_skipped_are_only_counted)
 {
     static const enum verdict verdicts[] = {VERDICT_OK, VERDICT_SKIPPED};
 
     for (size_t i = 0; i < 2; i++) {
         struct target *x = get("http://a/x");
         x->verdict = verdicts[i];
-        mention(x, "x", 1);
-        CHECK_PTR(mentions_of(&mentions, &targets, x), NULL);
-        CHECK_INT(targets_known(&targets, x)->mention_count, 1);
+        reference(x, "x", 1);
+        CHECK_PTR(references_of(&references, &targets, x), NULL);
+        CHECK_INT(targets_known(&targets, x)->reference_count, 1);
         finish();
     }
 }
 
-TEST(mentions_of_a_verdict_that_fails_the_run_are_kept)
+TEST(references_of_a_verdict_that_fails_the_run_are_kept)
 {
     static const bool fail_on[VERDICT_COUNT] = {[VERDICT_SKIPPED] = true};
     struct target *x = get("http://a/x"), *y = get("http://a/y");
 
     x->verdict = VERDICT_SKIPPED;
     y->verdict = VERDICT_OK;
-    mentions.fail_on = fail_on;
-    CHECK(mentions_are_needed(&mentions, x));
-    CHECK(!mentions_are_needed(&mentions, y));
-    mention(x, "x", 1);
-    mention(y, "y", 2);
+    references.fail_on = fail_on;
+    CHECK(references_are_needed(&references, x));
+    CHECK(!references_are_needed(&references, y));
+    reference(x, "x", 1);
+    reference(y, "y", 2);
     trace(x);
     CHECK_TRACE("http://a/page:1:7 x, ");
-    CHECK_PTR(mentions_of(&mentions, &targets, y), NULL);
+    CHECK_PTR(references_of(&references, &targets, y), NULL);
     finish();
 }
 
-TEST(mentions_that_are_dropped_make_room_for_others)
+TEST(references_that_are_dropped_make_room_for_others)
 {
     struct target *x = get("http://a/x"), *y = get("http://a/y"), *z = get("http://a/z");
 
-    mention(x, "x1", 1);
-    mention(y, "y1", 2);
-    mention(x, "x2", 3);
-    mentions_drop(&mentions, &targets, x);
-    mentions_drop(&mentions, &targets, x);
-    mentions_drop(&mentions, &targets, z);
-    CHECK_PTR(mentions_of(&mentions, &targets, x), NULL);
-    CHECK_INT(targets_known(&targets, x)->mention_count, 2);
-    mention(z, "z1", 4);
-    mention(y, "y2", 5);
-    mention(z, "z2", 6);
-    CHECK_INT(mentions.count, 4);
+    reference(x, "x1", 1);
+    reference(y, "y1", 2);
+    reference(x, "x2", 3);
+    references_drop(&references, &targets, x);
+    references_drop(&references, &targets, x);
+    references_drop(&references, &targets, z);
+    CHECK_PTR(references_of(&references, &targets, x), NULL);
+    CHECK_INT(targets_known(&targets, x)->reference_count, 2);
+    reference(z, "z1", 4);
+    reference(y, "y2", 5);
+    reference(z, "z2", 6);
+    CHECK_INT(references.count, 4);
     trace(z);
     trace(y);
     CHECK_TRACE("http://a/page:6:7 z2, http://a/page:4:7 z1, "
@@ -143,20 +143,20 @@ TEST(mentions_that_are_dropped_make_room_for_others)
     finish();
 }
 
-TEST(mentions_cut_texts_that_are_very_long)
+TEST(references_cut_texts_that_are_very_long)
 {
     struct target *x = get("http://a/x");
     char text[1001];
 
     memset(text, 'y', 1000);
     text[1000] = '\0';
-    mention(x, text, 1);
-    CHECK_INT(strlen(mention_text(mentions_of(&mentions, &targets, x))), 203);
-    CHECK_STR(mention_text(mentions_of(&mentions, &targets, x)) + 195, "yyyyy...");
+    reference(x, text, 1);
+    CHECK_INT(strlen(reference_text(references_of(&references, &targets, x))), 203);
+    CHECK_STR(reference_text(references_of(&references, &targets, x)) + 195, "yyyyy...");
     finish();
 }
 
-TEST(mentions_that_are_cold_are_as_good)
+TEST(references_that_are_cold_are_as_good)
 {
     struct cold *cold = cold_create(".");
     struct unseen unseen;
@@ -165,20 +165,21 @@ TEST(mentions_that_are_cold_are_as_good)
     targets_init(&targets, cold);
     x = get("http://a/x");
     page = get("http://a/page");
-    mention(x, "x", 1);
+    reference(x, "x", 1);
     CHECK(targets_find_unseen(&targets, "http://a/x", 10,
                               targets_expect(&targets, "http://a/x", 10), &unseen));
-    CHECK_INT(mentions_add_unseen(&mentions, &targets, &unseen,
-                                  &(struct mention_place){page, "../x#", 2, 8, false}),
-              0);
+    CHECK_INT(
+        references_add_unseen(&references, &targets, &unseen,
+                              &(struct reference_place){page, "../x#", 2, 8, false}),
+        0);
     trace(x);
     CHECK_TRACE("http://a/page:2:8 ../x#, http://a/page:1:7 x, ");
-    mentions_drop(&mentions, &targets, x);
-    CHECK_INT(mentions_add_unseen(&mentions, &targets, &unseen,
-                                  &(struct mention_place){page, "x", 3, 9, false}),
+    references_drop(&references, &targets, x);
+    CHECK_INT(references_add_unseen(&references, &targets, &unseen,
+                                    &(struct reference_place){page, "x", 3, 9, false}),
               0);
-    CHECK_PTR(mentions_of(&mentions, &targets, x), NULL);
-    CHECK_INT(unseen.known->mention_count, 3);
+    CHECK_PTR(references_of(&references, &targets, x), NULL);
+    CHECK_INT(unseen.known->reference_count, 3);
     finish();
     cold_destroy(cold);
 }

@@ -12,7 +12,7 @@ static struct crawled crawled;
 static void end(const char *expected)
 {
     CHECK_INT(report_github(crawled_out(), &crawled.options, &crawled.targets,
-                            &crawled.mentions),
+                            &crawled.references),
               0);
     CHECK_STR(crawled_written(), expected);
     crawled_finish(&crawled);
@@ -73,16 +73,16 @@ TEST(github_counts_the_links_whose_places_are_not_kept)
 
     crawled_init(&crawled);
     gone = crawled_missing(&crawled, "/gone");
-    for (unsigned i = 1; i <= MENTIONS_KEPT + 23; i++)
+    for (unsigned i = 1; i <= REFERENCES_KEPT + 23; i++)
         crawled_link(&crawled, gone, "/a", i, 1, "gone");
     CHECK_INT(report_github(crawled_out(), &crawled.options, &crawled.targets,
-                            &crawled.mentions),
+                            &crawled.references),
               0);
     rest = written = crawled_written();
     for (const char *at = written; (at = strchr(at, '\n')) != NULL && at[1] != '\0';
          lines++)
         rest = ++at;
-    CHECK_INT(lines, MENTIONS_KEPT);
+    CHECK_INT(lines, REFERENCES_KEPT);
     CHECK_STR(rest, "::error title=broken link::http://h/gone: 404 Not Found (23 more "
                     "links)\n");
     crawled_finish(&crawled);

@@ -19,7 +19,7 @@ static void begin(void)
 static void end(const char *expected)
 {
     CHECK_INT(report_text(crawled_out(), &crawled.options, &crawled.targets,
-                          &crawled.mentions, &crawled.summary),
+                          &crawled.references, &crawled.summary),
               0);
     CHECK_STR(crawled_written(), expected);
     crawled_finish(&crawled);
@@ -283,7 +283,7 @@ TEST(report_is_a_screen_and_all_with_v)
             crawled_link(&crawled, crawled_missing(&crawled, path), page, 1, 1, path);
         }
         CHECK_INT(report_text(crawled_out(), &crawled.options, &crawled.targets,
-                              &crawled.mentions, &crawled.summary),
+                              &crawled.references, &crawled.summary),
                   0);
         lines = 0;
         for (const char *c = crawled_written(); *c != '\0'; c++)
@@ -305,7 +305,7 @@ TEST(report_counts_what_it_leaves_out)
         crawled_link(&crawled, crawled_missing(&crawled, path), page, 1, 1, path);
     }
     CHECK_INT(report_text(crawled_out(), &crawled.options, &crawled.targets,
-                          &crawled.mentions, &crawled.summary),
+                          &crawled.references, &crawled.summary),
               0);
     written = crawled_written();
     CHECK(strstr(written, "\nand 80 more links; -v shows all\n") != NULL);
@@ -407,7 +407,7 @@ TEST(report_tells_when_it_cannot_be_written)
     begin();
     crawled_link(&crawled, crawled_missing(&crawled, "/a"), "/p", 1, 1, "a");
     CHECK_INT(out_open(&out, "/dev/full"), 0);
-    report_text(&out, &crawled.options, &crawled.targets, &crawled.mentions,
+    report_text(&out, &crawled.options, &crawled.targets, &crawled.references,
                 &crawled.summary);
     CHECK_INT(out_close(&out), -ENOSPC);
     crawled_finish(&crawled);
@@ -426,7 +426,7 @@ TEST(report_of_very_many_links)
                      "x");
     }
     CHECK_INT(report_text(crawled_out(), &crawled.options, &crawled.targets,
-                          &crawled.mentions, &crawled.summary),
+                          &crawled.references, &crawled.summary),
               0);
     written = crawled_written();
     CHECK_STR(written, "/p  100,000 links, 404 Not Found\n"

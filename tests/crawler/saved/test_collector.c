@@ -104,14 +104,14 @@ static int trace_link(const struct search_found *found, void *arg)
 static void trace_store(void)
 {
     struct store *store = open_store(STORE_READ);
-    struct url_book book = {.count = 0};
-    struct link_blob_reader reader = {url_book_text, trace_link, &book};
+    struct saved_urls book = {.count = 0};
+    struct link_blob_reader reader = {saved_urls_text, trace_link, &book};
     struct store_page page;
     int64_t number = 0;
 
-    CHECK_INT(url_book_read(&book, store, NULL), 0);
+    CHECK_INT(saved_urls_read(&book, store, NULL), 0);
     while ((number = store_next_page(store, number, &page)) > 0) {
-        test_trace("%lld %s %d:", (long long)number, url_book_at(&book, page.url),
+        test_trace("%lld %s %d:", (long long)number, saved_urls_at(&book, page.url),
                    (int)page.time_s);
         if (page.links != NULL)
             CHECK_INT(link_blob_read(page.links, page.links_n, &reader), 0);
@@ -120,7 +120,7 @@ static void trace_store(void)
     CHECK_INT(number, 0);
     test_trace("%u%s\n", store_last_url(store),
                store_is_finished(store) ? " finished" : "");
-    url_book_finish(&book);
+    saved_urls_finish(&book);
     store_close(store);
 }
 

@@ -226,25 +226,26 @@ TEST(store_that_is_replaced_is_found_between_the_renames_too)
     remove_folder();
 }
 
-TEST(url_book_has_the_urls_and_refuses_others)
+TEST(saved_urls_has_the_urls_and_refuses_others)
 {
     const struct store_url bad = {3, 0, "file:///etc/passwd"};
     struct store_batch batch = {.urls = &bad, .url_count = 1};
-    struct url_book book = {.count = 0};
+    struct saved_urls book = {.count = 0};
     struct store *store;
     size_t at;
 
     make_folder();
     store = create(STORE_CRAWL);
     write_some(store, false);
-    CHECK_INT(url_book_read(&book, store, NULL), 0);
-    CHECK_STR(url_book_text(2, &at, &book), "http://h/a#x");
+    CHECK_INT(saved_urls_read(&book, store, NULL), 0);
+    CHECK_STR(saved_urls_text(2, &at, &book), "http://h/a#x");
     CHECK_INT(at, 11);
-    CHECK(url_book_text(0, &at, &book) == NULL && url_book_text(3, &at, &book) == NULL);
-    url_book_finish(&book);
+    CHECK(saved_urls_text(0, &at, &book) == NULL &&
+          saved_urls_text(3, &at, &book) == NULL);
+    saved_urls_finish(&book);
     CHECK_INT(store_write(store, &batch), 0);
-    CHECK_INT(url_book_read(&book, store, NULL), -EBADMSG);
-    url_book_finish(&book);
+    CHECK_INT(saved_urls_read(&book, store, NULL), -EBADMSG);
+    saved_urls_finish(&book);
     batch.url_count = 0;
     batch.is_finished = true;
     CHECK_INT(store_write(store, &batch), 0);

@@ -224,7 +224,7 @@ TEST(css_of_one_text_after_the_other)
 
     css_init(&css, trace_url, NULL);
     CHECK_INT(css_feed(&css, "@namespace image-set(url('a", 27), 0);
-    css_begin(&css, (struct html_place){5, 6});
+    css_begin(&css, (struct html_position){5, 6});
     CHECK_INT(css_feed(&css, "'b'url(c)", 9), 0);
     CHECK_INT(css_end(&css), 0);
     CHECK_TRACE("[c]");

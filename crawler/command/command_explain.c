@@ -1,8 +1,8 @@
 /*
- * explain.c - what becomes of a URL, and why; by the same functions as in a crawl.
+ * command_explain.c - coil-crawl explain URL: say whether a crawl would fetch a URL, and why.
+ *
+ * It calls the functions of a crawl, so the answer is what a crawl would do.
  */
-#include "explain.h"
-
 #include "../crawl/crawl.h"
 #include "../crawl/enqueue.h"
 #include "../fetch/request.h"
@@ -10,12 +10,20 @@
 #include "../url/url.h"
 #include "../crawl/verdicts.h"
 
+#include "notice.h"
+#include "run.h"
+
 #include <coil/task.h>
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct explanation {
+    const struct options *options;
+    FILE *out;
+};
 
 /* A line of the answer: a word, and what is to be said of it. */
 static void say(FILE *out, const char *about, const char *format, ...)
@@ -91,16 +99,16 @@ static int say_of_host(struct crawler *crawler, const struct target *page, FILE 
 {
     struct host *host = page->host;
     unsigned line;
-    int forbids, rc = request_find_headers(crawler, host);
+    int forbids, rc = request_find_headers(&crawler->requester, host);
 
     while (rc == 0 && host->robots == ROBOTS_WANTED) {
         rc = coil_sleep_until(host->next_ns);
         if (rc == 0)
-            rc = rules_get(crawler, host);
+            rc = robots_txt_get(&crawler->requester, host);
     }
     if (rc < 0)
         return rc;
-    forbids = rules_forbid(host, page->url, &line);
+    forbids = robots_txt_forbids(host, page->url, &line);
     if (forbids < 0)
         return forbids;
     say_rules(out, host, forbids > 0, line);
@@ -169,9 +177,9 @@ static int ask(struct crawler *crawler, struct target *target, FILE *out)
 
     target->is_wanted = true;
     if (rc == 0)
-        rc = place_page(crawler, page, NULL);
+        rc = enqueue_page(crawler, page, NULL);
     if (rc == 0 && target != page)
-        rc = place_fragment(crawler, target);
+        rc = enqueue_fragment(crawler, target);
     if (rc == 0 && page->host != NULL)
         rc = say_of_host(crawler, page, out);
     if (rc == 0)
@@ -223,7 +231,7 @@ static int crawl_for(const struct explanation *explanation, struct options *opti
     return rc;
 }
 
-int explain(void *arg)
+static int explain(void *arg)
 {
     const struct explanation *explanation = arg;
     struct options options = *explanation->options;
@@ -242,4 +250,18 @@ int explain(void *arg)
     rc = crawl_for(explanation, &options, page);
     free(page);
     return rc;
+}
+
+enum exit_status command_explain(const struct options *options)
+{
+    struct explanation explanation = {options, stdout};
+    int rc = run_in_loop(explain, &explanation);
+
+    if (rc == -EINTR) {
+        notice_end(STATUS_INTERRUPTED, rc, NULL);
+        return STATUS_INTERRUPTED;
+    }
+    if (rc < 0)
+        notice_end(STATUS_FAILED, rc, NULL);
+    return rc == 0 && fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;
 }

@@ -1,0 +1,101 @@
+/* check_options.c - see check_options.h */
+#include "check_options.h"
+
+#include "../shared/lease.h"
+
+#include <coil/http.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Through a proxy, coil connects to the proxy's address and does not know the host's. */
+static bool goes_through_proxy(const struct options *options)
+{
+    if (options->proxy != NULL)
+        return options->proxy[0] != '\0';
+    return coil_http_proxy_of_environment("http") != NULL ||
+           coil_http_proxy_of_environment("https") != NULL;
+}
+
+static bool is_url(const char *start)
+{
+    return strstr(start, "://") != NULL;
+}
+
+/* Local files are read again quickly, and may have changed, so they are not saved. */
+static int check_state(const struct options *options)
+{
+    if (options->state == NULL || options->command != COMMAND_CRAWL || options->explain)
+        return 0;
+    for (size_t i = 0; i < options->starts.count; i++)
+        if (!is_url(options->starts.at[i])) {
+            fprintf(stderr,
+                    "coil-crawl: %s: --state keeps crawls of URLs, not of files\n",
+                    options->starts.at[i]);
+            return -EINVAL;
+        }
+    return 0;
+}
+
+static int refuse(const char *what)
+{
+    fprintf(stderr, "coil-crawl: %s\n", what);
+    return -EINVAL;
+}
+
+static bool has_files(const struct options *options)
+{
+    for (size_t i = 0; i < options->starts.count; i++)
+        if (!is_url(options->starts.at[i]))
+            return true;
+    return false;
+}
+
+/* Options that a process of a shared crawl cannot have. */
+static int check_shared(const struct options *options)
+{
+    bool is_shared = options->frontier != NULL;
+
+    if (is_shared != (options->crawl != NULL))
+        return refuse("--frontier and --crawl go together");
+    if (is_shared && !leases_is_name(options->crawl))
+        return refuse("--crawl: a name is letters, digits, \".\", \"_\" and \"-\", "
+                      "64 of them at most");
+    if (options->command == COMMAND_COLLECT)
+        return is_shared ? 0 : refuse("collect wants --frontier and --crawl");
+    if (!is_shared)
+        return 0;
+    if (options->command != COMMAND_CRAWL || options->explain)
+        return refuse("--frontier is for a crawl and for collect");
+    if (has_files(options))
+        return refuse("--frontier shares crawls of URLs, not of files");
+    if (options->state != NULL || options->cache != NULL || options->baseline != NULL ||
+        options->formats.count > 0)
+        return refuse("with --frontier, -d, -f, --cache and --baseline are collect's");
+    return options->offline ? refuse("--frontier and --offline exclude each other") : 0;
+}
+
+/* These two commands send requests. */
+static int check_offline(const struct options *options)
+{
+    if (options->offline &&
+        (options->command == COMMAND_RESUME || options->command == COMMAND_RECHECK))
+        return refuse(
+            "resume and recheck ask over the network, which --offline excludes");
+    return 0;
+}
+
+int check_options(const struct options *options)
+{
+    if (check_offline(options) < 0 || check_shared(options) < 0 ||
+        check_state(options) < 0)
+        return -EINVAL;
+    if (!options->exclude_private || !goes_through_proxy(options))
+        return 0;
+    fputs(
+        "coil-crawl: --exclude-private cannot be kept through a proxy, which alone knows "
+        "the address it connects to; -x \"\" goes without\n",
+        stderr);
+    return -EINVAL;
+}

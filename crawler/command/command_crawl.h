@@ -1,0 +1,14 @@
+/*
+ * command_crawl.h - a crawl in this process, with its reports.
+ */
+#ifndef CRAWLER_COMMAND_CRAWL_H
+#define CRAWLER_COMMAND_CRAWL_H
+
+#include "../saved/saved_crawl.h"
+#include "command.h"
+
+/* Crawl, and write reports. `saved` is open, or zeroes; it is closed afterwards. */
+enum exit_status command_crawl_with(const struct options *options,
+                                    const struct saved_crawl *saved);
+
+#endif

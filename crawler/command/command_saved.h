@@ -1,0 +1,15 @@
+/*
+ * command_saved.h - the options of a saved crawl.
+ */
+#ifndef CRAWLER_COMMAND_SAVED_H
+#define CRAWLER_COMMAND_SAVED_H
+
+#include "../saved/saved_crawl.h"
+#include "command.h"
+
+/* Restore the options of the crawl, then those of this command (`now`). As
+   options_restore(). */
+int command_saved_options(struct options *options, const struct options *now,
+                          const struct saved_crawl *saved);
+
+#endif

@@ -1,0 +1,123 @@
+/* notice.c - see notice.h */
+#include "notice.h"
+
+#include "../report/page_names.h"
+#include "../url/url.h"
+#include "signals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A message may quote a server or a file, so control characters are escaped. */
+static void print_message(const char *message)
+{
+    fputs("coil-crawl: ", stderr);
+    url_print(stderr, message);
+    fputc('\n', stderr);
+}
+
+int notice_failure(char *message, int rc)
+{
+    print_message(message != NULL ? message : strerror(-rc));
+    free(message);
+    return rc;
+}
+
+void notice_end(enum exit_status status, int rc, const char *complaint)
+{
+    if (complaint != NULL)
+        print_message(complaint);
+    if (signals_were_caught())
+        fputs("coil-crawl: interrupted\n", stderr);
+    else if (status == STATUS_FAILED && complaint == NULL)
+        fprintf(stderr, "coil-crawl: the crawl could not go on: %s\n", strerror(-rc));
+    else if (status == STATUS_NOTHING)
+        fputs("coil-crawl: nothing could be fetched\n", stderr);
+}
+
+/* Nothing was fetched: the start may have moved to another site. */
+static void print_other_site(const struct crawler *crawler)
+{
+    const struct target *start =
+        crawler->targets.count > 0 ? targets_at(&crawler->targets, 0) : NULL;
+
+    if (start == NULL || start->next == NULL || start->next->kind != TARGET_EXTERNAL)
+        return;
+    fputs("coil-crawl: ", stderr);
+    url_print(stderr, start->next->url);
+    fputs(" is of another site; start there if you mean it\n", stderr);
+}
+
+/* The crawl ended early: say how many URLs were not checked. */
+static void print_unchecked(const struct crawler *crawler)
+{
+    struct crawler_progress progress = crawler_progress(crawler);
+
+    if (crawler->out_of_time)
+        fprintf(
+            stderr,
+            "coil-crawl: --max-duration is over: at least %zu URLs were not checked\n",
+            progress.known - progress.done);
+}
+
+/* A start that may not be fetched leaves nothing to crawl, and the user may not know
+   why. */
+static void print_forbidden_starts(const struct crawler *crawler)
+{
+    size_t count = crawler->options->starts.count;
+
+    for (size_t i = 0; i < count && i < crawler->targets.count; i++) {
+        const struct target *start = targets_at(&crawler->targets, i);
+
+        if (!start->is_start ||
+            (start->reason != REASON_ROBOTS && start->reason != REASON_OFFLINE))
+            continue;
+        fputs("coil-crawl: ", stderr);
+        url_print(stderr, start->url);
+        if (start->reason == REASON_OFFLINE)
+            fputs(": not fetched, because of --offline\n", stderr);
+        else
+            fprintf(stderr, ": %s; --no-robots ignores robots.txt\n", start->message);
+    }
+}
+
+#define UNSEARCHED_NAMED 10 /* the other starts are counted */
+
+/* The user named these starts, so say that their links were not searched. */
+static void print_unsearched_starts(const struct crawler *crawler)
+{
+    struct page_names names;
+    size_t count = 0;
+
+    if (page_names_init(&names) < 0)
+        return;
+    for (size_t i = 0; i < crawler->targets.count; i++) {
+        const struct target *target = targets_at(&crawler->targets, i);
+        char *name;
+
+        if (!target->is_start || target->verdict != VERDICT_OK ||
+            target->message == NULL || ++count > UNSEARCHED_NAMED)
+            continue;
+        name = page_names_path(&names, target->url);
+        fputs("coil-crawl: ", stderr);
+        url_print(stderr, name != NULL ? name : target->url);
+        fputs(": ", stderr);
+        url_print(stderr, target->message);
+        fputc('\n', stderr);
+        free(name);
+    }
+    if (count > UNSEARCHED_NAMED)
+        fprintf(stderr, "coil-crawl: and %zu others; -v lists them\n",
+                count - UNSEARCHED_NAMED);
+    page_names_finish(&names);
+}
+
+void notice_gaps(const struct crawler *crawler, enum exit_status status)
+{
+    print_forbidden_starts(crawler);
+    print_unchecked(crawler);
+    if (status == STATUS_NOTHING)
+        print_other_site(crawler);
+    print_unsearched_starts(crawler);
+}

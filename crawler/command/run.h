@@ -1,0 +1,45 @@
+/*
+ * run.h - one run of a crawl: its files, and the tasks that run during it.
+ */
+#ifndef CRAWLER_RUN_H
+#define CRAWLER_RUN_H
+
+#include "../crawl/crawl.h"
+#include "../report/reports.h"
+#include "../saved/saved_crawl.h"
+#include "../watch/watch.h"
+#include "command.h"
+
+/* Time for a DNS query of the C library that nothing waits for any more; then its thread is
+   left alone. */
+#define DRAIN_NS COIL_SEC(1)
+
+#define PROGRESS_NS COIL_MSEC(100)
+
+struct run {
+    const struct options *options;
+    struct reports reports;
+    struct crawler crawler;
+    struct cache *cache;
+    struct baseline *baseline;
+    struct saved_crawl saved; /* zeroes: the crawl is not saved */
+    struct warc *warc;
+    struct watch watch;
+    coil_task *task;            /* that crawls */
+    int (*body)(void *crawler); /* what the task does; run_crawl() */
+};
+
+/* Call body(&run->crawler) in a loop, with a task that heeds signals, one that writes the
+   reports each second, and the progress line. Returns what `body` returns. */
+int run_crawl(struct run *run, int (*body)(void *crawler));
+
+/* Call fn(arg) in a loop of its own. */
+int run_in_loop(int (*fn)(void *arg), void *arg);
+
+bool run_wants_progress(const struct options *options);
+
+/* The WARC of --warc. 0 or a negative errno, with a message. */
+int run_open_warc(struct run *run);
+int run_close_warc(struct run *run);
+
+#endif
