@@ -1,6 +1,6 @@
 /*
- * test_tls_context.c - contexts: what is wrong with their files and options, whom they
- * trust, the one that the process shares.
+ * test_tls_context.c - contexts: errors in their files and options, the authorities that
+ * they trust, and the default context of the process.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -55,7 +55,7 @@ TASK_TEST(tls_context_with_a_key_that_is_locked)
     certificates_remove(&files);
 }
 
-/* It is another's, or even of another kind. */
+/* The key belongs to another certificate, or is of another kind. */
 TASK_TEST(tls_context_with_a_key_that_does_not_fit)
 {
     struct certificates files;
@@ -67,7 +67,7 @@ TASK_TEST(tls_context_with_a_key_that_does_not_fit)
         &(coil_tls_opts){.certificate_file = files.server, .key_file = files.other_key},
         -EINVAL, "other_key.pem'");
     check_fails(&(coil_tls_opts){.certificate_file = files.root}, -EINVAL,
-                "cannot use the key in '"); /* there is none */
+                "cannot use the key in '"); /* root.pem contains no key */
     check_fails(&(coil_tls_opts){.key_file = files.key}, -EINVAL,
                 "a key without a certificate");
     certificates_remove(&files);
@@ -154,7 +154,10 @@ static int accept_it(void *arg)
     return 0;
 }
 
-/* What a client gets of a server with that certificate; of the server's, `*server_rc`. */
+/*
+ * Returns the result of the client's handshake with a server with these options.
+ * *server_rc is the server's result.
+ */
 static int meet(const coil_tls_opts *server, coil_tls *client, int *server_rc)
 {
     struct accepting a = {.rc = 0};
@@ -197,7 +200,7 @@ NET_TEST(tls_authorities_in_a_folder)
     client = (coil_tls_opts){.ca_path = files.folder};
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.self_signed), -ENOKEY);
-    client.ca_path = "/"; /* a folder with none */
+    client.ca_path = "/"; /* a folder without certificates */
     CHECK_INT(meet_as(&client, files.server), -ENOKEY);
     client.ca_file = files.root; /* both count */
     CHECK_INT(meet_as(&client, files.server), 0);
@@ -236,12 +239,12 @@ NET_TEST(tls_certificates_that_were_revoked)
 
     certificates_make(&files);
     client = (coil_tls_opts){.ca_file = files.root};
-    CHECK_INT(meet_as(&client, files.revoked), 0); /* nobody has told */
+    CHECK_INT(meet_as(&client, files.revoked), 0); /* without a revocation list */
     client.crl_file = files.crl;
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.revoked), -EKEYREVOKED);
     check_says("certificate revoked (depth 0, subject 'CN = server'");
-    client.ca_file = files.self_signed; /* whose list is not there */
+    client.ca_file = files.self_signed; /* no list of this authority */
     CHECK_INT(meet_as(&client, files.self_signed), -EKEYREJECTED);
     check_says("unable to get certificate CRL");
     certificates_remove(&files);
@@ -249,7 +252,9 @@ NET_TEST(tls_certificates_that_were_revoked)
 
 /* ---- the process's own ------------------------------------------------------------- */
 
-/* It trusts whom the environment names, from its first use on. */
+/*
+ * The default context trusts the authorities that the environment names at its first use.
+ */
 IO_TEST(tls_default_context)
 {
     struct certificates files;
@@ -281,8 +286,10 @@ IO_TEST(tls_default_context_of_a_system_without_authorities)
     certificates_remove(&files);
 }
 
-/* With a certificate of its own a context asks whom the system trusts when it first connects,
-   once; as a server it never does. */
+/*
+ * A context with a certificate loads the system's authorities once, when it first
+ * connects. A server never loads them.
+ */
 IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
 {
     struct certificates files;
@@ -307,7 +314,7 @@ IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
     certificates_remove(&files);
 }
 
-/* Cancelled while it is made, it can be had the next time. */
+/* If the waiting task is cancelled while the context is made, the next call gets it. */
 IO_TEST(tls_default_context_that_nobody_waits_for)
 {
     struct certificates files;
