@@ -9,10 +9,10 @@
  *                     ^                              |
  *                     +---- transfer/suspend <-------+
  *
- * There are two ways to switch. resume and suspend keep `caller`, like call and return;
- * coil_coro and generators use them. transfer keeps nothing: the task layer suspends the
- * current coroutine, perhaps a generator deep inside a task, and later transfers back to
- * that same one.
+ * There are two ways to switch. resume and suspend record the caller in `caller`, like
+ * call and return; coil_coro and generators use them. transfer records nothing. With it
+ * the task layer suspends the current coroutine, which may be a generator deep inside a
+ * task, and later transfers back to that coroutine.
  *
  * A coroutine stays on the thread that created it. So a thread-local address that the
  * compiler keeps across a switch stays valid.

@@ -36,7 +36,7 @@ static struct {
     const char *stack_end;
     /* The address at which the program was loaded. */
     uintptr_t program;
-    /* A dump was asked for and not begun. */
+    /* A dump was requested and has not begun. */
     _Atomic bool missing;
     _Atomic int64_t pressed_at;
 } quit;

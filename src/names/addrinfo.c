@@ -224,7 +224,7 @@ static void init_both(struct both *both)
 static int ask_both(struct coil__resolver *r, const char *host, const bool wanted[2],
                     struct both *both)
 {
-    /* AAAA is asked first (RFC 8305, 3). */
+    /* AAAA is queried first (RFC 8305, 3). */
     static const enum coil__question_kind order[] = {COIL__ASK_V6, COIL__ASK_V4};
     int rc = 0;
 
@@ -287,8 +287,8 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
 }
 
 /*
- * All addresses, best first; the caller frees them. NULL: there are none, or if *count is
- * not 0, no memory.
+ * Return all addresses, best first; the caller frees them. Returns NULL if there are
+ * none, or if memory ran out: then *count is not 0.
  */
 static coil_address *collect_addresses(coil_loop *loop,
                                        struct coil__question *const questions[2],

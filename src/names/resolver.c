@@ -1,5 +1,5 @@
 /*
- * resolver.c - a loop's resolver: its options, its engine, and what it has open.
+ * resolver.c - a loop's resolver: its options, its engine, and its open channels.
  *
  * Each loop has one, which is created with the first look-up of a name and closed with
  * the loop, as are its questions, answered or not. A look-up checks whether the files

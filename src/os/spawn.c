@@ -88,7 +88,7 @@ static void join_paths(struct launch *launch, char *text, const char *path,
     *next = NULL;
 }
 
-/* All zeros; NULL if there is no memory. */
+/* Returns zeroed memory, or NULL. */
 static struct launch *create_launch(size_t bytes, bool forks)
 {
     struct launch *launch = NULL;

@@ -78,8 +78,8 @@ static int take_options(struct coil__attempts *all, const coil_connect_options *
 /* ---- the whole --------------------------------------------------------------------- */
 
 /*
- * The port is converted first, since a service name needs a thread; then both questions
- * are asked.
+ * The port is converted first, since a service name needs a thread; then both queries
+ * start.
  */
 static int connect_by_questions(struct coil__attempts *all, struct coil__resolver *r,
                                 const struct addrinfo *hints, coil_stream **out)

@@ -100,7 +100,7 @@ int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller)
     endpoint->fd = -1;
     if (loop != NULL && loop == coil_loop_current())
         loop->backend->class->detach(loop->backend, fd);
-    else if (loop != NULL && !loop->closing && /* a closed loop has no backend */
+    else if (loop != NULL && !loop->closing && /* a closed loop lacks a backend */
              !coil__loop_is_parents(loop)) {   /* the parent's backend keeps its copy */
         coil__loop_check_handler(caller);
         coil__misuse("%s: it belongs to another loop than this thread's", caller);

@@ -41,7 +41,7 @@ struct coil_channel {
     bool is_shutdown;
 };
 
-/* A waiting task or thread. It lies on that one's stack. */
+/* A waiting task or thread, in memory of its own stack. */
 struct waiter {
     struct coil__list link; /* channel.getters or channel.putters, until it is complete */
     void *item;

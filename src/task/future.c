@@ -18,8 +18,10 @@
 
 #include "../loop/leak.h"
 
-/* A future that is no task. `future` is not first: malloc(3) overwrites the first 16 bytes
-   of freed memory, and its count of references tells that it is gone. */
+/*
+ * A future that is not a task. `future` is not first: malloc(3) overwrites the first 16
+ * bytes of freed memory, and the reference count must still show that the future is gone.
+ */
 struct valued {
     void *value;
     void (*destroy)(void *value); /* or NULL */

@@ -12,10 +12,10 @@
  *
  * If several shields hold a request back, the outermost of them keeps it, because its
  * exit is the one that lets the request through. coil_task_cancelling() counts held
- * requests at once; coil__task_requests() does not: by it scopes and groups tell their own
- * cancellation from others. Entering a shield saves the task's cancellation (requested
- * or delivered) and clears it: inside the shield the task is not cancelled, and leaving
- * the shield restores the state.
+ * requests at once. coil__task_requests() does not: scopes and groups use it to
+ * distinguish their own cancellation from others. Entering a shield saves the task's
+ * cancellation (requested or delivered) and clears it: inside the shield the task is not
+ * cancelled, and leaving the shield restores the state.
  */
 #include "task.h"
 
