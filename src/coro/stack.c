@@ -382,9 +382,9 @@ refused:
 static void say_no_guards(void)
 {
     if (!atomic_flag_test_and_set(&said_no_guards))
-        coil__line_print("coil: the kernel gives no guard pages for further stacks "
-                         "(vm.max_map_count): an overflow of one is noticed only when "
-                         "its coroutine waits or ends\n");
+        coil__line_print("coil: the kernel refuses guard pages for further stacks "
+                         "(vm.max_map_count): an overflow of such a stack is detected "
+                         "only when its coroutine waits or ends\n");
 }
 
 static bool install_guard(struct coil__slab *slab, char *slot)

@@ -91,7 +91,7 @@ static void print_what_runs(struct coil__report *report)
 {
     const coil_task *task = coil__scheduler.current;
 
-    coil__report_words(report, "coil: the loop has not turned for a second: ");
+    coil__report_words(report, "coil: the loop has not run for a second: ");
     if (task != NULL)
         coil__report_value(report, "task", "task '%s' runs\n", coil_task_name(task));
     else

@@ -348,7 +348,7 @@ static const char *phrase_of_status(int status)
     case ARES_ENOTFOUND:
         return "there is no such name";
     case ARES_EBADNAME:
-        return "that is no name";
+        return "the name is malformed";
     case ARES_ENODATA:
         return "the name has no address of this kind";
     case ARES_ETIMEOUT:

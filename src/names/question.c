@@ -208,11 +208,11 @@ static int find_here(struct coil__question *q)
     if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
         /* For example "fe80::1%eth9", if that interface does not exist. */
         q->answer.rc = -ENOENT;
-        q->answer.why = "no host's name has a colon";
+        q->answer.why = "a host name cannot contain a colon";
     }
     if (rc == 0 && q->answer.rc == -EINPROGRESS && coil__host_is_in(q->host, "invalid")) {
         q->answer.rc = -ENOENT;
-        q->answer.why = "no host is in the domain invalid (RFC 6761, 6.4)";
+        q->answer.why = "the domain invalid contains no hosts (RFC 6761, 6.4)";
     }
     return rc;
 }

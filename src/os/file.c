@@ -179,7 +179,7 @@ static int fill_in(char *x, size_t n)
     unsigned char random[8];
 
     if (COIL__CALL(ENOSYS, getrandom(random, n, 0)) != (ssize_t)n)
-        return coil__explain(-errno, "getrandom(2) gives no random name");
+        return coil__explain(-errno, "getrandom(2) failed to make a random name");
     for (size_t i = 0; i < n; i++)
         x[i] = letters[random[i] % (sizeof letters - 1)];
     return 0;

@@ -126,7 +126,8 @@ static void report_lost_status(const coil_process *p)
     char message[96];
 
     snprintf(message, sizeof message,
-             "The exit status of child %ld was taken by somebody else: it counts as 255",
+             "Code outside coil waited for child %ld, so its exit status is unknown: "
+             "coil reports 255",
              (long)p->pid);
     coil_call_exception_handler(&(coil_exception){.message = message, .rc = -ECHILD});
 }
@@ -672,7 +673,8 @@ void coil__process_leave(coil_process *process)
 static void let_go(coil_process *p, bool detached)
 {
     if (p->orphan)
-        coil__misuse("coil_process_destroy: it was destroyed or detached before");
+        coil__misuse(
+            "coil_process_destroy: the process was destroyed or detached before");
     coil__leak_forget(p);
     wake_waiting(p, -EBADF);
     close_ends(p);

@@ -155,12 +155,12 @@ static COIL__NOINLINE void report_rest(struct acceptor *a, int rc)
         return;
     if (a->failures == 1)
         snprintf(message, sizeof message,
-                 "A server cannot accept a connection on %s, and rests",
+                 "A server cannot accept a connection on %s, and pauses",
                  place_of(a->listener, place, sizeof place));
     else
         snprintf(message, sizeof message,
-                 "A server cannot accept connections on %s, and rests: %u failures since "
-                 "the last report",
+                 "A server cannot accept connections on %s, and pauses: %u failures "
+                 "since the last report",
                  place_of(a->listener, place, sizeof place), a->failures);
     report_failure(message, rc);
     a->silent_until = coil__time_add(now, REPORT_EVERY);

@@ -150,7 +150,7 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
     if (future->is_task)
         coil__misuse("coil_future_set: a task sets its own result, by returning it");
     if (rc == -EINPROGRESS)
-        coil__misuse("coil_future_set: -EINPROGRESS is no result");
+        coil__misuse("coil_future_set: -EINPROGRESS is not a valid result");
     valued_of(future)->value = value;
     valued_of(future)->destroy = destroy;
     coil__future_complete(future, rc);

@@ -114,8 +114,9 @@ static int load_certificate(SSL_CTX *ctx, const coil_tls_opts *opts)
     int rc;
 
     if (opts->certificate_file == NULL)
-        return opts->key_file == NULL ? 0
-                                      : coil_fail(-EINVAL, "a key without a certificate");
+        return opts->key_file == NULL
+                   ? 0
+                   : coil_fail(-EINVAL, "key_file needs a certificate_file");
     rc = check_file(opts->certificate_file);
     if (rc < 0)
         return rc;
@@ -166,7 +167,7 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
     int rc;
 
     if (opts->verify_client && opts->ca_file == NULL && opts->ca_path == NULL)
-        return coil_fail(-EINVAL, "verify_client: whom to trust has to be said");
+        return coil_fail(-EINVAL, "verify_client needs a ca_file or ca_path");
     if (opts->ca_file == NULL && opts->ca_path == NULL) {
         tls->trusts_system_later = opts->certificate_file != NULL && !opts->no_verify;
         return tls->trusts_system_later || opts->no_verify ? 0 : trust_system(ctx);
@@ -225,7 +226,7 @@ static int set_versions(SSL_CTX *ctx, const coil_tls_opts *opts)
 
     if (!is_version(opts->min_version) || !is_version(opts->max_version) ||
         (opts->max_version != 0 && opts->max_version < least))
-        return coil_fail(-EINVAL, "no such version of TLS");
+        return coil_fail(-EINVAL, "unknown version of TLS");
     SSL_CTX_set_min_proto_version(ctx, least);
     SSL_CTX_set_max_proto_version(ctx, opts->max_version);
     if (SSL_CTX_set_cipher_list(ctx, ciphers) != 1)

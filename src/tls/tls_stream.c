@@ -316,8 +316,9 @@ static ssize_t truncated(const struct coil__tls_stream *t)
 {
     if (t->chosen->allow_truncation)
         return 0;
-    return coil_fail(-ECONNABORTED, "the connection ended without close_notify: what "
-                                    "came may have been cut short");
+    return coil_fail(
+        -ECONNABORTED,
+        "the connection ended without close_notify: the data may be incomplete");
 }
 
 static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
@@ -452,9 +453,10 @@ static int fill_to_write(struct coil__tls_stream *t)
     end_filling(t);
     if (rc <= 0)
         return rc;
-    return t->unread < 0 ? coil__failed(t->unread)
-                         : coil_fail(-ECONNABORTED, "the connection ended in the middle "
-                                                    "of a message of TLS");
+    return t->unread < 0
+               ? coil__failed(t->unread)
+               : coil_fail(-ECONNABORTED,
+                           "the connection ended in the middle of a TLS message");
 }
 
 /*

@@ -393,7 +393,7 @@ IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
     begin(&both);
     CHECK_INT(http_fetch(&both.client, "/101"), -EPROTO);
     CHECK_STR(coil_http_error(both.client.response),
-              "the server speaks another protocol, unasked");
+              "the server switched to another protocol without a request for it");
     check_ok(&both.client);
     end(&both);
 }
@@ -1169,9 +1169,11 @@ TEST(http_session_or_response_used_after_it_was_destroyed_stops_the_program)
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     if (!test_under_valgrind()) /* Valgrind reports the use of freed memory */
-        test_dies(run_misuse, &response, "coil_http_response_destroy: it was destroyed");
+        test_dies(run_misuse, &response,
+                  "coil_http_response_destroy: the object was destroyed");
 #endif
     (void)response;
-    test_dies(run_misuse, &session, "coil_http_session_destroy: it was destroyed");
-    test_dies(run_misuse, &request, "coil_http_get: it was destroyed");
+    test_dies(run_misuse, &session,
+              "coil_http_session_destroy: the object was destroyed");
+    test_dies(run_misuse, &request, "coil_http_get: the object was destroyed");
 }

@@ -265,7 +265,7 @@ IO_TEST(http_says_what_is_wrong_with_a_header_or_method)
         {"Authorization secret", "no colon"},
         {": secret", "does not begin with a name"},
         {"", "does not begin with a name"},
-        {"X: secret\r\nY: z", "header 2 of the request (X) has a line break"},
+        {"X: secret\r\nY: z", "header 2 of the request (X) contains a line break"},
     };
     static const struct http_route routes[] = {{"*", say_ok}, {NULL, NULL}};
     const char *headers[] = {"A: b", NULL, NULL};

@@ -191,13 +191,13 @@ IO_TEST(what_the_taker_of_a_body_said_is_the_cause)
     http_both_begin(&both, routes, NULL);
     CHECK_INT(ask("/whole", (coil_http_request){.on_body = refuse_in_words}), -ENOSPC);
     CHECK_STR(coil_http_error(both.client.response),
-              "whoever takes the body ended the request: no room for 5 bytes");
+              "the on_body callback ended the request: no room for 5 bytes");
     error = coil_last_error();
     CHECK(error != NULL && coil_error_cause(error) != NULL);
     CHECK_STR(coil_error_message(coil_error_cause(error)), "no room for 5 bytes");
     CHECK_INT(ask("/whole", (coil_http_request){.on_body = refuse}), -ENOSPC);
     CHECK_PTR(coil_error_cause(coil_last_error()), NULL);
     CHECK_STR(coil_http_error(both.client.response),
-              "whoever takes the body ended the request: No space left on device");
+              "the on_body callback ended the request: No space left on device");
     http_both_end(&both);
 }

@@ -80,9 +80,10 @@ IO_TEST(http_idle_requests_end)
 
     http_both_begin(&both, routes, NULL);
     both.client.request.idle_timeout_ns = PATIENCE;
-    check_idle(&both.client, "/nothing", "nothing came of the answer for 0.3 s");
-    check_idle(&both.client, "/half-header", "nothing came of the answer for 0.3 s");
-    check_idle(&both.client, "/half", "nothing came of the body for 0.3 s");
+    check_idle(&both.client, "/nothing", "received nothing of the response for 0.3 s");
+    check_idle(&both.client, "/half-header",
+               "received nothing of the response for 0.3 s");
+    check_idle(&both.client, "/half", "received nothing of the body for 0.3 s");
     CHECK_INT(coil_http_status(both.client.response), 200);
     both.client.request.idle_timeout_ns = 0;
     CHECK_INT(http_fetch(&both.client, "/ok"), 0);
@@ -242,7 +243,7 @@ IO_TEST(http_idle_handshake_ends)
     task = test_spawn(accept_and_say_nothing, listener);
     http_client_open(&client, &opts, "https", "127.0.0.1", coil_listener_port(listener));
     client.request.idle_timeout_ns = PATIENCE;
-    check_idle(&client, "/", "while TLS was negotiated");
+    check_idle(&client, "/", "during the TLS handshake");
     http_client_close(&client);
     coil_task_cancel(task, NULL);
     CHECK_INT(test_join(task), -ECANCELED);

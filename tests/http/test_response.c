@@ -363,7 +363,7 @@ IO_TEST(http_whoever_takes_the_body_may_end_it)
     CHECK_INT(hand_on(&both, "/much", &taker, -ENOSPC), -ENOSPC);
     CHECK_INT(taker.pieces, 1);
     CHECK_INT(coil_http_status(both.client.response), 200);
-    CHECK(strstr(coil_http_error(both.client.response), "takes the body") != NULL);
+    CHECK(strstr(coil_http_error(both.client.response), "on_body callback") != NULL);
     CHECK_INT(hand_on(&both, "/hello", &taker, 0), 0);
     http_both_end(&both);
 }
@@ -448,8 +448,8 @@ TEST(http_function_that_takes_a_body_must_leave_libcurl_alone)
     coil_http_body_fn response = destroy_response, session = destroy_session;
     coil_http_body_fn another = begin_another, itself = read_itself;
 
-    test_dies(run_misuse, &response, "coil_http_response_destroy: called by");
-    test_dies(run_misuse, &session, "coil_http_session_destroy: called by");
-    test_dies(run_misuse, &another, "coil_http_get: called by");
+    test_dies(run_misuse, &response, "coil_http_response_destroy: called inside");
+    test_dies(run_misuse, &session, "coil_http_session_destroy: called inside");
+    test_dies(run_misuse, &another, "coil_http_get: called inside");
     test_dies(run_misuse, &itself, "no task is running here");
 }
