@@ -783,7 +783,8 @@ TEST(stack_overflow_where_guards_ran_out_is_named)
 {
     if (COIL__ASAN)
         test_skip("ASan finds it earlier");
-    test_dies(overflow_where_guards_ran_out, NULL, "refuses guard pages for further stacks");
+    test_dies(overflow_where_guards_ran_out, NULL,
+              "refuses guard pages for further stacks");
     test_dies(overflow_where_guards_ran_out, NULL,
               "stack overflow in coroutine (131072 bytes)");
 }
