@@ -11,7 +11,7 @@ static int port_of(const char *line)
     int port = atoi(line);
 
     if (port <= 0)
-        return coil_fail(-EINVAL, "'%s' is no port", line);
+        return coil_fail(-EINVAL, "'%s' is not a port", line);
     return port;
 }
 

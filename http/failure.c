@@ -179,7 +179,7 @@ static const char *sentence_of_result(const coil_http_response *response)
     if (ended_in_headers(response))
         return "the server closed the connection before the end of the headers";
     if (rc == -EACCES)
-        return "the host's address may not be connected to";
+        return "connecting to the host's address is not allowed";
     if (rc == -EMSGSIZE &&
         (response->code == CURLE_OUT_OF_MEMORY || (int)response->code == TOO_LARGE))
         return what_is_too_long(response);
@@ -191,7 +191,7 @@ static const char *sentence_of_result(const coil_http_response *response)
      */
     if (response->code == CURLE_GOT_NOTHING ||
         begins_with(response->error, "Connection died"))
-        return "the server closed the connection without an answer";
+        return "the server closed the connection without a response";
     return response->error[0] != '\0' ? NULL : curl_easy_strerror(response->code);
 }
 
@@ -201,8 +201,9 @@ static const char *sentence_of_failure(const coil_http_response *response, int r
     case -EMSGSIZE:
         return "the body is longer than the limit";
     case -EPROTO:
-        return response->lengths_doubtful ? "the lengths in the headers differ"
-                                          : "the server speaks another protocol, unasked";
+        return response->lengths_doubtful
+                   ? "the lengths in the headers differ"
+                   : "the server switched to another protocol without a request for it";
     case -ELOOP:
         return "too many redirects";
     case -ESHUTDOWN:
@@ -223,7 +224,7 @@ static void explain(coil_http_response *response, int rc)
         return;
     if (response->taker_failed && rc == response->failure) {
         snprintf(response->error, sizeof response->error,
-                 "whoever takes the body ended the request: %s",
+                 "the on_body callback ended the request: %s",
                  response->taker_error != NULL ? coil_error_message(response->taker_error)
                                                : coil_strerror(rc));
         return;

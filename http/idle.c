@@ -47,12 +47,12 @@ static const char *what_stands_still(const coil_http_response *response)
     if (getpeername(response->fd, (struct sockaddr *)&peer, &length) != 0)
         return "while connecting";
     curl_easy_getinfo(response->easy, CURLINFO_APPCONNECT_TIME_T, &encrypted);
-    return tls && encrypted == 0 ? "while TLS was negotiated" : "of the answer";
+    return tls && encrypted == 0 ? "during the TLS handshake" : "of the response";
 }
 
 static void fail_idle(coil_http_response *response)
 {
-    snprintf(response->error, sizeof response->error, "nothing came %s for %g s",
+    snprintf(response->error, sizeof response->error, "received nothing %s for %g s",
              what_stands_still(response), (double)response->idle_timeout_ns / 1e9);
     response->explained = true;
     coil__http_fail(response, -ETIMEDOUT);

@@ -37,8 +37,8 @@ static const char *fault_of(const char *header)
     if (n == 0)
         return "does not begin with a name";
     if (header[n] != ':')
-        return "has no colon behind its name";
-    return strpbrk(header, "\r\n") != NULL ? "has a line break in it" : NULL;
+        return "has no colon after its name";
+    return strpbrk(header, "\r\n") != NULL ? "contains a line break" : NULL;
 }
 
 /* Check a header. Its value may be secret, so the message contains at most its name. */
@@ -65,7 +65,7 @@ int coil__http_request_check(coil_http_response *response,
 
     if (method != NULL && (*method == '\0' || method[token_length(method)] != '\0')) {
         snprintf(response->error, sizeof response->error,
-                 "the request's method is not a word of letters");
+                 "the request's method contains a character that is not allowed");
         return -EINVAL;
     }
     for (size_t i = 0; rc == 0 && headers != NULL && headers[i] != NULL; i++)

@@ -433,7 +433,7 @@ bool coil__http_is_parents(const coil_http_session *session)
 
 void coil__http_gone(const char *caller)
 {
-    fprintf(stderr, "coil: %s: it was destroyed before\n", caller);
+    fprintf(stderr, "coil: %s: the object was destroyed before\n", caller);
     abort();
 }
 
@@ -447,8 +447,7 @@ void coil__http_check_outside(const coil_http_session *session, const char *call
 {
     if (!session->inside)
         return;
-    fprintf(stderr,
-            "coil: %s: called by a function that takes a body or judges an address\n",
+    fprintf(stderr, "coil: %s: called inside an on_body or allows_address callback\n",
             caller);
     abort();
 }

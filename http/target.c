@@ -70,7 +70,7 @@ static int parse_target(struct http_target *target, const char *url, unsigned fl
 
     *target = (struct http_target){NULL, NULL, NULL};
     if (url == NULL || *url == '\0')
-        return refuse(why, -EINVAL, "there is no URL");
+        return refuse(why, -EINVAL, "the request has no URL");
     if (strlen(url) > LONGEST_URL)
         return refuse(why, -EMSGSIZE, "the URL is longer than libcurl takes");
     handle = curl_url();

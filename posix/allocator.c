@@ -8,7 +8,8 @@
  *
  * A library that defines read() as well is the C library, whose locks do not go through
  * this library, or AddressSanitizer, whose read() calls this library's for the program.
- * An allocator inside the program cannot be told apart from the rest of it.
+ * If the program itself contains the allocator, its calls cannot be distinguished from
+ * the program's.
  */
 #include "interpose.h"
 
@@ -34,8 +35,10 @@ static void *defined_in(const struct link_map *library, const char *name)
     return where == library ? function : NULL;
 }
 
-/* The malloc() of the first library that has one, in the order in which the dynamic linker
- * searches them. The program itself has no name. */
+/*
+ * The malloc() of the first library that has one, in the order in which the dynamic
+ * linker searches them. The program itself, whose name is empty, is skipped.
+ */
 static void *first_malloc(void)
 {
     for (const struct link_map *l = _r_debug.r_map; l != NULL; l = l->l_next) {

@@ -192,7 +192,7 @@ void posix__end_use(struct posix__use *use)
 /* In a child of fork(2): the tasks that use FILEs, or wait for them, are the parent's. */
 static void forget_uses(void)
 {
-    static struct posix__use *parents_uses; /* so that they are no leak */
+    static struct posix__use *parents_uses; /* for leak checkers */
 
     for (struct posix__use *use = uses; use != NULL; use = uses) {
         uses = use->next;
@@ -299,7 +299,7 @@ void posix__forget(FILE *file)
 
 /* ---- which calls the C library may do ---------------------------------------------- */
 
-/* glibc's _IO_IS_FILEBUF: not set in a stream in memory, which has no descriptor. */
+/* glibc's _IO_IS_FILEBUF. Streams in memory, which lack a descriptor, do not set it. */
 #define IS_OF_A_DESCRIPTOR 0x2000
 
 bool posix__has_descriptor(const FILE *file)
@@ -350,7 +350,7 @@ static inline bool has_room(const FILE *file)
            !is_another_tasks(file);
 }
 
-/* Without other threads nobody needs the lock, and it costs more than the rest. */
+/* Without other threads the lock is not needed, and it costs more than the rest. */
 static inline bool lock_at_once(FILE *file)
 {
     return __libc_single_threaded || NEXT(ftrylockfile)(file) == 0;

@@ -21,8 +21,10 @@
 
 /* ---- the use of a FILE by one task ------------------------------------------------- */
 
-/* A task's lock on a FILE; recursive. It lies on the stack of the call, or is allocated
- * by flockfile(). */
+/*
+ * A task's lock on a FILE; recursive. The caller has it on its stack. flockfile()
+ * allocates it.
+ */
 struct posix__use {
     FILE *file;
     const coil_task *task;
@@ -44,8 +46,11 @@ void posix__forget(FILE *file);
 /* False for a stream in memory (open_memstream) or of callbacks (fopencookie). */
 bool posix__has_descriptor(const FILE *file);
 
-/* True if the C library may do the whole call, because it will not wait or because the
- * FILE is not ours: any call; reading one byte; writing one byte. */
+/*
+ * True if the C library may do the whole call, because it will not wait or because coil
+ * does not handle the FILE. The three functions are for any call, for reading one byte,
+ * and for writing one byte.
+ */
 bool posix__straight(const FILE *file);
 bool posix__straight_in(const FILE *file);
 bool posix__straight_out(const FILE *file);

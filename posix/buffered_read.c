@@ -2,8 +2,9 @@
  * buffered_read.c - fread(3), fgets(3), getline(3), scanf(3) and their relatives.
  *
  * Each does what the C library's function does, except that posix__fill() fills the
- * buffer, which suspends the task. scanf() is the C library's own: it reads from a FILE
- * made by fopencookie(3), whose callback takes one byte at a time out of the caller's.
+ * buffer, which suspends the task. scanf() calls the C library's own function on a FILE
+ * made by fopencookie(3). The callback of that FILE takes one byte at a time from the
+ * caller's FILE.
  */
 #include "buffered.h"
 #include "receive.h"

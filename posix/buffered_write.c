@@ -1,6 +1,6 @@
 /*
- * buffered_write.c - fwrite(3), fputs(3), printf(3) and their relatives; flushing and
- * closing; pclose(3).
+ * buffered_write.c - fwrite(3), fputs(3), printf(3) and their relatives, flushing,
+ * closing, and pclose(3).
  *
  * The C library's vsnprintf() formats the text of printf() in memory; then all of it is
  * put into the FILE.
@@ -345,8 +345,10 @@ INTERPOSE int fflush_unlocked(FILE *file)
     return posix__straight(file) ? NEXT(fflush_unlocked)(file) : flush_in_task(file);
 }
 
-/* Flush before fclose(). What cannot be written is dropped: the C library would try again
- * and block. Returns 0, or the errno that fclose() has to report. */
+/*
+ * Flush before fclose(). Bytes that cannot be written are dropped, because the C library
+ * would try again and block. Returns 0, or the errno that fclose() has to report.
+ */
 static int flush_for_close(FILE *file)
 {
     struct posix__use use;

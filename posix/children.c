@@ -2,12 +2,12 @@
  * children.c - wait(2), waitpid(2) and their relatives, and system(3).
  *
  * A pidfd becomes readable when its process ends, so a wait for the end of one process
- * polls a pidfd. There is no descriptor for "any child", nor for a child that stops or
- * continues: those waits call wait4() with WNOHANG again and again, at growing intervals.
+ * polls a pidfd. No descriptor reports that "any child" has ended, or that a child stops
+ * or continues. Such a wait calls wait4() with WNOHANG at growing intervals.
  *
  * A child that is traced by this process (ptrace(2)) is reported when it stops, whatever
- * the options say, and its pidfd does not become readable then. It may begin to be traced
- * during the wait. So the poll ends after 1 ms, then after twice that, and so on for two
+ * the options say, and its pidfd does not become readable then. Tracing may begin during
+ * the wait. So the poll ends after 1 ms, then after twice that, and so on for two
  * minutes; then it no longer ends by itself. While the child is traced, which /proc
  * tells, it ends every 100 ms.
  */
@@ -79,8 +79,10 @@ static int await_child(struct child_wait *w)
     rc = posix__poll(&ended, 1, next_look(w));
     if (rc <= 0)
         return rc;
-    /* The process has ended, and its pidfd stays readable. If the attempt fails all the
-     * same, nap between further ones instead of spinning. */
+    /*
+     * The process has ended, and its pidfd stays readable. If the attempt still fails,
+     * nap between further attempts instead of spinning.
+     */
     NEXT(close)(w->pidfd);
     w->pidfd = -1;
     return 0;
@@ -253,7 +255,10 @@ static bool may_run_command(const char *text, int flags)
            (strchr(text, '`') != NULL || strstr(text, "$(") != NULL);
 }
 
-/* It has no error for a cancellation. Without a lane it blocks the thread. */
+/*
+ * wordexp(3) defines no error for a cancellation. Without a lane the call blocks the
+ * thread.
+ */
 INTERPOSE int wordexp(const char *restrict text, wordexp_t *restrict words, int flags)
 {
     struct expansion e = {.text = text, .words = words, .flags = flags};

@@ -10,8 +10,9 @@
  *   with EINPROGRESS after the tick, and the kernel goes on connecting. When the socket
  *   is writable, a second connect() returns the result.
  * - connect() to a local listener whose queue is full fails with EAGAIN after the tick,
- *   and no event tells of room. Further attempts are made on the waiting lane, which may
- *   block for the tick; meanwhile other tasks can see the short time-out.
+ *   and no event reports that there is room again. Further attempts are made on the
+ *   waiting lane, which may block for the tick; meanwhile other tasks can see the short
+ *   time-out.
  * - accept() is called when a connection is waiting. It waits for the tick only if
  *   another process has taken that connection.
  *
@@ -78,7 +79,7 @@ static int attempt_blocking(void *arg)
     return 0;
 }
 
-/* On this thread if the lane has none. */
+/* Connect on a thread of the lane, or on this thread if the lane cannot start one. */
 static int connect_on_lane(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 {
     struct attempt a = {.fd = fd, .to = to, .bytes = bytes};

@@ -1,14 +1,14 @@
 /*
  * devices.c - write(2) to a terminal or another character device.
  *
- * Terminals do not know RWF_NOWAIT, and poll(2) says only that there is room for some
- * bytes: a write of more blocks until the reader has taken the rest, for ever if the
- * reader is a task of this thread. Other devices take what is written as one message. So
- * a thread of the waiting lane writes all of it, with one writev(2).
+ * Terminals do not know RWF_NOWAIT, and poll(2) reports only that there is room for some
+ * bytes. A write of more bytes blocks until the reader has taken the rest. If the reader
+ * is a task of this thread, that is a deadlock. Other devices take each write as one
+ * message. So a thread of the waiting lane writes all bytes with one writev(2).
  *
- * A task that is cancelled once the thread has begun leaves the write to it: so the thread
- * has a copy of what is written, and a descriptor of its own. All of it will be written,
- * as far as that can be known then, and the call says so: it must not be written again.
+ * If the task is cancelled after the thread has begun, the thread finishes the write. So
+ * the thread has a copy of the bytes and a duplicate of the descriptor. The call returns
+ * the full count, so that the caller does not write the bytes again.
  */
 #include "receive.h"
 
@@ -87,7 +87,10 @@ static int write_blocking(void *arg)
     return 0;
 }
 
-/* Owns `d`, whose parts are `total` bytes. -EAGAIN: there is no thread for it. */
+/*
+ * Takes ownership of `d`, whose parts have `total` bytes. Fails with -EAGAIN if no thread
+ * can be started.
+ */
 static ssize_t write_on_lane(coil_lane lane, struct device_write *d, size_t total)
 {
     bool withdrawn = false;

@@ -1,12 +1,12 @@
 /*
  * file_lock.c - locks on files: flock(2), lockf(3), fcntl(2).
  *
- * The kernel has no event for the release of a file lock. So each call tries the lock
- * with its own non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and again at
- * growing intervals.
+ * The kernel does not report the release of a file lock. So each call tries the lock with
+ * its own non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and again at growing
+ * intervals.
  *
- * fcntl(2) has a third argument whose type depends on the command. It is passed on as a
- * pointer, whatever it is.
+ * fcntl(2) has a third argument whose type depends on the command. This file passes it on
+ * as a pointer for every command.
  */
 #include "waiting.h"
 

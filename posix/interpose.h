@@ -139,8 +139,10 @@ extern THREAD_LOCAL bool posix__asked;
 extern uintptr_t posix__allocator, posix__allocator_bytes;
 void posix__find_allocator(void);
 
-/* Calls that libcoil itself makes, and those of the allocator: they may block, and no
- * task waits for what they release. */
+/*
+ * True for calls by libcoil itself and by the allocator. These may block, and tasks never
+ * wait for the locks that they release.
+ */
 static inline bool posix__may_block(const void *caller)
 {
     return (uintptr_t)caller - posix__allocator < posix__allocator_bytes ||

@@ -3,16 +3,17 @@
  *
  * The end of a thread wakes only those that wait inside the C library. So a thread of the
  * waiting lane joins on behalf of the task, and the task awaits that thread. This works
- * for every thread, whoever created it, and the task goes on when the thread has really
- * ended: a pthread_create() of ours that wraps the start function would tell too early,
- * before the thread's destructors have run, and only of threads that it created.
+ * for every thread, and the task continues when the thread has really ended. An
+ * interposed pthread_create() that wraps the start function would report the end too
+ * early, before the thread's destructors have run. It would also miss threads that other
+ * code created.
  *
  * pthread_join() cannot fail because of a cancellation, so it is shielded. A timed join
  * times out on the lane's thread, and the thread stays joinable.
  *
  * A waiting join occupies a thread of the lane. At most MOST_ON_LANE do so at a time,
  * which leaves room on the lane for system() and pclose(). Further joins try again at
- * growing intervals, and so does a join for which there is no thread or no lane.
+ * growing intervals. A join without a thread or a lane does the same.
  */
 #include "waiting.h"
 
@@ -85,7 +86,7 @@ static int join_in_task(struct join *j)
     if (rc != EBUSY)
         return rc;
     if (j->until.time != NULL && !posix__is_time(j->until.time))
-        return EINVAL; /* glibc 2.36 would loop for ever */
+        return EINVAL; /* glibc 2.36 would loop without end */
     return join_on_lane(j) ? j->rc : join_by_naps(j);
 }
 

@@ -19,11 +19,13 @@
 
 #include <stdatomic.h>
 
-/* What a task's hooks may hold, COIL_HOOK_STATES_BYTES, limits the keys. */
+/*
+ * The number of keys is limited by COIL_HOOK_STATES_BYTES, the memory for a task's hooks.
+ */
 #define KEYS 128
 
 struct key {
-    _Atomic unsigned creation; /* 0: there is no such key */
+    _Atomic unsigned creation; /* 0: the key does not exist */
     void (*_Atomic destroy)(void *value);
 };
 

@@ -2,9 +2,9 @@
  * locking.c - mutexes and read-write locks between tasks of one thread.
  *
  * To the C library all tasks of a thread are one thread. If a task is suspended while it
- * holds a mutex, a second task that locks it would block the thread for ever, because the
- * first could never run to unlock it. If the mutex is recursive, the second task would
- * get it at once, as if it held it. So:
+ * holds a mutex, a second task that locks it would deadlock the thread, because the first
+ * could never run to unlock it. If the mutex is recursive, the second task would get it
+ * at once, as if it held it. So:
  *
  * - Locking tries the lock. If it is taken, the task parks and tries again when the lock
  *   is released (parking.c); other tasks run meanwhile.
@@ -73,8 +73,10 @@ INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t
                                  &(struct posix__until){clock, time});
 }
 
-/* libcoil's own calls and the allocator's wake nobody: no task waits for their mutexes,
- * and waking a task locks some of them. */
+/*
+ * Unlocks by libcoil and by the allocator wake no tasks. Tasks never wait for their
+ * mutexes, and waking a task locks some of them.
+ */
 INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     const void *caller = __builtin_return_address(0);
@@ -91,7 +93,10 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- read-write locks -------------------------------------------------------------- */
 
-/* As in glibc, a writer that locks once more gets EDEADLK; a reader waits for ever. */
+/*
+ * As in glibc, a writer that locks again gets EDEADLK, and a reader that does so
+ * deadlocks.
+ */
 static int attempt_to_read(void *lock)
 {
     int rc = pthread_rwlock_tryrdlock(lock);

@@ -217,8 +217,11 @@ INTERPOSE int getnameinfo(const struct sockaddr *restrict address,
 
 /* ---- gethostbyname() and its relatives --------------------------------------------- */
 
-/* The arguments and results of any of the six functions. It lies on the task's stack and
- * points to the caller's memory, so the task waits for the thread even if cancelled. */
+/*
+ * The arguments and results of any of the six functions. The question is on the task's
+ * stack and points to the caller's memory, so the task waits for the thread even if
+ * cancelled.
+ */
 struct host_query {
     const char *name; /* NULL: by address */
     const void *address;

@@ -1,8 +1,8 @@
 /*
  * messages.c - System V message queues and semaphores.
  *
- * The kernel has no event for either. Each call is tried with IPC_NOWAIT, again and again
- * at growing intervals.
+ * The kernel reports neither by an event. Each call is tried with IPC_NOWAIT, again and
+ * again at growing intervals.
  */
 #include "waiting.h"
 

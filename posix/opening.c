@@ -1,7 +1,7 @@
 /*
  * opening.c - open(2) and fopen(3) of a FIFO, which wait until the other end is opened.
  *
- * The kernel has no event for the opening of the other end. So the task checks at growing
+ * The kernel does not report the opening of the other end. So the task checks at growing
  * intervals, with calls that do not wait:
  *
  *     to write   open(2) with O_NONBLOCK fails with ENXIO while there is no reader.
@@ -120,7 +120,10 @@ static int open_fifo(int folder, const char *path, int flags, mode_t mode)
 
 /* ---- the interposed functions ------------------------------------------------------ */
 
-/* The mode is passed only with some flags. It is read always, and passed on as it is. */
+/*
+ * The mode is passed only with some flags. The mode is always read, and passed on
+ * unchanged.
+ */
 #define MODE_AFTER(last)                                                                 \
     __extension__({                                                                      \
         va_list args;                                                                    \

@@ -303,8 +303,8 @@ int64_t posix__next_look(int64_t *length_ns, int64_t left)
 }
 
 /*
- * List the task, try once more, and park. The second attempt is needed: an unlock between
- * the caller's attempt and the listing has woken nobody. EBUSY: try again.
+ * List the task, try again, and park. The second attempt is needed: an unlock between the
+ * caller's attempt and the listing found no task to wake. EBUSY: try again.
  */
 static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_ns,
                         int64_t left)

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* A task that waits. It lies on the task's stack. */
+/* A task that waits. The entry is on the task's stack. */
 struct posix__parked {
     struct posix__parked *next, *previous;
     const void *address;

@@ -10,9 +10,9 @@
  *     anything else      poll(2), then the C library's call; to a terminal or another
  *                        character device, on a thread of the waiting lane (devices.c)
  *
- * The last way is for what does not know RWF_NOWAIT: terminals, other devices, FIFOs,
- * older kernels. It has a race: if another process takes the data between poll() and
- * read(), the thread blocks.
+ * The last way is for files and kernels without RWF_NOWAIT: terminals, other devices,
+ * FIFOs, older kernels. This way has a race: if another process takes the data between
+ * poll() and read(), the thread blocks.
  */
 #include "receive.h"
 
@@ -241,7 +241,7 @@ INTERPOSE ssize_t pwritev64v2(int fd, const struct iovec *parts, int count,
 
 /* ---- sendfile() -------------------------------------------------------------------- */
 
-/* Copy up to 8 KiB; `*at` advances by what was written, not by what was read. */
+/* Copy up to 8 KiB. `*at` advances by the bytes written, not by the bytes read. */
 static ssize_t send_piece(int out, int in, off_t *at, size_t n)
 {
     char piece[8192];
@@ -255,7 +255,7 @@ static ssize_t send_piece(int out, int in, off_t *at, size_t n)
     return put;
 }
 
-/* sendfile(2) has no flag that makes one call non-blocking: read and write instead. */
+/* sendfile(2) lacks a flag that makes one call non-blocking: read and write instead. */
 static ssize_t send_file(int out, int in, off_t *offset, size_t n)
 {
     off_t at = offset != NULL ? *offset : lseek(in, 0, SEEK_CUR);

@@ -93,7 +93,7 @@ static int wait_for_events(struct pollfd *set, int64_t timeout_ns, const sigset_
     return rc;
 }
 
-/* Another task may take the events after the wait: hence the loop. */
+/* Another task may take the events after the wait, so this is a loop. */
 static int epoll_in_task(int epoll_fd, struct epoll_event *events, int n,
                          int64_t timeout_ns, const sigset_t *mask)
 {

@@ -63,7 +63,7 @@ static bool waits_for_all(int fd, int flags)
     return socket_option(fd, SO_TYPE) == SOCK_STREAM;
 }
 
-/* True where that cannot be told. */
+/* True if the kernel does not report it. */
 static bool has_bytes(int fd)
 {
     int unread = 0;
@@ -220,7 +220,10 @@ INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return posix__recvmsg(fd, message, flags);
 }
 
-/* What is there comes in one call, and the kernel keeps an error behind it for the next. */
+/*
+ * One call returns the messages that have arrived. The kernel saves an error behind them
+ * for the next call.
+ */
 static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, int flags,
                                   int64_t deadline)
 {
@@ -244,8 +247,9 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
     }
 }
 
-/* Of a stream, wait for what would be the next message. At its end each is empty, as the
- * kernel has it. */
+/*
+ * On a stream, wait for the next bytes. At its end each is empty, as the kernel has it.
+ */
 static bool another_comes(int fd, int flags)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLIN};

@@ -19,8 +19,10 @@ ssize_t posix__write(int fd, const void *buf, size_t n);
 /* True for regular files, directories and block devices: for poll(2) always ready. */
 bool posix__is_always_ready(int fd);
 
-/* Write to a character device, which may be a terminal, with the task waiting for a thread
- * that does it; blocks this thread if there is none. */
+/*
+ * Write to a character device, such as a terminal. The task waits for a thread that
+ * writes. If no thread can be started, the call blocks.
+ */
 bool posix__is_device(int fd);
 ssize_t posix__write_device(int fd, const struct iovec *parts, int count);
 

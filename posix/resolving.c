@@ -6,9 +6,10 @@
  * A resolver state holds the servers and options: the caller's, or the thread's `_res`.
  * Several tasks may use one state at the same time, so the lane's thread gets a copy. The
  * C library changes the servers' addresses, which lie behind pointers, so they are
- * copied, too. Whatever else the state points to is shared and only read. Therefore the
- * copy is never closed by res_nclose(), and RES_STAYOPEN is cleared in it. RES_NORELOAD is
- * set: to read resolv.conf anew, the C library would release what the states share.
+ * copied, too. All other memory of the state is shared and only read. Therefore the copy
+ * is never closed by res_nclose(), and RES_STAYOPEN is cleared in it. RES_NORELOAD is
+ * set: if the C library read resolv.conf again, it would release memory that the states
+ * share.
  *
  * When the task is cancelled, the call returns at once and leaves the query to its
  * thread. So a query has copies of all arguments, and its own memory for the answer.
@@ -101,8 +102,10 @@ void posix__free_resolver(struct __res_state *copy)
         free(copy->_u._ext.nsaddrs[i]);
 }
 
-/* Before each look-up the C library initialises `_res`, and looks at resolv.conf. That of
- * a numeric address does nothing else. */
+/*
+ * Before each look-up the C library initialises `_res`, and looks at resolv.conf. A
+ * look-up of a numeric address does nothing else.
+ */
 bool posix__copy_thread_resolver(struct __res_state *to)
 {
     struct hostent entry, *found;

@@ -9,8 +9,8 @@
 #include <resolv.h>
 
 /*
- * Copy a state, which another thread may then use. The copy has no open sockets and is
- * never closed by res_nclose(). False if memory ran out: free it then, too.
+ * Copy a state, which another thread may then use. The copy starts without open sockets
+ * and is never closed by res_nclose(). False if memory ran out: free it then, too.
  */
 bool posix__copy_resolver(struct __res_state *to, const struct __res_state *from);
 void posix__free_resolver(struct __res_state *copy);

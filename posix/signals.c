@@ -3,16 +3,18 @@
  *
  * Both wait for a signalfd, which is readable when a blocked signal is pending.
  *
- * pause(2) and sigsuspend(2) wait until a handler has run, and the kernel has no event
- * for that: they are left to the C library, and block the thread.
+ * pause(2) and sigsuspend(2) wait until a handler has run, which the kernel does not
+ * report by an event. The C library makes these calls, and they block the thread.
  */
 #include "waiting.h"
 
 #include <string.h>
 #include <sys/signalfd.h>
 
-/* A signalfd of the signals that are blocked now and that the mask unblocks; -1 if there
- * are none. */
+/*
+ * Open a signalfd for the signals that are blocked now and that the mask unblocks.
+ * Returns -1 if no signal is both.
+ */
 static int open_signals_let_in(const sigset_t *mask)
 {
     sigset_t blocked, let_in;

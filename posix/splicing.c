@@ -38,9 +38,11 @@ static bool await_both(struct posix__waiting *in, struct posix__waiting *out)
     return await_one(in) && await_one(out);
 }
 
-/* The descriptors were ready, and the call failed with EAGAIN all the same: someone else
- * took the data, or there was too little room. Nap before the next attempt, or poll() and
- * the attempt would spin. */
+/*
+ * The descriptors were ready, but the call failed with EAGAIN: another reader took the
+ * data, or there was too little room. Nap before the next attempt, or poll() and the
+ * attempt would spin.
+ */
 static bool nap_after_eagain(ssize_t n, int64_t *nap)
 {
     return n < 0 && errno == EAGAIN && posix__nap(nap, COIL_NEVER) == 0;

@@ -1,7 +1,7 @@
 /*
  * syncing.c - fsync(2) and its relatives.
  *
- * They block until the disk is done, and have no non-blocking form. So the call is made
+ * They block until the disk is done, and cannot be made non-blocking. So the call is made
  * on a thread of the file lane, and the task waits for that.
  */
 #include "waiting.h"

@@ -290,7 +290,10 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
 
 /* ---- the waiting lane -------------------------------------------------------------- */
 
-/* The most threads a lane may have: its jobs may wait for ever, and none must queue. */
+/*
+ * The most threads that a lane may have. Its jobs may wait without end, so none must
+ * queue.
+ */
 #define WAITING_THREADS 1024
 
 static coil_lane waiting_lane;
@@ -372,7 +375,7 @@ int posix__await(struct posix__waiting *w)
 /*
  * Called after the first wait. True if the descriptor polls ready although two attempts
  * in a row have failed with EAGAIN: for example a local datagram socket that has room to
- * send while its receiver has none. Polling again would spin, so the caller naps.
+ * send while its receiver is full. Polling again would spin, so the caller naps.
  */
 static bool is_ready_in_vain(struct posix__waiting *w)
 {

@@ -104,7 +104,7 @@ int posix__sleep(int64_t span_ns);
 int posix__pause(int64_t span_ns);
 
 /*
- * Sleep between two attempts, where the kernel has no event to wait for: `*length_ns`
+ * Sleep between two attempts, if the kernel offers no event to wait for: `*length_ns`
  * starts at 0 and doubles with each nap, up to a limit. Ends at the deadline. 0 or -1.
  */
 int posix__nap(int64_t *length_ns, int64_t deadline);
@@ -129,7 +129,9 @@ struct timespec posix__timespec(int64_t ns);
 /* The time of a clock in nanoseconds. */
 int64_t posix__clock(clockid_t clock);
 
-/* True if the C library accepts it as an absolute time; as a span (NULL: for ever). */
+/*
+ * True if the C library accepts it as an absolute time, or as a span (NULL: without end).
+ */
 bool posix__is_time(const struct timespec *t);
 bool posix__is_span(const struct timespec *t);
 

@@ -231,5 +231,5 @@ COIL__NOINLINE void coil__misuse_null(const char *function, const char *argument
 /* Likewise. */
 COIL__NOINLINE void coil__misuse_gone(const char *caller)
 {
-    coil__misuse("%s: it was destroyed before", caller);
+    coil__misuse("%s: the object was destroyed before", caller);
 }

@@ -81,8 +81,8 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 /*
  * Stop the program: `caller` was called with an object that was destroyed, or whose last
  * reference was released. Objects that detect this have a mark or a count that is 0 in
- * freed memory. It lies behind the first 16 bytes, which malloc(3) overwrites, or behind
- * the first 32 in large blocks.
+ * freed memory. The mark must come after the first 16 bytes, which malloc(3) overwrites,
+ * or after the first 32 in large blocks.
  */
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 

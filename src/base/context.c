@@ -234,10 +234,10 @@ int coil_var_reset(const coil_var *var, coil_var_token *token)
     int rc;
 
     if (t->place == NULL)
-        coil__misuse("coil_var_reset: the token of '%s' was used already", var->name);
+        coil__misuse("coil_var_reset: the token of '%s' was already used", var->name);
     if (t->place != place || t->var != var)
-        coil__misuse("coil_var_reset: the token is of another context or variable than "
-                     "'%s' here",
+        coil__misuse("coil_var_reset: the token belongs to another context or variable "
+                     "than '%s' here",
                      var->name);
     if (replaced == t->after) {
         restored = t->before;

@@ -1,8 +1,8 @@
 /*
  * context.h (internal) - contexts for code that runs later: tasks, callbacks, threads.
  *
- * A call that is made later captures the bindings that are current when it is asked for,
- * and runs in a slot with them:
+ * A call that will be made later captures the bindings when it is scheduled, and runs in
+ * a slot with them:
  *
  *     call->bindings = coil__context_capture();
  *     ...
@@ -82,7 +82,7 @@ static inline void coil__context_leave(struct coil__context_slot *slot,
         coil__bindings_release(slot->own);
 }
 
-/* What this layer calls of the task layer. */
+/* The functions of the task layer that this layer calls. */
 struct coil__context_tasks {
     /* The slot of the running task, which takes precedence over the thread's; NULL if no
        task runs. So a task switch changes nothing here. */

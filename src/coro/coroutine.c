@@ -9,10 +9,10 @@
  *                     ^                              |
  *                     +---- transfer/suspend <-------+
  *
- * There are two ways to switch. resume and suspend keep `caller`, like call and return;
- * coil_coro and generators use them. transfer keeps nothing: the task layer suspends the
- * current coroutine, perhaps a generator deep inside a task, and later transfers back to
- * that same one.
+ * There are two ways to switch. resume and suspend record the caller in `caller`, like
+ * call and return; coil_coro and generators use them. transfer records nothing. With it
+ * the task layer suspends the current coroutine, which may be a generator deep inside a
+ * task, and later transfers back to that coroutine.
  *
  * A coroutine stays on the thread that created it. So a thread-local address that the
  * compiler keeps across a switch stays valid.
@@ -92,7 +92,7 @@ static void check_overflow(coil__coro *coro)
     if (COIL__LIKELY(coil__stack_check(&coro->stack, coil__stack_pointer())))
         return;
     if (coil__coro_off_stack() && coil__coro_in_handler())
-        coil__misuse("%s would be left in a signal handler: a handler cannot wait",
+        coil__misuse("%s would be suspended in a signal handler, which must not wait",
                      coil__coro_label(coro));
     if (coil__stack_check(&coro->stack, coro->stack.low))
         frames = find_frames_of(coro);
@@ -375,7 +375,7 @@ static void check_coroutine_thread(const coil_coro *coro, const char *caller)
     if (coro->thread == NULL)
         coil__misuse("%s: the coroutine was destroyed before", caller);
     if (coro->thread != &coil__coro_thread)
-        coil__misuse("%s: the coroutine is another thread's", caller);
+        coil__misuse("%s: the coroutine belongs to another thread", caller);
 }
 
 /* The thread is checked at the first resume alone: later the check would slow each

@@ -13,7 +13,7 @@ typedef struct coil__coro coil__coro;
 struct coil__coro_class {
     /* The body; what it returns, coil__coro_resume() returns. */
     void *(*main)(coil__coro *coro);
-    /* What messages call it: a task's name, "generator". Async-signal-safe. */
+    /* Return the name for messages: a task's name, or "generator". Async-signal-safe. */
     const char *(*label)(const coil__coro *coro);
     bool light; /* its stack can be put away: light.h */
 };
@@ -67,9 +67,10 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes,
                       const struct coil__coro_class *class, void *arg, coil__coro **out);
 
 /*
- * The first half of that, for who keeps control blocks fit for use: takes a slot. What
- * lies behind the books, `class` first of all, is as its last user left it, or zeros: if
- * it is another class, the block must be written whole. coil__coro_prepare() is the second.
+ * The first half of coil__coro_create(): takes a slot. The task layer uses it to recycle
+ * control blocks. The members from `class` on have the values of the slot's last user, or
+ * are zero. If `class` differs, the caller must write the whole block.
+ * coil__coro_prepare() is the second half.
  */
 static inline int coil__coro_take(size_t control_bytes, size_t stack_bytes,
                                   const struct coil__coro_class *class, coil__coro **out)
@@ -179,9 +180,9 @@ void *coil__coro_resume(coil__coro *coro, void *value);
 void *coil__coro_suspend(void *value);
 
 /*
- * Walk outwards, from a suspended or running coroutine: returns the generator that
- * delegates to it, else the coroutine that resumed it; NULL at the end. *leaf is the
- * coroutine where the walk began; the function keeps it up to date.
+ * Walk outwards, from a suspended or running coroutine: return the generator that
+ * delegates to it, else the coroutine that resumed it. Returns NULL at the end. *leaf is
+ * the coroutine where the walk began. The function updates it.
  */
 coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf);
 
@@ -204,7 +205,7 @@ size_t coil__coro_room(void);
 /*
  * Instead of class->main: the first transfer calls fn(arg), without a frame of coil's
  * below it, then end() with what that returned, which must not return. Under a sanitizer
- * class->main is called all the same.
+ * class->main is called nevertheless.
  */
 void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg,
                                void (*end)(int rc));

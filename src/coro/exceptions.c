@@ -138,8 +138,8 @@ static int stop(int actions, const char *kind, const char *name)
 {
     if ((actions & SEARCH_PHASE) == 0)
         return CONTINUE_UNWINDING;
-    coil__line_print("coil: an exception would leave %s%s; catch it there, none can pass "
-                     "through coil\n",
+    coil__line_print("coil: an exception would leave %s%s; catch it there, because "
+                     "exceptions cannot pass through coil\n",
                      kind, name);
     return FATAL_ERROR_IN_SEARCH;
 }

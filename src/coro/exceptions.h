@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What __cxa_get_globals() points to (Itanium C++ ABI, 2.2.2). */
+/* The struct that __cxa_get_globals() returns (Itanium C++ ABI, 2.2.2). */
 struct coil__exceptions {
     void *caught;      /* exceptions whose catch blocks are open, innermost first */
     unsigned uncaught; /* exceptions thrown and not yet caught */
@@ -26,8 +26,8 @@ struct coil__kept_exceptions {
 extern const uint64_t coil__exceptions_always;
 
 /*
- * True while the eight bytes at `watch` are zero: the running coroutine has no exceptions
- * to keep, and the thread knows all C++ runtimes that are loaded.
+ * True while the eight bytes at `watch` are zero: the running coroutine has nothing to
+ * save, and the thread knows all C++ runtimes that are loaded.
  */
 static inline bool coil__exceptions_clear(const void *watch)
 {

@@ -19,16 +19,17 @@
  * When the innermost ends, it goes to its delegator, which inherits the resumer.
  *
  * Invariants
- * 1. Of a generator to which nobody delegates, `leaf` is the end of its chain. Of one
- *    in the middle of a chain it is out of date: walk `delegate`.
- * 2. While a generator runs, its `entry` is the one that was resumed, and its coroutine's
- *    caller is who did that. Both pass along as the innermost changes.
+ * 1. In the first generator of a chain, `leaf` is the end of the chain. In other
+ *    generators it is out of date: follow `delegate`.
+ * 2. While a generator runs, its `entry` is the generator that was resumed, and its
+ *    coroutine's caller is the coroutine that resumed it. If another generator becomes
+ *    the innermost one, it takes over both.
  * 3. `running` is true of the innermost only. So a chain is busy if its end is.
- * 4. leaf == NULL: somebody has reached into the middle of the chain (a detour), and its
- *    outer part must not be resumed meanwhile.
+ * 4. leaf == NULL: a generator in the middle of the chain was resumed directly (a
+ *    detour). Meanwhile the outer part of the chain must not be resumed.
  *
- * What is sent, yielded or returned is put where the other side wants it before the
- * switch; the switch itself carries the return code.
+ * Values that are sent, yielded or returned are copied to the other side's variable
+ * before the switch. The switch itself carries the return code.
  *
  * A body may await: the task layer leaves whatever coroutine is current, here the
  * innermost, and comes back to it. Nothing of this file takes part; the generator is
@@ -368,7 +369,7 @@ void coil_gen_destroy(coil_gen *gen)
     if (!gen->closed && busy(gen))
         coil__misuse("coil_gen_destroy: the generator is running");
     for (int i = 0; i < 2 && !gen->closed; i++)
-        coil_gen_close(gen); /* what the body ends with has no addressee */
+        coil_gen_close(gen); /* the body's result is dropped */
     if (!gen->closed)
         coil__misuse("coil_gen_destroy: the generator ignored the exit twice; its frames "
                      "would be lost");

@@ -2,11 +2,11 @@
  * objects.c - the shared objects that the loader has opened.
  *
  * The loader keeps the objects in a list (link.h), in the order of opening. `l_next` of
- * the last object is NULL until another is opened, so one load tells; but that memory is
- * freed with the object. So `l_next` is offered only if the last object lives as long as
- * libcoil: it is marked so, or the program or libcoil's own object needs it, directly or
- * through others. dl_iterate_phdr(3) counts the openings, and locks the list while it
- * calls us.
+ * the last object is NULL until another is opened, so one load detects a change. But that
+ * memory is freed with the object. So `l_next` is used only if the last object stays
+ * loaded as long as libcoil. That is so if the object is marked, or if the program or
+ * libcoil's object depends on it. dl_iterate_phdr(3) counts the openings, and locks the
+ * list during the callback.
  */
 #include "objects.h"
 

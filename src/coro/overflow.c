@@ -2,16 +2,16 @@
  * overflow.c - names the coroutine that overflowed its stack, before the program dies.
  *
  * A stack overflow hits the guard and raises SIGSEGV. The handler runs on an alternate
- * stack, since the coroutine's has no room, and prints the label and the size. Then it
+ * stack, since the coroutine's is full, and prints the label and the size. Then it
  * restores the default action and returns: the instruction faults again, and the program
  * dies at that instruction, as a debugger or a core file shows.
  *
  * A frame larger than the guard may fault elsewhere; then the stack pointer shows the
  * overflow.
  *
- * A fault on a light stack that was put away is none: the handler brings the stack back,
- * and the access is made again (light.c). An overflow is looked for first, since it may
- * reach such a stack.
+ * A fault on a light stack that was put away is not an overflow. The handler brings the
+ * stack back, and the instruction runs again (light.c). An overflow is looked for first,
+ * since it may reach such a stack.
  *
  * The handler belongs to the process, the alternate stack to a thread (sigaltstack(2)):
  * each thread that installs gets its own.
@@ -120,7 +120,7 @@ static bool uses_our_alternate_stack(void)
     return sigaltstack(NULL, &now) == 0 && now.ss_sp == alternate.stack.ss_sp;
 }
 
-/* Give this thread an alternate stack, if it has none. */
+/* Give this thread an alternate stack, unless it has one. */
 static bool use_alternate_stack(void)
 {
     stack_t old;

@@ -45,14 +45,16 @@ static inline bool coil__on_valgrind(void)
 #endif
 }
 
-/* True if a sanitizer must be told of each switch. */
+/* True if each switch must be reported to a sanitizer. */
 static inline bool coil__san_present(void)
 {
     return __sanitizer_start_switch_fiber != NULL || __tsan_switch_to_fiber != NULL;
 }
 
-/* Valgrind is told of a slot when it is taken for the first time, and when it is unmapped:
-   between, it may be free. */
+/*
+ * A slot is registered with Valgrind when it is first taken, and deregistered when it is
+ * unmapped. In between it may be free.
+ */
 static inline void coil__valgrind_begin(struct coil__stack *stack, const char *high)
 {
 #ifdef COIL__HAVE_VALGRIND

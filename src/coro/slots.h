@@ -21,7 +21,10 @@ extern size_t coil__slot_page_bytes;
 /* Once per thread, before its first slot. -ENOMEM. */
 int coil__stack_set_up(void);
 
-/* The smallest size that holds stack_bytes (0: COIL_STACK_BYTES); -1 if there is none. */
+/*
+ * The smallest size that holds stack_bytes (0: COIL_STACK_BYTES), or -1 if it is too
+ * large.
+ */
 int coil__slot_class(size_t stack_bytes);
 
 /* How far the block of a slot, or the top of its stack, is moved down: see "Colours" in

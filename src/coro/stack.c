@@ -13,17 +13,18 @@
  * slabs grow geometrically, from 16 slots to 4096, so a million stacks take a few hundred
  * mappings, of which the kernel may merge neighbours. The slot that was freed last is
  * used first: its top page is in the cache. A slab that becomes empty is unmapped, unless
- * it is the pool's only empty slab: so memory is returned after a peak, and a program
- * whose stack count goes up and down by a few does not map and unmap slabs.
+ * it is the pool's only empty slab. So memory is returned after a peak, but a program
+ * whose stack count varies by a few does not map and unmap slabs.
  *
  * Invariants
  * 1. A slot that was never used has not been touched. Lower slots of a slab are used
  *    first, so the slot below a used slot was used before.
  * 2. The books of a slot are the struct coil__stack that begins its control block, also
  *    while the slot is free: taking it again is one pop. The block's page is never
- *    discarded alone. It has room for 448 bytes, so that blocks of all kinds lie at the
- *    same place; if a longer one is asked for, it moves down, and stays there.
- * 3. pool.dirty_count counts the slots whose body has returned and that kept their
+ *    discarded alone. The page reserves 448 bytes for it, so that all kinds of blocks
+ *    begin at the same place. If a longer one is requested, the block moves down, and
+ *    stays there.
+ * 3. pool.dirty_count is the number of slots whose body has returned and that kept their
  *    pages, slab.dirty_count those of them that are free.
  *
  * Sizes. A slot is a guard and a power of two, the smallest that holds the size asked
@@ -45,18 +46,18 @@
  * slot's address; it stays in the same page. (Zen: gathering 100 tasks 105 ns each
  * without, 76 with; a yield among two tasks 12.2 and 9.5.)
  *
- * For the same reason a guard, and so a slot, is an odd number of pages long: otherwise
- * the tops of all stacks would share a few sets of the TLB too, and each access to one
+ * For the same reason a guard, and so a slot, is an odd number of pages long. Otherwise
+ * the tops of all stacks would share a few sets of the TLB, too, and each access to one
  * would walk the page tables. (Zen 5, 1,000 stacks of 128 KiB in turn: 21 ns an access at
  * multiples of 128 KiB, 5 at multiples of 132. An echo server with 1,000 connections: 2
  * to 4 % of a request.) It also gives 16 consecutive slots 16 different colours.
  *
- * Guards. coil__memory_guard() makes pages fault without splitting the mapping. It is
- * called when a slot is first used, never again: the guard survives reuse and
+ * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
+ * is set when a slot is first used, and never again: it survives reuse and
  * coil__memory_discard(). Older kernels (and locked memory, mlockall(2), before Linux
  * 6.15) refuse it. Then mprotect(2) makes the guards. Each costs two mappings, so they
- * take at most a quarter of the mappings that a process may have. After that, stacks have
- * no guard, and a message says so, once.
+ * take at most a quarter of the mappings that a process may have. After that, stacks are
+ * without a guard, which coil reports once.
  *
  * Overflows. An access to a guard raises SIGSEGV; overflow.c prints whose stack it was.
  * There are two more checks. When a coroutine is left, the stack pointer is compared
@@ -71,19 +72,19 @@
  * overflow by frames smaller than 4 KiB, whether or not they have returned.
  *
  * No check finds a frame larger than the guard that was written to and has returned
- * before its coroutine is left, unless it hit the canary. Code that is compiled with
- * -fstack-clash-protection has no such frames; coil is compiled so. Comparing the canary
+ * before its coroutine is left, unless it hit the canary. Code compiled with
+ * -fstack-clash-protection, such as coil, does not have such frames. Comparing the canary
  * at each switch would find hardly more: a guard lies right above it, so an array that is
  * written upwards through the canary faults there, while one that ends further down
  * leaves it alone. And it would read a line of the slot below, cold among many tasks.
  *
  * Trimming. The pages that a returned body has written would stay resident in the pool.
- * mincore(2) costs more than a spawn, so the second page is probed instead: in a slot
- * that was clean it is untouched or all zero, and frames that reached it left return
- * addresses there. 31 words are read; a frame that spans the page without writing any of
- * them goes unnoticed until a later body writes one. The pages of a dirty slot below the
- * control block's page are discarded, unless the pool has fewer than DIRTY_MAX dirty
- * slots: those keep their pages, since the next body will probably go as deep.
+ * mincore(2) costs more than a spawn, so the second page is probed instead. In a slot
+ * that was clean, that page is untouched or all zero. Frames that reached it left return
+ * addresses there. Only 31 words are read: a frame that spans the page without writing
+ * any of them goes unnoticed until a later body writes one. The pages of a dirty slot
+ * below the control block's page are discarded, unless the pool has fewer than DIRTY_MAX
+ * dirty slots: those keep their pages, since the next body will probably go as deep.
  *
  * Peaks. If a slot was clean when it was taken, the lowest resident page of the stack is
  * the lowest that was written. After a thread has asked for a peak once, each slot it
@@ -140,13 +141,13 @@ struct coil__stack_pool {
 
 struct pools {
     struct coil__stack_pool *usual; /* of COIL_STACK_BYTES */
-    bool measuring; /* a peak was asked for: slots are cleaned when they are taken */
+    bool measuring; /* a peak was requested: clean slots when they are taken */
     bool watched;   /* by a sanitizer */
     bool on_valgrind;
     struct coil__stack_pool by_class[COIL__CLASS_COUNT];
 };
 
-static struct coil__slab no_slab; /* has no free slot */
+static struct coil__slab no_slab; /* an empty free list */
 COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab = &no_slab;
 enum coil__guard coil__stack_guard = COIL__GUARD_MADVISE;
 
@@ -211,7 +212,7 @@ int coil__slot_class(size_t stack_bytes)
     return size_class;
 }
 
-/* The pool of the smallest class that holds stack_bytes; NULL if there is none. */
+/* The pool of the smallest class that holds stack_bytes, or NULL. */
 static struct coil__stack_pool *pool_for(size_t stack_bytes)
 {
     int size_class = coil__slot_class(stack_bytes);
@@ -348,7 +349,7 @@ static void destroy_slab(struct coil__stack_pool *pool, struct coil__slab *slab)
     if (slab->guard_bytes != usual_guard_bytes)
         pool->wide_count -= slab->slot_count;
     atomic_fetch_add(&mprotect_budget, slab->mprotect_count);
-    /* Of the slots that were never taken the shadow is not touched. */
+    /* The shadow of slots that were never taken is not touched. */
     coil__asan_unpoison(slab->base + page_bytes, slab->fresh * slot_bytes_of(slab));
     for (struct coil__stack *stack = slab->free; pools->on_valgrind && stack != NULL;
          stack = stack->next)
@@ -381,9 +382,9 @@ refused:
 static void say_no_guards(void)
 {
     if (!atomic_flag_test_and_set(&said_no_guards))
-        coil__line_print("coil: the kernel gives no guard pages for further stacks "
-                         "(vm.max_map_count): an overflow of one is noticed only when "
-                         "its coroutine waits or ends\n");
+        coil__line_print("coil: the kernel refuses guard pages for further stacks "
+                         "(vm.max_map_count): an overflow of such a stack is detected "
+                         "only when its coroutine waits or ends\n");
 }
 
 static bool install_guard(struct coil__slab *slab, char *slot)
@@ -420,7 +421,7 @@ static bool is_untouched_below(const char *low)
     return word[0] == 0 && memcmp(word, word + 1, UNTOUCHED_BYTES - sizeof *word) == 0;
 }
 
-/* Light stacks have none: the page of the slot below may be out of memory. */
+/* Light stacks lack a canary: the page of the slot below may not be resident. */
 static bool has_canary_below(const struct coil__stack *stack)
 {
     const struct canary *below =
@@ -473,7 +474,7 @@ static struct coil__stack *take_fresh(const struct coil__stack_pool *pool,
     return stack;
 }
 
-/* NULL: there is no memory for another slab. */
+/* Returns NULL if memory for another slab is lacking. */
 static struct coil__slab *first_with_room(struct coil__stack_pool *pool)
 {
     struct coil__slab *slab = NULL;

@@ -22,8 +22,9 @@ struct coil__stack {
     char *high; /* one past the highest usable byte; 16-aligned */
     /*
      * Compared with the stack pointer when the coroutine is suspended: below it,
-     * coil__stack_check() is called. Usually `low`; the highest address if the check must
-     * always be made; NULL for the thread's own stack, which is not checked.
+     * coil__stack_check() is called. Usually `low`. It is the highest address if the
+     * check must always be made, and NULL for the thread's own stack, which is not
+     * checked.
      */
     const char *limit;
     uint8_t size_class; /* a power of two, and COIL__STACK_APART */
@@ -38,7 +39,7 @@ struct coil__stack {
     bool exact : 1;    /* `dirty` of a free slot is known for sure */
     union {
         unsigned valgrind_id;
-        uint32_t light_peak; /* light: as `peak`, of what was discarded since */
+        uint32_t light_peak; /* light: as `peak`, for the pages discarded since */
     };
     union {
         struct coil__slab *slab; /* where the slot is cut from */
@@ -51,7 +52,7 @@ struct coil__stack {
     };
 };
 
-#define COIL__STACK_BLOCK_BYTES ((size_t)448) /* of a block, unless more is asked for */
+#define COIL__STACK_BLOCK_BYTES ((size_t)448) /* of a block, by default */
 
 /* In size_class: the stack is light. Its control block has at most so many bytes. */
 #define COIL__STACK_APART 32
@@ -101,9 +102,10 @@ bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 
 /*
  * How many bytes below `high` were written since the slot was taken, in whole pages; also
- * after the body has returned. -EAGAIN if that is not known: an earlier body had written
- * there, or this one returned before the first call. From the first call on the calling
- * thread clears the slots it takes, and measures those it trims.
+ * after the body has returned. Fails with -EAGAIN if the peak is unknown, because an
+ * earlier body wrote there or this one returned before the first call. From the first
+ * call on, the calling thread clears the slots that it takes, and measures those that it
+ * trims.
  */
 ssize_t coil__stack_peak(const struct coil__stack *stack);
 
@@ -135,15 +137,15 @@ struct coil__slab {
 
 /*
  * The slab from which slots of the usual size are taken, and into which they are freed,
- * without a call. It has no free slot if the thread has none of them, measures, or runs
- * under a sanitizer: then the functions below take over.
+ * without a call. Its list is empty if no slab has a free slot, or if the thread measures
+ * or runs under a sanitizer. Then the functions below take over.
  */
 extern COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab;
 
 void coil__stack_took_dirty(const struct coil__stack *stack);
 void coil__stack_slab_is_empty(struct coil__slab *slab);
 
-/* NULL if the slab has no free slot. */
+/* Returns NULL if the slab is full. */
 static inline struct coil__stack *coil__stack_pop(struct coil__slab *slab)
 {
     struct coil__stack *stack = slab->free;

@@ -3,10 +3,10 @@
  *
  * A chunk is 64 KiB, at a multiple of that, with cells of one size. So a cell finds its
  * chunk by its address. The cell that was freed last is used first. A chunk whose last
- * cell is freed is unmapped; but one is kept, since a program whose tasks come and go by
- * a few would map and unmap it each time. Chunks are cut from mappings of 1 MiB, so that
- * a million cells cost some hundred system calls and few mappings, which the kernel
- * merges.
+ * cell is freed is unmapped. One empty chunk stays, because otherwise a program whose
+ * task count varies by a few would map and unmap it each time. Chunks are cut from
+ * mappings of 1 MiB, so that a million cells cost some hundred system calls and few
+ * mappings, which the kernel merges.
  *
  * Giving back cannot fail and allocates nothing.
  */

@@ -30,7 +30,7 @@ void *coil__store_take(struct coil__store *store, size_t bytes);
 /* Give a cell back, of any size. */
 void coil__store_give(struct coil__store *store, void *cell);
 
-/* Unmap what has no used cell. */
+/* Unmap the chunks without a used cell. */
 void coil__store_drain(struct coil__store *store);
 
 #endif

@@ -39,7 +39,7 @@ void coil__switch_entry(void);
 /*
  * Call fn(arg) on the running stack, so that an unwinder sees it as called from the stack
  * that was left at `sp`: behind the frames of fn and of this function come those of that
- * stack. It is neither changed nor switched to.
+ * stack. The other stack is neither changed nor entered.
  */
 void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg);
 

@@ -1,7 +1,8 @@
 /*
  * switch_aarch64.S - leave one stack and go on on another (AAPCS64).
  *
- * What a call preserves is stored, the stack pointer exchanged, and loaded:
+ * The registers that a call preserves are stored, the stack pointer is exchanged, and the
+ * registers of the other stack are loaded:
  *
  *     sp + 0    x19 ... x28
  *     sp + 80   x29 (frame pointer), x30 (return address)
@@ -180,8 +181,7 @@ coil__switch_entry:
 /*
  * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)
  *
- * While fn runs the CFI tells of the frame that the stack at `sp` was left with, instead
- * of this one.
+ * While fn runs, the CFI describes the frame of the stack at `sp`, instead of this one.
  */
     .globl coil__switch_look
     .hidden coil__switch_look

@@ -1,7 +1,8 @@
 /*
  * switch_x86_64.S - leave one stack and go on on another (System V ABI).
  *
- * What a call preserves is stored, the stack pointer exchanged, and loaded:
+ * The registers that a call preserves are stored, the stack pointer is exchanged, and the
+ * registers of the other stack are loaded:
  *
  *     sp + 0   MXCSR (4 bytes), x87 control word (2 bytes)
  *     sp + 8   r15   r14   r13   r12   rbx   rbp
@@ -15,20 +16,22 @@
  * There are two endings. The return stack in the processor remembers the calls of the
  * stack that was left. Where the two sides stand in different functions, a `ret` would be
  * mispredicted: coil__switch() ends in a jump, whose target is loaded ahead of ldmxcsr,
- * since that holds up the loads behind it. Tasks all wait in the same few
- * functions, so that what is remembered of the one is mostly right for the other, and
- * stays so only if each call is matched by a `ret`: coil__switch_alike(). (Zen: a yield
- * among 1,000 tasks 19 ns against 27.) No shadow-stack note: a switch
- * would violate one. `notrack`: return sites carry no endbr64.
+ * since that holds up the loads behind it. Tasks all wait in the same few functions. So
+ * the addresses remembered for one task are mostly right for the next one. They stay
+ * right only if each call is matched by a `ret`: coil__switch_alike(). (Zen: a yield
+ * among 1,000 tasks 19 ns against 27.) No shadow-stack note: a switch would violate one.
+ * `notrack`: return sites carry no endbr64.
  *
  * CFI holds at each instruction, in both directions: after the exchange the frame looks
- * the same on the other stack. The entry has no caller (its return address is undefined),
- * which is where unwinders stop.
+ * the same on the other stack. The return address of the entry is undefined, so unwinders
+ * stop there.
  */
     .text
 
-/* What was stored, with the control word in cx; the return address is on top then, and in
-   r8. */
+/*
+ * Load the stored registers, with the control word in cx. Then the return address is on
+ * top of the stack, and in r8.
+ */
 .macro load_registers
     movq 56(%rsp), %r8
     ldmxcsr (%rsp)
@@ -117,7 +120,7 @@ coil__switch_alike:
     .cfi_endproc
     .size coil__switch_alike, . - coil__switch_alike
 
-/* Nothing is stored. CFI tells of the other stack from the beginning. */
+/* Nothing is stored. CFI describes the other stack from the beginning. */
 .macro leave_stack
     endbr64
     fnstcw -8(%rsp)
@@ -213,8 +216,8 @@ coil__switch_entry:
 /*
  * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)
  *
- * While fn runs the CFI tells of the frame that the stack at `sp` was left with, instead
- * of this one: its registers stand where exchange_stacks put them.
+ * While fn runs, the CFI describes the frame of the stack at `sp`, instead of this one.
+ * Its registers are where exchange_stacks stored them.
  */
     .globl coil__switch_look
     .hidden coil__switch_look

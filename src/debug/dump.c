@@ -2,10 +2,10 @@
  * dump.c - all tasks as a tree.
  *
  * A task is printed below the first task found that has it in a group or awaits it. Tasks
- * that nobody awaits are at the top. At the end come the tasks not yet printed: they are
- * deeper than COIL__PRINT_DEPTH, or await each other in a circle. The depth is bounded,
- * so a chain of a million tasks is printed in pieces. Each task is visited twice, each
- * edge three times.
+ * without such a task are at the top. At the end come the tasks not yet printed: they are
+ * deeper than COIL__PRINT_DEPTH, or await each other in a cycle. The depth is bounded, so
+ * a chain of a million tasks is printed in pieces. Each task is visited twice, each edge
+ * three times.
  */
 #include "print.h"
 
@@ -84,7 +84,7 @@ static void print_task(coil_task *task, void *arg)
     coil__report_close(report, '}');
 }
 
-/* Print the tasks without the mark `but_marked`, and what is below them. */
+/* Print the tasks without the mark `but_marked`, and the tasks below them. */
 static void print_tasks(struct dump *d, unsigned but_marked)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {

@@ -33,8 +33,7 @@ void coil_no_suspend_exit(coil_no_suspend *region)
     if (innermost->outer == NULL)
         coil__misuse("coil_no_suspend_exit: no region is open");
     if (innermost->outer != region_inside(region))
-        coil__misuse("coil_no_suspend_exit: it is not the innermost region that is open, "
-                     "which is: %s",
+        coil__misuse("coil_no_suspend_exit: another region is the innermost open one: %s",
                      coil__no_suspend_describe(innermost, text, sizeof text));
     coil__no_suspend_exit(region_inside(region));
 }

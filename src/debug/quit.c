@@ -36,7 +36,7 @@ static struct {
     const char *stack_end;
     /* The address at which the program was loaded. */
     uintptr_t program;
-    /* A dump was asked for and not begun. */
+    /* A dump was requested and has not begun. */
     _Atomic bool missing;
     _Atomic int64_t pressed_at;
 } quit;
@@ -91,7 +91,7 @@ static void print_what_runs(struct coil__report *report)
 {
     const coil_task *task = coil__scheduler.current;
 
-    coil__report_words(report, "coil: the loop has not turned for a second: ");
+    coil__report_words(report, "coil: the loop has not run for a second: ");
     if (task != NULL)
         coil__report_value(report, "task", "task '%s' runs\n", coil_task_name(task));
     else

@@ -3,9 +3,9 @@
  *
  * The stack is walked by the compiler's unwinder, which reads the tables that C++
  * exceptions use. Optimised and stripped programs have these tables, and so do libraries
- * built without coil. The unwinder is in libgcc_s, which C programs rarely need. It is
- * loaded for the first backtrace, so that it does not slow the start of programs that
- * print none.
+ * built without coil. The unwinder is in libgcc_s, which C programs rarely need. coil
+ * loads it for the first backtrace, to keep it out of the start of programs that print
+ * none.
  *
  * A suspended coroutine is not resumed for its backtrace. The switch saved its registers
  * on its stack; coil__switch_look() gives them to the unwinder.
@@ -22,7 +22,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    _Atomic bool loaded; /* the pointers below are valid, for ever */
+    _Atomic bool loaded; /* the pointers below are valid from then on */
     __typeof__(&_Unwind_Backtrace) walk;
     __typeof__(&_Unwind_GetIP) address;
     __typeof__(&_Unwind_GetCFA) frame;
@@ -37,7 +37,7 @@ COIL__WEAK __typeof__(_Unwind_GetCFA) _Unwind_GetCFA;
 COIL__WEAK __typeof__(_Unwind_GetIPInfo) _Unwind_GetIPInfo;
 COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
 
-/* A static program has no other unwinder than the one it was linked with. */
+/* A static program can use only the unwinder that it was linked with. */
 static bool take_linked_unwinder(void)
 {
     unwinder.walk = _Unwind_Backtrace;

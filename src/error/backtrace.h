@@ -17,7 +17,7 @@
  *
  * Not for signal handlers: the first call loads the unwinder (libgcc). Loading and
  * walking need some 5 KiB of stack. Returns 0 if fewer than COIL__BACKTRACE_STACK_BYTES
- * are left, or if there is no unwinder. Keeps errno.
+ * are left, or if the unwinder is missing. Keeps errno.
  */
 size_t coil__backtrace(void *addresses[], size_t max, const void *from);
 

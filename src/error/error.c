@@ -24,7 +24,7 @@ struct coil_error {
     int rc;
     coil_error *cause;
     coil_error *earlier; /* of a bare error; else NULL */
-    const char *message; /* stored after the frames; or its cause's; or NULL */
+    const char *message; /* stored after the frames, or its cause's, or NULL */
     unsigned refs;       /* 0 once freed: see coil__misuse_gone() */
     bool handed_on;
     bool is_bare;
@@ -299,8 +299,10 @@ static void print_chain(void *arg)
                            left_out);
 }
 
-/* Printing needs more stack than a small task has. If there is no memory for a larger
-   one, only the sentence of the root cause is printed. */
+/*
+ * Printing needs more stack than a small task has. If memory for a larger one is lacking,
+ * only the message of the root cause is printed.
+ */
 void coil__error_print(struct coil__report *report, const coil_error *error)
 {
     struct printing printing = {report, error};

@@ -3,7 +3,7 @@
  *
  * libdw reads what gdb reads: symbol tables with static functions, separate debug files,
  * inlined functions. With the libraries it needs it takes two megabytes, so it is loaded
- * for the first report. Where it is not installed reports have no lines.
+ * for the first report. Without it, reports do not show lines.
  */
 #include "lines.h"
 
@@ -299,7 +299,7 @@ static Dwarf_Die whole_unit(const Dwarf_Die *unit)
     return *unit;
 }
 
-/* Look the address up in debug data. 0 if the module has none for it. */
+/* Look the address up in debug data. Returns 0 if the module has no debug data for it. */
 static size_t find_in_unit(Dwfl_Module *module, Dwarf_Addr address,
                            struct coil__line *line,
                            struct coil__line found[COIL__LINES_MAX])

@@ -40,7 +40,7 @@ static void put_formatted(struct coil__report *report, const char *format, va_li
 
 /* ---- JSON -------------------------------------------------------------------------- */
 
-/* The length of the UTF-8 character at `text`; 0 if there is no valid one. (RFC 3629) */
+/* The length of the UTF-8 character at `text`, or 0 if it is invalid. (RFC 3629) */
 static size_t character_length(const unsigned char *text, size_t max)
 {
     unsigned char first = text[0], low = 0x80, high = 0xbf;

@@ -33,8 +33,10 @@ struct coil__report {
 /* True: reports that begin from now on are JSON. */
 extern _Atomic bool coil__report_json;
 
-/* Choose the format by its name, as COIL_REPORTS has it: "text" or "json"; NULL and ""
-   change nothing. -EINVAL: there is no such format. */
+/*
+ * Choose the format by its name, as COIL_REPORTS has it: "text" or "json"; NULL and ""
+ * change nothing. Fails with -EINVAL for any other name.
+ */
 int coil__report_choose(const char *format);
 
 /*
@@ -50,8 +52,10 @@ void coil__report_begin_in_handler(struct coil__report *report,
                                    struct coil__message *line, const char *kind);
 void coil__report_end_in_handler(struct coil__report *report);
 
-/* A report as text, whatever the format, in text[size]; cut if it is too long. False if
-   memory fails: then there is no report to end. */
+/*
+ * A report as text, whatever the format, in text[size]; cut if it is too long. Returns
+ * false if memory ran out: then do not end the report.
+ */
 bool coil__report_begin_text(struct coil__report *report, char *text, size_t size);
 void coil__report_end_text(struct coil__report *report);
 

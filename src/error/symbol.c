@@ -98,7 +98,9 @@ static int length_of_name(const char *function)
     return (int)strcspn(function, ".");
 }
 
-/* What the dynamic linker knows of an address: the module, and exported functions. */
+/*
+ * Print the dynamic linker's data about an address: the module, and exported functions.
+ */
 static void print_module(struct coil__report *report, const char *function,
                          uintptr_t address)
 {
@@ -144,7 +146,7 @@ static const char *without_way(const char *file)
     return ups > 1 ? last_names(file, 3) : file;
 }
 
-/* The function at `address`; `line` is NULL where there is no debug data. */
+/* Print the function at `address`. `line` is NULL without debug data. */
 static void print_function(struct coil__report *report, const char *key,
                            const struct coil__line *line, uintptr_t address)
 {
@@ -360,8 +362,10 @@ static void print_calling(const struct printing *p)
     print_function(p->report, "called_by", n > 0 ? &found[i] : NULL, address);
 }
 
-/* Of the frames in one library print the outermost: the function that was called. Only
-   its name: lines inside a library mean little to users. */
+/*
+ * Print the outermost frame of each library: the function that was called. Print only its
+ * name, because lines inside a library mean little to users.
+ */
 static void print_place(void *arg)
 {
     struct printing *p = arg;

@@ -5,10 +5,10 @@
  *                          |
  *                          `- -EOPNOTSUPP --> file lane: coil__file_call
  *
- * Readiness says nothing about files: a disk is always ready, and its calls block all the
- * same. So an operation that the backend does not support is a system call in the file
- * lane. The operation may lie on the task's stack, and path and buffer too: the backend
- * and coil_blocking() return only when neither kernel nor thread uses them any more.
+ * Readiness is meaningless for files: a disk is always ready, and its calls still block.
+ * So an operation that the backend does not support is a system call in the file lane.
+ * The operation may lie on the task's stack, and path and buffer too: the backend and
+ * coil_blocking() return only once neither the kernel nor a thread uses them.
  */
 #include "file_op.h"
 

@@ -10,21 +10,21 @@
  * ready on every backend, and if another task or process empties a descriptor first, the
  * task waits for it again.
  *
- * Up to DIRECT descriptors are one operation of the backend each. Other calls use a set
- * of the kernel's of their own, which is readable when one of its descriptors is ready,
- * and is a single operation: calls with more descriptors, with events such as POLLPRI, or
- * with a descriptor that the backend uses for a stream.
+ * Up to DIRECT descriptors are one operation of the backend each. Other calls create a
+ * set of descriptors in the kernel. The set is readable when one of its descriptors is
+ * ready, and needs a single operation. It serves calls with more descriptors, with events
+ * such as POLLPRI, or with a descriptor that the backend uses for a stream.
  *
- * A backend may have received bytes of a stream before they were asked for, and poll(2)
- * does not see those. settle() of the backend tells of them, and ends the receiving ahead
- * on that descriptor.
+ * A backend may have received bytes of a stream before the program reads them, and
+ * poll(2) does not see those. The backend's settle() reports them, and stops receiving
+ * ahead on that descriptor.
  *
  * Invariants
  * 1. An operation lies in the waiting task's frame: when wait_for_change() returns, none
  *    is in flight. A backend may need a while for that, and then the task waits again,
  *    cancelled or not: see end().
- * 2. complete() does no more than make the task ready. It is called while the backend
- *    polls, which must not be disturbed by cancelling others.
+ * 2. complete() does no more than make the task ready. The backend calls it while it
+ *    polls, when no other operation may be cancelled.
  */
 #include "../base/fault.h"
 #include "../kernel/descriptors.h"
@@ -99,7 +99,7 @@ static int add_received(struct pollfd *fds, nfds_t n, int count)
     return count;
 }
 
-/* Returns as poll(2) does, but for a negative errno. */
+/* Returns as poll(2) does, or a negative errno. */
 static int ask(struct pollfd *fds, nfds_t n)
 {
     int count;

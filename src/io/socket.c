@@ -1,5 +1,5 @@
 /*
- * socket.c - the system calls of sockets, or what stands for them in a simulated network.
+ * socket.c - the system calls of sockets, and their replacements in a simulated network.
  */
 #include "socket.h"
 
@@ -39,8 +39,8 @@ int coil__socket_open(coil_loop *loop, int family, int type, int protocol)
 int coil__socket_close(coil_loop *loop, int fd)
 {
     /*
-     * The simulated sockets of a closed loop are gone with its backend, and a forked
-     * child has none of its parent's.
+     * The simulated sockets of a closed loop are gone with its backend. A forked child
+     * does not have its parent's.
      */
     if (COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED))
         return loop->closing || network_of(loop) == NULL

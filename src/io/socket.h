@@ -1,5 +1,5 @@
 /*
- * socket.h - the system calls of sockets, or what stands for them in a simulated network.
+ * socket.h - the system calls of sockets, and their replacements in a simulated network.
  *
  * Operations that may wait go through the backend (io/op.h). The functions here never
  * wait: they are system calls, or, for a socket of a simulated network, calls of that

@@ -15,7 +15,7 @@
 /* The options of a child. */
 struct coil__spawn {
     const char *const *argv; /* at least argv[0] */
-    const char *program;     /* searched in PATH if it has no '/' */
+    const char *program;     /* without '/', searched in PATH */
     const char *const *envp; /* NULL: the parent's */
     const char *cwd;         /* or NULL */
     int stdio[3];            /* descriptors that become its 0, 1, 2 */
@@ -52,15 +52,17 @@ struct coil__child {
 
 /* ---- its beginning ----------------------------------------------------------------- */
 
-/* Does this kernel have such handles? Returns 0, or a negative errno such as -ENOSYS. The
-   kernel is asked once. */
+/*
+ * Returns 0 if this kernel has such handles, or a negative errno such as -ENOSYS. Tries
+ * only once.
+ */
 int coil__child_handles(void);
 
 /*
  * Start a child; blocks the thread until the child runs its program. Until then the child
  * shares the parent's memory, if `shares_memory`, and runs on a stack of 16 KiB that ends
- * below `stack_end`, a multiple of 16. Returns 0, or a negative errno: then there is no
- * child, and child->error is not 0 if a step of the child failed.
+ * below `stack_end`, a multiple of 16. Returns 0, or a negative errno if the child could
+ * not be started. Then child->error is not 0 if a step of the child failed.
  */
 int coil__child_start(struct coil__child *child, char *stack_end, bool shares_memory,
                       pid_t *pid, int *handle);

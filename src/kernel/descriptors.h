@@ -1,6 +1,6 @@
 /*
- * descriptors.h (internal) - descriptors that are no file, pipe or socket: wake-ups,
- * alarms, sets; and opening a descriptor's file once more.
+ * descriptors.h (internal) - descriptors other than files, pipes and sockets: wake-ups,
+ * alarms and sets. Also opening a descriptor's file again.
  *
  * All descriptors opened here are close-on-exec. The caller closes them with close(2).
  */
@@ -19,8 +19,10 @@ int coil__wake_fd_open(void);
 /* Make it readable; async-signal-safe. Returns 0, or a negative errno: it is not open. */
 int coil__wake_fd_post(int fd);
 
-/* Make it unreadable until the next post. Returns 0, also if there was no post, or a
-   negative errno: it is not open. */
+/*
+ * Make it unreadable until the next post. Returns 0, with or without an earlier post, or
+ * a negative errno if it is not open.
+ */
 int coil__wake_fd_drain(int fd);
 
 /* False if it was closed, also if its number is that of another file by now. For messages:

@@ -7,8 +7,10 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* As write(2), writev(2) and sendfile(2), but if the reader has closed its end they fail
-   with EPIPE and raise no SIGPIPE. sendfile does not change `offset`. */
+/*
+ * As write(2), writev(2) and sendfile(2), without SIGPIPE: if the reader has closed its
+ * end they fail with EPIPE only. sendfile does not change `offset`.
+ */
 ssize_t coil__write_quietly(int fd, const void *buf, size_t len);
 ssize_t coil__writev_quietly(int fd, const struct iovec *parts, size_t count);
 ssize_t coil__sendfile_quietly(int fd, int file, off_t offset, size_t len);

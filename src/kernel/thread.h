@@ -46,8 +46,8 @@ bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
 bool coil__thread_count_exceeds(unsigned n);
 
 /*
- * Block the thread while *word is `value`, until coil__thread_wake_all() of the same word.
- * It may also return without cause.
+ * Block the thread while *word is `value`, until coil__thread_wake_all() of the same
+ * word. The call may also return without a cause.
  */
 void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value);
 void coil__thread_wake_all(_Atomic uint32_t *word);
@@ -58,8 +58,10 @@ struct coil__thread_alarm {
     void *timer; /* as the kernel names it */
 };
 
-/* Create an alarm that sends `signo`, with si_code SI_TIMER, to this thread. It is not set
-   yet. False if the kernel cannot create one. */
+/*
+ * Create an alarm that sends `signo`, with si_code SI_TIMER, to this thread. The alarm is
+ * not armed yet. Returns false if the kernel cannot create one.
+ */
 bool coil__thread_alarm_create(struct coil__thread_alarm *alarm, int signo);
 
 /* Send the signal once, in `span_ns`; 0: never. Async-signal-safe. */

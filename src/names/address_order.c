@@ -8,8 +8,9 @@
  * addresses, tunnels) need data of the kernel's, which applies them when it chooses the
  * source.
  *
- * For rule 9 IPv4 addresses are left in the server's order, so that a server that turns
- * them round spreads the load; glibc does likewise, but for its own subnets.
+ * Rule 9 does not apply to IPv4: these addresses stay in the server's order, so that a
+ * server that rotates them spreads the load. glibc does the same, except for its own
+ * subnets.
  */
 #include "resolver.h"
 
@@ -89,7 +90,7 @@ static int scope_of(const struct in6_addr *a)
     return GLOBAL;
 }
 
-/* Find the source address for this destination; false if there is no route. */
+/* Find the source address for this destination. Returns false without a route. */
 static bool find_source(const coil_address *to, coil_address *source)
 {
     int fd = COIL__CALL(EMFILE, socket(to->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -146,7 +147,7 @@ void coil__addresses_sort(coil_loop *loop, coil_address addresses[], size_t coun
     size_t n = count < MOST ? count : MOST;
     struct judged *all;
 
-    /* The kernel has no routes of a simulated network. */
+    /* The kernel does not know the routes of a simulated network. */
     if (n < 2 || loop->backend->class->network != NULL)
         return;
     all = coil__alloc(n * sizeof *all);

@@ -83,8 +83,8 @@ int coil__port_check(const char *port)
 {
     if (port == NULL || (is_number(port) ? coil__port_in_range(port) : has_letter(port)))
         return 0;
-    return coil_fail(-EINVAL, "'%s' is no port: 0 to 65535, or the name of a service",
-                     port);
+    return coil_fail(
+        -EINVAL, "'%s' is not a port: use 0 to 65535, or the name of a service", port);
 }
 
 /* ---- numbers ----------------------------------------------------------------------- */
@@ -224,7 +224,7 @@ static void init_both(struct both *both)
 static int ask_both(struct coil__resolver *r, const char *host, const bool wanted[2],
                     struct both *both)
 {
-    /* AAAA is asked first (RFC 8305, 3). */
+    /* AAAA is queried first (RFC 8305, 3). */
     static const enum coil__question_kind order[] = {COIL__ASK_V6, COIL__ASK_V4};
     int rc = 0;
 
@@ -278,17 +278,17 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
             worst = q;
     }
     if (worst == NULL)
-        return coil_fail(-ENOENT, "look-up of %s: nothing was asked", host);
+        return coil_fail(-ENOENT, "look-up of %s: no query was sent", host);
     why = worst->answer.why != NULL ? worst->answer.why : "it failed";
     if (!worst->asked || worst->resolver->channel == NULL)
         return coil_fail(worst->answer.rc, "look-up of %s: %s", host, why);
-    return coil_fail(worst->answer.rc, "look-up of %s: %s (asked: %s)", host, why,
+    return coil_fail(worst->answer.rc, "look-up of %s: %s (queried: %s)", host, why,
                      coil__channel_servers(worst->resolver->channel));
 }
 
 /*
- * All addresses, best first; the caller frees them. NULL: there are none, or if *count is
- * not 0, no memory.
+ * Return all addresses, best first; the caller frees them. Returns NULL if there are
+ * none, or if memory ran out: then *count is not 0.
  */
 static coil_address *collect_addresses(coil_loop *loop,
                                        struct coil__question *const questions[2],

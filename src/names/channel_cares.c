@@ -6,22 +6,23 @@
  *                     |    `----------- the timer --------------'                |
  *                     `------------- the next name of the search ----------------'
  *
- * c-ares opens sockets and tells what to watch them for; the loop tells c-ares which are
- * ready, and when a time-out has passed. c-ares opens, uses and closes its sockets by
- * functions of this file, so that they never block and tests can make them fail.
+ * c-ares opens sockets and reports the events to watch for. The loop notifies c-ares of
+ * ready sockets, and of time-outs that have passed. The functions with which c-ares
+ * opens, uses and closes its sockets are in this file. So they never block, and tests can
+ * make them fail.
  *
  * At most IN_FLIGHT questions are with c-ares at a time; the others stand in line. All of
  * them share one socket, whose buffer must hold the answers that come together: an answer
- * that does not fit is lost, and asked for again after seconds.
+ * that does not fit is lost, and requested again after seconds.
  *
  * TIME-OUTS. There is one timer. The first question starts it; when it has expired it is
  * set to the next time-out that c-ares knows. c-ares reads the real clock. Under a virtual
  * clock, which stands still while a question is under way, an alarm (kernel/descriptors.h)
  * replaces the timer.
  *
- * LIFE. When resolv.conf has changed, the channel is replaced: it answers what it was
- * asked, and is destroyed then. c-ares must not be destroyed from its own callbacks, so
- * after_cares(), which follows each call of c-ares, does that.
+ * LIFE. When resolv.conf has changed, the channel is replaced. The old one is destroyed
+ * once its questions are answered. c-ares must not be destroyed from its own callbacks,
+ * so after_cares(), which follows each call of c-ares, does that.
  *
  * Start reading at coil__channel_ask() and answered().
  */
@@ -347,7 +348,7 @@ static const char *phrase_of_status(int status)
     case ARES_ENOTFOUND:
         return "there is no such name";
     case ARES_EBADNAME:
-        return "that is no name";
+        return "the name is malformed";
     case ARES_ENODATA:
         return "the name has no address of this kind";
     case ARES_ETIMEOUT:
@@ -364,7 +365,7 @@ static const char *phrase_of_status(int status)
     }
 }
 
-/* Which failure of a search outweighs the others: res_search(3). */
+/* Rank the failures of a search: the highest one is reported, as by res_search(3). */
 static int weight_of(int status)
 {
     switch (status) {

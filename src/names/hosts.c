@@ -2,9 +2,9 @@
  * hosts.c - hosts(5), read when it has changed and kept.
  *
  * One entry for each name of each line, sorted by name: a file that blocks hosts may have
- * a hundred thousand lines. The whole text is kept, and the entries point into it. Of
- * equal names the earlier line comes first; the first name of a line is the host's
- * canonical one.
+ * a hundred thousand lines. The whole text stays in memory, and the entries point into
+ * it. Entries with equal names are in the order of their lines. The first name of a line
+ * is the host's canonical one.
  */
 #include "resolver.h"
 

@@ -7,12 +7,13 @@
  *      |----- in the table, under way ---------------------------> one more waits for it
  *      `----- a new one: channel_ask() ... question_answer() ----> answered, kept
  *
- * A question that is under way has no owner: a cancelled task removes its listener and
- * drops its reference, and the answer is kept all the same.
+ * A question that is under way is not owned by a task. A cancelled task removes its
+ * listener and drops its reference, and the answer is still cached.
  *
- * Positive answers are kept for their time to live, at most a day; negative ones (no such
- * name, or no address of this kind) as RFC 2308 says. Failures are not kept: asking again
- * may help. Beyond `cache_entries` the least recently used answer is dropped.
+ * Positive answers are cached for their time to live, at most a day. Negative ones (no
+ * such name, or no address of this kind) are cached as in RFC 2308. Failures are not
+ * cached: another query may succeed. Beyond `cache_entries` the least recently used
+ * answer is dropped.
  */
 #include "resolver.h"
 
@@ -205,13 +206,13 @@ static int find_here(struct coil__question *q)
     if (rc == 0 && coil__host_is_in(q->host, "localhost"))
         rc = answer_localhost(q->kind, &q->answer);
     if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
-        /* For example "fe80::1%eth9", if there is no such interface. */
+        /* For example "fe80::1%eth9", if that interface does not exist. */
         q->answer.rc = -ENOENT;
-        q->answer.why = "no host's name has a colon";
+        q->answer.why = "a host name cannot contain a colon";
     }
     if (rc == 0 && q->answer.rc == -EINPROGRESS && coil__host_is_in(q->host, "invalid")) {
         q->answer.rc = -ENOENT;
-        q->answer.why = "no host is in the domain invalid (RFC 6761, 6.4)";
+        q->answer.why = "the domain invalid contains no hosts (RFC 6761, 6.4)";
     }
     return rc;
 }

@@ -1,5 +1,5 @@
 /*
- * resolver.c - a loop's resolver: its options, its engine, and what it has open.
+ * resolver.c - a loop's resolver: its options, its engine, and its open channels.
  *
  * Each loop has one, which is created with the first look-up of a name and closed with
  * the loop, as are its questions, answered or not. A look-up checks whether the files
@@ -72,8 +72,8 @@ static int take_engine(const char *from, const char *engine, bool *uses_channel)
     if (*uses_channel && coil__channel_engine == NULL)
         return coil_fail(-EOPNOTSUPP, "%s: coil was built without c-ares", from);
     if (!*uses_channel && strcmp(engine, "getaddrinfo") != 0)
-        return coil_fail(-EINVAL, "%s: '%.20s' is no resolver; there are %sgetaddrinfo",
-                         from, engine, coil__channel_engine != NULL ? "c-ares and " : "");
+        return coil_fail(-EINVAL, "%s: '%.20s' is not a resolver; use %sgetaddrinfo",
+                         from, engine, coil__channel_engine != NULL ? "c-ares or " : "");
     return 0;
 }
 

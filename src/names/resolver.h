@@ -35,7 +35,9 @@ enum coil__question_kind {
 
 /* The answer to a question. */
 struct coil__answer {
-    /* 0; -EINPROGRESS; -ENOENT: no such name or address; or another failure */
+    /*
+     * 0, -EINPROGRESS, -ENOENT if the name or address does not exist, or another failure
+     */
     int rc;
     int64_t ttl_ns;          /* time to live */
     const char *why;         /* a static phrase, if it failed */
@@ -58,10 +60,10 @@ struct coil__question {
     struct coil__list in_use;   /* resolver.by_use, once answered; channel.line before */
     struct coil__list listeners;
     struct coil__resolver *resolver;
-    struct coil__channel *channel; /* while it is asked */
+    struct coil__channel *channel; /* while a query runs */
     unsigned references;
     enum coil__question_kind kind;
-    bool asked; /* name servers were asked */
+    bool asked; /* name servers were queried */
     struct coil__answer answer;
     struct coil__search_state search;
     int64_t expires;
@@ -126,8 +128,8 @@ struct coil__resolver {
 int coil__resolver_get(struct coil__resolver **out, const char *caller);
 
 /*
- * Check at most once a second whether the files have changed, and open a channel if there
- * is none and the engine is c-ares. Returns 0, -ENOMEM, or the failure of opening the
+ * Check at most once a second whether the files have changed, and open a channel if the
+ * engine is c-ares and none is open. Returns 0, -ENOMEM, or the failure of opening the
  * channel.
  */
 int coil__resolver_prepare(struct coil__resolver *resolver);

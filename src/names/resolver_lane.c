@@ -1,9 +1,9 @@
 /*
  * resolver_lane.c - the C library's getaddrinfo(3) and getnameinfo(3), on a thread.
  *
- * They may read files, use the network and do anything that nsswitch.conf(5) says, all of
- * it blocking. A look-up of a cancelled task goes on without it, so it has copies of all
- * its arguments.
+ * The functions may read files, use the network and do anything else that
+ * nsswitch.conf(5) demands, and they block. If the task is cancelled, its look-up
+ * continues, so the look-up has copies of all arguments.
  */
 #include "resolver.h"
 
@@ -103,7 +103,7 @@ static struct lookup *create_lookup(const char *host, const char *port,
     names = l->names;
     l->host = append_name(&names, host);
     l->port = append_name(&names, port);
-    /* The defaults of glibc, if there are no hints. */
+    /* Without hints, use glibc's defaults. */
     l->hints = hints != NULL ? *hints
                              : (struct addrinfo){.ai_flags = AI_V4MAPPED | AI_ADDRCONFIG};
     l->list = NULL;

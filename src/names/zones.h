@@ -16,7 +16,7 @@ struct coil__zones {
 
 /*
  * Replace each address with a zone in a list of servers, "192.0.2.1,[fe80::1%2]:53", by a
- * stand-in. *out is coil__alloc()ed. Returns 0; -ENOMEM; or -EINVAL for a malformed
+ * stand-in. *out is coil__alloc()ed. Returns 0, -ENOMEM, or -EINVAL for a malformed
  * address, an unknown zone, or more than COIL__ZONES_MAX of them.
  */
 int coil__zones_replace(struct coil__zones *zones, const char *servers, char **out);

@@ -3,8 +3,8 @@
  *
  * The pipes are served at the same time, since a child may stop reading its input until
  * its output is read. Each open pipe is a job, so there are up to three. This task does
- * the last job, tasks of a group do the others. With one pipe, the common case, there is
- * no group.
+ * the last job, tasks of a group do the others. With one pipe, the common case, the group
+ * is left out.
  *
  * A job does not use its stream after a failure: the stream may have been destroyed.
  */
@@ -31,7 +31,7 @@ static int feed(const struct pipe_job *job)
 {
     ssize_t rc = job->n > 0 ? coil_write(job->stream, job->input, job->n) : 0;
 
-    /* A child may close its input unread: that is no failure of communicate(). */
+    /* A child may close its input unread: communicate() does not fail then. */
     if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
         return (int)rc;
     coil_stream_close(job->stream);

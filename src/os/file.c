@@ -13,12 +13,12 @@
  *    about to use the number, which the kernel may have given to another file by then.
  * 2. A call of several steps checks before each step whether the file was closed, so
  *    coil_file_close() waits for at most one step.
- * 3. leave_file() writes `transferred`, and the call then returns without suspending: so
- *    its caller reads the count of its own call.
- * 4. Calls at the file's position take turns, first come, first served: io_uring does
- *    not order them, and two reads would get the same bytes. A FIFO or terminal has no
- *    position, and calls on it take no turns: a reader may wait for bytes that another
- *    task is about to write.
+ * 3. leave_file() writes `transferred`, and the call then returns without suspending. So
+ *    each caller reads the count of its own call.
+ * 4. Calls at the file's position take turns, first come, first served: io_uring does not
+ *    order them, and two reads would get the same bytes. FIFOs and terminals lack a
+ *    position, so calls on them do not take turns: a reader may wait for bytes that
+ *    another task is about to write.
  */
 #include "file.h"
 
@@ -179,7 +179,7 @@ static int fill_in(char *x, size_t n)
     unsigned char random[8];
 
     if (COIL__CALL(ENOSYS, getrandom(random, n, 0)) != (ssize_t)n)
-        return coil__explain(-errno, "getrandom(2) gives no random name");
+        return coil__explain(-errno, "getrandom(2) failed to make a random name");
     for (size_t i = 0; i < n; i++)
         x[i] = letters[random[i] % (sizeof letters - 1)];
     return 0;

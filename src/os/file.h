@@ -24,9 +24,9 @@ struct coil__ahead {
 };
 
 /*
- * Begin and end a call at the file's position. enter suspends until the position is free;
- * it fails with -ESPIPE if the file has no position, -EBADF if it is closed. Each enter
- * that succeeded needs a leave, with the number of bytes transferred.
+ * Begin and end a call at the file's position. enter suspends until the position is free.
+ * It fails with -ESPIPE if the file lacks a position, and with -EBADF if it is closed.
+ * Each enter that succeeded needs a leave, with the number of bytes transferred.
  */
 int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
                               const char *caller);
@@ -61,7 +61,7 @@ int coil__target_look(const char *path, struct statx *out);
 
 /*
  * Open it. A new file gets `mode`, but one that will replace a file gets the mode of that
- * file. open_flags say what happens to the bytes of an existing file: O_TRUNC, O_APPEND.
+ * file. open_flags choose the fate of an existing file's bytes: O_TRUNC, O_APPEND.
  */
 int coil__target_open(struct coil__target *target, const char *path, mode_t mode,
                       unsigned flags, int open_flags);

@@ -6,7 +6,7 @@
  * where the size is 0, since files of /proc are not empty although they say so, and
  * copy_file_range(2) would copy nothing.
  *
- * Of a file with holes only the pieces of data are copied.
+ * If the source has holes, only its data is copied.
  *
  * No backend can copy files, so a thread does it, a whole step at a time: a small file is
  * opened, copied and closed in one step. Between two steps the task calls `progress`, and
@@ -62,7 +62,9 @@ static bool needs_buffer(const struct copy *c, ssize_t result)
     }
 }
 
-/* What the kernel cannot copy is no failure of the caller's, whose last error stays. */
+/*
+ * If the kernel cannot copy, the caller copies by itself. So the task's last error stays.
+ */
 static ssize_t copy_by_kernel(struct copy *c, int64_t n)
 {
     struct coil__failure_kept kept;
@@ -86,7 +88,7 @@ static ssize_t copy_by_buffer(struct copy *c, int64_t n)
 
     if (got <= 0)
         return got;
-    /* A device or a FIFO has no offsets. */
+    /* Devices and FIFOs lack offsets. */
     if (!S_ISREG(c->target.stx_mode))
         return coil_file_write(c->to.file, c->buffer, (size_t)got);
     return coil_file_pwrite(c->to.file, c->buffer, (size_t)got, c->done);

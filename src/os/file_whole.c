@@ -171,7 +171,7 @@ static int open_atomic(struct coil__target *target, mode_t mode)
     if (found == 0 && target->flags & COIL_FILE_EXCLUSIVE)
         return coil__failed(-EEXIST);
     if (found < 0 && found != -ENOENT)
-        return coil__explain(found, "cannot look at '%s'", target->path);
+        return coil__explain(found, "cannot read the attributes of '%s'", target->path);
     if (found == 0)
         mode = there.stx_mode & 0777;
     rc = open_beside(target, mode);

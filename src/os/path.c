@@ -20,7 +20,7 @@ int coil_stat(const char *path, int flags, struct statx *out)
                                                                .flags = flags,
                                                                .mode = COIL__STATX_MASK,
                                                                .buf = out}),
-                         "cannot look at '%s'", path);
+                         "cannot read the attributes of '%s'", path);
 }
 
 int coil_rename(const char *from, const char *to, unsigned flags)

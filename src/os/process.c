@@ -126,7 +126,8 @@ static void report_lost_status(const coil_process *p)
     char message[96];
 
     snprintf(message, sizeof message,
-             "The exit status of child %ld was taken by somebody else: it counts as 255",
+             "Code outside coil waited for child %ld, so its exit status is unknown: "
+             "coil reports 255",
              (long)p->pid);
     coil_call_exception_handler(&(coil_exception){.message = message, .rc = -ECHILD});
 }
@@ -159,7 +160,7 @@ static int reap(const coil_process *p, int *status)
 /*
  * The child is dead but a tracer is still attached: the kernel gives no status yet, the
  * handle stays readable, and no event follows when the tracer detaches. So a timer tries
- * again. If there is no memory for the timer, the watch stays and the loop is busy.
+ * again. If memory for the timer is lacking, the watch stays and the loop is busy.
  */
 static void wait_for_tracer(coil_process *p)
 {
@@ -334,8 +335,10 @@ static int open_pipe(coil_process *p, int i)
     return rc;
 }
 
-/* Open the same pipe or terminal once more. coil__fd_reopen() opens it with O_NONBLOCK,
-   so that a FIFO does not wait for its other end; the flag is cleared afterwards. */
+/*
+ * Open the same pipe or terminal again. coil__fd_reopen() opens it with O_NONBLOCK, so
+ * that a FIFO does not wait for its other end. The flag is cleared afterwards.
+ */
 static int open_again(int fd, int flags)
 {
     int again;
@@ -350,8 +353,8 @@ static int open_again(int fd, int flags)
 /*
  * With O_NONBLOCK the child's reads of a pipe or terminal would fail with EAGAIN. The
  * flag belongs to the open file description, which other processes may share: so open the
- * file once more. Returns the new descriptor, or `fd` if that is not needed, or not
- * possible (a socket).
+ * file again. Returns the new descriptor, or `fd` if that is not needed, or not possible
+ * (a socket).
  */
 static int open_blocking(int fd)
 {
@@ -369,8 +372,10 @@ static int open_blocking(int fd)
     return above_stdio(again);
 }
 
-/* coil_stream_adopt() may have made it non-blocking. What is closed here the child does
-   not get either. */
+/*
+ * coil_stream_adopt() may have made it non-blocking. A descriptor that is closed here is
+ * also closed in the child.
+ */
 static int open_inherited(int fd)
 {
     return fcntl(fd, F_GETFD) < 0 ? fd : open_blocking(fd);
@@ -668,7 +673,8 @@ void coil__process_leave(coil_process *process)
 static void let_go(coil_process *p, bool detached)
 {
     if (p->orphan)
-        coil__misuse("coil_process_destroy: it was destroyed or detached before");
+        coil__misuse(
+            "coil_process_destroy: the process was destroyed or detached before");
     coil__leak_forget(p);
     wake_waiting(p, -EBADF);
     close_ends(p);

@@ -211,7 +211,7 @@ static bool is_valid(const sigset_t *set)
     return any;
 }
 
-/* Want all signals of the set for tasks. If one fails, none of them is wanted anew. */
+/* Deliver all signals of the set to tasks. If one fails, the others are undone. */
 static int want_all(struct signals *s, const sigset_t *set)
 {
     sigset_t taken;

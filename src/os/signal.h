@@ -34,7 +34,7 @@ void coil__inbox_close(struct coil__inbox *inbox);
 int coil__inbox_want(struct coil__inbox *inbox, int signo);
 void coil__inbox_forget(struct coil__inbox *inbox, int signo);
 
-/* Take the next signal that has arrived; false if there is none. */
+/* Take the next signal that has arrived. Returns false if the inbox is empty. */
 bool coil__inbox_take(struct coil__inbox *inbox, siginfo_t *info);
 
 /* May a loop want this signal? */

@@ -88,7 +88,7 @@ static void join_paths(struct launch *launch, char *text, const char *path,
     *next = NULL;
 }
 
-/* All zeros; NULL if there is no memory. */
+/* Returns zeroed memory, or NULL. */
 static struct launch *create_launch(size_t bytes, bool forks)
 {
     struct launch *launch = NULL;
@@ -147,23 +147,25 @@ static int explain(const struct launch *launch, const struct coil__spawn *what, 
 {
     switch (launch->child.step) {
     case COIL__CHILD_CWD:
-        return coil_fail(rc, "'%s' cannot be entered, to run '%s' there", what->cwd,
+        return coil_fail(rc, "cannot enter '%s' to run '%s' there", what->cwd,
                          what->program);
     case COIL__CHILD_IDENTITY:
-        return coil_fail(rc, "'%s' cannot be run as that user and these groups",
+        return coil_fail(rc, "cannot run '%s' as that user and these groups",
                          what->program);
     case COIL__CHILD_STDIO:
-        return coil_fail(rc, "standard descriptors for '%s'", what->program);
+        return coil_fail(rc, "cannot set up the standard descriptors of '%s'",
+                         what->program);
     case COIL__CHILD_PASS_FDS:
-        return coil_fail(rc, "descriptors to be passed to '%s'", what->program);
+        return coil_fail(rc, "cannot pass descriptors to '%s'", what->program);
     case COIL__CHILD_CLOSE_OTHERS:
-        return coil_fail(rc, "descriptors to be kept from '%s'", what->program);
+        return coil_fail(rc, "cannot close the other descriptors of '%s'", what->program);
     case COIL__CHILD_SESSION:
-        return coil_fail(rc, "a session or group for '%s'", what->program);
+        return coil_fail(rc, "cannot create a session or process group for '%s'",
+                         what->program);
     case COIL__CHILD_EXEC:
         break;
     }
-    return coil_fail(rc, "'%s' cannot be run", what->program);
+    return coil_fail(rc, "cannot run '%s'", what->program);
 }
 
 /* Checks for pidfds first: without one, a child that was started could not be reaped. */
@@ -173,7 +175,7 @@ int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *handle)
     int rc = coil__child_handles();
 
     if (rc < 0)
-        return coil_fail(rc, "child processes need pidfds: Linux 5.4");
+        return coil_fail(rc, "child processes need pidfds, so Linux 5.4 or later");
     launch = prepare(what);
     if (launch == NULL)
         return coil__failed(-ENOMEM);

@@ -58,10 +58,9 @@ const struct coil__inside *coil__testing_register(const struct coil__border *bor
     const unsigned *theirs = border->version;
 
     if (memcmp(theirs, own.version, sizeof own.version) != 0)
-        coil__misuse(
-            "libcoil-testing is of coil %u.%u.%u, and libcoil of %s: the two must "
-            "be of the same",
-            theirs[0], theirs[1], theirs[2], coil_version());
+        coil__misuse("libcoil-testing has version %u.%u.%u, and libcoil has %s: both "
+                     "must have the same",
+                     theirs[0], theirs[1], theirs[2], coil_version());
     if (memcmp(border->sizes, own.sizes, sizeof own.sizes) != 0)
         coil__misuse(
             "libcoil-testing and libcoil were not compiled from the same sources, "

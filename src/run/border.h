@@ -4,7 +4,7 @@
  * libcoil-testing uses hidden functions of libcoil: its simulated network is a backend of
  * the loop, and waiting for a point in another task is a wait. It hands over its hooks
  * and gets the table of functions below (docs/decisions/0006-a-library-for-testing.md).
- * It is compiled with libcoil's headers, so both must be of the same version.
+ * libcoil-testing is compiled with libcoil's headers, so both must have the same version.
  */
 #ifndef COIL_RUN_BORDER_H
 #define COIL_RUN_BORDER_H
@@ -60,9 +60,9 @@ struct coil__inside {
 };
 
 /*
- * Register `hooks`, for ever, for all loops of this process. Any thread may call it, any
- * number of times. Stops the program if `border` differs from this libcoil's. Exported,
- * with the version COIL_PRIVATE.
+ * Register `hooks` for all loops of this process. They stay registered. Any thread may
+ * call this, any number of times. Aborts if `border` differs from this libcoil's.
+ * Exported, with the version COIL_PRIVATE.
  */
 COIL_API const struct coil__inside *
 coil__testing_register(const struct coil__border *border,

@@ -371,7 +371,7 @@ void coil_runner_close(coil_runner *runner)
     }
     if (cancel_leftovers(runner->loop) < 0)
         coil_call_exception_handler(
-            &(coil_exception){.message = "The loop failed: tasks are left behind"});
+            &(coil_exception){.message = "The loop failed, so its tasks were abandoned"});
     if (runner->overflow_reported)
         coil__overflow_uninstall();
     coil_loop_close(runner->loop);
@@ -398,7 +398,7 @@ static int tell_no_loop(coil_runner *runner, int rc)
     runner->reported = rc == -EINVAL || rc == -ENOSYS;
     if (!runner->reported && runner->opts.error == NULL && !runner->opts.no_report)
         coil_default_exception_handler(
-            &(coil_exception){.message = "A loop cannot be created", .rc = rc});
+            &(coil_exception){.message = "Cannot create a loop", .rc = rc});
     return rc;
 }
 
@@ -467,7 +467,7 @@ COIL__NOINLINE int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *a
     if (coil__loop_is_parents(runner->loop))
         coil__fork_misuse("coil_runner_run");
     if (runner->loop != coil__loop_of_thread)
-        coil__misuse("coil_runner_run: the runner is another thread's");
+        coil__misuse("coil_runner_run: the runner belongs to another thread");
     rc = run_main(runner, fn, arg);
     coil__failure_hand_on_error(runner->failure, rc, COIL__CALLER());
     return tell_result(runner, rc);

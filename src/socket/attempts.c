@@ -10,8 +10,8 @@
  * families take turns; the family of the better address, if that is known, begins.
  * Answers that come later bring addresses to the race that runs.
  *
- * Only what can be a race is one: if all answers have come and there is but one address,
- * the task connects to it itself.
+ * Without alternatives there is no race: if all answers have come and contain one
+ * address, the task connects to it itself.
  *
  * If no address accepts, the first failure that says something of the host is returned.
  * "No route", which on many machines is true of all IPv6 addresses, is returned only if
@@ -317,10 +317,10 @@ static void reset_stream(coil_stream *stream)
 #define SELF_CONNECTS 16
 
 /*
- * If nobody listens on a port of this machine that is among the local ports of the kernel,
+ * If a port of this machine has no listener but is in the kernel's range of local ports,
  * TCP may connect a socket to itself (RFC 9293, 3.5, simultaneous open). Try again, and
- * fail as any other port without a listener. A caller's own local port is left alone. (Go:
- * net.Dial)
+ * fail as for any other port without a listener. Local ports chosen by the caller are
+ * exempt. (Go: net.Dial)
  */
 int coil__attempt_connect(coil_loop *loop, const coil_address *to,
                           const coil_address *local, coil_stream **out)

@@ -78,8 +78,8 @@ static int take_options(struct coil__attempts *all, const coil_connect_options *
 /* ---- the whole --------------------------------------------------------------------- */
 
 /*
- * The port is converted first, since a service name needs a thread; then both questions
- * are asked.
+ * The port is converted first, since a service name needs a thread; then both queries
+ * start.
  */
 static int connect_by_questions(struct coil__attempts *all, struct coil__resolver *r,
                                 const struct addrinfo *hints, coil_stream **out)
@@ -88,7 +88,7 @@ static int connect_by_questions(struct coil__attempts *all, struct coil__resolve
     int rc = coil__addrinfo_of_port(all->port, hints, &template);
 
     if (rc < 0)
-        return coil_fail(rc, "connect to %s: there is no service '%s'", all->host,
+        return coil_fail(rc, "connect to %s: the service '%s' is unknown", all->host,
                          all->port);
     all->port_number =
         ((const struct sockaddr_in *)(const void *)template->ai_addr)->sin_port;

@@ -28,7 +28,7 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
 
 /*
  * Send or receive one datagram within a call, as coil_send_to() and coil_receive_from().
- * A truncated datagram is no failure: its whole size is returned.
+ * Truncation does not fail: the call returns the datagram's whole size.
  */
 ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
                             const struct sockaddr *to, socklen_t to_bytes);

@@ -3,8 +3,8 @@
  *
  * Options that an accepted socket inherits from its listener (on Linux TCP_NODELAY, for
  * example) are set on the listener, once. The memory for a stream is allocated before
- * accept(2): a connection that was accepted without it would be lost. One that the loop
- * then has no room for is kept for the next coil_accept().
+ * accept(2): a connection that was accepted without it would be lost. If the loop then
+ * cannot register the connection, it waits for the next coil_accept().
  */
 #include "../names/address.h"
 #include "listener.h"

@@ -4,11 +4,11 @@
  *     run_server() --- group ---+--- accept_all()   one for each listener
  *                               +--- handle()       one for each connection
  *
- * run_server() is a task that the server spawns. It waits until the server is asked to
- * stop, or until neither acceptors nor connections are left; then it closes the
- * listeners, gives the handlers the grace time, cancels those that still run, and leaves
- * the group, which waits for all. A server ends in this way alone: destroying it, or
- * closing the loop, cancels run_server(), which then skips the waits.
+ * run_server() is a task that the server spawns. It waits for a request to stop, or until
+ * neither acceptors nor connections are left. Then it closes the listeners, gives the
+ * handlers the grace time, cancels those that still run, and leaves the group, which
+ * waits for all. A server ends in this way alone: destroying it, or closing the loop,
+ * cancels run_server(), which then skips the waits.
  *
  * Handlers start eagerly, within the acceptor's step. A task that is cancelled before its
  * first step never runs, and would not destroy its stream; a handler that has started
@@ -87,7 +87,7 @@ struct peer {
     };
 };
 
-/* What a handler's task is given. */
+/* The argument of a handler's task. */
 struct accepted {
     coil_server *server;
     coil_stream *stream;
@@ -155,12 +155,12 @@ static COIL__NOINLINE void report_rest(struct acceptor *a, int rc)
         return;
     if (a->failures == 1)
         snprintf(message, sizeof message,
-                 "A server cannot accept a connection on %s, and rests",
+                 "A server cannot accept a connection on %s, and pauses",
                  place_of(a->listener, place, sizeof place));
     else
         snprintf(message, sizeof message,
-                 "A server cannot accept connections on %s, and rests: %u failures since "
-                 "the last report",
+                 "A server cannot accept connections on %s, and pauses: %u failures "
+                 "since the last report",
                  place_of(a->listener, place, sizeof place), a->failures);
     report_failure(message, rc);
     a->silent_until = coil__time_add(now, REPORT_EVERY);
@@ -220,7 +220,7 @@ static COIL__NOINLINE int shake_hands(coil_server *s, coil_stream *stream)
     return rc;
 }
 
-/* An idle peer is no failure of the server, nor is a failed handshake. */
+/* The server does not fail if a peer is idle or a handshake fails. */
 static COIL__NOINLINE int call_until_idle(const struct accepted *a)
 {
     struct connection *c = coil__alloc_zeroed(sizeof *c);
@@ -458,7 +458,7 @@ static int wait_until_asked(coil_server *s)
     return rc;
 }
 
-/* Without memory for a timer there is no grace time: it could not end. */
+/* Without memory for a timer the grace time could not end, so it is skipped. */
 static int let_handlers_end(coil_server *s)
 {
     coil_scope scope;

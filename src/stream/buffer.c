@@ -57,7 +57,7 @@ static void give_back(struct coil__buffer *buffer)
     spare.count++;
 }
 
-/* Memory for so many bytes; the content of `old` is kept. NULL: there is none. */
+/* Return a buffer of `size` bytes with the content of `old`, or NULL. */
 static struct coil__buffer *resize(struct coil__buffer *old, size_t size)
 {
     struct coil__buffer *buffer;
@@ -87,8 +87,8 @@ void coil__buffer_drop(struct coil__buffer **buffer)
 /* ---- bytes ------------------------------------------------------------------------- */
 
 /*
- * Move bytes to the front only if at least as many were given out, or if there is no
- * other room.
+ * Move bytes to the front only if at least as many were read, or if the buffer is full
+ * otherwise.
  */
 static void move_to_front(struct coil__buffer *b)
 {

@@ -4,11 +4,12 @@
  *     bytes         begin          end            size
  *       | given out   | unread      | room          |
  *
- * A stream has none before the first read ahead; NULL is an empty buffer. It grows up to
- * the stream's limit while reads fill it, and shrinks to its first size when they no
- * longer do. It goes back when the stream is freed, or when a task waits until the stream
- * is readable: then it is empty. Some of the first size are kept for the next stream: a
- * malloc(3) and a free(3) for each line of a slow conversation would be felt.
+ * A stream gets a buffer with the first read ahead; NULL is an empty buffer. The buffer
+ * grows up to the stream's limit while reads fill it, and shrinks to its first size when
+ * they no longer do. The buffer is released when the stream is freed, and when a task
+ * waits until the stream is readable, because it is empty then. Some buffers of the first
+ * size are cached for other streams: a malloc(3) and a free(3) for each line of a slow
+ * conversation would be measurable.
  */
 #ifndef COIL_STREAM_BUFFER_H
 #define COIL_STREAM_BUFFER_H
@@ -31,7 +32,7 @@ static inline size_t coil__buffer_count(const struct coil__buffer *buffer)
     return buffer != NULL ? buffer->end - buffer->begin : 0;
 }
 
-/* Of a buffer that is not NULL. */
+/* The buffer must not be NULL. */
 static inline const char *coil__buffer_data(const struct coil__buffer *buffer)
 {
     return buffer->bytes + buffer->begin;

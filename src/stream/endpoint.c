@@ -43,10 +43,10 @@ COIL__NORETURN static void refuse(const struct coil__endpoint *endpoint,
 {
     coil__loop_check_handler(caller);
     if (endpoint->loop == NULL)
-        coil__misuse("%s: it belongs to no loop: it is detached", caller);
+        coil__misuse("%s: the object is detached from its loop: attach it first", caller);
     if (coil__loop_is_parents(endpoint->loop))
         coil__fork_misuse(caller);
-    coil__misuse("%s: it belongs to another loop than this thread's", caller);
+    coil__misuse("%s: the object belongs to another loop than this thread's", caller);
 }
 
 int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *caller)
@@ -100,10 +100,10 @@ int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller)
     endpoint->fd = -1;
     if (loop != NULL && loop == coil_loop_current())
         loop->backend->class->detach(loop->backend, fd);
-    else if (loop != NULL && !loop->closing && /* a closed loop has no backend */
+    else if (loop != NULL && !loop->closing && /* a closed loop lacks a backend */
              !coil__loop_is_parents(loop)) {   /* the parent's backend keeps its copy */
         coil__loop_check_handler(caller);
-        coil__misuse("%s: it belongs to another loop than this thread's", caller);
+        coil__misuse("%s: the object belongs to another loop than this thread's", caller);
     }
     return coil__socket_close(loop, fd);
 }

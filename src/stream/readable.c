@@ -2,9 +2,9 @@
  * readable.c - waiting until a stream is readable.
  *
  * For idle connections, of which there may be very many: the operation lies in the stream
- * and its wait in the task's control block, and no buffer is held. So nothing names the
- * stack of the task, and with io_uring the kernel may be receiving for it all the same
- * (io_uring_receive.c).
+ * and its wait in the task's control block, and no buffer is held. So no pointer refers
+ * to the stack of the task. With io_uring the kernel may still be receiving ahead for the
+ * stream (io_uring_receive.c).
  */
 #include "stream.h"
 
@@ -12,8 +12,8 @@
 
 /*
  * The write end of a pipe, a pidfd and a listening socket cannot be read. A wait for such
- * a descriptor would end late or never. Returns 0, or the error of a read. The check takes
- * no byte: a listening socket has none, and readv(2) with 0 parts only checks.
+ * a descriptor would end late or never. Returns 0, or the error of a read. The check
+ * reads no bytes: a listening socket has no data, and readv(2) with 0 parts only checks.
  */
 static int check_that_it_may_be_read(coil_stream *stream)
 {

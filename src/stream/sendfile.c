@@ -113,7 +113,7 @@ static bool is_refusal(ssize_t result)
     return result == -EOPNOTSUPP || result == -EINVAL || result == -ENOSYS;
 }
 
-/* A refusal is no failure of the caller's, whose last error stays. */
+/* If the kernel refuses, the caller copies by itself. So the task's last error stays. */
 static ssize_t send_from_file(struct sending *s, size_t n)
 {
     struct coil__failure_kept kept;

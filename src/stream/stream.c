@@ -233,9 +233,8 @@ static int shutdown_fd(coil_stream *stream)
         return coil__socket_shutdown(stream->endpoint.loop, fd, SHUT_WR);
     if (is_write_end(fd))
         return coil_stream_close(stream);
-    return coil_fail(-ENOTSOCK,
-                     "coil_stream_shutdown_write: only a socket or the write end of a "
-                     "pipe can tell its peer that nothing more comes");
+    return coil_fail(-ENOTSOCK, "coil_stream_shutdown_write: only a socket or the write "
+                                "end of a pipe can signal the end of the data");
 }
 
 static ssize_t sendfile_fd(coil_stream *stream, int fd, int64_t offset, size_t n)

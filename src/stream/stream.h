@@ -78,8 +78,8 @@ struct coil_stream {
 };
 
 /*
- * How many bytes were read ahead. There must be none when another transport is put on the
- * stream: they came before it.
+ * The number of bytes read ahead. It must be 0 when another transport is installed on the
+ * stream, because such bytes came before it.
  */
 static inline size_t coil__stream_buffered(const coil_stream *stream)
 {

@@ -13,9 +13,9 @@
  * from that wait with the lock, so they leave one by one, in the order of their arrival.
  * `count` is the number of tasks that have arrived and not left.
  *
- * A task takes its place when it leaves: the last to arrive takes the last place, the
- * others the places from 0 on. asyncio counts places at the arrival, so that after a
- * cancellation two tasks may get the same one and no task gets 0 (gh-155233).
+ * A task gets its index when it leaves: the last to arrive gets the last index, the
+ * others count from 0. asyncio counts on arrival, so after a cancellation two tasks may
+ * get the same index and no task gets 0 (gh-155233).
  */
 #include "condition.h"
 #include "waiters.h"

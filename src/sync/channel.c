@@ -41,7 +41,7 @@ struct coil_channel {
     bool is_shutdown;
 };
 
-/* A waiting task or thread. It lies on that one's stack. */
+/* A waiting task or thread, in memory of its own stack. */
 struct waiter {
     struct coil__list link; /* channel.getters or channel.putters, until it is complete */
     void *item;
@@ -385,7 +385,7 @@ static int block_thread(coil_channel *channel, const struct side *side, void *it
     bool late = false;
 
     if (coil_loop_current() != NULL && coil_loop_running(coil_loop_current()))
-        coil__misuse("%s: it would stop the loop of this thread; use %s()",
+        coil__misuse("%s: the call would block the loop of this thread; use %s()",
                      side->thread_call, side->task_call);
     pthread_cond_init(&t.completed, NULL);
     coil__list_init(&t.waiter.link);

@@ -171,10 +171,10 @@ static inline bool must_wait(const coil_queue *queue, enum side side)
  * Wait in line until the operation can be performed, and perform it. A waiter that is
  * cancelled after it was woken wakes the next, if that one could go on.
  *
- * Put and get share this function, and call it last. Where a putter and a getter take
- * turns, the processor predicts that one returns to where the other was called from (see
- * coil__switch_alike()); that prediction is right until the return from this function, if
- * there is one call of coil__waiters_wait() in it, and not one for each side.
+ * Put and get share this function, and call it last. If a putter and a getter take turns,
+ * the processor predicts that one returns to the place where the other was called (see
+ * coil__switch_alike()). With one call of coil__waiters_wait() for both sides, that
+ * prediction is right until this function returns.
  */
 static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item, enum side side)
 {

@@ -22,8 +22,10 @@ void coil_semaphore_finish(coil_semaphore *semaphore)
         coil__waiters_finish(&semaphore->waiters, "coil_semaphore_finish");
 }
 
-/* Wake the first waiter that is not awake, and decrement for it; false if there is
- * none. */
+/*
+ * Wake the first waiter that is not awake, and decrement for it. Returns false if all
+ * waiters are awake.
+ */
 static bool grant_to_next(coil_semaphore *semaphore)
 {
     if (!coil__waiters_wake_one(&semaphore->waiters))

@@ -9,13 +9,13 @@
  *         __cxa_guard_release(&guard);
  *     }
  *
- * The C++ runtime has them too. There, a thread that finds the guard taken blocks; if a
- * suspended task of the same thread has it, that is for ever. Here a task waits as a task.
- * Programs are linked with libcoil before the runtime, so these functions are used.
+ * The C++ runtime has them too. There, a thread that finds the guard taken blocks. If a
+ * suspended task of the same thread has it, that is a deadlock. Here a task waits as a
+ * task. Programs are linked with libcoil before the runtime, so these functions are used.
  *
  * A guard has two words. `state` is as libstdc++'s, in case another module uses that for
  * the same guard. `owner` is ours: the task, or else the thread, that runs the
- * initialiser. It tells true recursion, which could never end, from waiting.
+ * initialiser. With it a deadlock by recursion can be distinguished from a wait.
  *
  *     task that waits             task or thread that has initialised
  *     lists itself as a waiter    changes the state
@@ -59,7 +59,10 @@ static uint32_t own_identity(void)
     return identity(task != NULL ? (const void *)task : (const void *)pthread_self());
 }
 
-/* This thread would block for ever: stop the program if one of its tasks initialises. */
+/*
+ * Abort if a task of this thread runs the initialiser: the thread would block without
+ * end.
+ */
 static void check_thread_may_block(const struct guard *guard)
 {
     if (coil__scheduler.hooked == NULL)

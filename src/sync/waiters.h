@@ -22,9 +22,9 @@ void coil__waiters_check_with_care(const coil_waiters *waiters, const char *call
 
 /*
  * The first task that waits binds the line's owner to the task's loop, until that loop is
- * closed. From then on a call on another thread stops the program with a message that
- * names `caller`, even if nobody waits. (asyncio: mixins._LoopBoundMixin) In debug mode
- * the first call on a loop's thread binds it, and so does the initialisation.
+ * closed. From then on a call on another thread aborts with a message that names
+ * `caller`, even if no task waits. (asyncio: mixins._LoopBoundMixin) In debug mode the
+ * first call on a loop's thread binds it, and so does the initialisation.
  */
 static inline void coil__waiters_check(const coil_waiters *waiters, const char *caller)
 {
@@ -51,7 +51,7 @@ void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait)
 /* No effect if it is not in the line. */
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter);
 
-/* Remove the first waiter and return it; NULL if there is none. */
+/* Remove the first waiter and return it, or NULL. */
 static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
 {
     struct coil__waiter *waiter = coil__waiters_first(waiters);
@@ -94,7 +94,7 @@ static inline bool coil__waiter_woken(const struct coil__waiter *waiter)
     return waiter->wait.done && !waiter->wait.cancelled;
 }
 
-/* Of the running task's last coil__waiters_wait(). */
+/* True if the running task's last coil__waiters_wait() ended because it was woken. */
 static inline bool coil__waiter_was_woken(void)
 {
     return coil__waiter_woken(&coil__scheduler.current->room.waiter);
@@ -118,7 +118,7 @@ static inline bool coil__waiter_wake(struct coil__waiter *waiter)
     return coil__waiter_wake_for(waiter, "waking a task");
 }
 
-/* Wake the first waiter that was not woken yet; false if there is none. */
+/* Wake the first waiter that was not woken yet. Returns false if all were woken. */
 bool coil__waiters_wake_one(coil_waiters *waiters);
 
 void coil__waiters_wake_all(coil_waiters *waiters);

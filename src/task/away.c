@@ -1,17 +1,17 @@
 /*
  * away.c - which tasks' stacks may be put away, and when they come back.
  *
- * A light task's stack may be put away while nobody else can have a pointer into it that
- * coil knows of: while the task waits in its own room (wait.h), and nothing else of it is
- * open but scopes without a deadline. Every other wait lies on the stack, and so keeps it:
- * no list of exceptions is needed. How it is put away is coro/light.c.
+ * A light task's stack may be put away while coil has no pointers into it. That is so
+ * while the task waits in its own room (wait.h), and is in no regions except scopes
+ * without a deadline. Every other wait is on the stack, and so the stack stays: a list of
+ * exceptions is not needed. coro/light.c puts the stack away.
  *
  *     rouse()    the step of a task that has not begun, or is put away: first brings its
  *                stack back, and those of the tasks behind it in the turn; then step()
  *
- * Other tasks of the thread may touch the stack all the same: the program's pointers to
- * it, by the handler of SIGSEGV. Where coil itself does so, it brings the stack back
- * before: a cancellation that is held back by a shield, and whatever prints a task.
+ * Other tasks of the thread may have pointers to the stack. If they use one, the handler
+ * of SIGSEGV brings the stack back. coil itself brings the stack back before it uses it:
+ * to pass on a cancellation that a shield holds back, and to print a task.
  */
 #include "away.h"
 
@@ -56,7 +56,7 @@ static bool lies_on(const struct coil__stack *stack, const void *sp)
     return (uintptr_t)sp - (uintptr_t)stack->low < coil__stack_bytes(stack);
 }
 
-/* What runs may be at the end of a task, on its own stack. */
+/* The running code may be the end of a task, on that task's stack. */
 static bool runs_on(const struct coil__stack *stack)
 {
     return lies_on(stack, coil__stack_pointer());

@@ -6,7 +6,7 @@
 
 #include "task.h"
 
-/* Which tasks are light, and when they are put away. Tests set it. */
+/* The tasks that are light, and the time at which they are put away. Set by tests. */
 enum coil__light_mode {
     COIL__LIGHT_CHOSEN, /* as their options say */
     COIL__LIGHT_APART,  /* all, and none is put away by itself */
@@ -19,9 +19,9 @@ extern int coil__task_light_mode; /* enum coil__light_mode */
 void coil__light_tasks_set_up(void);
 
 /*
- * Put a light task's stack away by hand. False if that is not possible now: it does not
- * wait in its room, something that is open in it has pointers to its stack, more than 1
- * KiB is live, or there is no memory.
+ * Put a light task's stack away by hand. Returns false if that is not possible now: the
+ * task does not wait in its room, a region has pointers to its stack, more than 1 KiB is
+ * live, or memory ran out.
  */
 bool coil__task_put_away(coil_task *task);
 

@@ -176,7 +176,7 @@ static void fail_here(coil_error *cause, int rc, const void *from, const char *f
     struct coil__error_place place = place_of(from);
 
     if (rc >= 0)
-        coil__misuse("coil_fail: %d is no negative errno", rc);
+        coil__misuse("coil_fail: %d is not a negative errno", rc);
     /* The cause may be the last error: create first. */
     keep_here(coil__error_create(&place, rc, cause, format, args));
 }
@@ -263,7 +263,7 @@ COIL__NOINLINE int(coil_future_set_error)(coil_future *future, int rc, const cha
     va_list args;
 
     if (rc >= 0)
-        coil__misuse("coil_future_set_error: %d is no negative errno", rc);
+        coil__misuse("coil_future_set_error: %d is not a negative errno", rc);
     if (!coil__future_pending(future))
         return coil__failed(-EALREADY);
     va_start(args, format);

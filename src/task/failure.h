@@ -9,11 +9,11 @@
 #include <coil/error.h>
 
 /*
- * An await has returned the failure `rc` to the running task: of `future`, or of what
- * failed with `error`. The task's last error becomes a new one with that as its cause;
- * none, if that is NULL. `from` is the return address of the public function. A
- * cancellation changes no error; its reason becomes the task's, unless the task itself
- * was asked to end.
+ * An await has returned the failure `rc` to the running task: of `future`, or of the
+ * operation that failed with `error`. The task's last error becomes a new one with that
+ * error as its cause. If that is NULL, the new error has no cause. `from` is the return
+ * address of the public function. A cancellation does not change the error. Its reason
+ * becomes the task's, unless the task itself was cancelled.
  */
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);

@@ -18,8 +18,10 @@
 
 #include "../loop/leak.h"
 
-/* A future that is no task. `future` is not first: malloc(3) overwrites the first 16 bytes
-   of freed memory, and its count of references tells that it is gone. */
+/*
+ * A future that is not a task. `future` is not first: malloc(3) overwrites the first 16
+ * bytes of freed memory, and the reference count must still show that the future is gone.
+ */
 struct valued {
     void *value;
     void (*destroy)(void *value); /* or NULL */
@@ -148,7 +150,7 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
     if (future->is_task)
         coil__misuse("coil_future_set: a task sets its own result, by returning it");
     if (rc == -EINPROGRESS)
-        coil__misuse("coil_future_set: -EINPROGRESS is no result");
+        coil__misuse("coil_future_set: -EINPROGRESS is not a valid result");
     valued_of(future)->value = value;
     valued_of(future)->destroy = destroy;
     coil__future_complete(future, rc);

@@ -10,8 +10,8 @@
  * another's cancellation after TaskGroup.cancel(), gh-155433)
  *
  * A child that is being started (coil_group_start) reports to the task that starts it:
- * coil_group_started(), or else the child's end, completes that wait. A failure before
- * that is no failure of the group. (trio: Nursery.start)
+ * coil_group_started(), or else the child's end, completes that wait. The group ignores a
+ * failure before that. (trio: Nursery.start)
  *
  * Invariants
  * 1. A child is in `children` until its callback has run, and in `kept` after that if

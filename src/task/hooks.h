@@ -17,7 +17,10 @@ struct coil__hooked {
 /* Store hooks and states in a task that is being created. -EINVAL: too large. */
 int coil__hooks_set(coil_task *task, const coil_task_hooks *const *hooks);
 
-/* For a running task with hooks: it begins or goes on; it is left; it has ended. */
+/*
+ * For a running task with hooks, called when it begins or continues, when it is left, and
+ * when it has ended.
+ */
 void coil__hooks_enter(coil_task *task);
 void coil__hooks_leave(coil_task *task);
 void coil__hooks_end(coil_task *task);

@@ -1,10 +1,10 @@
 /*
  * name.h (internal) - the name of a task: up to 15 bytes in place, else a counted text.
  *
- * Most tasks are "task-" and a number, and nobody asks for their names: then the number
- * is kept, and spelt in place by the first who asks. Zeroed it is the empty name. Copying
- * shares a text, so it allocates nothing: a request to cancel keeps the name of the task
- * that asked.
+ * Most names are "task-" and a number, and are never read. So only the number is stored,
+ * and the first reader writes the text in place. A zeroed struct is the empty name.
+ * Copies share the text, so copying never allocates: a request to cancel stores the name
+ * of the task that made it.
  */
 #ifndef COIL_TASK_NAME_H
 #define COIL_TASK_NAME_H
@@ -55,7 +55,7 @@ static inline const char *coil__name_text(const struct coil__name *name)
 
 void coil__name_set_long_number(struct coil__name *name, uint64_t number);
 
-/* "task-7". `name` has no name, or one that may be overwritten. */
+/* Set the name to "task-7" for 7. An existing name is overwritten. */
 static inline void coil__name_set_number(struct coil__name *name, uint64_t number)
 {
     if (COIL__LIKELY(number <= 9999999999))
@@ -65,7 +65,9 @@ static inline void coil__name_set_number(struct coil__name *name, uint64_t numbe
         coil__name_set_long_number(name, number);
 }
 
-/* At most 31 bytes of `text` are copied; the first 15 if there is no memory for more. */
+/*
+ * At most 31 bytes of `text` are copied, or the first 15 if memory for more is lacking.
+ */
 void coil__name_set(struct coil__name *name, const char *text);
 
 /* `from` may be `to`; NULL is the empty name. */

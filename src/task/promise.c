@@ -192,7 +192,7 @@ int coil_promise_set(coil_promise *promise, int rc, void *value, void (*destroy)
     bool pending;
 
     if (rc == -EINPROGRESS)
-        coil__misuse("coil_promise_set: -EINPROGRESS is no result");
+        coil__misuse("coil_promise_set: -EINPROGRESS is not a valid result");
     coil__loop_check_handler("coil_promise_set");
     pthread_mutex_lock(&promise->lock);
     pending = !coil_promise_done(promise);
@@ -245,8 +245,8 @@ int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
     if (timeout_ns <= 0)
         return coil__failed(-ETIMEDOUT);
     if (coil_loop_current() != NULL && coil_loop_running(coil_loop_current()))
-        coil__misuse("coil_promise_wait: it would stop the loop of this thread; use "
-                     "coil_promise_await()");
+        coil__misuse("coil_promise_wait: the call would block the loop of this thread; "
+                     "use coil_promise_await()");
     until = clock_time(coil__time_add(coil__clock_monotonic(), timeout_ns));
     pthread_mutex_lock(&promise->lock);
     while (!coil_promise_done(promise) && !late)

@@ -12,10 +12,10 @@
  *
  * If several shields hold a request back, the outermost of them keeps it, because its
  * exit is the one that lets the request through. coil_task_cancelling() counts held
- * requests at once; coil__task_requests() does not: by it scopes and groups tell their own
- * cancellation from others. Entering a shield saves the task's cancellation (requested
- * or delivered) and clears it: inside the shield the task is not cancelled, and leaving
- * the shield restores the state.
+ * requests at once. coil__task_requests() does not: scopes and groups use it to
+ * distinguish their own cancellation from others. Entering a shield saves the task's
+ * cancellation (requested or delivered) and clears it: inside the shield the task is not
+ * cancelled, and leaving the shield restores the state.
  */
 #include "task.h"
 
@@ -95,12 +95,12 @@ refuse_exit(const coil_task *task, const struct coil__region *region, const char
     char inner[200];
 
     if (task->regions != NULL && is_region_open(task, region))
-        coil__misuse("%s: task '%s' has %s, inside of it; what is entered last is "
-                     "left first",
-                     caller, coil_task_name(task),
-                     describe_region(&region->inner, inner, sizeof inner));
-    coil__misuse("%s: it is not open in task '%s': it was left before, or entered by "
-                 "another task",
+        coil__misuse(
+            "%s: task '%s' has %s, inside of it; leave the innermost region first",
+            caller, coil_task_name(task),
+            describe_region(&region->inner, inner, sizeof inner));
+    coil__misuse("%s: the region is not open in task '%s': it was left before, or "
+                 "entered by another task",
                  caller, coil_task_name(task));
 }
 

@@ -148,7 +148,7 @@ static void win(struct race *race, size_t i, int result)
         return;
     race->winner = i;
     race->result = result;
-    cancel_all_but(race, i, "another one has won the race");
+    cancel_all_but(race, i, "another attempt has won the race");
 }
 
 static int run_racer(void *arg)

@@ -11,8 +11,8 @@ struct coil__race_works {
     const char *what; /* the name of the owner's wait in reports */
     void *arg;
     /*
-     * Called before work `i` begins, and may suspend until there is one: 0; -ENOENT if
-     * there are no more works; another error counts as the result of work `i`.
+     * Called before work `i` begins. May suspend until that work is available. Returns 0,
+     * or -ENOENT after the last work. Another error counts as the result of work `i`.
      */
     int (*next)(void *arg, size_t i);
     /* Do work `i`; 0 or more is success. */

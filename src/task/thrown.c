@@ -3,8 +3,8 @@
  *
  * An exception is thrown in two phases (Itanium C++ ABI, 1.1). The first one searches for
  * a handler: it calls the personality routine of each frame, and the stack is whole. Only
- * the second one unwinds. So coil_call_traced() is a frame whose routine has no handler,
- * but notes the stack when it is searched.
+ * the second one unwinds. So coil_call_traced() is a frame whose routine never handles
+ * the exception, and records the stack when it is searched.
  *
  * coil_call_traced() is in traced_call_*.S. It stores `thrown` where its stack pointer is
  * while it calls fn. That address is what the unwinder has for a frame in which it looks

@@ -146,9 +146,9 @@ ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op);
 bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
- * To cancel the futures of a wait with it, its `cancel` calls coil__wait_branch(). They
- * are cancelled after `cancel` has returned: class->future(wait, 0), 1, ... The branch
- * lies in the same frame as the wait, zeroed at first. See cancel.c.
+ * To cancel the futures of a wait with it, its `cancel` calls coil__wait_branch(). These
+ * futures are cancelled after `cancel` has returned: class->future(wait, 0), 1, ... The
+ * branch lies in the same frame as the wait, zeroed at first. See cancel.c.
  */
 struct coil__branch {
     struct coil__branch *outer;

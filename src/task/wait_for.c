@@ -1,5 +1,5 @@
 /*
- * wait_for.c - await one future, but not for ever. (asyncio: wait_for)
+ * wait_for.c - await one future with a time-out. (asyncio: wait_for)
  */
 #include "failure.h"
 #include "task.h"

@@ -2,8 +2,9 @@
  * hooks_openssl.c - OpenSSL's error queue, kept for each task: see coil/hooks.h.
  *
  * The queue cannot be exchanged as a whole, so its errors are taken out one by one and
- * put back. Nearly always there are none. Their texts are OpenSSL's until the queue is
- * used again: they are copied, one after the other, into one block.
+ * put back. Nearly always the queue is empty. OpenSSL owns the texts of the errors, and
+ * overwrites them when the queue is used again. So they are copied, one after the other,
+ * into one block.
  */
 #include "../base/base.h"
 

@@ -7,10 +7,10 @@
  * system's authorities take 30 ms and a megabyte, and a server never needs them: a context
  * with a certificate loads them when it first connects as a client.
  *
- * WHICH CONTEXT. A server may have one for each name. It is chosen in the very first
- * callback, before OpenSSL looks at a session that the client wants to resume, and each
- * context marks its sessions as its own: chosen later, as is usual, a session made
- * without a client's certificate could be resumed at a name that demands one
+ * WHICH CONTEXT. A server may have one for each name. The context is chosen in the first
+ * callback, before OpenSSL reads the session that the client wants to resume. Each
+ * context marks its sessions as its own. If the context were chosen later, as is usual, a
+ * session without a client certificate could be resumed at a name that requires one
  * (CVE-2025-23419).
  */
 #include "tls.h"
@@ -114,8 +114,9 @@ static int load_certificate(SSL_CTX *ctx, const coil_tls_opts *opts)
     int rc;
 
     if (opts->certificate_file == NULL)
-        return opts->key_file == NULL ? 0
-                                      : coil_fail(-EINVAL, "a key without a certificate");
+        return opts->key_file == NULL
+                   ? 0
+                   : coil_fail(-EINVAL, "key_file needs a certificate_file");
     rc = check_file(opts->certificate_file);
     if (rc < 0)
         return rc;
@@ -140,7 +141,7 @@ static int trust_system(SSL_CTX *ctx)
 {
     if (SSL_CTX_set_default_verify_paths(ctx) != 1)
         return coil__tls_fail_setup(-EINVAL, "cannot load", "the system's authorities");
-    ERR_clear_error(); /* a system may have no store: then no peer is trusted */
+    ERR_clear_error(); /* without a store no peer is trusted */
     return 0;
 }
 
@@ -166,7 +167,7 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
     int rc;
 
     if (opts->verify_client && opts->ca_file == NULL && opts->ca_path == NULL)
-        return coil_fail(-EINVAL, "verify_client: whom to trust has to be said");
+        return coil_fail(-EINVAL, "verify_client needs a ca_file or ca_path");
     if (opts->ca_file == NULL && opts->ca_path == NULL) {
         tls->trusts_system_later = opts->certificate_file != NULL && !opts->no_verify;
         return tls->trusts_system_later || opts->no_verify ? 0 : trust_system(ctx);
@@ -186,9 +187,9 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 }
 
 /*
- * From now on each authority in a chain needs a revocation list. That is said of the store:
- * a connection copies SSL_CTX_get0_param() when it is made, and keeps it when
- * choose_context() gives it another context.
+ * From now on each authority in a chain needs a revocation list. The flags are set in the
+ * store. A connection copies SSL_CTX_get0_param() when it is created, and would not see a
+ * change of these when choose_context() gives it another context.
  */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
 {
@@ -214,7 +215,7 @@ static bool is_version(int version)
 
 /*
  * For TLS 1.2, ciphers with forward secrecy only, so that a key stolen later does not
- * decrypt recorded traffic (RFC 9325, 4.2). TLS 1.3 has no others.
+ * decrypt recorded traffic (RFC 9325, 4.2). All ciphers of TLS 1.3 have it.
  */
 #define FORWARD_SECRET "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL"
 
@@ -225,7 +226,7 @@ static int set_versions(SSL_CTX *ctx, const coil_tls_opts *opts)
 
     if (!is_version(opts->min_version) || !is_version(opts->max_version) ||
         (opts->max_version != 0 && opts->max_version < least))
-        return coil_fail(-EINVAL, "no such version of TLS");
+        return coil_fail(-EINVAL, "unknown version of TLS");
     SSL_CTX_set_min_proto_version(ctx, least);
     SSL_CTX_set_max_proto_version(ctx, opts->max_version);
     if (SSL_CTX_set_cipher_list(ctx, ciphers) != 1)
@@ -510,8 +511,8 @@ void coil_tls_release(coil_tls *tls)
 /* ---- the process's own ------------------------------------------------------------- */
 
 /*
- * The default context is never freed, so its memory is not coil__alloc()ed. It is made on
- * a thread, since some systems keep all authorities in one large file.
+ * The default context is never freed, so its memory is not coil__alloc()ed. A thread
+ * creates it, because some systems have all authorities in one large file.
  */
 static coil_tls the_default = {.references = 1};
 static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;

@@ -1,9 +1,9 @@
 /*
- * tls.h (internal) - TLS by OpenSSL: contexts, connections, and what went wrong.
+ * tls.h (internal) - TLS by OpenSSL: contexts, connections, errors.
  *
  *     tls.c           coil_tls: files, trusted authorities, protocols, names
  *     tls_sessions.c  the sessions that a client may resume
- *     tls_verify.c    verifies the peer's certificate, and says why it is refused
+ * tls_verify.c verifies the peer's certificate, and explains a refusal
  *     tls_error.c     OpenSSL's errors as coil's
  *     tls_stream.c    the transport: reading, writing, closing
  *     tls_handshake.c starts TLS on a stream
@@ -36,8 +36,8 @@ void coil__tls_sessions_init(struct coil__tls_sessions *sessions);
 void coil__tls_sessions_finish(struct coil__tls_sessions *sessions);
 
 /*
- * Keep a session, taking over its reference. If there is no memory, false, and the
- * reference stays the caller's.
+ * Store a session, and take over its reference. Returns false if memory ran out. Then the
+ * caller still owns the reference.
  */
 bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *name,
                             SSL_SESSION *session);

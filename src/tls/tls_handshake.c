@@ -107,7 +107,7 @@ static int prepare_client(struct coil__tls_stream *t, const char *server_name)
     if (server_name != NULL)
         kind = coil__tls_normalize(server_name, t->name);
     if (kind == COIL__TLS_NO_NAME && (server_name != NULL || !t->tls->no_verify))
-        return coil_fail(-EINVAL, "'%.60s' cannot be a server's name",
+        return coil_fail(-EINVAL, "'%.60s' is not a valid server name",
                          server_name != NULL ? server_name : "(null)");
     SSL_set_connect_state(t->ssl);
     rc = coil__tls_trust_system(t->tls);
@@ -162,7 +162,7 @@ static int start_tls(coil_stream *stream, coil_tls *tls, bool as_server,
     if (stream->transport == &coil__tls_transport)
         return coil__failed(-EALREADY);
     if (coil__stream_buffered(stream) > 0)
-        return coil_fail(-EPROTO, "the peer has sent more before TLS began");
+        return coil_fail(-EPROTO, "the peer sent data before the TLS handshake");
     rc = coil__tls_create(stream, tls, &t);
     if (rc < 0)
         return rc;

@@ -18,18 +18,18 @@
  *
  * Invariants
  * 1. No task is suspended inside OpenSSL.
- * 2. What is in `sending` is the kernel's while a call is under way, so it does not grow
- *    or move; what OpenSSL makes meanwhile goes to `out`. It is sent to its end, by
- *    whoever flushes next, before anything of `out` is: a record that was cut off by a
- *    cancellation comes whole in the end.
- * 3. One task flushes at a time (`flushing`). A writer waits for its turn. A reader, who
- *    flushes what OpenSSL has to answer (alerts, key updates), leaves it to the writer,
- *    and does not wait for room: a peer that does not read must not keep us from reading.
- *    Its answer may wait for the next write, says RFC 8446, 4.6.3.
- * 4. One task fills at a time (`filling`), and meanwhile `in` is the kernel's: empty, and
- *    nobody else looks at it. That is a reader, or a writer: OpenSSL encrypts nothing
- *    while it has a part of a message about the connection (a ticket that came in two
- *    records), so a writer waits for the rest, by whoever fills.
+ * 2. The kernel uses the bytes in `sending` during a call, so that buffer does not grow
+ *    or move. Meanwhile OpenSSL writes to `out`. The next task that flushes sends the
+ *    rest of `sending` before `out`. So a record of which a cancelled call sent a part is
+ *    completed.
+ * 3. One task flushes at a time (`flushing`). A writer waits for its turn. A reader
+ *    flushes OpenSSL's answers (alerts, key updates). It leaves that to a writer that is
+ *    flushing, and does not wait for room: a peer that does not read must not stop coil
+ *    from reading. By RFC 8446, 4.6.3 such an answer may wait for the next write.
+ * 4. One task fills at a time (`filling`). Meanwhile the kernel writes to `in`, which is
+ *    empty, and no other task uses it. The task is a reader or a writer. OpenSSL encrypts
+ *    nothing while it has received only a part of a message about the connection, such as
+ *    a ticket in two records. So a writer waits for the rest, whichever task fills.
  * 5. At most AT_ONCE bytes are sealed at a time, and only when all before them went out.
  *
  * Why not let OpenSSL have the socket: it would want readiness, where we have operations;
@@ -192,8 +192,8 @@ static void end_filling(struct coil__tls_stream *t)
 }
 
 /*
- * Take the turn to fill. Returns 0; 1 if another task has had it meanwhile, and there may
- * be something to decrypt; or a failure.
+ * Take the turn to fill. Returns 0, or 1 if another task has filled meanwhile, so that
+ * there may be bytes to decrypt, or a negative errno.
  */
 static int begin_filling(struct coil__tls_stream *t)
 {
@@ -316,8 +316,9 @@ static ssize_t truncated(const struct coil__tls_stream *t)
 {
     if (t->chosen->allow_truncation)
         return 0;
-    return coil_fail(-ECONNABORTED, "the connection ended without close_notify: what "
-                                    "came may have been cut short");
+    return coil_fail(
+        -ECONNABORTED,
+        "the connection ended without close_notify: the data may be incomplete");
 }
 
 static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
@@ -441,7 +442,7 @@ static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *
     return copy;
 }
 
-/* Fill for a writer. What fails is kept for the reader, too. */
+/* Fill for a writer. A failure is stored for the reader, too. */
 static int fill_to_write(struct coil__tls_stream *t)
 {
     int rc = begin_filling(t);
@@ -452,9 +453,10 @@ static int fill_to_write(struct coil__tls_stream *t)
     end_filling(t);
     if (rc <= 0)
         return rc;
-    return t->unread < 0 ? coil__failed(t->unread)
-                         : coil_fail(-ECONNABORTED, "the connection ended in the middle "
-                                                    "of a message of TLS");
+    return t->unread < 0
+               ? coil__failed(t->unread)
+               : coil_fail(-ECONNABORTED,
+                           "the connection ended in the middle of a TLS message");
 }
 
 /*
@@ -555,7 +557,7 @@ static int say_goodbye(struct coil__tls_stream *t)
         return coil__failed(-ENOMEM);
     ERR_clear_error();
     t->shut_down =
-        SSL_shutdown(t->ssl) >= 0; /* there is room: else there was no memory */
+        SSL_shutdown(t->ssl) >= 0; /* has room, so it fails only without memory */
     ERR_clear_error();
     return t->shut_down ? 0 : coil__failed(-ENOMEM);
 }

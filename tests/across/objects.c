@@ -152,21 +152,21 @@ DO(next_entry, coil_directory_next(object, &(coil_directory_entry){.name = NULL}
 /* ---- the table --------------------------------------------------------------------- */
 
 #define STREAM                                                                           \
-    destroy_stream, "coil_stream_destroy: it was destroyed before", write_stream,        \
-        "coil_write: it was destroyed before"
+    destroy_stream, "coil_stream_destroy: the object was destroyed before",              \
+        write_stream, "coil_write: the object was destroyed before"
 #define LISTENER                                                                         \
-    destroy_listener, "coil_listener_destroy: it was destroyed before", accept_one,      \
-        "coil_accept: it was destroyed before"
+    destroy_listener, "coil_listener_destroy: the object was destroyed before",          \
+        accept_one, "coil_accept: the object was destroyed before"
 #define DATAGRAM                                                                         \
-    destroy_datagram, "coil_datagram_destroy: it was destroyed before", send_datagram,   \
-        "coil_send_to: it was destroyed before"
+    destroy_datagram, "coil_datagram_destroy: the object was destroyed before",          \
+        send_datagram, "coil_send_to: the object was destroyed before"
 #define PROMISE                                                                          \
     release_promise, "coil_promise_release: the last reference", retain_promise,         \
         "coil_promise_retain: the last reference"
 #define HANDLE release_handle, "coil_handle_cancelled: its last reference", NULL, NULL
 #define FILE_ROW                                                                         \
-    destroy_file, "coil_file_destroy: it was destroyed before", sync_file,               \
-        "coil_file_sync: it was destroyed before"
+    destroy_file, "coil_file_destroy: the object was destroyed before", sync_file,       \
+        "coil_file_sync: the object was destroyed before"
 
 const struct test_object test_objects[] = {
     {"coil_spawn", make_task, release_task, "coil_task_future: the last reference",
@@ -179,11 +179,11 @@ const struct test_object test_objects[] = {
      "coil_future_set: the last reference"},
     {"coil_promise_create", make_promise, PROMISE},
     {"coil_channel_create", make_channel, release_channel,
-     "coil_channel_release: it was destroyed before", put,
-     "coil_channel_put: it was destroyed before"},
+     "coil_channel_release: the object was destroyed before", put,
+     "coil_channel_put: the object was destroyed before"},
     {"coil_context_copy", make_context, release_context,
-     "coil_context_release: it was destroyed before", retain_context,
-     "coil_context_retain: it was destroyed before"},
+     "coil_context_release: the object was destroyed before", retain_context,
+     "coil_context_retain: the object was destroyed before"},
     {"coil_call_soon", make_call_soon, HANDLE},
     {"coil_call_later", make_call_later, HANDLE},
     {"coil_call_at", make_call_at, HANDLE},
@@ -197,20 +197,20 @@ const struct test_object test_objects[] = {
     {"coil_stream_pair", make_stream_pair, STREAM},
     {"coil_pipe", make_pipe, STREAM},
     {"coil_tls_create", make_tls, release_tls,
-     "coil_tls_release: it was destroyed before", retain_tls,
-     "coil_tls_retain: it was destroyed before"},
+     "coil_tls_release: the object was destroyed before", retain_tls,
+     "coil_tls_retain: the object was destroyed before"},
     {"coil_datagram_open", make_datagram_open, DATAGRAM},
     {"coil_datagram_connect", make_datagram_connect, DATAGRAM},
     {"coil_server_create", make_server, destroy_server,
-     "coil_server_destroy: it was destroyed before", stop_server,
-     "coil_server_stop: it was destroyed before"},
+     "coil_server_destroy: the object was destroyed before", stop_server,
+     "coil_server_stop: the object was destroyed before"},
     {"coil_file_open", make_file_open, FILE_ROW},
     {"coil_file_open_temporary", make_file_open_temporary, FILE_ROW},
     {"coil_directory_open", make_directory_open, destroy_directory,
-     "coil_directory_destroy: it was destroyed before", next_entry,
-     "coil_directory_next: it was destroyed before"},
+     "coil_directory_destroy: the object was destroyed before", next_entry,
+     "coil_directory_next: the object was destroyed before"},
     {"coil_process_shell", make_process, destroy_process,
-     "it was destroyed or detached before", NULL, NULL},
+     "the process was destroyed or detached before", NULL, NULL},
 };
 
 const size_t test_object_count = sizeof test_objects / sizeof test_objects[0];

@@ -973,7 +973,7 @@ IO_TEST(files_listeners_and_adopting_have_sentences)
 
     make_things();
     check_sentence(open_missing, "cannot open '/proc/nonexistent'");
-    check_sentence(stat_missing, "cannot look at '/proc/nonexistent'");
+    check_sentence(stat_missing, "cannot read the attributes of '/proc/nonexistent'");
     check_sentence(rename_missing,
                    "cannot rename '/proc/nonexistent' to '/proc/nonexistent2'");
     check_sentence(mkdir_existing, "cannot make directory '/tmp'");

@@ -151,9 +151,12 @@ IO_TEST(call_on_what_was_released_before_stops_the_program)
     skip_where_freed_memory_is_watched();
     check_dies_in_task(await_released_task, "coil_await: the last reference");
     check_dies_in_task(retain_released_future, "coil_future_retain: the last reference");
-    check_dies_in_task(close_destroyed_file, "coil_file_close: it was destroyed before");
-    check_dies_in_task(kill_destroyed_process, "coil_process_kill: it was destroyed");
-    check_dies_in_task(release_error_twice, "coil_error_release: it was destroyed");
+    check_dies_in_task(close_destroyed_file,
+                       "coil_file_close: the object was destroyed before");
+    check_dies_in_task(kill_destroyed_process,
+                       "coil_process_kill: the object was destroyed");
+    check_dies_in_task(release_error_twice,
+                       "coil_error_release: the object was destroyed");
 }
 
 static void close_loop_twice(void *arg)
@@ -209,9 +212,11 @@ TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
 {
     skip_where_freed_memory_is_watched();
     test_dies(close_loop_twice, NULL, "coil_loop_close: the loop is another thread's");
-    test_dies(release_closed_loop, NULL, "coil_loop_release: it was destroyed before");
-    test_dies(destroy_runner_twice, NULL, "coil_runner_destroy: it was destroyed");
-    test_dies(run_destroyed_runner, NULL, "coil_runner_run: it was destroyed");
+    test_dies(release_closed_loop, NULL,
+              "coil_loop_release: the object was destroyed before");
+    test_dies(destroy_runner_twice, NULL,
+              "coil_runner_destroy: the object was destroyed");
+    test_dies(run_destroyed_runner, NULL, "coil_runner_run: the object was destroyed");
     test_dies(destroy_executor_twice, NULL, "is none of the program's");
 }
 
@@ -360,10 +365,11 @@ TEST(object_that_is_gone_is_recognised_in_debug_mode_though_its_memory_is_wanted
     } calls[] = {
         {use_future_whose_memory_is_wanted, "coil_await: the last reference"},
         {use_task_whose_stack_is_wanted, "coil_await: the last reference"},
-        {use_stream_whose_memory_is_wanted, "coil_read: it was destroyed before"},
-        {ask_stream_that_is_gone, "coil_stream_fd: it was destroyed before"},
+        {use_stream_whose_memory_is_wanted, "coil_read: the object was destroyed before"},
+        {ask_stream_that_is_gone, "coil_stream_fd: the object was destroyed before"},
         {cancel_handle_that_is_gone, "coil_handle_cancel: its last reference"},
-        {ask_process_that_is_gone, "coil_process_status: it was destroyed before"},
+        {ask_process_that_is_gone,
+         "coil_process_status: the object was destroyed before"},
         {ask_promise_that_is_gone, "coil_promise_done: the last reference"},
     };
 
@@ -523,8 +529,9 @@ static int destroy_file_in_use_twice(void *arg)
 
 IO_TEST(object_destroyed_twice_while_a_call_is_in_it_stops_the_program)
 {
-    check_dies_in_task(destroy_stream_in_use_twice, "it was destroyed before");
-    check_dies_in_task(destroy_file_in_use_twice, "coil_file_destroy: it was destroyed");
+    check_dies_in_task(destroy_stream_in_use_twice, "the object was destroyed before");
+    check_dies_in_task(destroy_file_in_use_twice,
+                       "coil_file_destroy: the object was destroyed");
 }
 
 /* Objects in the caller's memory may be finished again: they are empty then. */
@@ -651,9 +658,10 @@ TASK_TEST(coroutine_used_by_another_thread_stops_the_program)
     coil_coro *coro;
 
     CHECK_INT(coil_coro_create(test_coro_nothing, NULL, NULL, &coro), 0);
-    test_dies(call_on_thread, (&(struct call){resume_coro, coro}), "is another thread's");
+    test_dies(call_on_thread, (&(struct call){resume_coro, coro}),
+              "belongs to another thread");
     test_dies(call_on_thread, (&(struct call){destroy_coro, coro}),
-              "is another thread's");
+              "belongs to another thread");
     coil_coro_destroy(coro);
 }
 

@@ -135,9 +135,9 @@ static void run_misuse(void *how)
 
 TEST(var_token_is_good_for_one_reset_in_its_context)
 {
-    test_dies(run_misuse, text("twice"), "was used already");
-    test_dies(run_misuse, text("task"), "of another context");
-    test_dies(run_misuse, text("var"), "of another context or variable");
+    test_dies(run_misuse, text("twice"), "was already used");
+    test_dies(run_misuse, text("task"), "belongs to another context");
+    test_dies(run_misuse, text("var"), "belongs to another context or variable");
 }
 
 /* ---- values that are counted ------------------------------------------------------- */

@@ -769,8 +769,8 @@ TEST(stack_says_once_that_guards_ran_out)
     dup2(saved, 2);
     close(ends[1]);
     CHECK(read(ends[0], said, sizeof said - 1) > 0);
-    word = strstr(said, "no guard pages for further stacks");
-    CHECK(word != NULL && strstr(word + 1, "no guard pages") == NULL);
+    word = strstr(said, "refuses guard pages for further stacks");
+    CHECK(word != NULL && strstr(word + 1, "guard pages for further") == NULL);
     close(ends[0]);
     close(saved);
     CHECK(!coil__stack_guarded(&further));
@@ -783,7 +783,8 @@ TEST(stack_overflow_where_guards_ran_out_is_named)
 {
     if (COIL__ASAN)
         test_skip("ASan finds it earlier");
-    test_dies(overflow_where_guards_ran_out, NULL, "no guard pages for further stacks");
+    test_dies(overflow_where_guards_ran_out, NULL,
+              "refuses guard pages for further stacks");
     test_dies(overflow_where_guards_ran_out, NULL,
               "stack overflow in coroutine (131072 bytes)");
 }

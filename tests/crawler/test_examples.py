@@ -227,7 +227,7 @@ def test_fetch_gets_pages_at_once():
 def test_traceback():
     text = "\n".join(lines_of("traceback"))
     lines = r"(\n    \w.*)+\n"
-    assert re.fullmatch(r"'http' is no port \(Invalid argument\)\n"
+    assert re.fullmatch(r"'http' is not a port \(Invalid argument\)\n"
                         f"  in task 'config'{lines}  awaited by task 'server'{lines}"
                         f"  awaited by task 'main'{lines}", text + "\n"), text
 

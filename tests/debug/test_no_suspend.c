@@ -143,9 +143,10 @@ TEST(no_suspend_names_the_task_the_wait_and_the_reason)
 
 TEST(no_suspend_regions_close_in_order_and_before_the_task_ends)
 {
-    test_dies(run_wrong_exit, NULL,
-              "coil_no_suspend_exit: it is not the innermost region that is open, which "
-              "is: inner, entered at exit_the_outer_first");
+    test_dies(
+        run_wrong_exit, NULL,
+        "coil_no_suspend_exit: another region is the innermost open one: inner, entered "
+        "at exit_the_outer_first");
     test_dies(run_exit_twice, NULL, "coil_no_suspend_exit: no region is open");
     test_dies(run_end, NULL,
               "has ended in a region where it must not wait: for ever, entered at "

@@ -115,7 +115,7 @@ TEST(sigquit_twice_within_a_second_ends_the_program)
     test_dies_by_signal(ask_twice_at_once, NULL, SIGQUIT, "");
 }
 
-static const char said_of_a_block[] = "coil: the loop has not turned for a second";
+static const char said_of_a_block[] = "coil: the loop has not run for a second";
 
 /* The thread sleeps in the kernel until the report is printed. */
 static int block(void *arg)
@@ -137,7 +137,7 @@ static void block_a_task(void *arg)
 TEST(sigquit_names_the_task_that_blocks_the_loop)
 {
     test_dies(block_a_task, NULL,
-              "coil: the loop has not turned for a second: task 'main' runs\n    0x");
+              "coil: the loop has not run for a second: task 'main' runs\n    0x");
     test_dies(block_a_task, NULL, "coil: 0 tasks\nended with 0");
 }
 

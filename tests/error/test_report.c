@@ -251,9 +251,10 @@ TEST(reports_are_json_if_the_environment_asks)
         "\n{\"report\":\"exception\",\"message\":\"The main task 'main' has failed\","
         "\"errors\":[{\"message\":\"no port\",\"error\":\"Invalid argument\","
         "\"task\":\"main\",\"frames\":[");
-    test_dies(run_in_json, (void *)(uintptr_t)misuse,
-              "{\"report\":\"misuse\",\"message\":\"coil_fail: 1 is no negative errno\","
-              "\"stack\":\"main\",\"frames\":[");
+    test_dies(
+        run_in_json, (void *)(uintptr_t)misuse,
+        "{\"report\":\"misuse\",\"message\":\"coil_fail: 1 is not a negative errno\","
+        "\"stack\":\"main\",\"frames\":[");
 }
 
 static void run_in_an_unknown_format(void *unused)

@@ -21,16 +21,19 @@ void http_client_open(struct http_client *client, const coil_http_session_opts *
                       const char *scheme, const char *host, int port);
 void http_client_close(struct http_client *client);
 
-/* Get `path` below the base, until its headers are there. Returns what that returned. */
+/*
+ * Request `path` below the base, and return once the headers have come: the rc of
+ * coil_http_get().
+ */
 int http_ask(struct http_client *client, const char *path);
 
-/* The same, and all of the body. */
+/* Like http_ask(), and read the whole body. */
 int http_fetch(struct http_client *client, const char *path);
 
-/* The same, to be a task's body: of client->url. */
+/* Like http_fetch(), as the body of a task. The URL is client->url. */
 int http_fetch_task(void *client);
 
-/* How many threads this process has. */
+/* Return the number of threads of this process. */
 int thread_count(void);
 
 #endif

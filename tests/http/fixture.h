@@ -12,7 +12,7 @@ struct http_both {
     struct http_client client;
 };
 
-/* `opts` may be NULL; no proxy of the environment is asked in any case. */
+/* `opts` may be NULL. The proxies that the environment names are never used. */
 void http_both_begin(struct http_both *both, const struct http_route *routes,
                      const coil_http_session_opts *opts);
 void http_both_end(struct http_both *both);

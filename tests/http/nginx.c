@@ -1,8 +1,9 @@
 /*
  * nginx.c - Debian's nginx as a child of the test, on free ports, in a temporary folder.
  *
- * One process without a master: its pid is the child's, it writes its log at once, and
- * there is nobody else to end. The test's folder goes with it.
+ * nginx runs as one process, without a master. So the child's pid is nginx's pid, the log
+ * is written at once, and no further process has to be ended. The folder is removed with
+ * the test's.
  */
 #include "nginx.h"
 
@@ -130,7 +131,10 @@ static bool make_certificate(struct nginx *nginx)
     return run_program(nginx, argv);
 }
 
-/* Free now; see launch() for when it is not any more. */
+/*
+ * Return a port that is free now. launch() handles the case that another process takes
+ * it.
+ */
 static int free_port(void)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -151,7 +155,10 @@ static void write_config(struct nginx *nginx, bool tls)
     nginx->port = free_port();
     fputs(common_config, file);
     fprintf(file, "  server { listen 127.0.0.1:%d;\n%s", nginx->port, locations);
-    /* What nginx fetches from itself compressed and unpacks again has no length. */
+    /*
+     * nginx decompresses the file after fetching it from itself, so it sends no
+     * Content-Length.
+     */
     fprintf(file,
             "    location /chunked/ { gunzip on; proxy_http_version 1.1;\n"
             "      proxy_set_header Accept-Encoding gzip;\n"
@@ -168,7 +175,10 @@ static void write_config(struct nginx *nginx, bool tls)
     fclose(file);
 }
 
-/* It writes its pid once it listens. That somebody answers there would not prove much. */
+/*
+ * nginx writes its pid once it listens. A connection that succeeds would prove less:
+ * another process may listen on the port.
+ */
 static bool is_up(const struct nginx *nginx)
 {
     char path[128];
@@ -185,7 +195,7 @@ static void give_up(struct nginx *nginx, const char *why)
     test_skip(why);
 }
 
-/* False if it has ended: somebody else was given a port of ours meanwhile. */
+/* Return false if nginx has ended: another process took one of its ports. */
 static bool wait_until_up(struct nginx *nginx)
 {
     while (!is_up(nginx)) {
@@ -213,7 +223,7 @@ static void launch(struct nginx *nginx, bool tls)
     test_skip("nginx does not start here");
 }
 
-/* Debian has it where not everybody looks for programs. */
+/* Debian installs nginx in /usr/sbin, which not every PATH contains. */
 static bool has_nginx(void)
 {
     const char *path = getenv("PATH");
@@ -254,7 +264,7 @@ void nginx_stop(struct nginx *nginx)
 
 /* ---- its log ----------------------------------------------------------------------- */
 
-/* nginx numbers its connections; few enough here to look each up. */
+/* nginx numbers its connections. There are few, so each number is searched for. */
 static int count_in_log(const struct nginx *nginx, bool connections)
 {
     enum { MOST = 4096 };

@@ -7,9 +7,9 @@
  *     /slow/NAME     10 KB a second
  *     /moved         a redirect to /file/small
  *
- * The TLS port has a certificate for "localhost" by an authority of the test's own,
- * made by openssl(1), and speaks HTTP/2 too. Its folder has the authority's certificate
- * also as OpenSSL looks for it in a folder (trusted), and another authority's (other.pem).
+ * The TLS port also speaks HTTP/2. openssl(1) makes its certificate for "localhost", signed
+ * by an authority of the test. The authority's certificate is also in the folder `trusted`,
+ * under the name by which OpenSSL searches folders. other.pem is another authority's.
  */
 #ifndef TESTS_HTTP_NGINX_H
 #define TESTS_HTTP_NGINX_H
@@ -25,16 +25,16 @@ struct nginx {
     char ca_file[128];
 };
 
-/* Skips the test where there is no nginx, or no openssl for `tls`. */
+/* Skips the test if nginx is not installed, or openssl(1) if `tls`. */
 void nginx_start(struct nginx *nginx, bool tls);
 
 /* End it, and remove the folder. */
 void nginx_stop(struct nginx *nginx);
 
-/* A file of n bytes, byte i being 'a' + i % 26. */
+/* Write a file of n bytes. Byte i is 'a' + i % 26. */
 void nginx_put(const struct nginx *nginx, const char *name, size_t n);
 
-/* How many connections and requests its log knows. */
+/* Count the connections and the requests in nginx's log. */
 int nginx_connections(const struct nginx *nginx);
 int nginx_requests(const struct nginx *nginx);
 

@@ -1,5 +1,5 @@
 /*
- * server.c - a server in the test's own loop, that answers what it is told to.
+ * server.c - a server in the test's own loop, whose responses the test chooses.
  */
 #include "server.h"
 
@@ -17,7 +17,7 @@ static size_t body_length(const char *request)
     return header != NULL ? strtoul(header + 17, NULL, 10) : 0;
 }
 
-/* Tests ask one thing at a time, so what comes is one request. */
+/* Tests send one request at a time, so the bytes received belong to one request. */
 static int read_request(struct http_connection *c)
 {
     char *end = NULL;
@@ -46,7 +46,7 @@ static int answer(struct http_connection *c)
     return http_say(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
 }
 
-/* The allocation that a test lets fail is the client's business: try again. */
+/* The failed allocation that a test orders is meant for the client: try again here. */
 static int serve(void *arg)
 {
     struct http_server *server = arg;

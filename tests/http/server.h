@@ -1,9 +1,9 @@
 /*
- * server.h - a server in the test's own loop, that answers what it is told to.
+ * server.h - a server in the test's own loop, whose responses the test chooses.
  *
  *     static void answer(struct http_connection *c) { http_say(c, "HTTP/1.1 200 ..."); }
  *
- * A request's path chooses the answer: paths and functions are a table of the test's.
+ * A request's path chooses the answer. The test has a table of paths and functions.
  */
 #ifndef TESTS_HTTP_SERVER_H
 #define TESTS_HTTP_SERVER_H
@@ -14,11 +14,11 @@ struct http_connection {
     struct http_server *server;
     coil_stream *stream;
     char path[256];
-    char request[8192]; /* headers, and the body that came with them */
+    char request[8192]; /* the headers, and the part of the body that came with them */
     size_t request_bytes;
 };
 
-/* Returns below 0 to have the connection closed. */
+/* Returns a negative value to close the connection. */
 typedef int (*http_answer)(struct http_connection *connection);
 
 struct http_route {
@@ -38,12 +38,15 @@ void http_server_start(struct http_server *server, const struct http_route *rout
 void http_server_start_at(struct http_server *server, const char *host,
                           const struct http_route *routes);
 
-/* Close all its connections, and accept new ones. */
+/* Close all connections of the server, and accept new ones. */
 void http_server_hang_up(struct http_server *server);
 
 void http_server_stop(struct http_server *server);
 
-/* Write all of a string; below 0 where the client has gone. */
+/*
+ * Write all of a string. Returns a negative errno if the client has closed the
+ * connection.
+ */
 int http_say(struct http_connection *connection, const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Requests use libcurl's handles one after the other: nothing of one is left to the next.
+ * Requests use libcurl's handles one after the other. No option of one request affects
+ * the next.
  */
 #include "fixture.h"
 
@@ -30,7 +31,7 @@ static const struct http_route routes[] = {
 
 static char plain_request[8192];
 
-/* What is sent for a GET of /ok now is what was sent for the first one. */
+/* A GET of /ok sends the same bytes as the first request of this test. */
 static void check_plain(struct http_both *both)
 {
     both->client.request = (coil_http_request){.url = NULL};
@@ -88,7 +89,7 @@ IO_TEST(http_goes_on_after_requests_that_ended_early)
     http_both_end(&both);
 }
 
-/* The first asks for an origin that is not known yet, the second for one that is. */
+/* The first request is for a new origin, the second for a known one. */
 IO_TEST(http_refuses_a_url_of_a_known_origin_as_of_any_other)
 {
     struct http_both both;
@@ -105,7 +106,7 @@ IO_TEST(http_refuses_a_url_of_a_known_origin_as_of_any_other)
         CHECK(strstr(coil_http_error(both.client.response), "path") != NULL);
         CHECK_INT(http_fetch(&both.client, "/ok"), 0);
     }
-    /* It begins like a known one, and is another host's. */
+    /* The URL begins like that of a known origin, but names another host. */
     snprintf(url, sizeof url, "%s@127.0.0.1:1/", both.client.base);
     both.client.request.url = url;
     coil_http_response_destroy(both.client.response);
@@ -115,7 +116,7 @@ IO_TEST(http_refuses_a_url_of_a_known_origin_as_of_any_other)
     http_both_end(&both);
 }
 
-/* What a response says is its own until it is destroyed, whatever others do meanwhile. */
+/* Other requests do not change the headers of a response before it is destroyed. */
 IO_TEST(http_responses_keep_their_headers_while_others_come)
 {
     enum { COUNT = 5 };

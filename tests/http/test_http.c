@@ -109,7 +109,7 @@ static int say_until_close(struct http_connection *c)
     return -1;
 }
 
-/* 16 MiB, as fast as they are taken; how many were is the path's business. */
+/* Sends 16 MiB as fast as the client reads them. bytes_sent counts the bytes sent. */
 static size_t bytes_sent;
 
 static int say_much(struct http_connection *c)
@@ -126,7 +126,7 @@ static int say_much(struct http_connection *c)
     return n < 0 ? -1 : 0;
 }
 
-/* Take the second line, which says gzip, out. */
+/* Remove the second line, "Content-Encoding: gzip". */
 static size_t without_a_line(char *text, size_t n)
 {
     size_t from = strlen("HTTP/1.1 200 OK\r\n");
@@ -136,7 +136,9 @@ static size_t without_a_line(char *text, size_t n)
     return n - line;
 }
 
-/* A good answer with a few bytes changed, cut off somewhere. The same every time. */
+/*
+ * Send a valid response with a few bytes changed and the end cut off: the same each time.
+ */
 static int say_garbage(struct http_connection *c)
 {
     char text[] =
@@ -279,7 +281,9 @@ IO_TEST(http_gets_and_keeps_the_connection)
     end(&both);
 }
 
-/* The pieces of each kind after one another; a new head of a request begins a line. */
+/*
+ * The bytes of each kind, one kind after another. A new request head begins a new piece.
+ */
 struct wire {
     char text[4096];
     size_t n;
@@ -330,7 +334,7 @@ IO_TEST(http_tells_what_goes_over_the_wire)
     fetch_wired(&both, &wire, "/interim");
     CHECK(strstr(wire.text, "|2 HTTP/1.1 103 Early Hints\r\n") != NULL);
     wire = (struct wire){.last = -1};
-    check_ok(&both.client); /* the next is not told */
+    check_ok(&both.client); /* on_wire is not set for the next request */
     CHECK_INT(wire.n, 0);
     both.client.request.body = "what";
     both.client.request.body_bytes = 4;
@@ -379,7 +383,9 @@ IO_TEST(http_sends_method_headers_and_body)
     end(&both);
 }
 
-/* It would be neither an answer nor an end: nobody knows what follows. */
+/*
+ * After a 101 without a request for it, the protocol of the following bytes is unknown.
+ */
 IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
 {
     struct both both;
@@ -387,7 +393,7 @@ IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
     begin(&both);
     CHECK_INT(http_fetch(&both.client, "/101"), -EPROTO);
     CHECK_STR(coil_http_error(both.client.response),
-              "the server speaks another protocol, unasked");
+              "the server switched to another protocol without a request for it");
     check_ok(&both.client);
     end(&both);
 }
@@ -532,7 +538,10 @@ IO_TEST(http_limits_the_body)
     end(&both);
 }
 
-/* What the kernel holds between the two ends is not ours: 8 MiB are plenty for it. */
+/*
+ * The kernel's buffers at both ends also hold bytes, which coil does not control. They
+ * take less than 8 MiB.
+ */
 IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 {
     struct both both;
@@ -542,7 +551,7 @@ IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 
     begin(&both);
     CHECK_INT(http_ask(&both.client, "/much"), 0);
-    do { /* until it stands still */
+    do { /* until the server can send no more */
         before = first;
         coil_sleep(COIL_MSEC(50));
         first = bytes_sent;
@@ -628,7 +637,7 @@ static int read_and_count(void *response)
     return n < 0 ? n : count;
 }
 
-/* Neither what has come for the reader nor what is still to come may be taken from it. */
+/* Discarding takes no bytes from the reader: neither those received nor those to come. */
 IO_TEST(http_discard_leaves_a_response_to_its_reader)
 {
     struct both both;
@@ -718,7 +727,7 @@ IO_TEST(http_redirects_change_the_method_as_browsers_do)
         both.client.request.headers = headers;
         both.client.request.body = head ? NULL : "a=1";
         both.client.request.body_bytes = 3;
-        /* The server, which knows no HEAD, sends a body all the same: no more of it. */
+        /* The server does not know HEAD and sends a body. The client must ignore it. */
         CHECK_INT(http_fetch(&both.client, cases[i].path), 0);
         CHECK_INT(strncmp(both.server.last_request, cases[i].then, strlen(cases[i].then)),
                   0);
@@ -758,7 +767,7 @@ static int occupy_the_dns_lane(void *gate)
     return coil_blocking(COIL_LANE_DNS, wait_for_gate, gate);
 }
 
-/* Whoever looks a name up waits until let_look_ups_go_on(). */
+/* Occupies the thread for name lookups until let_look_ups_go_on(). */
 static void hold_up_look_ups(coil_task **occupant, sem_t *gate)
 {
     sem_init(gate, 0, 0);
@@ -775,7 +784,7 @@ static void let_look_ups_go_on(coil_task *occupant, sem_t *gate)
     sem_destroy(gate);
 }
 
-/* What it waits for never comes, or not before the caller lets it. */
+/* Cancel the request during a wait that would not end before the caller allows it. */
 static void cancel_soon(struct http_client *client)
 {
     coil_task *task;
@@ -802,7 +811,7 @@ IO_TEST(http_can_be_cancelled_while_it_resolves)
     end(&both);
 }
 
-/* A queue of connections that is full makes the next one wait in connect(2). */
+/* If a listener's queue is full, the next client waits in connect(2). */
 IO_TEST(http_can_be_cancelled_while_it_connects)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -884,7 +893,7 @@ IO_TEST(http_a_session_may_be_destroyed_under_its_transfers)
         CHECK_STR(coil_http_error(clients[i].response), "the session was destroyed");
         coil_http_response_destroy(clients[i].response);
     }
-    /* What has come before is still there. */
+    /* The bytes received before can still be read. */
     CHECK_INT(coil_http_read_all(both.client.response, &both.client.body,
                                  &both.client.body_bytes),
               -ESHUTDOWN);
@@ -933,7 +942,7 @@ IO_TEST(http_tells_a_name_that_does_not_exist)
     end(&both);
 }
 
-/* What this machine's own name leads to, if anywhere, is not the same everywhere. */
+/* The addresses of this machine's own name, if it has any, differ between machines. */
 IO_TEST(http_starts_no_thread_for_a_name)
 {
     enum { COUNT = 20 };
@@ -995,7 +1004,10 @@ IO_TEST(http_asks_a_proxy_and_lets_it_resolve)
           strstr(proxy.last_request, "GET http://name.invalid/x HTTP/1.1\r\n") != NULL);
     http_client_close(&client);
 
-    /* One that no_proxy names is asked directly: libcurl comes back for the name. */
+    /*
+     * A host in no_proxy is fetched directly: libcurl requests the name's addresses
+     * later.
+     */
     setenv("no_proxy", "localhost", 1);
     http_client_open(&client, &opts, "http", "localhost",
                      coil_listener_port(proxy.listener));
@@ -1029,7 +1041,7 @@ IO_TEST(http_tells_a_proxy_that_refuses_a_tunnel)
     http_server_stop(&proxy);
 }
 
-/* An address in brackets is no name, and CURLOPT_RESOLVE has no way to write it. */
+/* An IPv6 address in brackets is not a name. CURLOPT_RESOLVE cannot express it. */
 IO_TEST(http_takes_ipv6_in_numbers)
 {
     coil_http_session_opts opts = {.proxy = ""};
@@ -1092,7 +1104,7 @@ IO_TEST(http_survives_every_failed_allocation_of_the_loop)
 
     begin(&both);
     for (int n = 1; n <= 30; n++) {
-        http_client_close(&both.client); /* so that it connects, too */
+        http_client_close(&both.client); /* so that the next request connects, too */
         open_client(&both);
         test_fail_allocation(n);
         int rc = http_fetch(&both.client, "/ok");
@@ -1112,7 +1124,8 @@ IO_TEST(http_tells_that_there_is_no_descriptor)
     int before, nobody;
 
     http_client_open(&client, &opts, "http", "127.0.0.1", take_refusing_port(&nobody));
-    CHECK_INT(http_fetch(&client, "/"), -ECONNREFUSED); /* has all libcurl needs open */
+    /* opens every other descriptor that libcurl needs */
+    CHECK_INT(http_fetch(&client, "/"), -ECONNREFUSED);
     before = limit_descriptors(0);
     CHECK_INT(http_fetch(&client, "/"), -EMFILE);
     restore_descriptors(before);
@@ -1134,7 +1147,7 @@ static int misuse_session(void *arg)
     if (*(const int *)arg == 0) {
         coil_http_response_destroy(response);
         coil_http_response_destroy(response);
-    } else if (*(const int *)arg == 1) { /* the response keeps its memory */
+    } else if (*(const int *)arg == 1) { /* its memory stays allocated */
         coil_http_session_destroy(session);
         coil_http_session_destroy(session);
     } else {
@@ -1155,10 +1168,12 @@ TEST(http_session_or_response_used_after_it_was_destroyed_stops_the_program)
     int response = 0, session = 1, request = 2;
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    if (!test_under_valgrind()) /* who reports the use of what is freed */
-        test_dies(run_misuse, &response, "coil_http_response_destroy: it was destroyed");
+    if (!test_under_valgrind()) /* Valgrind reports the use of freed memory */
+        test_dies(run_misuse, &response,
+                  "coil_http_response_destroy: the object was destroyed");
 #endif
     (void)response;
-    test_dies(run_misuse, &session, "coil_http_session_destroy: it was destroyed");
-    test_dies(run_misuse, &request, "coil_http_get: it was destroyed");
+    test_dies(run_misuse, &session,
+              "coil_http_session_destroy: the object was destroyed");
+    test_dies(run_misuse, &request, "coil_http_get: the object was destroyed");
 }

@@ -1,6 +1,6 @@
 /*
- * test_http_cut.c - answers that end early, after each of their bytes: in the status line,
- * the headers, an interim response, a chunk's size, a chunk, a trailer.
+ * test_http_cut.c - responses that are cut off after each of their bytes: in the status
+ * line, the headers, an interim response, a chunk's size, a chunk, a trailer.
  */
 #include "fixture.h"
 
@@ -119,7 +119,7 @@ IO_TEST(http_answer_of_a_proxy_that_ends_early_fails)
     http_server_stop(&proxy);
 }
 
-/* The answer to a CONNECT. */
+/* The proxy's response to CONNECT is cut off. */
 IO_TEST(http_tunnel_that_ends_early_fails)
 {
     static const struct answer established = {
@@ -143,7 +143,7 @@ IO_TEST(http_tunnel_that_ends_early_fails)
     http_server_stop(&proxy);
 }
 
-/* A redirect whose headers are cut is not followed; one whose body is cut is. */
+/* A redirect with incomplete headers is not followed. One with an incomplete body is. */
 IO_TEST(http_redirect_that_ends_early)
 {
     static const struct answer redirect = {

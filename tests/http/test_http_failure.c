@@ -1,5 +1,6 @@
 /*
- * What cannot be asked or answered has an errno and a sentence that says what is wrong.
+ * Requests that cannot be sent and responses that are invalid fail with an errno and a
+ * message that says what is wrong.
  */
 #include "fixture.h"
 
@@ -15,10 +16,11 @@ static int say_ok(struct http_connection *c)
 /* ---- answers that are none --------------------------------------------------------- */
 
 struct bad_answer {
-    const char *text; /* the beginning; 300,000 times `flood` follows, if there is one */
+    /* the beginning; if `flood` is not 0, 300,000 times `flood` follows */
+    const char *text;
     char flood;
     int rc;
-    const char *words; /* in the sentence */
+    const char *words; /* a part of the message */
 };
 
 static const struct bad_answer bad_answers[] = {
@@ -43,7 +45,8 @@ static const struct bad_answer bad_answers[] = {
     {"HTTP/1.1 302 Found\r\nLocation: ftp://u:secret@h/\r\n\r\n", 0, -EINVAL,
      "scheme is neither http nor https"},
     {"HTTP/1.1 302 Found\r\nLocation: news://u:secret@h/\r\n\r\n", 0, -EINVAL,
-     "scheme is neither http nor https"}, /* that libcurl does not know */
+     /* news: is a scheme that libcurl does not know */
+     "scheme is neither http nor https"},
 };
 
 /* ---- failed handshakes ------------------------------------------------------------- */
@@ -107,7 +110,7 @@ IO_TEST(http_reports_why_a_handshake_failed)
         check_bad_handshake(&bad[i]);
 }
 
-/* The same length twice is one. (RFC 9110, 8.6) */
+/* Two equal lengths count as one. (RFC 9110, 8.6) */
 static int say_length_twice(struct http_connection *c)
 {
     return http_say(c, OK "Content-Length: 5\r\nContent-Length: 5, 5\r\n\r\nhello");
@@ -262,7 +265,7 @@ IO_TEST(http_says_what_is_wrong_with_a_header_or_method)
         {"Authorization secret", "no colon"},
         {": secret", "does not begin with a name"},
         {"", "does not begin with a name"},
-        {"X: secret\r\nY: z", "header 2 of the request (X) has a line break"},
+        {"X: secret\r\nY: z", "header 2 of the request (X) contains a line break"},
     };
     static const struct http_route routes[] = {{"*", say_ok}, {NULL, NULL}};
     const char *headers[] = {"A: b", NULL, NULL};
@@ -283,7 +286,7 @@ IO_TEST(http_says_what_is_wrong_with_a_header_or_method)
     http_both_end(&both);
 }
 
-/* n letters, behind a beginning. */
+/* Return `beginning`, followed by n letters. */
 static char *long_text(const char *beginning, size_t n)
 {
     char *text = malloc(strlen(beginning) + n + 1);

@@ -36,7 +36,7 @@ static void check_whole(const struct http_client *client, size_t n)
     CHECK(is_pattern(client->body, client->body_bytes, 0));
 }
 
-/* nginx writes a line when the request has ended for it, which may be a moment later. */
+/* nginx writes a line once it has finished a request, which may be a moment later. */
 static void wait_for_log(const struct nginx *nginx, int requests)
 {
     while (nginx_requests(nginx) < requests)
@@ -81,7 +81,8 @@ IO_TEST(http_nginx_sends_gzip_and_chunks)
     CHECK_INT(coil_http_content_length(client.response), -1);
     CHECK_STR(coil_http_header(client.response, "Transfer-Encoding"), "chunked");
     check_whole(&client, 3000000);
-    client.request.headers = plain; /* one's own: as it is sent */
+    /* With an Accept-Encoding of its own, the caller gets the body as it was sent. */
+    client.request.headers = plain;
     CHECK_INT(http_fetch(&client, "/gzip/large"), 0);
     CHECK(client.body_bytes < 100000 && client.body[0] == '\x1f');
     close_with_nginx(&nginx, &client);
@@ -206,7 +207,7 @@ IO_TEST(http_requests_beyond_max_connections_wait)
 
 /* ---- TLS --------------------------------------------------------------------------- */
 
-/* A new session, which trusts that. */
+/* Open a new session that trusts ca_file. */
 static void reopen(struct http_client *client, const struct nginx *nginx,
                    const char *ca_file)
 {
@@ -243,7 +244,7 @@ IO_TEST(http_tls_speaks_http_2)
     close_with_nginx(&nginx, &client);
 }
 
-/* Reads in small pieces, and rests now and then, so that its transfer is paused often. */
+/* Read in small pieces with pauses, so that libcurl pauses the transfer often. */
 static int fetch_slowly(void *arg)
 {
     struct http_client own = *(struct http_client *)arg;
@@ -283,14 +284,18 @@ IO_TEST(http_2_serves_many_slow_readers)
     struct nginx nginx;
 
     open_tls(&nginx, &client, "localhost", true);
-    CHECK_INT(http_fetch(&client, "/file/small"), 0); /* so that all share a connection */
+    /* The first request opens the connection that the others share. */
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
     fetch_slowly_at_once(&client, 10);
     wait_for_log(&nginx, 11);
     CHECK_INT(nginx_connections(&nginx), 1);
     close_with_nginx(&nginx, &client);
 }
 
-/* libcurl 7.88 would wait for ever, as it would with what is longer than it sends over TLS. */
+/*
+ * libcurl 7.88 would hang on such a request over HTTP/2, and on one that exceeds its
+ * buffer for TLS.
+ */
 IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
 {
     static char header[100001] = "X: ", path[60001] = "/file/small?";
@@ -326,7 +331,7 @@ IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
     close_with_nginx(&nginx, &client);
 }
 
-/* Both lie on one connection: the one that is not read must not hold up the other. */
+/* Both responses share a connection. The unread one must not delay the other. */
 IO_TEST(http_2_responses_do_not_wait_for_each_other)
 {
     struct http_client client, other;
@@ -351,7 +356,7 @@ IO_TEST(http_2_responses_do_not_wait_for_each_other)
     close_with_nginx(&nginx, &client);
 }
 
-/* A stream can be ended by itself. */
+/* HTTP/2 can end one stream and keep the connection. */
 IO_TEST(http_2_keeps_the_connection_of_a_response_that_is_left)
 {
     struct http_client client;
@@ -361,7 +366,8 @@ IO_TEST(http_2_keeps_the_connection_of_a_response_that_is_left)
     for (int i = 0; i < 3; i++) {
         CHECK_INT(http_ask(&client, "/file/large"), 0);
         CHECK_INT(coil_http_content_length(client.response), 3000000);
-        CHECK_INT(http_fetch(&client, "/file/small"), 0); /* destroys the other */
+        /* destroys the previous response */
+        CHECK_INT(http_fetch(&client, "/file/small"), 0);
         check_whole(&client, 26);
     }
     client.request.method = "HEAD";
@@ -413,7 +419,7 @@ IO_TEST(http_nginx_bodies_are_handed_on_in_order)
     nginx_stop(&nginx);
 }
 
-/* Frames of others on the connection are no progress of a body that stands still. */
+/* Other streams' frames on the connection do not count as progress of an idle body. */
 IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
 {
     struct http_client client, slow;
@@ -425,9 +431,9 @@ IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
     slow = client;
     slow.response = NULL;
     slow.body = NULL;
-    slow.request.idle_timeout_ns = COIL_MSEC(900); /* enough for its head */
+    slow.request.idle_timeout_ns = COIL_MSEC(900); /* enough time for its headers */
     snprintf(slow.url, sizeof slow.url, "%s/slow/large", slow.base);
-    task = test_spawn(http_fetch_task, &slow); /* a piece of 10 KB each second */
+    task = test_spawn(http_fetch_task, &slow); /* receives a piece of 10 KB each second */
     while (!coil_future_done(coil_task_future(task)))
         CHECK_INT(http_fetch(&client, "/file/small"), 0);
     CHECK_INT(test_join(task), -ETIMEDOUT);
@@ -448,12 +454,13 @@ IO_TEST(http_tls_refuses_what_it_cannot_trust)
     CHECK(strstr(coil_http_error(client.response), "certificate") != NULL);
     close_with_nginx(&nginx, &client);
 
-    open_tls(&nginx, &client, "127.0.0.1", true); /* its name is localhost */
+    /* the certificate's name is localhost */
+    open_tls(&nginx, &client, "127.0.0.1", true);
     CHECK_INT(http_fetch(&client, "/file/small"), -EKEYREJECTED);
     CHECK(coil_http_error(client.response)[0] != '\0');
     close_with_nginx(&nginx, &client);
 
-    open_tls(&nginx, &client, "localhost", true); /* no TLS at all on that port */
+    open_tls(&nginx, &client, "localhost", true); /* that port does not speak TLS */
     snprintf(client.url, sizeof client.url, "https://localhost:%d/", nginx.port);
     CHECK_INT(http_fetch_task(&client), -EPROTO);
     close_with_nginx(&nginx, &client);
@@ -476,7 +483,7 @@ IO_TEST(http_tls_trusts_all_if_that_is_asked_for)
     nginx_stop(&nginx);
 }
 
-/* As the rest of OpenSSL's programs: SSL_CERT_FILE and SSL_CERT_DIR (c_rehash's names). */
+/* Like OpenSSL's own programs: SSL_CERT_FILE and SSL_CERT_DIR (names by c_rehash). */
 IO_TEST(http_tls_trusts_what_the_environment_says)
 {
     struct http_client client;
@@ -497,7 +504,7 @@ IO_TEST(http_tls_trusts_what_the_environment_says)
     close_with_nginx(&nginx, &client);
 }
 
-/* It is what is trusted, and nothing besides. */
+/* With ca_file, only its certificates are trusted. */
 IO_TEST(http_tls_trusts_its_ca_file_alone)
 {
     struct http_client client;
@@ -568,7 +575,7 @@ static void check_target(const struct tunnel_proxy *proxy, const char *host, int
     CHECK_STR(proxy->target, target);
 }
 
-/* For `host` NULL the client resolves "localhost", which has two addresses, or one. */
+/* If `host` is NULL, the client resolves "localhost" to one or two addresses. */
 static void fetch_through_tunnel(const char *scheme, bool socks, const char *host)
 {
     struct tunnel_proxy proxy;

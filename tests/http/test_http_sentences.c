@@ -1,6 +1,6 @@
 /*
- * As tests/across/test_failing_calls.c: a call that fails is not described by the sentence
- * of an older failure.
+ * Like tests/across/test_failing_calls.c: a failed call must not show the message of an
+ * older failure.
  */
 #include "fixture.h"
 
@@ -163,7 +163,7 @@ IO_TEST(http_failures_are_described_by_their_own_sentences)
     http_both_end(&both);
 }
 
-/* The body of a redirect that is followed is nobody's: whether it came whole, too. */
+/* The body of a followed redirect is ignored, so a cut in it is not an error. */
 IO_TEST(a_redirect_whose_body_is_cut_off_leaves_no_error)
 {
     http_both_begin(&both, routes, NULL);
@@ -183,7 +183,7 @@ static int refuse_in_words(coil_http_response *response, const char *bytes, size
     return coil_fail(-ENOSPC, "no room for %zu bytes", n);
 }
 
-/* Of the callback the request knows the rc, and what it said. */
+/* If on_body fails, its return value and its error become the request's cause. */
 IO_TEST(what_the_taker_of_a_body_said_is_the_cause)
 {
     coil_error *error;
@@ -191,13 +191,13 @@ IO_TEST(what_the_taker_of_a_body_said_is_the_cause)
     http_both_begin(&both, routes, NULL);
     CHECK_INT(ask("/whole", (coil_http_request){.on_body = refuse_in_words}), -ENOSPC);
     CHECK_STR(coil_http_error(both.client.response),
-              "whoever takes the body ended the request: no room for 5 bytes");
+              "the on_body callback ended the request: no room for 5 bytes");
     error = coil_last_error();
     CHECK(error != NULL && coil_error_cause(error) != NULL);
     CHECK_STR(coil_error_message(coil_error_cause(error)), "no room for 5 bytes");
     CHECK_INT(ask("/whole", (coil_http_request){.on_body = refuse}), -ENOSPC);
     CHECK_PTR(coil_error_cause(coil_last_error()), NULL);
     CHECK_STR(coil_http_error(both.client.response),
-              "whoever takes the body ended the request: No space left on device");
+              "the on_body callback ended the request: No space left on device");
     http_both_end(&both);
 }

@@ -1,5 +1,5 @@
 /*
- * Requests that stand still end after idle_timeout_ns; slow ones do not.
+ * Requests without progress end after idle_timeout_ns. Slow requests do not.
  */
 #include "fixture.h"
 
@@ -38,7 +38,7 @@ static int say_ok(struct http_connection *c)
     return http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
 }
 
-/* A letter at a time: 46 in all, ten of them the body. */
+/* Send 46 letters one at a time. The last ten are the body. */
 static int drip(struct http_connection *c)
 {
     static const char text[] = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhellohello";
@@ -62,7 +62,7 @@ static int ignore(coil_http_response *response, const char *bytes, size_t n, voi
     return n > 0 ? 0 : -EINVAL;
 }
 
-/* With and without on_body. */
+/* Check with and without on_body. */
 static void check_idle(struct http_client *client, const char *path, const char *words)
 {
     for (int i = 0; i < 2; i++) {
@@ -80,16 +80,19 @@ IO_TEST(http_idle_requests_end)
 
     http_both_begin(&both, routes, NULL);
     both.client.request.idle_timeout_ns = PATIENCE;
-    check_idle(&both.client, "/nothing", "nothing came of the answer for 0.3 s");
-    check_idle(&both.client, "/half-header", "nothing came of the answer for 0.3 s");
-    check_idle(&both.client, "/half", "nothing came of the body for 0.3 s");
+    check_idle(&both.client, "/nothing", "received nothing of the response for 0.3 s");
+    check_idle(&both.client, "/half-header",
+               "received nothing of the response for 0.3 s");
+    check_idle(&both.client, "/half", "received nothing of the body for 0.3 s");
     CHECK_INT(coil_http_status(both.client.response), 200);
     both.client.request.idle_timeout_ns = 0;
     CHECK_INT(http_fetch(&both.client, "/ok"), 0);
     http_both_end(&both);
 }
 
-/* Each letter comes long before the time is up, all of them long after it. */
+/*
+ * The pause between two letters is shorter than the time-out, the whole response longer.
+ */
 IO_TEST(http_slow_requests_do_not_count_as_idle)
 {
     struct http_both both;
@@ -103,7 +106,7 @@ IO_TEST(http_slow_requests_do_not_count_as_idle)
     http_both_end(&both);
 }
 
-/* That nobody reads is not the peer's fault. */
+/* While the caller does not read, the peer is not idle. */
 IO_TEST(http_response_that_nobody_reads_is_not_idle)
 {
     struct http_both both;
@@ -118,7 +121,7 @@ IO_TEST(http_response_that_nobody_reads_is_not_idle)
     http_both_end(&both);
 }
 
-/* The second waits for the only connection for longer than it may stand still. */
+/* The second request waits for the only connection for longer than its idle time-out. */
 IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
 {
     coil_http_session_opts opts = {.max_connections = 1};
@@ -130,7 +133,8 @@ IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
     CHECK_INT(http_ask(&both.client, "/half"), 0);
     other = both.client;
     other.response = NULL;
-    other.request.idle_timeout_ns = 5 * PATIENCE; /* it is to be answered within that */
+    /* counts from the moment at which it gets the connection */
+    other.request.idle_timeout_ns = 5 * PATIENCE;
     snprintf(other.url, sizeof other.url, "%s/ok", other.base);
     task = test_spawn(http_fetch_task, &other);
     coil_sleep(7 * PATIENCE);
@@ -143,9 +147,11 @@ IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
     http_both_end(&both);
 }
 
-/* A listener whose backlog is full: Linux drops what comes, so connecting gets nowhere. */
+/*
+ * A listener with a full backlog. Linux drops further SYNs, so a connect never succeeds.
+ */
 struct deaf {
-    int fds[8]; /* the listener, and what fills its backlog */
+    int fds[8]; /* the listener, and the connections that fill its backlog */
     struct sockaddr_in name;
 };
 
@@ -182,7 +188,7 @@ static void deaf_close(struct deaf *deaf)
         close(deaf->fds[i]);
 }
 
-/* Its own time begins once it has had its turn, however long it waited for that. */
+/* The time-out of a request begins once it has a connection, however long it waited. */
 IO_TEST(http_request_has_its_whole_time_once_it_has_had_its_turn)
 {
     coil_http_session_opts opts = {.max_connections = 1};
@@ -237,14 +243,14 @@ IO_TEST(http_idle_handshake_ends)
     task = test_spawn(accept_and_say_nothing, listener);
     http_client_open(&client, &opts, "https", "127.0.0.1", coil_listener_port(listener));
     client.request.idle_timeout_ns = PATIENCE;
-    check_idle(&client, "/", "while TLS was negotiated");
+    check_idle(&client, "/", "during the TLS handshake");
     http_client_close(&client);
     coil_task_cancel(task, NULL);
     CHECK_INT(test_join(task), -ECANCELED);
     coil_listener_destroy(listener);
 }
 
-/* Many at once, each with a time of its own: one timer serves them all. */
+/* Many requests with different time-outs share one timer. */
 IO_TEST(http_idle_requests_end_each_in_its_time)
 {
     enum { COUNT = 20 };

@@ -1,5 +1,5 @@
 /*
- * HEAD, answers of which the headers are enough, and bodies that are handed on.
+ * HEAD, responses whose body is not read, and bodies that go to a callback.
  */
 #include "fixture.h"
 
@@ -54,7 +54,7 @@ static int cut_in_the_middle(struct http_connection *c)
     return -1;
 }
 
-/* By gzip: "coil" a hundred times. */
+/* "coil" a hundred times, compressed by gzip. */
 static int say_compressed(struct http_connection *c)
 {
     static const unsigned char body[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -128,7 +128,9 @@ static int say_headers(struct http_connection *c)
                        "0\r\nTail: 8\r\n\r\n");
 }
 
-/* Names of any length in any case, and none of an interim response or a trailer. */
+/*
+ * Header names match in any case and length. Interim responses and trailers do not count.
+ */
 IO_TEST(http_finds_headers_however_their_names_are_written)
 {
     static const struct {
@@ -170,7 +172,10 @@ IO_TEST(http_finds_headers_however_their_names_are_written)
 
 /* ---- content codings --------------------------------------------------------------- */
 
-/* "coil" a hundred times, as say_compressed() sends it; in a second member; and no gzip. */
+/*
+ * Three parts: "coil" a hundred times, as say_compressed() sends it, a second gzip
+ * member, and other bytes.
+ */
 static const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
                                        0x02, 0x03, 0x4b, 0xce, 0xcf, 0xcc, 0x49, 0x1e,
                                        0xc5, 0x83, 0x06, 0x03, 0x00, 0xdf, 0xc8, 0xce,
@@ -200,7 +205,7 @@ static int say_packed_and_more(struct http_connection *c)
                : 0;
 }
 
-/* Browsers ignore padding, and what else follows. */
+/* Like browsers, ignore padding and other bytes after the end. */
 IO_TEST(http_ignores_bytes_behind_the_end_of_gzip)
 {
     static const char *const paths[] = {"/",           "/apart",   "/long",
@@ -233,7 +238,7 @@ static int say_odd_coding(struct http_connection *c)
     return http_say(c, "\r\nhello");
 }
 
-/* One request, and the next on the same connection is decoded again. */
+/* The body is not decoded. The next response on the same connection is. */
 IO_TEST(http_takes_a_body_in_an_unknown_coding_as_it_is)
 {
     static const char *const paths[] = {"/utf-8", "/list", "/two", "/identity", "/empty"};
@@ -259,7 +264,7 @@ IO_TEST(http_get_may_end_after_the_headers)
 {
     static const struct {
         const char *path;
-        int connections; /* so far, when the next request has been answered */
+        int connections; /* so far, once the next request has been answered */
     } cases[] = {{"/hello", 1}, {"/204", 1}, {"/much", 2}, {"/half", 3}};
     struct http_both both;
 
@@ -267,7 +272,8 @@ IO_TEST(http_get_may_end_after_the_headers)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CHECK_INT(http_ask(&both.client, cases[i].path), 0);
         CHECK(coil_http_status(both.client.response) > 0);
-        CHECK_INT(http_fetch(&both.client, "/hello"), 0); /* destroys the other */
+        /* destroys the previous response */
+        CHECK_INT(http_fetch(&both.client, "/hello"), 0);
         CHECK_INT(both.server.connections, cases[i].connections);
     }
     http_both_end(&both);
@@ -357,7 +363,7 @@ IO_TEST(http_whoever_takes_the_body_may_end_it)
     CHECK_INT(hand_on(&both, "/much", &taker, -ENOSPC), -ENOSPC);
     CHECK_INT(taker.pieces, 1);
     CHECK_INT(coil_http_status(both.client.response), 200);
-    CHECK(strstr(coil_http_error(both.client.response), "takes the body") != NULL);
+    CHECK(strstr(coil_http_error(both.client.response), "on_body callback") != NULL);
     CHECK_INT(hand_on(&both, "/hello", &taker, 0), 0);
     http_both_end(&both);
 }
@@ -442,8 +448,8 @@ TEST(http_function_that_takes_a_body_must_leave_libcurl_alone)
     coil_http_body_fn response = destroy_response, session = destroy_session;
     coil_http_body_fn another = begin_another, itself = read_itself;
 
-    test_dies(run_misuse, &response, "coil_http_response_destroy: called by");
-    test_dies(run_misuse, &session, "coil_http_session_destroy: called by");
-    test_dies(run_misuse, &another, "coil_http_get: called by");
+    test_dies(run_misuse, &response, "coil_http_response_destroy: called inside");
+    test_dies(run_misuse, &session, "coil_http_session_destroy: called inside");
+    test_dies(run_misuse, &another, "coil_http_get: called inside");
     test_dies(run_misuse, &itself, "no task is running here");
 }

@@ -1,5 +1,5 @@
 /*
- * What a session keeps for its requests.
+ * The data that a session stores for its requests.
  */
 #include "fixture.h"
 
@@ -65,7 +65,10 @@ IO_TEST(http_session_keeps_cookies_if_asked_to)
     http_both_end(&both);
 }
 
-/* The value of the Cookie header of the last request; "" if there are none or several. */
+/*
+ * Return the value of the last request's Cookie header, or "" unless there is exactly
+ * one.
+ */
 static const char *cookies_sent(const struct http_both *both)
 {
     static const char name[] = "\r\nCookie: ";
@@ -79,7 +82,10 @@ static const char *cookies_sent(const struct http_both *both)
     return value;
 }
 
-/* Most servers read one Cookie header. What a server has set is newer than what was given. */
+/*
+ * Most servers read only one Cookie header. A cookie that the server has set replaces one
+ * of the request's with the same name.
+ */
 IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
 {
     const char *own[] = {"cookie: mine=x; a=old", "X: y", NULL};
@@ -112,7 +118,7 @@ IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
     http_both_end(&both);
 }
 
-/* Responses may be destroyed after their session: the cookies are there until then. */
+/* A response may outlive its session. The session's cookies stay allocated until then. */
 IO_TEST(http_cookies_outlive_their_session)
 {
     coil_http_session_opts opts = {.cookies = true};
@@ -125,7 +131,7 @@ IO_TEST(http_cookies_outlive_their_session)
     http_both_end(&both);
 }
 
-/* The connection stays registered with the loop meanwhile; the peer's end is no event. */
+/* The connection stays registered with the loop, but the peer's end is not an event. */
 IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
 {
     struct http_both both;
@@ -140,7 +146,7 @@ IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
     http_both_end(&both);
 }
 
-/* *arg is whether it is allowed. */
+/* `arg` points to a bool: whether the address is allowed. */
 static bool look_at_address(const struct sockaddr *address, void *arg)
 {
     const struct sockaddr_in *v4 = (const void *)address;
@@ -163,7 +169,7 @@ IO_TEST(http_session_asks_whether_an_address_may_be_connected_to)
     CHECK_INT(http_fetch(&both.client, "/ok"), 0);
     CHECK_TRACE("127.0.0.1 ");
     CHECK_INT(http_fetch(&both.client, "/ok"), 0);
-    CHECK_TRACE(""); /* the connection is there */
+    CHECK_TRACE(""); /* the request uses an existing connection */
     http_both_end(&both);
 }
 
@@ -200,7 +206,7 @@ static void write_hosts(char *path, const char *text)
     close(fd);
 }
 
-/* Of a host's two addresses one is not allowed, and nobody listens at the other. */
+/* A host has two addresses: one is not allowed, and no server listens on the other. */
 IO_TEST(http_session_tells_of_the_address_that_is_allowed)
 {
     coil_http_session_opts opts = {.proxy = "", .allows_address = is_ipv6};
@@ -223,7 +229,7 @@ IO_TEST(http_session_tells_of_the_address_that_is_allowed)
     unlink(path);
 }
 
-/* libcurl takes no zone, and no other address of an entry that has one. */
+/* libcurl accepts no zones, and drops all addresses of an entry that has one. */
 IO_TEST(http_session_leaves_out_addresses_with_a_zone)
 {
     coil_http_session_opts opts = {.proxy = ""};
@@ -258,7 +264,8 @@ TEST(http_proxy_of_environment_is_what_a_session_takes)
         unsetenv(names[i]);
     CHECK_STR(coil_http_proxy_of_environment("http"), NULL);
     CHECK_STR(coil_http_proxy_of_environment("https"), NULL);
-    setenv("HTTP_PROXY", "http://a", 1); /* a CGI script's request could set it */
+    /* the environment of a CGI script gets HTTP_PROXY from a "Proxy" header */
+    setenv("HTTP_PROXY", "http://a", 1);
     setenv("http_proxy", "", 1);
     CHECK_STR(coil_http_proxy_of_environment("http"), NULL);
     setenv("ALL_PROXY", "http://b", 1);

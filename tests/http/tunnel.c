@@ -10,7 +10,7 @@
 
 /* ---- what the client asks for ------------------------------------------------------ */
 
-/* Returns 0 and proxy->target, or below 0. */
+/* Returns 0 and sets proxy->target, or returns a negative value. */
 static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
 {
     char head[2048];
@@ -27,7 +27,9 @@ static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
 
 enum { SOCKS_NAME = 3, SOCKS_IPV6 = 4 }; /* 1: IPv4 */
 
-/* A name or an address, and a port: after 5, 1 (connect), 0. */
+/*
+ * Read a host name or an address, and a port. Before it come the bytes 5, 1 (connect), 0.
+ */
 static int read_socks_target(struct tunnel_proxy *proxy, coil_stream *client)
 {
     unsigned char head[4], text[256] = {0}, port[2], length;
@@ -100,8 +102,10 @@ static void relay_both_ways(coil_stream *client, coil_stream *server)
     coil_group_exit(&group, relay(&there));
 }
 
-/* Which is on this machine, listening on one of its addresses; the client may have chosen
-   another. */
+/*
+ * The target is on this machine but listens on one of its addresses only; the client may
+ * have chosen another one.
+ */
 static int connect_to_target(const struct tunnel_proxy *proxy, coil_stream **server)
 {
     return coil_connect("localhost", strrchr(proxy->target, ':') + 1, server);

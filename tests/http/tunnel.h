@@ -10,8 +10,8 @@ struct tunnel_proxy {
     coil_listener *listener;
     coil_group group;
     bool socks;
-    int tunnels;     /* that were opened */
-    char target[64]; /* of the last: "localhost:443" */
+    int tunnels;     /* opened so far */
+    char target[64]; /* the last tunnel's target: "localhost:443" */
 };
 
 void tunnel_start(struct tunnel_proxy *proxy, bool socks);

@@ -108,7 +108,7 @@ TASK_TEST(addrinfo_of_a_port_that_is_none)
         char expected[96];
 
         snprintf(expected, sizeof expected,
-                 "'%s' is no port: 0 to 65535, or the name of a service", bad[i]);
+                 "'%s' is not a port: use 0 to 65535, or the name of a service", bad[i]);
         CHECK_INT(coil_getaddrinfo("127.0.0.1", bad[i], &tcp, &list), -EINVAL);
         CHECK_STR(coil_error_message(coil_last_error()), expected);
         CHECK_INT(coil_getaddrinfo("localhost", bad[i], &tcp, &list), -EINVAL);

@@ -115,7 +115,7 @@ IO_TEST(process_is_reaped_although_nobody_waits)
 static void note(const coil_exception *exception, void *arg)
 {
     (void)arg;
-    test_trace("%s (%d)", strstr(exception->message, "counts as 255"), exception->rc);
+    test_trace("%s (%d)", strstr(exception->message, "coil reports 255"), exception->rc);
 }
 
 IO_TEST(process_status_taken_by_waitpid_counts_as_255)
@@ -126,7 +126,7 @@ IO_TEST(process_status_taken_by_waitpid_counts_as_255)
     coil_set_exception_handler(note, NULL);
     CHECK_INT(waitpid(-1, &status, 0), coil_process_pid(p));
     CHECK_INT(coil_process_wait(p), 255);
-    CHECK_TRACE("counts as 255 (-10)");
+    CHECK_TRACE("coil reports 255 (-10)");
     CHECK_INT(coil_process_kill(p, SIGKILL), -ESRCH);
     coil_process_destroy(p);
 }
@@ -139,7 +139,7 @@ IO_TEST(process_status_is_lost_where_sigchld_is_ignored)
     coil_set_exception_handler(note, NULL);
     p = start_shell("exit 3", 0, 0, 0);
     CHECK_INT(coil_process_wait(p), 255);
-    CHECK_TRACE("counts as 255 (-10)");
+    CHECK_TRACE("coil reports 255 (-10)");
     coil_process_destroy(p);
 }
 

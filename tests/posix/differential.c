@@ -1,5 +1,5 @@
 /*
- * differential.c - the C library as the judge.
+ * differential.c - compares a call in a task with the same call outside of tasks.
  */
 #include "differential.h"
 
@@ -89,7 +89,7 @@ static int run_in_task(void *scenario)
     return 0;
 }
 
-/* What was said: the caller's to free. */
+/* Return the record so far. The caller frees it. */
 static char *take_record(void)
 {
     fclose(writer);
@@ -106,7 +106,9 @@ static char *outside(void (*scenario)(void))
     return take_record();
 }
 
-/* A task that runs whenever another is suspended; NULL while there is none. */
+/*
+ * A task that counts how often it runs while another is suspended. NULL before it starts.
+ */
 struct ticking {
     bool over;
     _Atomic int ticks;
@@ -115,12 +117,16 @@ struct ticking {
 static struct ticking *ticker_of_task;
 
 /*
- * Linux rounds a socket's time-out up to ticks (CONFIG_HZ), adds one, and counts from the
- * latest tick that it has handled (schedule_timeout(), jiffies). If that is late, because a
- * virtual processor did not run, the wait is too short by as much: with 250 ticks a second,
- * 30 ms are 36 ms from that tick, and less than 30 ms if it is more than 6 ms ago. The
- * kernel lets up to 5 ticks be late (MAX_STALLED_JIFFIES). CLOCK_MONOTONIC_COARSE has the
- * time of the latest tick. coil counts from the call, so a task's wait is measured from it.
+ * Return the time from which the kernel counts a socket's time-out.
+ *
+ * Linux rounds such a time-out up to ticks (CONFIG_HZ), adds one, and counts from the
+ * latest tick that it has handled (schedule_timeout(), jiffies). If a virtual processor
+ * did not run, that tick is late and the wait is too short. With 250 ticks a second, 30
+ * ms become 36 ms from that tick. If the tick is more than 6 ms old, less than 30 ms are
+ * left. The kernel lets up to 5 ticks be late (MAX_STALLED_JIFFIES).
+ *
+ * CLOCK_MONOTONIC_COARSE has the time of the latest tick. coil counts from the call, so
+ * the wait of a task is measured from the call.
  */
 int64_t from_latest_tick(void)
 {
@@ -149,7 +155,7 @@ static char *inside(void (*scenario)(void), bool waits)
     finish_task(start_task(run_in_task, (void *)scenario));
     ticker_of_task = NULL;
     ticking.over = true;
-    /* Valgrind is so slow that a short time may be over before it is waited for. */
+    /* Under Valgrind a short time may be over before the call begins to wait. */
     if (waits && !test_under_valgrind())
         CHECK(ticking.ticks > 0);
     finish_task(ticker);
@@ -178,7 +184,7 @@ struct deed {
 
 static struct deed *deeds;
 
-/* Sleeping in the kernel; a thread that only wants the processor is not. */
+/* Return true if the thread sleeps in the kernel. A runnable thread does not. */
 static bool sleeps(pid_t thread)
 {
     char path[64], line[256] = "";
@@ -188,7 +194,7 @@ static bool sleeps(pid_t thread)
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
     file = fopen(path, "re");
     if (file == NULL)
-        return true; /* it has ended */
+        return true; /* the thread has ended */
     if (fgets(line, sizeof line, file) == NULL)
         line[0] = '\0';
     fclose(file);
@@ -196,7 +202,7 @@ static bool sleeps(pid_t thread)
     return state != NULL && state[1] == ' ' && state[2] == 'S';
 }
 
-/* A task is suspended when others run; a thread waits when it sleeps for a while. */
+/* A task waits once other tasks run. A thread waits once it has slept for a while. */
 static void wait_for_waiter(const struct deed *deed)
 {
     int seen = 0;

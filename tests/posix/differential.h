@@ -1,6 +1,6 @@
 /*
- * differential.h - the C library as the judge: what a call does outside of tasks, it must
- * do in one.
+ * differential.h - compares calls in a task with the C library's outside of tasks: both
+ * must do the same.
  *
  *     SAME(reads_of_a_pipe, true)
  *     {
@@ -8,9 +8,9 @@
  *         SAY(read(ends[0], buf, sizeof buf));
  *     }
  *
- * The body runs on a thread of its own, and then in a task. Everything that it says must
- * be the same both times: results, errno, what came and what is left. `true`: it waits,
- * and in a task others must have run meanwhile.
+ * The body runs on a thread of its own, and then in a task. The lines that it records
+ * must be the same both times: results, errno, and the bytes received and left. `true` means
+ * that the body waits: then other tasks must have run meanwhile.
  */
 #ifndef COIL_TESTS_POSIX_DIFFERENTIAL_H
 #define COIL_TESTS_POSIX_DIFFERENTIAL_H
@@ -35,19 +35,21 @@
     }                                                                                    \
     static void scenario_of_##name(void)
 
-/* Addresses that are none, more than there is: not where a tool would complain of it. */
+/*
+ * Whether tests may pass invalid addresses and sizes. Not under tools that report them.
+ */
 bool may_call_wrongly(void);
 
 void compare_in_and_out(void (*scenario)(void), bool waits);
 
-/* Write down what happened, a line. */
+/* Record a line about what happened. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The call, its result, and its errno if that is -1. */
+/* Record the call, its result, and its errno if the result is -1. */
 #define SAY(call) (errno = 0, say_result(#call, (long)(call)))
 void say_result(const char *call, long result);
 
-/* What the call took: at least so long, or less. */
+/* Record the call, and whether it took at least `ms` milliseconds. */
 #define SAY_AT_LEAST(ms, call) SAY_FROM(milliseconds(), ms, call)
 #define SAY_FROM(time, ms, call)                                                         \
     do {                                                                                 \
@@ -57,15 +59,18 @@ void say_result(const char *call, long result);
     } while (0)
 int64_t milliseconds(void);
 
-/* The same of a call that ends by SO_RCVTIMEO or SO_SNDTIMEO: see from_latest_tick(). */
+/*
+ * SAY_AT_LEAST for a call that ends by SO_RCVTIMEO or SO_SNDTIMEO: see
+ * from_latest_tick().
+ */
 #define SAY_TIME_OUT(ms, call) SAY_FROM(from_latest_tick(), ms, call)
 int64_t from_latest_tick(void);
 
-/* A point of time by a clock, and whether it has come. */
+/* Return a time `ms` from now by the clock, and whether a time has come. */
 struct timespec from_now(clockid_t clock, int ms);
 bool has_come(clockid_t clock, const struct timespec *t);
 
-/* A call that gives up at `due`, which is soon. */
+/* Record a call that must time out at `due`, which is 15 ms ahead. */
 #define SAY_DUE(clock, call)                                                             \
     do {                                                                                 \
         struct timespec due = from_now(clock, 15);                                       \
@@ -74,14 +79,14 @@ bool has_come(clockid_t clock, const struct timespec *t);
     } while (0)
 
 /*
- * Something that another thread does, so long after the caller has begun to wait for
- * something: a task must really be suspended by then, or it is never done. finish_later()
- * waits for all of them.
+ * Call fn(arg) on another thread, `ms` milliseconds after the caller has begun to wait.
+ * In a task, that happens only once the task is suspended. finish_later() waits for all
+ * such calls.
  */
 void later(int ms, void (*fn)(int arg), int arg);
 void finish_later(void);
 
-/* To be done later: write a byte, close; read all, slowly, to the end. */
+/* For later(): write a byte, close, or read slowly up to the end. */
 void write_byte(int fd);
 void close_fd(int fd);
 void read_slowly(int fd);
@@ -94,7 +99,7 @@ int listen_tcp(struct sockaddr_storage *address, socklen_t *bytes, int backlog);
 
 void close_both(const int ends[2]);
 
-/* Run it in a task with room for code that knows nothing of coil's stacks. */
+/* Run fn in a task whose stack is large enough for code that does not know coil. */
 coil_task *start_task(int (*fn)(void *arg), void *arg);
 void finish_task(coil_task *task);
 void settle(void);

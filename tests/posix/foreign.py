@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""foreign.py BUILD [NAME...] - libraries that nobody tuned to, in 20 tasks of one thread.
+"""foreign.py BUILD [NAME...] - third-party libraries in 20 tasks of one thread.
 foreign.py --update BUILD - write the table of docs/manual/libraries.md.
 
-For each that is installed runs tests/posix/foreign/NAME against a server that it starts in
-a temporary folder. What is not installed is left out, and that is said. Each program prints
-its row of the manual's table; what that says of how to use the library must be in the manual.
+For each library that is installed, start a server in a temporary folder and run
+tests/posix/foreign/NAME against it. Libraries that are not installed are skipped with a message.
+Each program prints its row of the manual's table. If the row names an option of the library, the
+manual must describe it.
 Ends with `N passed, N failed`.
 """
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""libraries.py BUILD - hiredis, libpq and libcurl as Debian has them, in 100 tasks.
+"""libraries.py BUILD - Debian's hiredis, libpq and libcurl in 100 tasks.
 
 Starts redis-server, PostgreSQL and a slow HTTP server in a temporary folder, on sockets
 there or a port that the kernel chooses, and runs tests/posix/libraries against them:
-linked with libcoil-posix, with it preloaded, and without it. What is not installed is
-left out, and that is said. Ends with `N passed, N failed`.
+linked with libcoil-posix, with it preloaded, and without it. Libraries that are not installed
+are skipped with a message. Ends with `N passed, N failed`.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """In the child: should this process be killed, it gets the signal."""
+    """In the child: ask for this signal when the parent ends."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)
     return prepare
@@ -49,7 +49,7 @@ def die_with_parent(signo):
 
 @contextlib.contextmanager
 def server(command, stop, log, **options):
-    """A process that is stopped by the signal `stop` at the end, or killed."""
+    """Run a server. At the end, stop it with the signal `stop`, or kill it."""
     with open(log, 'wb') as output:
         process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT,
@@ -67,7 +67,7 @@ def server(command, stop, log, **options):
 
 
 def wait_for_socket(path, process, log):
-    """Until somebody listens there."""
+    """Wait until a process listens on the socket."""
     for _ in range(600):
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
             client.connect(str(path))
@@ -91,7 +91,7 @@ def redis(folder):
 
 
 def unprivileged():
-    """PostgreSQL does not run as root: as whom then, for subprocess."""
+    """Return the user for subprocess to run PostgreSQL as: it refuses to run as root."""
     if os.geteuid() != 0:
         return {}, pwd.getpwuid(os.geteuid()).pw_name
     for name in 'postgres', 'nobody':
@@ -163,8 +163,8 @@ def slow_http(_folder):
 
 
 def find_name():
-    """A name of this machine's that a library has to look up, with its address.
-    libcurl knows what localhost is by itself."""
+    """Find a name of this machine that a library has to resolve, and its address.
+    libcurl resolves localhost by itself."""
     for name in 'ip6-localhost', 'ip6-loopback', socket.gethostname():
         with contextlib.suppress(OSError):
             family, *_, where = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)[0]
@@ -185,7 +185,7 @@ def slow_http_by_name(_folder):
 # ---- the programs --------------------------------------------------------------------
 
 def run(name, command, environment):
-    """How many checks passed, and failed."""
+    """Return how many checks passed, and how many failed."""
     print(f'-- {name}')
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=300)
@@ -214,7 +214,7 @@ def main():
             except Skip as reason:
                 skipped += 1
                 print(f'left out: {reason}')
-        # By its name, since LD_PRELOAD is split at spaces.
+        # Without its folder, because LD_PRELOAD is split at spaces.
         preloaded = dict(environment, LD_PRELOAD='libcoil-posix.so',
                          LD_LIBRARY_PATH=str(build / 'posix'))
         for name, command, env in (

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""outside.py BUILD - libcoil-posix seen from outside.
+"""outside.py BUILD - test the installed form of libcoil-posix.
 
-- It exports what its table says, and docs/manual/posix.md has that table.
-- Every function of the table that may wait suspends the task, as the table says: linked,
-  preloaded, with libcoil.a, and when a function of the program ends in it.
-- libcoil never jumps to one of these functions instead of calling it: its calls are known
-  by where they return to.
-- A malloc() of a library's that locks mutexes does not suspend tasks.
-- A lock that libcoil-posix cannot interpose, and that hangs the tasks, is reported.
-- Programs that have no task do the same with it preloaded as without: the same output,
-  the same end.
+- It exports the functions of its table, and docs/manual/posix.md contains that table.
+- Every function of the table that may wait suspends the task, in the way that the table says.
+  This holds if libcoil-posix is linked, preloaded, or used with libcoil.a, and if the call is
+  the last statement of a function.
+- libcoil never jumps to one of these functions instead of calling it. libcoil-posix recognises
+  libcoil's calls by their return address.
+- A library's malloc() that locks mutexes does not suspend tasks.
+- If a lock that libcoil-posix cannot interpose hangs the tasks, it is reported.
+- Programs without tasks behave the same with it preloaded as without: same output, same exit.
+
 Ends with `N passed, N failed`.
 """
 
@@ -85,7 +86,7 @@ def run(*command):
 
 
 def table(part='FUNCTIONS'):
-    """The functions of a part of posix/functions.h; those of FUNCTIONS are interposed."""
+    """Read the functions of a part of posix/functions.h. FUNCTIONS are the interposed ones."""
     text = (ROOT / 'posix' / 'functions.h').read_text()
     found = re.search(fr'#define POSIX__{part}\(X\)((?:.*\\\n)+.*\n)', text)[1]
     names = set(re.findall(r'\bX\((\w+)\)', found))
@@ -103,7 +104,7 @@ def exports(library):
 
 
 def manual():
-    """Its table is made of the one that the library is compiled with."""
+    """The manual's table must equal the one that the library is compiled with."""
     done = subprocess.run([ROOT / 'scripts' / 'posix-table', '--check'], text=True,
                           stdout=subprocess.PIPE)
     if done.returncode != 0:
@@ -111,7 +112,7 @@ def manual():
 
 
 def all_calls():
-    """calls.h has a call of each function that may wait, and says how as the table does."""
+    """calls.h must call each function that may wait, and name the same kind of wait."""
     text = (ROOT / 'tests' / 'posix' / 'outside' / 'calls.h').read_text()
     called = {}
     for name, body in re.findall(r'#define CALLS_(\w+)\(X\)((?:.*\\\n)*.*\n)', text):
@@ -148,7 +149,7 @@ def own_calls(libcoil):
 
 
 def own_addresses(libcoil):
-    """libcoil keeps the address of none of them: a call by it would not be its own."""
+    """libcoil must not store their addresses: calls through them would not be recognised."""
     relocations = run('readelf', '-rW', libcoil)
     kept = re.findall(r' R_\w+_(?:64|ABS64|GLOB_DAT) +\w+ +(\w+)@', relocations)
     if 'stderr' not in kept:
@@ -158,7 +159,7 @@ def own_addresses(libcoil):
 
 
 def libraries(build, static):
-    """What a program is linked with: libcoil, or libcoil.a."""
+    """Return the flags that link a program with libcoil, or with libcoil.a."""
     path = str(build / 'meson-uninstalled')
     flags = subprocess.run(['pkg-config', '--libs', 'coil', *['--static'] * static],
                            env=dict(os.environ, PKG_CONFIG_PATH=path), check=True,
@@ -170,7 +171,7 @@ def libraries(build, static):
 
 
 def compile_outside(build, folder, name, flags, static, preloaded=False):
-    """A program of tests/posix/outside, linked as users' are, or with libcoil.a in it."""
+    """Compile a program of tests/posix/outside, with the shared or the static libcoil."""
     program = pathlib.Path(folder) / 'program'
     compiler = [os.environ.get('CC', 'cc')]
     if name.endswith('.cpp'):
@@ -219,8 +220,8 @@ def active(build):
 
 
 def allocators(build):
-    """Tasks beside a thread, all of which allocate: by a library of ours, and by jemalloc
-    where that is installed."""
+    """Tasks and a thread allocate, with a library of this test, and with jemalloc if it is
+    installed."""
     with tempfile.TemporaryDirectory() as folder:
         run('cc', '-shared', '-fPIC', '-O2', '-fno-builtin',
             ROOT / 'tests' / 'posix' / 'outside' / 'allocator.c', '-o',
@@ -256,7 +257,7 @@ def stall(build):
 def outcome(script, folder, library):
     environment = dict(os.environ, TMP=str(folder), LC_ALL='C')
     if library is not None:
-        # By its name, since LD_PRELOAD is split at spaces.
+        # Without its folder, because LD_PRELOAD is split at spaces.
         environment.update(LD_PRELOAD=library.name, LD_LIBRARY_PATH=str(library.parent))
     done = subprocess.run(['bash', '-c', script], env=environment, timeout=120,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

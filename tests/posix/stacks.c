@@ -1,5 +1,6 @@
 /*
- * stacks.c - the harness asks libcoil for its stacks, which the shared one does not tell.
+ * stacks.c - replaces two functions that the harness calls: the shared libcoil does not
+ * export them.
  */
 #include "../../src/coro/stack.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_buffered.c - FILEs of the C library's on pipes, sockets and terminals.
+ * test_buffered.c - the C library's FILEs on pipes, sockets and terminals.
  */
 #include "differential.h"
 
@@ -52,7 +52,7 @@ static void write_later(const char *text, int fd)
     later(10, write_text, fd);
 }
 
-/* In two pieces, the second when the first has been read. */
+/* Write the text, and then a byte once the text has been read. */
 static void write_text_and_byte(int fd)
 {
     write_text(fd);
@@ -114,7 +114,7 @@ SAME(read_blocks_in_pieces, true)
     finish_later();
     next_text = "0123456";
     later(10, write_text_and_byte, p[1]);
-    SAY(fread(buf, 4, 2, in)); /* the last byte comes by itself */
+    SAY(fread(buf, 4, 2, in)); /* the last byte arrives later than the others */
     say("%.8s", buf);
     for (int i = 0; i < 3; i++) {
         write_later(sent, p[1]);
@@ -177,7 +177,7 @@ SAME(read_without_a_buffer, true)
     SAY(getc(in));
     say("%s", fgets(line, sizeof line, in));
     SAY(fread(line, 1, 2, in));
-    SAY(read(p[0], &byte, 1)); /* nothing was read ahead */
+    SAY(read(p[0], &byte, 1)); /* the FILE has not read ahead */
     say("%c", byte);
     finish_later();
     close(p[1]);
@@ -194,7 +194,7 @@ SAME(scan_what_comes_in_pieces, true)
     make_pipe(p);
     in = open_end(p[0], "r");
     next_text = "  12";
-    later(10, write_text_and_byte, p[1]); /* which ends the number */
+    later(10, write_text_and_byte, p[1]); /* the byte ends the number */
     SAY(fscanf(in, "%d", &n));
     say("%d", n);
     SAY(getc(in));
@@ -202,12 +202,13 @@ SAME(scan_what_comes_in_pieces, true)
     SAY(fscanf(in, "%lf %ms%n", &number, &allocated, &count));
     say("%f %s %d", number, allocated, count);
     free(allocated);
-    SAY(fscanf(in, "%9[a-s]", letters)); /* a blank: it stays */
+    /* stops at the blank, which stays in the buffer */
+    SAY(fscanf(in, "%9[a-s]", letters));
     SAY(getc(in));
     SAY(fscanf(in, "%9[a-t]x", letters));
     say("%s", letters);
     write_later("x", p[1]);
-    SAY(fscanf(in, " %d", &n)); /* the newline, and no number */
+    SAY(fscanf(in, " %d", &n)); /* skips the newline; "x" is not a number */
     SAY(getc(in));
     finish_later();
     later(10, close_fd, p[1]);
@@ -291,13 +292,13 @@ SAME(read_and_write_a_terminal_by_file, true)
     SAY(fclose(other));
     finish_later();
     for (total = 0; total < 19; total += (size_t)read(master, line, sizeof line))
-        ; /* it comes when the terminal likes */
+        ; /* the terminal may deliver it in pieces */
     say("%zu", total);
     SAY(fclose(file));
     close(master);
 }
 
-/* A socket by one FILE for both ways. */
+/* Write to and read from a socket through one FILE. */
 SAME(ask_and_answer_by_one_file, true)
 {
     char line[100];
@@ -308,7 +309,7 @@ SAME(ask_and_answer_by_one_file, true)
     file = open_end(s[0], "r+");
     SAY(fprintf(file, "question %d\n", 1));
     write_later("answer\n", s[1]);
-    say("%s", fgets(line, sizeof line, file)); /* which lets the question out */
+    say("%s", fgets(line, sizeof line, file)); /* reading flushes the question */
     say("%zd", recv(s[1], line, sizeof line, MSG_DONTWAIT));
     SAY(fputs("next\n", file));
     SAY(fflush(file));
@@ -353,7 +354,7 @@ static void say_arrived(int fd)
     say("arrived %zd: %.20s", n, buf);
 }
 
-/* What is let out at once, and what stays. */
+/* Record how much each mode of buffering sends at once. */
 static void write_by_mode(int mode)
 {
     static char block[5000];
@@ -423,7 +424,7 @@ SAME(print_to_a_descriptor, true)
     close(p[1]);
     finish_later();
     close(p[0]);
-    if (may_call_wrongly()) /* glibc loses a buffer by it */
+    if (may_call_wrongly()) /* glibc leaks a buffer here */
         SAY(dprintf(p[1], "nobody"));
 }
 
@@ -484,7 +485,7 @@ IO_TEST(close_a_command_in_a_cancelled_task)
     finish_task(task);
     CHECK_INT(error, ECANCELED);
     CHECK_INT(kill(child, SIGKILL), 0);
-    while (kill(child, 0) == 0) /* until its thread has waited for it */
+    while (kill(child, 0) == 0) /* until the thread in the lane has waited for it */
         coil_sleep(COIL_MSEC(1));
 }
 
@@ -503,7 +504,8 @@ static int read_line(void *arg)
     return 0;
 }
 
-/* The first has half of a line when it is suspended: the other half is not the second's.
+/*
+ * The first task is suspended after half a line. The second must not get the other half.
  */
 IO_TEST(lines_of_one_file_are_read_whole)
 {
@@ -609,7 +611,7 @@ IO_TEST(flockfile_is_a_tasks)
     fclose(in);
 }
 
-/* A thread that reads the same FILE waits, as it does for a thread. */
+/* A thread that reads a FILE in use by a task waits, as for another thread. */
 static void *read_a_line(void *arg)
 {
     read_line(arg);
@@ -660,7 +662,10 @@ static int put_line(void *arg)
     return fputs(r->line, r->file) >= 0 ? 0 : -errno;
 }
 
-/* Whose turn it was in the line of tasks waits for a thread then, and is cancelled. */
+/*
+ * The first task in the queue waits for a thread that holds the FILE, and is cancelled.
+ * The second task must still get its turn.
+ */
 IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 {
     struct reader writers[2];
@@ -681,7 +686,8 @@ IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
     CHECK_INT(pthread_create(&thread, NULL, hold_in_a_thread, out), 0);
     funlockfile(out);
     while (!thread_has)
-        syscall(SYS_sched_yield); /* sched_yield() would let other tasks run */
+        /* the interposed sched_yield() would let other tasks run */
+        syscall(SYS_sched_yield);
     coil_sleep(COIL_MSEC(5));
     coil_task_cancel(tasks[0], NULL);
     CHECK_INT(coil_task_await(tasks[0]), -ECANCELED);
@@ -697,7 +703,10 @@ IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 
 /* ---- what is buffered, while a thread has the FILE --------------------------------- */
 
-/* By a pointer: the headers would put getc_unlocked() and others in their places. */
+/*
+ * Called through pointers, because the headers replace calls by getc_unlocked() and
+ * others.
+ */
 static int (*const get_one[])(FILE *file) = {fgetc, getc};
 static int (*const put_one[])(int c, FILE *file) = {fputc, putc};
 
@@ -745,7 +754,7 @@ static void call_while_a_thread_has(FILE *file, struct quick_call *c)
     CHECK_INT(pthread_join(thread, NULL), 0);
 }
 
-/* The pipe need not be waited for, but the thread: the other tasks run meanwhile. */
+/* The pipe is ready but a thread holds the FILE: other tasks run until it is released. */
 IO_TEST(buffered_bytes_wait_for_a_thread_that_has_the_file)
 {
     for (int i = 0; i < 7; i++) {
@@ -858,7 +867,7 @@ IO_TEST(cancelled_calls_on_files_fail)
     }
 }
 
-/* What a cancelled task could not write is still there to be written. */
+/* Bytes that a cancelled task could not write stay in the buffer. */
 IO_TEST(cancelled_flush_loses_nothing)
 {
     struct calling c = {.call = call_fflush};

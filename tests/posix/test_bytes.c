@@ -1,5 +1,5 @@
 /*
- * test_bytes.c - read, write, send, receive: in a task as outside.
+ * test_bytes.c - reading, writing, sending and receiving: the same in a task as outside.
  */
 #include "differential.h"
 
@@ -33,7 +33,7 @@ static void set_nonblocking(int fd)
     CHECK_INT(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK), 0);
 }
 
-/* It is as it was given: nobody made it non-blocking. */
+/* The descriptor must still be blocking. */
 static void say_mode(int fd)
 {
     say("%s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks");
@@ -237,7 +237,7 @@ static void type_line(int fd)
     CHECK_INT(write(fd, "line\n", 5), 5);
 }
 
-/* A terminal hands over what was written to it in pieces: until so much has come. */
+/* A terminal delivers what was written to it in pieces: wait for n bytes. */
 static void say_what_comes(int fd, size_t n)
 {
     char buf[32] = "";
@@ -262,7 +262,7 @@ SAME(read_and_write_a_terminal, true)
 
     CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
     later(20, type_line, master);
-    SAY(read(slave, buf, sizeof buf)); /* lines come whole */
+    SAY(read(slave, buf, sizeof buf)); /* a terminal delivers whole lines */
     say("%s", buf);
     finish_later();
     say_what_comes(master, strlen("line\r\n")); /* its echo */
@@ -341,7 +341,9 @@ SAME(write_many_parts, true)
     free(buf);
 }
 
-/* As much as went before the end; then the end. */
+/*
+ * The first write returns the bytes written before the peer closed. The next one fails.
+ */
 SAME(write_to_who_goes_away, true)
 {
     char *buf = large();
@@ -489,7 +491,7 @@ SAME(datagrams_wait_for_room, true)
     close_both(ends);
 }
 
-/* Not connected, so that the sender's own socket is writable all the while. */
+/* The sender is not connected, so its own socket stays writable. */
 SAME(datagrams_wait_for_room_elsewhere, true)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -497,7 +499,8 @@ SAME(datagrams_wait_for_room_elsewhere, true)
     int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int receiver = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), sent = 0;
 
-    CHECK_INT(bind(receiver, (struct sockaddr *)&to, bytes), 0); /* a name of its own */
+    /* the kernel chooses a name */
+    CHECK_INT(bind(receiver, (struct sockaddr *)&to, bytes), 0);
     bytes = sizeof to;
     CHECK_INT(getsockname(receiver, (struct sockaddr *)&to, &bytes), 0);
     later(20, drain, receiver);
@@ -519,7 +522,7 @@ static void reset_after_a_byte(int fd)
     reset(fd);
 }
 
-/* What has come is returned, and the next call says that the connection was reset. */
+/* The bytes received are returned. The next call reports the reset. */
 SAME(receive_all_until_a_reset, true)
 {
     char buf[16];
@@ -535,7 +538,7 @@ SAME(receive_all_until_a_reset, true)
     close(ends[0]);
 }
 
-/* Two datagram sockets of this machine, connected to each other. */
+/* Make two UDP sockets of this machine that are connected to each other. */
 static void make_udp(int ends[2])
 {
     for (int i = 0; i < 2; i++) {
@@ -551,7 +554,9 @@ static void make_udp(int ends[2])
     }
 }
 
-/* There is nobody to whom it goes: the socket is told so. */
+/*
+ * The peer's socket is closed. The byte sent to it causes an ICMP error on this socket.
+ */
 SAME(several_messages_until_an_error, true)
 {
     char bufs[2][8];
@@ -579,7 +584,7 @@ static void close_it(int fd)
     close(fd);
 }
 
-/* At its end each message is empty. */
+/* At the end of a stream each further message is empty. */
 SAME(several_messages_of_a_stream, true)
 {
     char bufs[3][8];
@@ -652,7 +657,7 @@ static int read_terminal(void *arg)
     return 0;
 }
 
-/* The terminal has some room, but not for all of it: only the other task can make more. */
+/* The terminal has room for a part of the text. The other task must read to make more. */
 IO_TEST(write_to_a_terminal_that_another_task_reads)
 {
     struct from_terminal from = {.count = 0};
@@ -691,7 +696,7 @@ static int write_terminal(void *slave)
     return 0;
 }
 
-/* The FILE's buffer is the thread's to write, and not to be written by the next flush, too. */
+/* A thread writes the FILE's buffer. The next flush must not write it again. */
 static int flush_to_terminal(void *slave)
 {
     char *text = large(), *buf = large();
@@ -707,8 +712,10 @@ static int flush_to_terminal(void *slave)
     return 0;
 }
 
-/* Nobody reads, and what was given to the terminal stays its own. Once some of it has come the
-   thread that writes it has begun. */
+/*
+ * Only a poll for the first bytes shows that the thread has begun to write. After the
+ * cancellation the thread must still have a copy of all bytes.
+ */
 static void cancel_once_it_writes(int (*body)(void *slave))
 {
     struct pollfd some = {.events = POLLIN};
@@ -733,7 +740,7 @@ IO_TEST(cancelled_flush_to_a_terminal)
     cancel_once_it_writes(flush_to_terminal);
 }
 
-/* A FIFO at a path of its own, opened at both ends. */
+/* Make a FIFO at a new path, and open both ends. */
 static void make_fifo(int ends[2])
 {
     char folder[] = "/tmp/coil-posix-XXXXXX", path[64];
@@ -753,7 +760,7 @@ static void make_fifo(int ends[2])
 
 static sem_t taken;
 
-/* The reader waits for what comes first. */
+/* The reader waits for the first bytes of each part. */
 static void *read_whole(void *fd)
 {
     char buf[2 * LETTERS];
@@ -765,7 +772,7 @@ static void *read_whole(void *fd)
     return NULL;
 }
 
-/* What is no longer than PIPE_BUF reaches a FIFO in one piece: pipe(7). */
+/* Up to PIPE_BUF bytes reach a FIFO in one piece: pipe(7). */
 IO_TEST(parts_reach_a_fifo_in_one_piece)
 {
     char letters[LETTERS];

@@ -1,5 +1,5 @@
 /*
- * test_connections.c - connect and accept: in a task as outside.
+ * test_connections.c - connecting and accepting: the same in a task as outside.
  */
 #include "differential.h"
 
@@ -30,7 +30,7 @@ static void set_timeout(int fd, int option, int ms)
     CHECK_INT(setsockopt(fd, SOL_SOCKET, option, &t, sizeof t), 0);
 }
 
-/* What a call may have changed for its own ends is as it was. */
+/* Calls may change a socket's options for a while. Record that these are restored. */
 static void say_state(int fd)
 {
     struct timeval t[2];
@@ -59,7 +59,7 @@ SAME(connect_to_a_listener, false)
     close(fd);
     close(listener);
     fd = tcp(0);
-    SAY(connect(fd, at(), address_bytes)); /* nobody listens any more */
+    SAY(connect(fd, at(), address_bytes)); /* the listener is closed */
     say_state(fd);
     SAY(connect(fd, at(), 3));
     SAY(connect(fd, NULL, address_bytes));
@@ -99,7 +99,7 @@ SAME(connect_a_datagram_socket, false)
     close_both(ends);
 }
 
-/* The queue of a listener is full: the connection is neither made nor refused. */
+/* Fill a listener's queue. A further connection is then neither made nor refused. */
 static int fill_queue(int fds[4])
 {
     int listener = listen_tcp(&address, &address_bytes, 0);
@@ -131,7 +131,7 @@ SAME(connect_until_the_time_out, true)
 
 static _Atomic bool enough;
 
-/* Whoever comes, until there are enough. */
+/* Accept connections until there are enough. */
 static void accept_all(int listener)
 {
     struct pollfd more = {.fd = listener, .events = POLLIN};
@@ -195,7 +195,7 @@ SAME(connect_to_a_local_listener_whose_queue_is_full, true)
     close(first);
 }
 
-/* The system call that the thread is blocked in, or -1. */
+/* Return the system call in which the thread is blocked, or -1. */
 static long system_call_of(pid_t thread)
 {
     char path[64], text[256] = "";
@@ -210,7 +210,7 @@ static long system_call_of(pid_t thread)
     return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
 }
 
-/* How often, of 100 times, the thread is blocked in connect(2). */
+/* How many of 100 samples show the thread blocked in connect(2). */
 static _Atomic int seen_connecting;
 
 static void *watch(void *thread)
@@ -229,7 +229,7 @@ static int connect_in_vain(void *fd)
     return 0;
 }
 
-/* The thread blocks at the first attempt alone. */
+/* Only the first attempt blocks the thread. */
 IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
 {
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[9];
@@ -246,7 +246,7 @@ IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
     CHECK_INT(connect(fds[8], at(), address_bytes), 0);
     for (int i = 0; i < 8; i++)
         tasks[i] = start_task(connect_in_vain, (void *)(intptr_t)fds[i]);
-    coil_sleep(COIL_MSEC(1)); /* each has tried once */
+    coil_sleep(COIL_MSEC(1)); /* by now each task has tried once */
     seen_connecting = 0;
     CHECK_INT(pthread_create(&watcher, NULL, watch, (void *)(intptr_t)gettid()), 0);
     CHECK_INT(pthread_join(watcher, NULL), 0);
@@ -355,7 +355,10 @@ IO_TEST(accept_by_several_tasks)
     close(s.listener);
 }
 
-/* Another process is faster, and again: the task never keeps the thread for itself. */
+/*
+ * Another process may take each connection first. The waiting task must never block the
+ * thread.
+ */
 IO_TEST(accept_beside_another_process)
 {
     struct serving s = {.listener = listen_tcp(&address, &address_bytes, 5)};
@@ -366,7 +369,7 @@ IO_TEST(accept_beside_another_process)
         int fd = tcp(0);
 
         CHECK_INT(connect(fd, at(), address_bytes), 0);
-        close(accept(s.listener, NULL, NULL)); /* this task: at once */
+        close(accept(s.listener, NULL, NULL)); /* from this task, which gets it at once */
         close(fd);
         settle();
         CHECK_INT(s.served, 0);
@@ -377,8 +380,10 @@ IO_TEST(accept_beside_another_process)
     close(s.listener);
 }
 
-/* A connection is a copy of its listener: it must not keep the short time-out with which
- * another task accepts. The time-out that the listener was given itself, it keeps. */
+/*
+ * A connection inherits its listener's options. The short time-out that another task sets
+ * to accept must not be inherited, while a time-out that the program has set must be.
+ */
 IO_TEST(accepted_connection_has_no_time_out_of_an_accept)
 {
     int listener = listen_tcp(&address, &address_bytes, 5), fd = tcp(0), other;
@@ -413,7 +418,7 @@ static void handle(int signo)
     (void)signo;
 }
 
-/* Several signals a tick, to this thread. */
+/* Send this thread several signals per tick. */
 static timer_t start_signals(void)
 {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};

@@ -2,10 +2,10 @@
  * test_futex_programs.c - random programs on locks made of futexes, in tasks, in threads,
  * and in both at once.
  *
- * The locks are those of the literature: a mutex of three states (Drepper, "Futexes Are
- * Tricky"), a condition variable with a sequence number, whose broadcast moves the waiters
- * to the mutex, and a semaphore. Each worker makes random steps; the seed decides which.
- * Checked are mutual exclusion, that every item arrives once, and that all workers end.
+ * The locks are well known: a mutex with three states (Drepper, "Futexes Are Tricky"), a
+ * condition variable with a sequence number, whose broadcast moves the waiters to the
+ * mutex, and a semaphore. Each worker makes random steps, chosen by the seed. The test
+ * checks mutual exclusion, that every item arrives once, and that all workers end.
  */
 #include "differential.h"
 
@@ -18,7 +18,7 @@
 
 typedef _Atomic uint32_t futex;
 
-/* Under ThreadSanitizer nothing is interposed: see posix/interpose.h. */
+/* Nothing is interposed under ThreadSanitizer: see posix/interpose.h. */
 #ifdef POSIX__ALONE
 #define syscall posix__syscall_of_futex
 long posix__syscall_of_futex(long number, futex *f, long operation, long value,
@@ -65,7 +65,7 @@ static void unlock(futex *lock)
 
 /* ---- a condition variable ---------------------------------------------------------- */
 
-/* False if the time was up. */
+/* Returns false if the time is up. */
 static bool wait_for_signal(futex *cond, futex *mutex, const struct timespec *until)
 {
     uint32_t before = *cond;
@@ -85,7 +85,7 @@ static void signal_one(futex *cond)
     wake_at(cond, 1);
 }
 
-/* The caller holds the mutex: it wakes those that were moved to it when it unlocks. */
+/* The caller holds the mutex. Its unlock wakes the waiters that this call moves there. */
 static void broadcast(futex *cond, futex *mutex)
 {
     uint32_t value = ++*cond;
@@ -119,15 +119,16 @@ static void post(futex *sem)
 /* ---- the program ------------------------------------------------------------------- */
 
 #define WORKERS 12 /* half of them produce, half consume */
-#define ITEMS 40   /* of each producer */
+#define ITEMS 40   /* for each producer */
 #define ROOM 3
 
 static struct {
     futex mutex, not_empty, not_full, tickets;
-    int items[ROOM], count; /* needs the mutex */
+    int items[ROOM], count; /* guarded by `mutex` */
     int produced, consumed; /* the same */
     long sum;
-    int inside, at_once; /* how many hold the mutex; how many tickets are taken */
+    /* tasks and threads that hold the mutex, and that hold a ticket */
+    int inside, at_once;
 } program;
 
 struct worker {
@@ -153,7 +154,7 @@ static void nap(int us)
         usleep((useconds_t)us);
 }
 
-/* In a task most of these suspend it. */
+/* In a task most of these calls suspend it. */
 static void dawdle(struct worker *w)
 {
     switch (next_random(w) % 8) {
@@ -183,7 +184,7 @@ static void leave(struct worker *w)
     unlock(&program.mutex);
 }
 
-/* Wait for a change, sometimes not for long. */
+/* Wait for a change, sometimes with a short time-out. */
 static void wait_inside(struct worker *w, futex *cond)
 {
     struct timespec until = from_now(CLOCK_MONOTONIC, 1);
@@ -258,7 +259,7 @@ static void *work_on_thread(void *arg)
     return NULL;
 }
 
-/* Run the worker as a task of a loop of its own, on a thread. */
+/* Run the worker as a task of a new loop on another thread. */
 static void *work_in_loop(void *arg)
 {
     struct worker *w = arg;
@@ -268,7 +269,7 @@ static void *work_in_loop(void *arg)
     return NULL;
 }
 
-/* BOTH: tasks of this thread, and threads. LOOPS: tasks of this thread, and of others. */
+/* BOTH: tasks of this thread, and threads. LOOPS: tasks of this thread and of others. */
 enum mix { TASKS, THREADS, BOTH, LOOPS };
 
 static void start(struct worker *w, enum mix mix, bool as_task)
@@ -281,7 +282,7 @@ static void start(struct worker *w, enum mix mix, bool as_task)
                   0);
 }
 
-/* Those that are cancelled make all their steps, as the locks know no failure. */
+/* A cancelled worker still makes all its steps, because the locks cannot fail. */
 static void finish(struct worker *w)
 {
     if (w->task == NULL) {
@@ -365,8 +366,9 @@ IO_TEST(futex_program_of_tasks_of_several_threads)
 /* ---- each wake-up wakes one -------------------------------------------------------- */
 
 /*
- * The values never change, so looking at them finds nothing. A lost wake-up hangs the test.
- * The calls' results are added up, so a wake-up of two tasks, or of none, shows.
+ * The values never change, so re-reading them never ends a wait: a lost wake-up hangs the
+ * test. The test adds up the results of the calls, so it sees a wake-up that wakes two
+ * waiters, or none.
  */
 #define WORDS 3
 #define WAITS 25
@@ -403,10 +405,10 @@ static void wake_some(struct worker *w)
     futex *from = &wakes.words[next_random(w) % WORDS];
     futex *to = &wakes.words[next_random(w) % WORDS];
     uint32_t n = next_random(w) % 3;
-    long rc, most = n > 0 ? n : 1; /* 0 wakes one, too */
+    long rc, most = n > 0 ? n : 1; /* 0 wakes one waiter, too */
 
     switch (next_random(w) % 4) {
-    case 0: /* both return how many were woken and moved */
+    case 0: /* both return the number of waiters woken and moved */
         rc = call_futex(from, FUTEX_CMP_REQUEUE_PRIVATE, 0,
                         (const struct timespec *)(uintptr_t)n, to, 0);
         wakes.moved += rc;
@@ -436,7 +438,7 @@ static void wake_until_all_are_done(struct worker *w)
     }
 }
 
-/* Returns how many waits timed out, or 0 if no requeue moved a worker. */
+/* Returns the number of waits that timed out, or 0 if no requeue moved a worker. */
 static long count_wakes(uint32_t seed, enum mix mix)
 {
     struct worker all[WORKERS] = {{.random = 0}};

@@ -1,6 +1,6 @@
 /*
- * test_futexes.c - futex(2) by syscall(): in a task as outside, between tasks and threads,
- * and wake-ups that do not go through libcoil-posix.
+ * test_futexes.c - futex(2) through syscall(): in a task as outside, between tasks and
+ * threads, and wake-ups that bypass libcoil-posix.
  */
 #include "differential.h"
 
@@ -23,7 +23,7 @@
 
 static _Atomic uint32_t word, other;
 
-/* The C library's own, as code with an inline system call reaches the kernel. */
+/* The C library's syscall(). Inline system calls also bypass libcoil-posix like this. */
 static long kernel_futex(_Atomic uint32_t *address, int operation, long value)
 {
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -258,7 +258,8 @@ IO_TEST(futex_wakes_as_many_tasks_as_it_should_the_oldest_first)
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 2, NULL, NULL, 0), 2);
     CHECK_INT(woken(all, 6), 2);
     CHECK_INT(all[0].state + all[1].state, 4);
-    CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0), 1); /* as the kernel */
+    /* the kernel does the same */
+    CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0), 1);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 3);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 0);
     end_tasks(all, 6);
@@ -296,7 +297,7 @@ IO_TEST(futex_moves_tasks_to_another)
     end_tasks(all, 5);
 }
 
-/* Nothing but a look at the value can find this out. */
+/* Only re-reading the value can show that the wait is over. */
 IO_TEST(futex_that_a_task_was_moved_to_is_looked_at)
 {
     struct waiter one = {.bitset = 0};
@@ -378,7 +379,7 @@ static void wait_for_sleepers(struct waiter *all, int count)
     for (int i = 0; i < count; i++)
         while (all[i].state == 0)
             usleep(500);
-    usleep(20000); /* from there to the kernel */
+    usleep(20000); /* until they sleep in the kernel */
 }
 
 IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)
@@ -400,7 +401,7 @@ IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)
         wakes++;
         usleep(20000);
     }
-    CHECK(wakes < 10); /* they were not left to the last */
+    CHECK(wakes < 10); /* wake-ups alternate between tasks and threads */
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 10 - wakes);
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_join(threads[i].thread, NULL), 0);
@@ -522,7 +523,7 @@ IO_TEST(futex_of_several_woken_by_an_inline_system_call_is_found)
     finish_later();
 }
 
-/* Another mapping of the same memory has other addresses. */
+/* Another mapping of the same memory has another address. */
 IO_TEST(futex_of_another_process_is_found)
 {
     _Atomic uint32_t *shared =
@@ -558,7 +559,7 @@ static int end_slowly(void *unused)
     return 0;
 }
 
-/* The kernel clears the word and wakes: CLONE_CHILD_CLEARTID. */
+/* The kernel clears the word and wakes its waiters: CLONE_CHILD_CLEARTID. */
 IO_TEST(futex_woken_by_the_end_of_a_thread_is_found)
 {
     static char stack[65536] __attribute__((aligned(16)));
@@ -634,8 +635,10 @@ SAME(syscall_passes_all_else_on, false)
     SAY(WEXITSTATUS(status));
 }
 
-/* The child returns from syscall() on a stack of its own: here to a function, whose address
- * lies on top of that. On other processors it would need the return address in a register. */
+/*
+ * The child returns from syscall() on a stack of its own, to the address on top of it. On
+ * other processors the return address would have to be in a register.
+ */
 #ifdef __x86_64__
 static void exit_as_child(void)
 {

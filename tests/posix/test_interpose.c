@@ -1,5 +1,5 @@
 /*
- * test_interpose.c - which functions libcoil-posix has in place of the C library's.
+ * test_interpose.c - which of the C library's functions libcoil-posix replaces.
  */
 #include "../harness/harness.h"
 
@@ -18,7 +18,7 @@ static bool is_of_posix(void *function)
            strstr(info.dli_fname, "libcoil-posix") != NULL;
 }
 
-/* The library, opened once more: what is looked up in it is its own, if it has it. */
+/* Open the library itself: a look-up in this handle finds its own functions only. */
 static void *posix_library(void)
 {
     Dl_info info;
@@ -27,8 +27,10 @@ static void *posix_library(void)
     return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* The C library's headers define some of them as well, to be inlined where it is optimised:
-   a compiler may then take the attributes of the later definition for too late. */
+/*
+ * The C library's headers define some of these functions inline when optimising. The
+ * compiler may then ignore the attributes of libcoil-posix's later definition.
+ */
 TEST(each_interposed_function_is_there_to_be_found)
 {
     void *library = posix_library();

@@ -1,5 +1,5 @@
 /*
- * test_joining.c - waiting for the end of a thread: who is woken, and when.
+ * test_joining.c - waiting for the end of a thread: which task wakes, and when.
  */
 #include "differential.h"
 
@@ -124,7 +124,7 @@ static int join(void *arg)
     return coil_sleep(0);
 }
 
-/* The clock stands still while no timer ends: what looks again by itself would move it. */
+/* The virtual clock stands still without timers: a join that polls would advance it. */
 TASK_TEST(join_is_woken_by_the_end_of_the_thread)
 {
     struct joining j = {.thread = start_thread(&j), .rc = -1};
@@ -187,7 +187,10 @@ TASK_TEST(join_of_c11_is_woken_by_the_end_of_the_thread)
     CHECK_INT(coil_now(), 0);
 }
 
-/* It cannot fail: the thread is joined, and the next call tells of the cancellation. */
+/*
+ * The join cannot fail, because the thread is already joined. The next call reports the
+ * cancellation.
+ */
 IO_TEST(join_of_a_cancelled_task_is_finished)
 {
     struct joining j = {.thread = start_thread(&j), .rc = -1};
@@ -228,7 +231,7 @@ IO_TEST(timed_join_of_a_cancelled_task_leaves_the_thread_joinable)
     CHECK(j.result == &j);
 }
 
-/* The lane's threads do not run out: system() needs one, too. */
+/* Joins must not use all threads of the lane: system() needs one, too. */
 IO_TEST(joins_in_great_number_leave_room_for_others)
 {
     enum { COUNT = 300 };
@@ -262,7 +265,7 @@ static int join_it(void *thread)
     return 0;
 }
 
-/* Eight threads serve the file lane: joins that wait there would hold up all files. */
+/* The file lane has eight threads: joins that wait there would delay all file calls. */
 TASK_TEST(join_takes_no_thread_of_the_file_lane)
 {
     enum { JOINS = 10 };
@@ -303,7 +306,7 @@ static int run_command(void *complaint)
     return 0;
 }
 
-/* The lane is the library's: no loop that closes has forgotten it. */
+/* The lane belongs to the library, so a closing loop must not report it as a leak. */
 TEST(lane_of_waiting_calls_is_no_leak)
 {
     coil_run_opts opts = {.loop = {.debug = true}};

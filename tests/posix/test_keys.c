@@ -1,5 +1,5 @@
 /*
- * test_keys.c - coil_hooks_thread_keys(): pthread_getspecific() of each task.
+ * test_keys.c - coil_hooks_thread_keys(): each task has its own pthread_getspecific().
  */
 #include "differential.h"
 
@@ -111,7 +111,7 @@ static int find_deleted(void *unused)
     return 0;
 }
 
-/* The new key has the number of the old one. */
+/* The new key has the same number as the deleted one. */
 TASK_TEST(keys_that_are_deleted_lose_their_values)
 {
     pthread_key_t old;
@@ -171,7 +171,7 @@ static int fail_often(void *unused)
     return 0;
 }
 
-/* libcoil's own keys are not the tasks': a stack would be freed under its task. */
+/* libcoil's own keys stay per thread: otherwise a running task's stack could be freed. */
 TASK_TEST(keys_of_libcoil_stay_the_threads)
 {
     for (int i = 0; i < 100; i++)

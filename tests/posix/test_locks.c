@@ -1,6 +1,5 @@
 /*
- * test_locks.c - the locks of threads and of files: in a task as outside, and between
- * tasks.
+ * test_locks.c - locks of threads and of files: in a task as outside, and between tasks.
  */
 #include "differential.h"
 
@@ -104,7 +103,7 @@ SAME(wait_for_a_condition, true)
     later(20, change, 0);
     while (!flag)
         CHECK_INT(pthread_cond_wait(&changed, &shared), 0);
-    SAY(pthread_mutex_trylock(&shared)); /* this thread's again */
+    SAY(pthread_mutex_trylock(&shared)); /* this thread holds it again */
     SAY(pthread_mutex_unlock(&shared));
     soon.tv_nsec = -1;
     SAY(pthread_cond_timedwait(&changed, &shared, &soon));
@@ -159,7 +158,8 @@ SAME(read_write_lock_of_its_own_writer, false)
         SAY(pthread_rwlock_tryrdlock(&lock));
         SAY(pthread_rwlock_unlock(&lock));
     }
-    SAY(pthread_rwlock_rdlock(&lock)); /* a reader may, and then a writer has to wait */
+    /* further readers may enter, a writer has to wait */
+    SAY(pthread_rwlock_rdlock(&lock));
     SAY(pthread_rwlock_rdlock(&lock));
     later = from_now(CLOCK_REALTIME, 5);
     SAY(pthread_rwlock_timedwrlock(&lock, &later));
@@ -195,7 +195,8 @@ SAME(locks_until_a_point_of_time, true)
     later(20, release, 0);
     SAY(pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &never));
     SAY(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &never));
-    SAY(pthread_rwlock_timedrdlock(&shared_rw, &wrong)); /* free, and refused */
+    /* the lock is free, but the time is invalid */
+    SAY(pthread_rwlock_timedrdlock(&shared_rw, &wrong));
     SAY(pthread_rwlock_unlock(&shared_rw));
     SAY(pthread_rwlock_clockwrlock(&shared_rw, CLOCK_MONOTONIC, &never));
     SAY(pthread_rwlock_unlock(&shared_rw));
@@ -224,7 +225,7 @@ SAME(semaphore_until_a_point_of_time, true)
     sem_destroy(&semaphore);
 }
 
-/* So long ago that it is no number of nanoseconds any more. */
+/* The time is too long ago to be expressed in nanoseconds. */
 SAME(locks_until_a_time_long_ago, false)
 {
     struct timespec ago = {.tv_sec = -10000000000};
@@ -249,7 +250,7 @@ struct contest {
     int inside, most, done;
 };
 
-/* Held across a wait, twice over where that is allowed. */
+/* Hold the lock during a wait, and lock it twice if its type allows that. */
 static int hold_across_a_wait(void *arg)
 {
     struct contest *c = arg;
@@ -298,8 +299,10 @@ static int unlock_and_try(void *mutex)
     return 0;
 }
 
-/* As between threads: it is not the one that locked it. */
-/* To the C library these tasks are one thread, and each would wait for itself. */
+/* The lock belongs to another task, so this task may not unlock it, as with threads. */
+/*
+ * To the C library these tasks are one thread, so each lock would deadlock with itself.
+ */
 static int write_across_a_wait(void *arg)
 {
     pthread_rwlock_t *lock = arg;
@@ -360,7 +363,7 @@ IO_TEST(condition_wait_that_is_refused_leaves_the_mutex_locked)
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
 }
 
-/* Many at a time, let go of in another order: none is forgotten, none is mistaken. */
+/* Hold many locks, and release them in another order. Each must stay distinct. */
 static int hold_many(void *arg)
 {
     pthread_mutex_t *many = arg;
@@ -384,13 +387,16 @@ IO_TEST(lock_many_recursive_ones)
         tasks[i] = start_task(hold_many, many);
     for (int i = 0; i < 3; i++)
         finish_task(tasks[i]);
-    /* Locked by a task, thrown away, and made again at the same place. */
+    /* Lock a mutex, discard it, and initialise it again at the same address. */
     CHECK_INT(pthread_mutex_lock(&many[0]), 0);
     init_mutex(&many[0], PTHREAD_MUTEX_RECURSIVE);
     finish_task(start_task(hold_many, many));
 }
 
-/* A lock is taken in spite of a cancellation; the next call that can fail tells. */
+/*
+ * A cancelled task still gets the lock. The next call that can fail reports the
+ * cancellation.
+ */
 IO_TEST(lock_in_a_cancelled_task)
 {
     struct contest c = {.most = 0};
@@ -529,7 +535,7 @@ IO_TEST(lock_a_file_by_its_description)
     compare_in_and_out(lock_by_description, true);
 }
 
-/* A child has it, says so, and keeps it until it is told to end by go[1]. */
+/* A child locks the file, reports that, and holds the lock until go[1] says to end. */
 static pid_t lock_in_child(int fd, const int go[2])
 {
     int ends[2];

@@ -1,5 +1,6 @@
 /*
- * test_names.c - look-ups: in a task as outside. Nobody out there is asked.
+ * test_names.c - name look-ups: the same in a task as outside. No query leaves the
+ * machine.
  */
 #include "differential.h"
 
@@ -96,7 +97,7 @@ SAME(look_up_hosts, false)
     say_entry(found);
 }
 
-/* What one task was told, another's question does not change under its eyes. */
+/* Another task's look-up must not overwrite the result that this task reads. */
 static int ask_again(void *arg)
 {
     (void)arg;
@@ -126,7 +127,9 @@ static int keep_lane_busy(void *fd)
     return coil_blocking(COIL_LANE_DNS, read_to_the_end, fd);
 }
 
-/* The lane's one thread is busy, so that there is no answer before it is given up. */
+/*
+ * The lane's only thread is busy, so the look-up is cancelled before there is an answer.
+ */
 IO_TEST(look_up_in_a_cancelled_task)
 {
     struct addrinfo *list = NULL;

@@ -12,7 +12,7 @@ static once_flag flag_of_c11;
 static coil_task *initialiser;
 static int initialised;
 
-/* It waits, as one does that reads a file of settings. */
+/* Like an initialiser that reads a file of settings, this one waits. */
 static void initialise(void)
 {
     initialiser = coil_task_current();
@@ -39,7 +39,7 @@ IO_TEST(once_in_many_tasks_of_a_thread)
     for (int i = 0; i < 10; i++)
         finish_task(tasks[i]);
     CHECK_INT(initialised, 1);
-    CHECK(initialiser == tasks[0]); /* in the task that came first: on no other thread */
+    CHECK(initialiser == tasks[0]); /* the first task runs it, not another thread */
 }
 
 static int need_it_in_c11(void *arg)
@@ -98,7 +98,7 @@ IO_TEST(once_that_another_thread_has_begun)
     CHECK_INT(pthread_join(thread, NULL), 0);
 }
 
-/* A routine that was begun when the process was forked is begun anew in the child. */
+/* If a process forks while a routine runs, the child begins the routine again. */
 static void fork_within(void)
 {
     pid_t pid;

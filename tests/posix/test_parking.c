@@ -1,6 +1,6 @@
 /*
- * test_parking.c - tasks that wait for locks, conditions and semaphores: who wakes them,
- * how often, and what it costs to wait.
+ * test_parking.c - tasks that wait for locks, conditions and semaphores: which of them
+ * wake, how often, and the cost of waiting.
  */
 #include "differential.h"
 
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Some tasks that wait for one condition until they may go. */
+/* Several tasks wait for one condition until the test releases them. */
 struct crowd {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -169,7 +169,8 @@ IO_TEST(condition_with_a_thousand_idle_waiters_costs_next_to_nothing)
     coil_sleep(COIL_MSEC(20));
     before = processor_time();
     coil_sleep(COIL_MSEC(500));
-    CHECK(processor_time() - before < COIL_MSEC(50)); /* 10 %; alone far below 1 % */
+    /* 10 % of the time; on an idle machine far below 1 % */
+    CHECK(processor_time() - before < COIL_MSEC(50));
     let_go(COUNT);
     pthread_cond_broadcast(&crowd.cond);
     for (int i = 0; i < COUNT; i++)
@@ -203,7 +204,7 @@ static struct shared *share(void)
     return s;
 }
 
-/* It gets the mutex when the parent waits for the condition. */
+/* The child gets the mutex once the parent waits for the condition. */
 static void change_and_post(struct shared *s)
 {
     pthread_mutex_lock(&s->mutex);
@@ -303,8 +304,10 @@ static int take_two(void *sem)
     return 0;
 }
 
-/* They share the places at which tasks are listed. Who is woken for another's post waits
- * on, and is not woken for that post again. */
+/*
+ * The semaphores share the slots in which waiting tasks are listed. A task that is woken
+ * for another semaphore's post waits on, and is not woken again for that post.
+ */
 IO_TEST(semaphores_in_great_number_wake_no_more_than_they_must)
 {
     enum { COUNT = 512 };

@@ -1,5 +1,5 @@
 /*
- * test_processes.c - children and signals: in a task as outside.
+ * test_processes.c - children and signals: the same in a task as outside.
  */
 #include "differential.h"
 
@@ -34,7 +34,7 @@ static void say_status(int status)
         say("neither");
 }
 
-/* It may not be there yet. */
+/* Wait until the child has stopped. */
 static void continue_stopped(int pid)
 {
     siginfo_t info;
@@ -87,7 +87,7 @@ SAME(wait_for_a_child_by_what_it_did, true)
     SAY(waitid(P_ALL, 0, &info, WEXITED));
 }
 
-/* It stops itself, to be traced, some time after it was started. */
+/* The child lets itself be traced, and stops some time after its start. */
 static pid_t start_traced(void)
 {
     pid_t pid = fork();
@@ -109,7 +109,7 @@ static void say_stop(int status)
         say_status(status);
 }
 
-/* Whoever traces a child is told of its stops without asking for them. */
+/* A tracer gets the stops of its child without WSTOPPED. */
 SAME(wait_for_a_child_that_is_traced, true)
 {
     siginfo_t info = {0};
@@ -140,9 +140,10 @@ SAME(run_a_command, true)
 }
 
 /*
- * SIGUSR1 is blocked, and by system() itself SIGCHLD in the thread that runs the command.
- * Where sh is dash, which blocks none from its start, only the thread can tell, after a
- * moment: posix_spawn() blocks all signals while it starts the child.
+ * The caller blocks SIGUSR1, and system() blocks SIGCHLD in the thread that runs the
+ * command. Some shells block signals themselves when they start. If sh is dash, which
+ * does not, only the mask of that thread can be checked, and only after a moment:
+ * posix_spawn() blocks all signals while it starts the child.
  */
 SAME(command_has_the_signal_mask_of_its_caller, true)
 {
@@ -190,7 +191,7 @@ static void wait_for_signals(void)
     SAY(sigtimedwait(&set, &info, &wrong));
 }
 
-/* Blocked by every thread, as one has to: any may be given it. */
+/* Every thread has to block the signal: the kernel may deliver it to any of them. */
 IO_TEST(wait_for_a_signal)
 {
     sigset_t set;
@@ -204,7 +205,7 @@ IO_TEST(wait_for_a_signal)
 /* ---- forked in a task
  * --------------------------------------------------------------------- */
 
-/* The child has no loop that turns: its calls block, as outside of tasks. */
+/* The child's loop does not run, so calls block as they do outside of tasks. */
 IO_TEST(fork_in_a_task)
 {
     int there[2], back[2], status;
@@ -230,7 +231,10 @@ IO_TEST(fork_in_a_task)
     close_both(back);
 }
 
-/* The task that has it is not in the child: nobody would ever give it back. */
+/*
+ * The task that has locked the FILE does not exist in the child, so it can never unlock
+ * it.
+ */
 static FILE *used;
 
 static int use_for_long(void *unused)

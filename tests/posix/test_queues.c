@@ -1,6 +1,6 @@
 /*
- * test_queues.c - what moves bytes and messages within the kernel: splice(), FIFOs,
- * System V's queues and semaphores; and what waits for a disk.
+ * test_queues.c - calls that move data within the kernel: splice(), FIFOs, System V
+ * queues and semaphores; and calls that wait for a disk.
  */
 #include "differential.h"
 
@@ -40,7 +40,7 @@ SAME(splice_between_pipes_and_sockets, true)
     SAY(splice(a[0], NULL, s[1], NULL, 100, SPLICE_F_MOVE));
     read_all(s[0]);
     SAY(splice(a[0], NULL, b[1], NULL, 100, SPLICE_F_NONBLOCK));
-    SAY(splice(s[0], NULL, s[1], NULL, 100, 0)); /* neither is a pipe */
+    SAY(splice(s[0], NULL, s[1], NULL, 100, 0)); /* neither end is a pipe */
     close(a[1]);
     SAY(splice(a[0], NULL, b[1], NULL, 100, 0)); /* the end */
     close(s[0]);
@@ -84,7 +84,7 @@ SAME(splice_waits_for_room, true)
     close_both(b);
 }
 
-/* A peer that does not read must not keep the thread, however much is to go. */
+/* A peer that reads slowly must not block the thread, however many bytes are sent. */
 SAME(splice_to_a_socket_that_is_read_slowly, true)
 {
     static char much[60000];
@@ -162,7 +162,7 @@ static void say_mode(int fd)
         fcntl(fd, F_GETFD) & FD_CLOEXEC ? "FD_CLOEXEC" : "inherited");
 }
 
-/* The writer says nothing, and stays: nothing can be read, and nothing hangs up. */
+/* The writer stays open without writing: there is neither data nor a hang-up. */
 SAME(open_a_fifo_to_read, true)
 {
     char byte;
@@ -236,7 +236,7 @@ static void say_stream(FILE *file)
         (flags & O_ACCMODE) == O_RDONLY ? "to read" : "to write");
 }
 
-/* Every mode, with whatever stands for O_APPEND, O_CLOEXEC, O_EXCL in it. */
+/* Every mode, also with the letters for O_APPEND, O_CLOEXEC and O_EXCL. */
 SAME(open_a_fifo_as_a_stream, true)
 {
     static const char *const modes[] = {"r", "reb", "rme", "w", "wb", "a", "ae"};
@@ -429,7 +429,7 @@ IO_TEST(write_to_the_disk_beside_other_tasks)
 
     unlink(name);
     coil_yield();
-    CHECK(!s.done); /* it is another thread's, and this one goes on */
+    CHECK(!s.done); /* another thread does it, so this task continues */
     finish_task(task);
     CHECK(s.done);
     close(s.fd);
@@ -564,7 +564,7 @@ SAME(messages_wait_in_a_posix_queue, true)
     unsigned priority;
 
     if (mail < 0)
-        return; /* not every system has them */
+        return; /* not every kernel has them */
     later(20, post_message, mail);
     SAY(mq_receive(mail, text, sizeof text, &priority));
     say("%.5s, %u", text, priority);
@@ -579,7 +579,8 @@ SAME(messages_wait_in_a_posix_queue, true)
     say("%d", has_come(CLOCK_REALTIME, &due));
     later(20, take_message, mail);
     SAY(mq_send(mail, "more", 4, 1));
-    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &due)); /* it is there already */
+    /* a message is already there */
+    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &due));
     SAY(mq_send(mail, text, 17, 1));
     finish_later();
     SAY(mq_setattr(mail, &(struct mq_attr){.mq_flags = O_NONBLOCK}, NULL));
@@ -607,7 +608,7 @@ SAME(aio_is_waited_for, true)
     SAY(aio_suspend(list, 2, NULL));
     SAY(aio_error(&reading));
     SAY(aio_return(&reading));
-    SAY(aio_suspend(list, 2, NULL)); /* it is done */
+    SAY(aio_suspend(list, 2, NULL)); /* the operation has already finished */
     finish_later();
     close_both(both);
 }

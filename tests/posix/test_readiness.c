@@ -1,5 +1,5 @@
 /*
- * test_readiness.c - poll, select, epoll: in a task as outside.
+ * test_readiness.c - poll, select, epoll: the same in a task as outside.
  */
 #include "differential.h"
 
@@ -125,8 +125,8 @@ SAME(select_one, true)
     SAY_AT_LEAST(20, select(0, NULL, NULL, NULL, &span));
 }
 
-/* A hang-up is for readers: who asks for something else goes on waiting. */
-/* A set with room for a descriptor that is more than an fd_set has. */
+/* A hang-up counts as readable only: select() for another event keeps waiting. */
+/* Use a set that is large enough for a descriptor beyond FD_SETSIZE. */
 static int select_high(int fd, struct timeval *timeout)
 {
     fd_mask set[4096 / NFDBITS] = {0};
@@ -208,7 +208,7 @@ SAME(epoll_two, true)
     CHECK_INT(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event), 0);
     SAY(epoll_wait(set, events, 4, 0));
     SAY_AT_LEAST(30, epoll_wait(set, events, 4, 30));
-    if (!test_under_valgrind()) /* which has it not */
+    if (!test_under_valgrind()) /* Valgrind does not know this call */
         SAY_AT_LEAST(30, epoll_pwait2(set, events, 4, &span, NULL));
     later(20, write_byte, ends[1]);
     SAY(epoll_wait(set, events, 4, -1));
@@ -276,7 +276,7 @@ static void send_signal(int thread)
     CHECK_INT(tgkill(getpid(), thread, SIGUSR1), 0);
 }
 
-/* Ended by a signal that nothing but the mask of these calls lets in. */
+/* End each wait with a signal that only the mask of the call unblocks. */
 static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -299,7 +299,10 @@ static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
     close(epoll);
 }
 
-/* Blocked but for these calls: the way to wait for a signal, or a descriptor. */
+/*
+ * The usual way to wait for a signal or a descriptor: block the signal except in these
+ * calls.
+ */
 SAME(wait_with_a_mask, true)
 {
     struct sigaction action = {.sa_handler = count_signal}, before_action;
@@ -315,7 +318,7 @@ SAME(wait_with_a_mask, true)
     CHECK_INT(sigaction(SIGUSR1, &action, &before_action), 0);
     CHECK_INT(pthread_sigmask(SIG_BLOCK, &usr1, &before), 0);
     wait_for_signals_by_mask(p[0], &none);
-    send_signal(gettid()); /* pending already, and kept out: it ends no wait */
+    send_signal(gettid()); /* pending but still blocked, so it ends no wait */
     later(20, write_byte, p[1]);
     FD_ZERO(&set);
     FD_SET(p[0], &set);

@@ -1,5 +1,5 @@
 /*
- * test_resolver.c - res_query() and its relatives: questions to a server of this test's,
+ * test_resolver.c - res_query() and its relatives, with queries to a server of this test,
  * which the thread's own `_res` names.
  */
 #include "differential.h"
@@ -13,7 +13,7 @@
 
 static int server;
 
-/* To the loopback alone, whatever resolv.conf says. */
+/* Send queries to the loopback interface only, whatever resolv.conf contains. */
 static void ask_here(void)
 {
     struct sockaddr_in here = {.sin_family = AF_INET,
@@ -34,7 +34,7 @@ static void ask_here(void)
     _res.ndots = 1;
 }
 
-/* As a thread finds it that has asked nothing yet. */
+/* Reset `_res` to its state before the first query of a thread. */
 static void ask_elsewhere(void)
 {
     res_nclose(&_res);
@@ -42,7 +42,7 @@ static void ask_elsewhere(void)
     close(server);
 }
 
-/* 127.1.2.3, or by the third byte of the flags that the name does not exist. */
+/* Answer one query with 127.1.2.3, or with the error `code` (the flags' second byte). */
 static void answer_one(int code)
 {
     static const unsigned char record[] = {0xc0, 12, 0, 1, 0,   1, 0, 0,
@@ -126,7 +126,7 @@ static int ask(void *arg)
     return 0;
 }
 
-/* All of them with the state of the one thread, before anybody is answered. */
+/* All queries use the state of the one thread, and are sent before the first answer. */
 IO_TEST(ask_a_name_server_in_several_tasks)
 {
     struct pollfd asked = {.events = POLLIN};
@@ -161,13 +161,13 @@ IO_TEST(ask_a_name_server_in_a_cancelled_task)
     coil_task_cancel(task, NULL);
     finish_task(task);
     CHECK_INT(answer, -ECANCELED);
-    answer_one(0); /* to whom it was left to */
+    answer_one(0); /* the thread that still waits for it */
     ask_elsewhere();
 }
 
 /* ---- getaddrinfo() and its relatives ----------------------------------------------- */
 
-/* The same server answers them, if this system looks up names by DNS at all. */
+/* Return true if getaddrinfo() on this system uses the server, and so DNS at all. */
 static bool asks_servers(void)
 {
     struct pollfd asked = {.fd = server, .events = POLLIN};

@@ -1,6 +1,6 @@
 /*
- * test_tasks.c - what only tasks have: cancellation, deadlines, closing under a waiter's
- * eyes, places where nothing may wait.
+ * test_tasks.c - what only tasks have: cancellation, deadlines, descriptors closed during
+ * a wait, regions in which a task must not wait.
  */
 #include "differential.h"
 
@@ -221,10 +221,10 @@ static int pause_until_done(void *arg)
         }
     CHECK(refused > 0 && refused <= 101);
     CHECK(waited > 0 && waited <= (coil_now() - begun) / COIL_MSEC(1));
-    return coil_sleep(COIL_SEC(100)); /* coil's own calls deliver it still */
+    return coil_sleep(COIL_SEC(100)); /* coil's own calls still deliver it */
 }
 
-/* Neither for ever nor, as libuv does, by an abort. */
+/* The loop does not spin without end, and does not abort as libuv would. */
 IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
 {
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -243,7 +243,7 @@ IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
     close(epoll_fd);
 }
 
-/* Each time-out counts anew. */
+/* Each scope that times out starts a new count of refused calls. */
 static int time_out_often(void *arg)
 {
     (void)arg;
@@ -273,7 +273,7 @@ static ssize_t call_recv_all(void)
     return recv(ends[0], large, 2, MSG_WAITALL);
 }
 
-/* What was transferred is said first. */
+/* The call returns what it transferred. The cancellation comes with the next call. */
 IO_TEST(cancelled_calls_tell_what_they_did)
 {
     for (int i = 0; i < 3; i++) {
@@ -335,7 +335,7 @@ IO_TEST(close_ends_the_calls_of_other_tasks)
     }
 }
 
-/* A dup2() that fails leaves the descriptor as it was, and so its waiters. */
+/* A failed dup2() does not change the descriptor, so its waiters stay. */
 IO_TEST(failing_dup_ends_no_call)
 {
     struct calling c = {.call = call_read};
@@ -358,8 +358,7 @@ IO_TEST(failing_dup_ends_no_call)
     close_both(ends);
 }
 
-/* ---- nothing may wait
- * ---------------------------------------------------------------------- */
+/* ---- regions without waits --------------------------------------------------------- */
 
 static int note(void *ran)
 {
@@ -367,7 +366,7 @@ static int note(void *ran)
     return 0;
 }
 
-/* One more task is ready: does it run while a byte is awaited? */
+/* Returns true if another ready task ran while this one read a byte. */
 static bool others_run_during_read(void)
 {
     static bool ran;
@@ -382,7 +381,7 @@ static bool others_run_during_read(void)
     return ran_during;
 }
 
-/* A region where the task must not wait: the thread does, as without coil. */
+/* In a region in which the task must not wait, the call blocks the thread. */
 IO_TEST(calls_block_where_nothing_may_wait)
 {
     coil_no_suspend region;
@@ -406,7 +405,7 @@ static void read_on_signal(int signo)
     read_in_handler = call_read();
 }
 
-/* A handler with a stack of its own: the others must not run below it. */
+/* A handler may run on a stack of its own. No other task may run meanwhile. */
 IO_TEST(calls_block_in_a_signal_handler)
 {
     static char room[65536];
@@ -450,7 +449,7 @@ IO_TEST(calls_block_in_callbacks)
 /* ---- fair
  * -------------------------------------------------------------------------------- */
 
-/* A pipe that always has room starves nobody. */
+/* A task that writes to a pipe with room must not starve others. */
 IO_TEST(calls_that_need_not_wait_let_others_run)
 {
     bool ran = false;
@@ -481,8 +480,10 @@ static int yield_often(void *unused)
     return coil_sleep(COIL_MSEC(1));
 }
 
-/* Calls that let others run do not deliver a cancellation that is held back. So the task
- * is not reported for going on in spite of it. */
+/*
+ * Calls that only let other tasks run do not deliver a held cancellation. So the task is
+ * not reported for ignoring it.
+ */
 IO_TEST(yields_hold_the_cancellation_back)
 {
     coil_spawn_opts opts = {.hold_cancel = true};
@@ -501,7 +502,7 @@ IO_TEST(yields_hold_the_cancellation_back)
     close_both(ends);
 }
 
-/* errno is the task's own, however many others wait meanwhile. */
+/* Each task has its own errno, however many others wait meanwhile. */
 static int fail_and_wait(void *arg)
 {
     int error = *(int *)arg;
@@ -527,7 +528,7 @@ IO_TEST(calls_keep_errno_apart)
     close_both(ends);
 }
 
-/* libcoil's own calls in a task, on descriptors of its own, are left alone. */
+/* libcoil-posix does not interpose libcoil's own calls on its own descriptors. */
 static int echo(void *arg)
 {
     coil_stream *stream = arg;

@@ -1,5 +1,5 @@
 /*
- * test_time.c - sleeping: in a task as outside.
+ * test_time.c - sleeping: the same in a task as outside.
  */
 #include "differential.h"
 
@@ -48,7 +48,7 @@ SAME(sleep_what_cannot_be, false)
     SAY(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &(struct timespec){0, 0}, NULL));
 }
 
-/* The loop's clock: an hour takes no time where that is virtual. */
+/* Sleeps follow the loop's clock: with a virtual clock an hour takes no time. */
 TASK_TEST(sleep_by_the_loops_clock)
 {
     CHECK_INT(sleep(3600), 0);

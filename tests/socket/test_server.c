@@ -793,7 +793,7 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
     coil_sleep(COIL_MSEC(10));
     CHECK(coil_testing_system_calls() - calls < 100); /* it does not spin */
     snprintf(expected, sizeof expected,
-             "A server cannot accept a connection on 127.0.0.1:%s, and rests", port);
+             "A server cannot accept a connection on 127.0.0.1:%s, and pauses", port);
     CHECK_STR(reports.first, expected);
     CHECK_INT(reports.rc, -EMFILE);
     for (int i = 0; i < 3; i++)

@@ -393,7 +393,7 @@ TEST(channel_that_would_block_a_running_loop_stops_the_program)
     coil_channel *channel = create(1);
 
     test_dies(run_block_the_loop, channel,
-              "coil_channel_get_wait: it would stop the loop of this thread; use "
+              "coil_channel_get_wait: the call would block the loop of this thread; use "
               "coil_channel_get()");
     coil_channel_release(channel);
 }

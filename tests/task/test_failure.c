@@ -219,7 +219,7 @@ static void fail_with_a_positive_number(void *arg)
 
 TEST(fail_wants_a_negative_errno)
 {
-    test_dies(fail_with_a_positive_number, NULL, "coil_fail: 5 is no negative errno");
+    test_dies(fail_with_a_positive_number, NULL, "coil_fail: 5 is not a negative errno");
 }
 
 static void fail_in_callback(void *arg)

@@ -171,7 +171,7 @@ TEST(promise_wait_would_stop_a_running_loop)
 {
     coil_promise *promise = create();
 
-    test_dies(run_wait_in_loop, promise, "it would stop the loop of this thread");
+    test_dies(run_wait_in_loop, promise, "the call would block the loop of this thread");
     CHECK_INT(coil_promise_set(promise, 7, NULL, NULL), 0);
     CHECK_INT(coil_run(wait_in_loop, promise, NULL), 7);
     coil_promise_release(promise);

@@ -1,5 +1,5 @@
 /*
- * certificates.c - certificates of all kinds, by OpenSSL.
+ * certificates.c - makes certificates of all kinds with OpenSSL.
  */
 #include "certificates.h"
 
@@ -23,7 +23,7 @@ struct wish {
     const char *name;      /* the subject's */
     const char *alt_names; /* "DNS:localhost"; NULL: an authority */
     long from, until;      /* in days from now; 0 and 0: now, for ten days */
-    bool rsa;              /* the kind of the key; else it is an elliptic curve's */
+    bool rsa;              /* an RSA key instead of one of an elliptic curve */
 };
 
 static void add_extension(X509 *certificate, X509 *issuer, int nid, const char *value)
@@ -39,7 +39,7 @@ static void add_extension(X509 *certificate, X509 *issuer, int nid, const char *
     X509_EXTENSION_free(extension);
 }
 
-/* issuer NULL: signed by itself. */
+/* If `issuer` is NULL, the certificate signs itself. */
 static struct identity make(const struct wish *wish, const struct identity *issuer)
 {
     static long serial = 1;

@@ -13,24 +13,27 @@
 
 struct certificates {
     char folder[64];
-    /* PEM files; all but the authorities and `key` hold chain and key. */
-    char root[96];       /* the authority */
-    char server[96];     /* for localhost, *.example.org, 127.0.0.1, ::1 */
-    char other_name[96]; /* for other.test; its common name is localhost */
+    /* PEM files. Except for the authorities and `key`, each holds a chain and its key. */
+    char root[96];   /* the authority */
+    char server[96]; /* for localhost, *.example.org, 127.0.0.1, ::1 */
+    /* for other.test, which its common name does not say: that is localhost */
+    char other_name[96];
     char expired[96], future[96];
     char self_signed[96];
-    char no_chain[96];  /* as server, without the intermediate */
+    char no_chain[96];  /* as `server`, without the intermediate certificate */
     char client[96];    /* "CN = client" */
-    char stranger[96];  /* a client's, of an authority of its own */
-    char locked[96];    /* a server's chain, whose key has the password "sesame" */
-    char revoked[96];   /* a server's, who is in `crl` */
-    char crl[96];       /* lists of both authorities */
-    char key[96];       /* just a key, of none of them */
-    char other_key[96]; /* the same, of another kind */
+    char stranger[96];  /* a client's, signed by an authority of its own */
+    char locked[96];    /* a server's chain; the password of its key is "sesame" */
+    char revoked[96];   /* a server's, revoked by `crl` */
+    char crl[96];       /* the revocation lists of both authorities */
+    char key[96];       /* a key that belongs to none of these certificates */
+    char other_key[96]; /* another such key, of another kind */
 };
 
 void certificates_make(struct certificates *c);
-/* One more, for the same names, signed by itself, whose key is RSA's: it takes a while.
+/*
+ * Write a self-signed certificate for the server's names, with an RSA key. Generating it
+ * takes a while.
  */
 void certificates_add_rsa(const struct certificates *c, char path[96]);
 

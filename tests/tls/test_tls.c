@@ -1,6 +1,6 @@
 /*
- * test_tls.c - streams that speak TLS, coil at both ends: what is agreed on, moving
- * bytes, ends, cancelling, failures.
+ * test_tls.c - TLS streams with coil at both ends: negotiation, moving bytes, ends,
+ * cancelling, failures.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -31,7 +31,7 @@ static coil_tls *create(const coil_tls_opts *opts)
     return tls;
 }
 
-/* Options of both ends, to be changed before connect_as(). */
+/* Default options for each end. A test changes them before connect_as(). */
 static coil_tls_opts server_opts(const struct ends *e)
 {
     return (coil_tls_opts){.certificate_file = e->files.server};
@@ -50,7 +50,7 @@ static int accept_it(void *arg)
     return 0;
 }
 
-/* A connection, and a handshake at both ends. */
+/* Connect, and make the handshake at both ends. */
 static void connect_as(struct ends *e, const char *name)
 {
     coil_stream *streams[2];
@@ -81,7 +81,7 @@ static void set_up(struct ends *e, const coil_tls_opts *server,
     connect_as(e, "localhost");
 }
 
-/* The usual: both willing. */
+/* Connect with the default options. */
 static struct ends *open_ends(void)
 {
     struct ends *e = calloc(1, sizeof *e);
@@ -170,7 +170,7 @@ static int do_write(void *arg)
     return 0;
 }
 
-/* Of struct iovec, n of them. */
+/* call->buf is an array of call->n struct iovec. */
 static int do_writev(void *arg)
 {
     struct call *c = arg;
@@ -276,7 +276,7 @@ NET_TEST(tls_ciphers)
     close_ends(e);
 }
 
-/* With TLS 1.2 and a key of RSA's there would be ciphers that are not. */
+/* TLS 1.2 with an RSA key has ciphers without forward secrecy, which coil leaves out. */
 NET_TEST(tls_ciphers_are_forward_secret_unless_others_are_asked_for)
 {
     struct ends *e = only_files();
@@ -320,7 +320,8 @@ NET_TEST(tls_alpn_is_the_servers_choice)
     disconnect(e);
     forget_contexts(e);
 
-    server.alpn = NULL; /* does not know the extension: nothing is agreed on */
+    /* the server does not know the extension: no protocol is chosen */
+    server.alpn = NULL;
     set_up(e, &server, &client);
     CHECK_INT(e->client_rc, 0);
     CHECK_PTR(coil_tls_alpn(e->client), NULL);
@@ -378,7 +379,7 @@ NET_TEST(tls_names_with_a_star_are_one_label)
     CHECK_INT(e->client_rc, 0);
     CHECK_STR(coil_tls_peer(e->client), "CN = localhost");
     disconnect(e);
-    connect_as(e, "an.other.test"); /* neither certificate is for that */
+    connect_as(e, "an.other.test"); /* neither certificate is for this name */
     CHECK_INT(e->client_rc, -EKEYREJECTED);
     check_says("CN = server");
     close_ends(e);
@@ -399,7 +400,7 @@ NET_TEST(tls_checks_addresses_as_addresses)
     }
     disconnect(e);
     connect_as(e, "127.0.0.1");
-    CHECK_PTR(coil_tls_server_name(e->server), NULL); /* no SNI for addresses */
+    CHECK_PTR(coil_tls_server_name(e->server), NULL); /* addresses are not sent in SNI */
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         disconnect(e);
         connect_as(e, wrong[i]);
@@ -424,7 +425,8 @@ NET_TEST(tls_refuses_names_that_cannot_be_one)
     CHECK_INT(coil_start_tls(ends[0], tls, long_name), -EINVAL);
     CHECK_INT(coil_accept_tls(ends[0], tls), -EINVAL);
     check_says("needs a certificate");
-    CHECK_INT(coil_write(ends[0], "plain", 5), 5); /* nothing has happened */
+    /* the stream still works without TLS */
+    CHECK_INT(coil_write(ends[0], "plain", 5), 5);
     coil_stream_destroy(ends[0]);
     coil_stream_destroy(ends[1]);
     coil_tls_release(tls);
@@ -530,7 +532,10 @@ NET_TEST(tls_server_asks_who_the_client_is)
     disconnect(e);
     forget_contexts(e);
 
-    /* In TLS 1.3 the client has finished before its certificate is looked at. */
+    /*
+     * With TLS 1.3 the client finishes the handshake before the server checks its
+     * certificate.
+     */
     client.certificate_file = e->files.stranger;
     set_up(e, &server, &client);
     CHECK_INT(e->server_rc, -ENOKEY);
@@ -550,7 +555,10 @@ NET_TEST(tls_server_asks_who_the_client_is)
     close_ends(e);
 }
 
-/* A session made where no certificate was asked for is of no use where one is. */
+/*
+ * A session of a name without client certificates cannot be resumed at a name that
+ * requires one.
+ */
 NET_TEST(tls_sessions_do_not_cross_names)
 {
     for (int version = COIL_TLS_1_2; version <= COIL_TLS_1_3; version++) {
@@ -578,7 +586,7 @@ NET_TEST(tls_sessions_do_not_cross_names)
     }
 }
 
-/* The client is revoked; only one of the two contexts has been told. */
+/* The client's certificate is revoked. Only one of the two contexts has the list. */
 static void check_revoked_at(const char *name, bool base_knows)
 {
     struct ends *e = only_files();
@@ -631,13 +639,13 @@ static void check_resumption(int version)
     }
     disconnect(e);
     connect_as(e, "127.0.0.1");
-    CHECK(!coil_tls_resumed(e->client)); /* that name was not verified */
+    CHECK(!coil_tls_resumed(e->client)); /* the session was not verified for this name */
     disconnect(e);
     coil_tls_release(e->server_tls);
     e->server_tls = create(&server);
     connect_as(e, "localhost");
     CHECK_INT(e->client_rc, 0);
-    CHECK(!coil_tls_resumed(e->client)); /* a new context has new keys */
+    CHECK(!coil_tls_resumed(e->client)); /* a new context has new ticket keys */
     close_ends(e);
 }
 
@@ -651,7 +659,7 @@ NET_TEST(tls_resumes_1_3)
     check_resumption(COIL_TLS_1_3);
 }
 
-/* Two are given, each is used once. */
+/* The server sends two tickets. Each is used once. */
 NET_TEST(tls_tickets_of_1_3_are_used_once)
 {
     struct ends *e = open_ends();
@@ -660,14 +668,14 @@ NET_TEST(tls_tickets_of_1_3_are_used_once)
     check_talk(e->server, e->client, "tickets");
     for (int i = 0; i < 4; i++) {
         disconnect(e);
-        connect_as(e, "localhost"); /* reads nothing, so gets none */
+        connect_as(e, "localhost"); /* does not read, so it gets no tickets */
         resumed += coil_tls_resumed(e->client);
     }
     CHECK_INT(resumed, 2);
     close_ends(e);
 }
 
-/* More servers than there is room for: the latest are kept. */
+/* With more servers than the cache holds, the sessions of the latest ones stay. */
 NET_TEST(tls_sessions_are_bounded)
 {
     struct ends *e = open_ends();
@@ -739,7 +747,7 @@ static int count_turns(void *arg)
     return 0;
 }
 
-/* All bytes are of one record, which OpenSSL has decrypted with the first. */
+/* All bytes are in one record, which OpenSSL decrypts at the first read. */
 IO_TEST(tls_reads_of_one_record_let_others_run)
 {
     static unsigned char sent[16000];
@@ -753,7 +761,8 @@ IO_TEST(tls_reads_of_one_record_let_others_run)
     CHECK_INT(coil_spawn(count_turns, &turns, NULL, &task), 0);
     for (size_t i = 1; i < sizeof sent; i++)
         CHECK_INT(coil_read(e->server, &byte, 1), 1);
-    CHECK(turns > (int)sizeof sent / 200); /* every 64 reads or so */
+    /* a read lets other tasks run after about 64 reads */
+    CHECK(turns > (int)sizeof sent / 200);
     coil_task_cancel(task, NULL);
     finish(task);
     close_ends(e);
@@ -775,7 +784,7 @@ NET_TEST(tls_second_reader_and_writer_are_refused)
     close_ends(e);
 }
 
-/* Small parts share a record, large ones are sealed where they lie. */
+/* Small parts share a record. Large ones are encrypted from where they are. */
 NET_TEST(tls_writes_from_many_places)
 {
     static const size_t sizes[] = {1, 0, 4095, 70000, 0, 3, 4096, 5, 200000, 2, 0};
@@ -841,7 +850,9 @@ static int do_sendfile(void *arg)
     return 0;
 }
 
-/* Cancelled again and again, it goes on from the offset without a gap or a repetition. */
+/*
+ * After each cancellation the call continues at the offset, without gaps or repetitions.
+ */
 NET_TEST(tls_sends_files)
 {
     struct ends *e = open_ends();
@@ -894,8 +905,10 @@ NET_TEST(tls_half_close)
     close_ends(e);
 }
 
-/* As on a plain stream, who is done may just close; unless the network takes only a part
-   of what could be said at once, as the simulated one does. */
+/*
+ * A plain close is enough after the last write, as on a stream without TLS. Exception:
+ * the network takes only a part of the close_notify, as the simulated network may.
+ */
 IO_TEST(tls_close_says_goodbye)
 {
     struct ends *e = open_ends();
@@ -928,7 +941,7 @@ NET_TEST(tls_stop_is_orderly_in_either_order)
     }
 }
 
-/* The connection ends, and nobody has said that the data does. */
+/* The connection ends without a close_notify. */
 static void check_truncation(bool allowed, ssize_t expected)
 {
     struct ends *e = only_files();
@@ -992,7 +1005,7 @@ NET_TEST(tls_destroy_while_a_task_waits)
     close_ends(e);
 }
 
-/* More than is taken of a connection that is not read. */
+/* more than the buffers of a connection hold if the peer does not read */
 #define HUGE ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
 
 /* ---- cancelling -------------------------------------------------------------------- */
@@ -1016,8 +1029,8 @@ NET_TEST(tls_cancelled_read_takes_nothing)
 }
 
 /*
- * The record that was cut off goes out before the next: what the peer gets is without a
- * gap, if one goes on where the count says.
+ * A cancelled write may leave a part of a record unsent. That rest goes out before the
+ * next record. The peer gets no gap if the caller continues at write_transferred.
  */
 NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 {
@@ -1051,7 +1064,10 @@ NET_TEST(tls_cancelled_write_is_continued_where_it_was)
     close_ends(e);
 }
 
-/* Closed with a record cut off, the peer must not take it for the end. */
+/*
+ * If the stream is closed after a part of a record, the peer must see a truncation and
+ * not the end of the data.
+ */
 NET_TEST(tls_close_after_a_cut_record_is_truncation)
 {
     struct ends *e = open_ends();
@@ -1084,7 +1100,7 @@ IO_TEST(tls_handshake_that_times_out)
     char byte;
     int peer, rc;
 
-    e->client = make_stream_and_peer(&peer); /* it never says anything */
+    e->client = make_stream_and_peer(&peer); /* the peer never sends anything */
     coil_scope_enter(&scope, coil_in(COIL_MSEC(20)));
     rc = coil_start_tls(e->client, tls, "localhost");
     CHECK_INT(coil_scope_exit(&scope, rc), -ETIMEDOUT);
@@ -1176,7 +1192,7 @@ IO_TEST(tls_peer_leaves_in_the_handshake)
     }
 }
 
-/* What came was changed: nothing of it is handed out, and both ends are told. */
+/* A changed record is not returned to the reader, and both ends report the error. */
 IO_TEST(tls_record_that_was_changed)
 {
     static const unsigned char record[] = {23, 3, 3, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8,
@@ -1198,7 +1214,8 @@ IO_TEST(tls_record_that_was_changed)
 /* ---- failures of the machine ------------------------------------------------------- */
 
 /*
- * Connect, talk, end. Whatever fails is returned; nothing may leak, hang or crash.
+ * One connection from its handshake to its end. Every failure is returned. Nothing may
+ * leak, hang or crash.
  */
 struct day {
     struct ends *e;
@@ -1217,7 +1234,7 @@ static int serve_a_day(void *arg)
     if (n == 0)
         n = coil_stream_shutdown_write(e->server);
     day->server_fails = n < 0;
-    coil_stream_close(e->server); /* so that the client does not wait */
+    coil_stream_close(e->server); /* the client must not wait for more */
     return 0;
 }
 
@@ -1236,7 +1253,7 @@ static ssize_t spend_a_day(struct ends *e)
     return n;
 }
 
-/* True if something failed, as it was ordered to. */
+/* Returns true if something failed because of `order`. */
 static bool bad_day(struct ends *e, void (*order)(uint64_t), uint64_t nth)
 {
     struct day day = {e, false};
@@ -1287,7 +1304,7 @@ IO_TEST(tls_nth_system_call_fails)
     check_bad_days(fail_call);
 }
 
-/* STARTTLS: what was read ahead as plain text must not be taken for what comes in TLS. */
+/* STARTTLS: bytes that were read ahead as plain text must not count as TLS data. */
 static int answer_starttls(void *arg)
 {
     struct ends *e = arg;
@@ -1344,7 +1361,7 @@ NET_TEST(tls_refuses_commands_smuggled_in_before_it)
     close_ends(e);
 }
 
-/* What the header promises, at either end. */
+/* Both ends keep the bound on stack that the header promises. */
 NET_TEST(tls_handshake_needs_little_stack)
 {
     coil_spawn_opts opts = {.stack_bytes = 32 * 1024};

@@ -93,7 +93,10 @@ static void let_pass(int moments)
         coil_sleep(COIL_USEC(150) * moments);
 }
 
-/* Who is closed has -EBADF, or was done before; the other one ends, whatever it says. */
+/*
+ * The closed end's call fails with -EBADF, unless it had ended before. The other end's
+ * call ends, too.
+ */
 static void shake_hands(struct side *closed, struct side *other, int moments,
                         bool destroys)
 {
@@ -162,7 +165,7 @@ static ssize_t call_peek(struct side *side)
     return coil_peek(side->stream, &data, 100);
 }
 
-/* It says its own end, and waits for the peer's. */
+/* Send close_notify, and wait for the peer's. */
 static ssize_t call_stop(struct side *side)
 {
     return coil_tls_stop(side->stream);
@@ -225,8 +228,10 @@ NET_TEST(tls_closed_in_each_call)
     end();
 }
 
-/* A writer that cannot go on, and who waits for it: a half-close, an answer of a
- * reader's. */
+/*
+ * The writer is blocked. The reader waits for it, as a half-close or a reader's reply
+ * does.
+ */
 NET_TEST(tls_destroyed_under_a_reader_and_a_writer)
 {
     begin();

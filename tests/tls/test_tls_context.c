@@ -1,6 +1,6 @@
 /*
- * test_tls_context.c - contexts: what is wrong with their files and options, whom they
- * trust, the one that the process shares.
+ * test_tls_context.c - contexts: errors in their files and options, the authorities that
+ * they trust, and the default context of the process.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -55,7 +55,7 @@ TASK_TEST(tls_context_with_a_key_that_is_locked)
     certificates_remove(&files);
 }
 
-/* It is another's, or even of another kind. */
+/* The key belongs to another certificate, or is of another kind. */
 TASK_TEST(tls_context_with_a_key_that_does_not_fit)
 {
     struct certificates files;
@@ -67,9 +67,9 @@ TASK_TEST(tls_context_with_a_key_that_does_not_fit)
         &(coil_tls_opts){.certificate_file = files.server, .key_file = files.other_key},
         -EINVAL, "other_key.pem'");
     check_fails(&(coil_tls_opts){.certificate_file = files.root}, -EINVAL,
-                "cannot use the key in '"); /* there is none */
+                "cannot use the key in '"); /* root.pem contains no key */
     check_fails(&(coil_tls_opts){.key_file = files.key}, -EINVAL,
-                "a key without a certificate");
+                "key_file needs a certificate_file");
     certificates_remove(&files);
 }
 
@@ -122,10 +122,11 @@ TASK_TEST(tls_context_with_options_that_cannot_be)
 
     memset(long_name, 'a', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
-    check_fails(&(coil_tls_opts){.min_version = 0x0301}, -EINVAL, "no such version");
+    check_fails(&(coil_tls_opts){.min_version = 0x0301}, -EINVAL,
+                "unknown version of TLS");
     check_fails(
         &(coil_tls_opts){.min_version = COIL_TLS_1_3, .max_version = COIL_TLS_1_2},
-        -EINVAL, "no such version");
+        -EINVAL, "unknown version of TLS");
     check_fails(&(coil_tls_opts){.ciphers = "NONSENSE"}, -EINVAL, "ciphers 'NONSENSE'");
     check_fails(&(coil_tls_opts){.ciphersuites = "NONSENSE"}, -EINVAL,
                 "ciphersuites 'NONSENSE'");
@@ -134,7 +135,7 @@ TASK_TEST(tls_context_with_options_that_cannot_be)
     check_fails(&(coil_tls_opts){.alpn = (const char *const[]){long_name, NULL}}, -EINVAL,
                 "too short or too long");
     check_fails(&(coil_tls_opts){.verify_client = true}, -EINVAL,
-                "whom to trust has to be said");
+                "verify_client needs a ca_file or ca_path");
     check_works(&(coil_tls_opts){.alpn = (const char *const[]){NULL}});
 }
 
@@ -154,7 +155,10 @@ static int accept_it(void *arg)
     return 0;
 }
 
-/* What a client gets of a server with that certificate; of the server's, `*server_rc`. */
+/*
+ * Returns the result of the client's handshake with a server with these options.
+ * *server_rc is the server's result.
+ */
 static int meet(const coil_tls_opts *server, coil_tls *client, int *server_rc)
 {
     struct accepting a = {.rc = 0};
@@ -197,7 +201,7 @@ NET_TEST(tls_authorities_in_a_folder)
     client = (coil_tls_opts){.ca_path = files.folder};
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.self_signed), -ENOKEY);
-    client.ca_path = "/"; /* a folder with none */
+    client.ca_path = "/"; /* a folder without certificates */
     CHECK_INT(meet_as(&client, files.server), -ENOKEY);
     client.ca_file = files.root; /* both count */
     CHECK_INT(meet_as(&client, files.server), 0);
@@ -236,12 +240,12 @@ NET_TEST(tls_certificates_that_were_revoked)
 
     certificates_make(&files);
     client = (coil_tls_opts){.ca_file = files.root};
-    CHECK_INT(meet_as(&client, files.revoked), 0); /* nobody has told */
+    CHECK_INT(meet_as(&client, files.revoked), 0); /* without a revocation list */
     client.crl_file = files.crl;
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.revoked), -EKEYREVOKED);
     check_says("certificate revoked (depth 0, subject 'CN = server'");
-    client.ca_file = files.self_signed; /* whose list is not there */
+    client.ca_file = files.self_signed; /* no list of this authority */
     CHECK_INT(meet_as(&client, files.self_signed), -EKEYREJECTED);
     check_says("unable to get certificate CRL");
     certificates_remove(&files);
@@ -249,7 +253,9 @@ NET_TEST(tls_certificates_that_were_revoked)
 
 /* ---- the process's own ------------------------------------------------------------- */
 
-/* It trusts whom the environment names, from its first use on. */
+/*
+ * The default context trusts the authorities that the environment names at its first use.
+ */
 IO_TEST(tls_default_context)
 {
     struct certificates files;
@@ -281,8 +287,10 @@ IO_TEST(tls_default_context_of_a_system_without_authorities)
     certificates_remove(&files);
 }
 
-/* With a certificate of its own a context asks whom the system trusts when it first connects,
-   once; as a server it never does. */
+/*
+ * A context with a certificate loads the system's authorities once, when it first
+ * connects. A server never loads them.
+ */
 IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
 {
     struct certificates files;
@@ -307,7 +315,7 @@ IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
     certificates_remove(&files);
 }
 
-/* Cancelled while it is made, it can be had the next time. */
+/* If the waiting task is cancelled while the context is made, the next call gets it. */
 IO_TEST(tls_default_context_that_nobody_waits_for)
 {
     struct certificates files;

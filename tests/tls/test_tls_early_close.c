@@ -1,8 +1,8 @@
 /*
- * test_tls_early_close.c - a client of TLS 1.3 that sends its data and is gone before the
- * server writes its session tickets. The server reads all of the data.
+ * test_tls_early_close.c - a TLS 1.3 client that sends its data and closes before the
+ * server writes its session tickets. The server must read all of the data.
  *
- * The client is OpenSSL on two memory BIOs, so that each step comes at a known moment.
+ * The client is OpenSSL on two memory BIOs, so that each step happens at a known moment.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -19,10 +19,11 @@
 enum { DATA = 20000 };
 
 struct way {
-    bool local;        /* a socket pair: a write to it fails with EPIPE at once */
+    /* on a socket pair, where the server's write fails with EPIPE at once */
+    bool local;
     bool notify;       /* the client sends close_notify */
-    bool reset;        /* it resets the connection */
-    bool certificate;  /* it has one */
+    bool reset;        /* the client resets the connection */
+    bool certificate;  /* the client has a certificate */
     bool server_first; /* the server shuts its direction down before it reads */
 };
 
@@ -58,7 +59,7 @@ static void send_output(struct client *c)
         CHECK_INT(write(c->fd, bytes, (size_t)n), n);
 }
 
-/* The server has written its flight, and waits. */
+/* The server has sent its part of the handshake, and waits. */
 static void receive_input(struct client *c)
 {
     char bytes[4096];
@@ -68,7 +69,7 @@ static void receive_input(struct client *c)
         BIO_write(SSL_get_rbio(c->ssl), bytes, (int)n);
 }
 
-/* A reset drops what the kernel has not sent. */
+/* Wait until the kernel has sent all bytes: a reset would drop the rest. */
 static void wait_until_sent(int fd)
 {
     int unsent = 1;

@@ -1,5 +1,5 @@
 /*
- * test_tls_error.c - OpenSSL's errors as ours.
+ * test_tls_error.c - how OpenSSL's errors become coil's.
  */
 #include "../harness/harness.h"
 
@@ -9,7 +9,7 @@
 
 #include <openssl/err.h>
 
-/* Where in the queue the failed allocation stands is up to OpenSSL. */
+/* The position of a failed allocation in OpenSSL's queue differs between its versions. */
 TASK_TEST(tls_failure_for_lack_of_memory_says_so_wherever_it_stands)
 {
     struct coil__tls_stream stream = {.out_of_memory = false};

@@ -1,6 +1,6 @@
 /*
- * test_tls_loops.c - TLS on several threads: contexts that loops share, streams that go
- * from one loop to another.
+ * test_tls_loops.c - TLS on several threads: contexts that loops share, and streams that
+ * move between loops.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -46,7 +46,7 @@ static int accept_it(void *arg)
     return coil_accept_tls(a->stream, a->tls);
 }
 
-/* The client's end first. */
+/* ends[0] is the client's. */
 static void connect_ends(struct shared *s, coil_stream *ends[2])
 {
     struct accepting a = {.tls = coil_tls_retain(s->server)};
@@ -74,7 +74,7 @@ static void check_talk(coil_stream *from, coil_stream *to, const char *text)
 
 #define CONNECTIONS 20
 
-/* The sessions are those of all, too: whose ticket it is does not matter. */
+/* Sessions are shared between threads, too: a ticket may be used on any of them. */
 static int use_contexts(void *arg)
 {
     int resumed = 0;
@@ -102,7 +102,7 @@ TEST(tls_threads_share_contexts)
     forget(&s);
 }
 
-/* All want it at once; it is made once. */
+/* Both threads need the default context at the same time, and share one. */
 static int use_the_default(void *arg)
 {
     struct shared copy = *(struct shared *)arg;
@@ -126,7 +126,7 @@ TEST(tls_threads_share_the_default_context)
 struct moved {
     coil_stream *stream;
     const char *backend;
-    coil_task_fn use; /* of a struct moved, attached */
+    coil_task_fn use; /* called with the struct moved, while its stream is attached */
     char line[64];
     const unsigned char *bytes;
     size_t n;
@@ -148,7 +148,7 @@ static void *run_elsewhere(void *arg)
     coil_run_opts opts = {.loop.backend = m->backend, .no_signals = true};
     int rc = coil_run(use_moved, m, &opts);
 
-    if (rc == -ENOSYS) { /* locked memory may do for one ring only */
+    if (rc == -ENOSYS) { /* the limit on locked memory may allow only one ring */
         opts.loop.backend = "epoll";
         rc = coil_run(use_moved, m, &opts);
     }
@@ -176,7 +176,10 @@ static int answer_line(void *arg)
     return 0;
 }
 
-/* What was decrypted, what has come, and what is still to come: all in order. */
+/*
+ * Bytes keep their order: those already decrypted, those received, and those still to
+ * come.
+ */
 IO_TEST(tls_stream_goes_to_another_loop_and_back)
 {
     struct moved m = {.use = answer_line};
@@ -232,7 +235,7 @@ static void check_receives(coil_stream *stream)
     CHECK_INT(wrong, 0);
 }
 
-/* A record that was cut off here comes whole from there. */
+/* A record of which a part was sent is completed from the other loop. */
 IO_TEST(tls_stream_takes_a_cut_record_along)
 {
     struct moved m = {.use = write_the_rest};
@@ -268,7 +271,7 @@ static void *destroy_elsewhere(void *arg)
     return NULL;
 }
 
-/* Without a loop there is nobody to say goodbye. */
+/* A stream outside of all loops is closed without close_notify. */
 IO_TEST(tls_stream_that_is_detached_is_destroyed_anywhere)
 {
     struct shared s;

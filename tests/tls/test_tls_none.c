@@ -1,5 +1,5 @@
 /*
- * test_tls_none.c - TLS, where coil was built without OpenSSL: nothing pretends to be it.
+ * test_tls_none.c - TLS if coil was built without OpenSSL: every call fails.
  */
 #include "../harness/harness.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_tls_peers.c - TLS with peers that are not coil: OpenSSL on a socket of its own in
- * a thread, which does what coil never asks for; its programs; Python's ssl.
+ * test_tls_peers.c - TLS with other implementations as the peer: OpenSSL in a thread,
+ * doing what coil never does; OpenSSL's programs, and Python's ssl.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -30,8 +30,8 @@ struct peer {
     void (*talk)(struct peer *peer); /* after the handshake, on the thread */
     SSL *ssl;
     int fd, handshake;
-    int go[2]; /* a pipe, by which it is told to go on, if it waits for that */
-    int comes; /* what it is to read then */
+    int go[2]; /* a pipe: a byte in it lets a waiting peer continue */
+    int comes; /* how many bytes the peer reads after that */
     pthread_t thread;
 };
 
@@ -54,7 +54,7 @@ static void *run_peer(void *arg)
     return NULL;
 }
 
-/* A client of it, after the handshake. */
+/* Connect a coil client to the peer, up to the end of the handshake. */
 static coil_stream *connect_to_peer(struct peer *p)
 {
     coil_stream *stream = make_stream_and_peer(&p->fd);
@@ -68,7 +68,7 @@ static coil_stream *connect_to_peer(struct peer *p)
     return stream;
 }
 
-/* A server for it, after the handshake. */
+/* Accept the peer with a coil server, up to the end of the handshake. */
 static coil_stream *accept_peer(struct peer *p)
 {
     coil_stream *stream = make_stream_and_peer(&p->fd);
@@ -112,13 +112,16 @@ static int make_ticket_big(SSL *ssl, void *arg)
     return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), data, sizeof data);
 }
 
-/* The length of the record that begins here (RFC 8446, 5.1). */
+/* Return the length of the record that begins here (RFC 8446, 5.1). */
 static size_t length_of_record(const unsigned char *record)
 {
     return 5 + ((size_t)record[3] << 8 | record[4]);
 }
 
-/* Sends "tick" and the first record of a ticket; what follows it when told to go on. */
+/*
+ * Send "tick" and the first record of a session ticket. The rest follows when the test
+ * writes to `go`.
+ */
 static void send_ticket_in_pieces(struct peer *p)
 {
     BIO *socket = SSL_get_wbio(p->ssl), *memory = BIO_new(BIO_s_mem());
@@ -184,7 +187,10 @@ static int write_no_more(void *arg)
     return 0;
 }
 
-/* Somebody has read the ticket's first record: OpenSSL encrypts nothing until it has all. */
+/*
+ * The client has read the ticket's first record. OpenSSL then encrypts nothing before it
+ * has the whole ticket.
+ */
 static void check_ticket_in_pieces(coil_task_fn read, coil_task_fn write_out,
                                    bool reader_leaves)
 {
@@ -255,7 +261,7 @@ static void update_keys_often(struct peer *p)
     SSL_shutdown(p->ssl);
 }
 
-/* All that the answers need: a writer afterwards, or a reader only. */
+/* A later write, or reading alone, is enough to answer the peer's key updates. */
 IO_TEST(tls_answers_key_updates)
 {
     struct peer p = {.max_version = TLS1_3_VERSION, .talk = update_keys_often};
@@ -270,7 +276,10 @@ IO_TEST(tls_answers_key_updates)
     leave_peer(&p, stream);
 }
 
-/* While a writer waits for room, its bytes the kernel's: answers do not disturb them. */
+/*
+ * Key updates arrive while a writer waits and the kernel uses its bytes. The answers must
+ * not disturb them.
+ */
 #define FLOOD ((size_t)12 * 1024 * 1024)
 
 static void update_keys_and_read_late(struct peer *p)
@@ -337,12 +346,12 @@ static void renegotiate(struct peer *p)
 
     SSL_renegotiate(p->ssl);
     CHECK(SSL_do_handshake(p->ssl) ==
-          1); /* only asks: the client's answer is read next */
+          1); /* only sends the request: the client's answer is read next */
     CHECK(SSL_read(p->ssl, buf, sizeof buf) <= 0);
     ERR_clear_error();
 }
 
-/* OpenSSL takes the warning for a failure of its handshake. */
+/* OpenSSL treats the warning as a failed handshake. */
 static void renegotiate_as_client(struct peer *p)
 {
     CHECK_INT(SSL_write(p->ssl, "tick", 4), 4);
@@ -352,7 +361,7 @@ static void renegotiate_as_client(struct peer *p)
     ERR_clear_error();
 }
 
-/* It is refused by a warning. This peer takes that for the end. */
+/* coil refuses with a warning. This peer then ends the connection. */
 static void check_that_it_is_refused(coil_stream *stream)
 {
     char byte;
@@ -443,7 +452,7 @@ static void end_program(struct program *program)
     waitpid(program->pid, NULL, 0);
 }
 
-/* The number behind the last colon of the first line that has `mark`. */
+/* Read the number after the last colon of the first line that contains `mark`. */
 static void read_port(const struct program *program, const char *mark, char port[8])
 {
     char line[256] = "";
@@ -465,7 +474,7 @@ static const char python_server[] = "import ssl, sys, socket\n"
                                     "    s.sendall(data)\n"
                                     "s.unwrap()\n";
 
-/* Write, read it back, end in order. */
+/* Write a line, read it back, and end the connection properly. */
 static void check_echo(coil_stream *stream)
 {
     static char sent[100000], back[100000];
@@ -548,7 +557,7 @@ static const char python_client[] =
     "s.unwrap()\n"
     "print('fine', flush=True)\n";
 
-/* Serve one that is started with our port. */
+/* Start a client program with the port of a coil server, and serve it. */
 static void serve(const char *const *client, const char *says)
 {
     struct certificates files;

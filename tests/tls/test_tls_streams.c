@@ -1,6 +1,6 @@
 /*
- * test_tls_streams.c - what streams can do besides reading and writing, over TLS: local
- * sockets, files, parts, other threads; bytes that come with the handshake's last.
+ * test_tls_streams.c - operations of streams other than reads and writes, over TLS: local
+ * sockets, files, vectors, other threads, and bytes in the handshake's last segment.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -41,7 +41,7 @@ static int accept_it(void *arg)
     return coil_accept_tls(e->server, e->server_tls);
 }
 
-/* A handshake on two streams that are connected. */
+/* Make the handshake on two connected streams. */
 static struct ends *speak_tls(coil_stream *streams[2])
 {
     struct ends *e = make_contexts();
@@ -91,7 +91,7 @@ static unsigned char *make_pattern(size_t size)
     return bytes;
 }
 
-/* The last byte was written: end it, and see what has come. */
+/* End the writing side, and compare the bytes that the peer received. */
 static void check_received(struct ends *e, coil_task *task, struct receiving *r,
                            size_t size)
 {
@@ -143,7 +143,7 @@ NET_TEST(tls_writes_parts)
     free(bytes);
 }
 
-/* Between other writes, and from the middle of the file on. */
+/* Files are sent between other writes, and from an offset. */
 IO_TEST(tls_sends_parts_of_files_between_writes)
 {
     size_t size = 500000;
@@ -177,13 +177,13 @@ static int sends_much(void *arg)
     char bytes[4096] = "";
     ssize_t n = 0;
 
-    /* A kernel takes some megabytes at most. */
+    /* The kernel buffers some megabytes at most. */
     for (int i = 0; i < 100000 && n >= 0; i++)
         n = coil_write(e->client, bytes, sizeof bytes);
     return (int)n;
 }
 
-/* It may wait for room, or be about to write; no matter, nobody will ever read it. */
+/* The writer may be waiting, or may be about to write. Either way its call must end. */
 NET_TEST(tls_writing_to_a_peer_that_left_ends)
 {
     coil_stream *streams[2];
@@ -234,7 +234,9 @@ static int send_parts(void *arg)
     return 0;
 }
 
-/* It is cancelled under way; what is behind the offset goes out afterwards. */
+/*
+ * The call is cancelled before its end. A second call sends the bytes after the offset.
+ */
 static void check_taken_up_again(int (*send)(void *))
 {
     size_t size = (size_t)12 * 1024 * 1024;
@@ -284,7 +286,7 @@ static int do_copy(void *arg)
     return 0;
 }
 
-/* What TLS has taken goes out; what it has not is still in the source. */
+/* The bytes that TLS has accepted are sent. The others are still in the source. */
 IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
 {
     size_t size = (size_t)6 * 1024 * 1024, done;
@@ -332,14 +334,15 @@ IO_TEST(tls_writing_parts_is_continued_where_it_was)
 /* ---- bytes that come with the handshake's last ------------------------------------- */
 
 /*
- * Somebody in between: hands the first record on, and then nothing until the client has
- * said all it has to say. The handshake's last, a line and the end come in one piece.
+ * A relay that passes the client's first record on, and holds the others back until the
+ * client has sent all of its data. So the last handshake message, a line and the end
+ * arrive together.
  */
 struct between {
     coil_stream *near, *far; /* towards the client, towards the server */
 };
 
-/* One record behind what is in `bytes`; returns its type. */
+/* Append one record to `bytes`, and return its type. */
 static int read_record(coil_stream *from, unsigned char *bytes, size_t *size)
 {
     unsigned char *head = bytes + *size;
@@ -352,7 +355,7 @@ static int read_record(coil_stream *from, unsigned char *bytes, size_t *size)
     return head[0];
 }
 
-/* What is encrypted: the client's Finished, its line, its end. */
+/* Three records are encrypted: the client's Finished, its line, and its close_notify. */
 static int hold_back(void *arg)
 {
     struct between *b = arg;
@@ -448,7 +451,7 @@ static void *run_elsewhere(void *arg)
     return coil_run(use_elsewhere, m, &opts) < 0 ? "failed" : NULL;
 }
 
-/* Half of the line is decrypted here, the other half there. */
+/* Half of the line is decrypted on this thread, the other half on the other thread. */
 IO_TEST(tls_goes_along_to_another_thread)
 {
     struct moved m = {.backend = coil_backend_name()};
@@ -479,7 +482,7 @@ IO_TEST(tls_goes_along_to_another_thread)
     close_ends(e);
 }
 
-/* The connection is the parent's: nobody says goodbye on it. */
+/* The connection belongs to the parent, so the child sends no close_notify. */
 IO_TEST(tls_stream_destroyed_by_a_forked_child_goes_on_in_the_parent)
 {
     coil_stream *streams[2];
@@ -533,7 +536,7 @@ static coil_task *start_waiting(struct waiting *w, coil_stream *stream)
     return task;
 }
 
-/* The client has got session tickets by then, which are nothing to read. */
+/* By then the client has received session tickets, which contain no data. */
 NET_TEST(tls_is_readable_when_there_are_decrypted_bytes)
 {
     coil_stream *streams[2];
@@ -551,7 +554,7 @@ NET_TEST(tls_is_readable_when_there_are_decrypted_bytes)
         finish(task);
         CHECK_INT(w.rc, 0);
         CHECK_INT(coil_read(e->client, buf, 2), 2);
-        CHECK_INT(coil_stream_wait_readable(e->client), 0); /* the record's rest */
+        CHECK_INT(coil_stream_wait_readable(e->client), 0); /* the rest of the record */
         CHECK_INT(coil_read_exact(e->client, buf + 2, 3), 3);
         CHECK(memcmp(buf, "hello", 5) == 0);
     }
@@ -612,7 +615,7 @@ IO_TEST(tls_that_is_cut_off_is_readable_and_the_read_says_so)
     make_stream_pair(streams);
     struct ends *e = speak_tls(streams);
     coil_task *task = start_waiting(&w, e->client);
-    shutdown(coil_stream_fd(e->server), SHUT_WR); /* without a goodbye */
+    shutdown(coil_stream_fd(e->server), SHUT_WR); /* without close_notify */
     finish(task);
     CHECK_INT(w.rc, 0);
     CHECK_INT(coil_stream_wait_readable(e->client), 0);
@@ -620,10 +623,11 @@ IO_TEST(tls_that_is_cut_off_is_readable_and_the_read_says_so)
     close_ends(e);
 }
 
-/* The wait meets the reset, and must not take it from the read. */
+/* The wait sees the reset, and must leave the error to the read. */
 IO_TEST(tls_that_is_reset_is_readable_and_the_read_says_so)
 {
-    struct sockaddr nobody = {.sa_family = AF_UNSPEC}; /* connect(2): a reset */
+    /* connect(2) to AF_UNSPEC resets the connection */
+    struct sockaddr nobody = {.sa_family = AF_UNSPEC};
     coil_stream *streams[2];
     struct waiting w;
     char byte;
@@ -647,7 +651,7 @@ static int reads_a_byte(void *arg)
     return (int)coil_read(e->client, &byte, 1);
 }
 
-/* Neither sees an end of the data, whoever of the two meets the reset first. */
+/* Neither call reports the end of the data, whichever of them sees the reset first. */
 IO_TEST(tls_that_is_reset_fails_its_reader_and_its_writer)
 {
     struct sockaddr nobody = {.sa_family = AF_UNSPEC};

@@ -42,7 +42,7 @@ int coil__child_handles(void)
     fd = (int)COIL__CALL(ENOSYS, syscall(SYS_pidfd_open, getpid(), 0));
     if (fd < 0)
         return -errno;
-    /* A process is no child of itself: ECHILD, if the kernel supports P_PIDFD. */
+    /* A process is not its own child, so a kernel with P_PIDFD fails with ECHILD. */
     if (COIL__CALL(EINVAL, waitid(COIL__P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG)) < 0)
         error = errno;
     close(fd);

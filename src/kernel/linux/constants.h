@@ -33,7 +33,10 @@
 /* Linux 6.9: pidfd_send_signal(2) to the process group that the process leads, or led. */
 #define COIL__PIDFD_SIGNAL_PROCESS_GROUP (1u << 2)
 
-/* Linux 5.4: waitid(2) takes a pidfd. In the C library it is no macro to ask for. */
+/*
+ * Linux 5.4: waitid(2) takes a pidfd. The C library has it as an enumerator, which #ifdef
+ * cannot test.
+ */
 #define COIL__P_PIDFD ((idtype_t)3)
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * descriptors.c - wake-ups by eventfd(2), alarms by timerfd_create(2), sets by epoll(7);
- * a descriptor's file is opened once more by its link in /proc.
+ * descriptors.c - wake-ups by eventfd(2), alarms by timerfd_create(2), sets by epoll(7).
+ * A descriptor's file is opened again by its link in /proc.
  */
 #include "../descriptors.h"
 

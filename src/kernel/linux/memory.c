@@ -49,8 +49,8 @@ void coil__memory_unguard(void *low, size_t bytes)
 
 /*
  * process_madvise(2) takes such advice for the process itself from Linux 6.13 on, and
- * COIL__PIDFD_SELF from 6.14 on. Where it does not, or stops at a range, that range is
- * asked for alone.
+ * COIL__PIDFD_SELF from 6.14 on. If the kernel does not, or stops at a range, that range
+ * gets a call of its own.
  */
 static size_t advise_all(const struct iovec *ranges, size_t n, int advice)
 {

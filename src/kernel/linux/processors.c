@@ -1,9 +1,10 @@
 /*
  * processors.c - the number of processors that this process may use.
  *
- * In a container the affinity mask often has all processors of the machine, but a quota of
- * the control group limits their time (cgroups(7), version 2). Each group on the path to
- * the root may have a quota; the smallest applies. A file that cannot be read is no limit.
+ * In a container the affinity mask often has all processors of the machine, but a quota
+ * of the control group limits their time (cgroups(7), version 2). Each group on the path
+ * to the root may have a quota; the smallest applies. A file that cannot be read does not
+ * limit anything.
  */
 #include "../processors.h"
 

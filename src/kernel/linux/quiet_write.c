@@ -1,13 +1,13 @@
 /*
  * quiet_write.c - writing without SIGPIPE.
  *
- * Sockets have MSG_NOSIGNAL, other files RWF_NOSIGNAL since Linux 6.18. Before that there
- * is no flag for pipes, and there is none for sendfile(2). The SIGPIPE of a write is sent
- * to the thread that writes. So it is blocked on this thread, and consumed before it is
- * unblocked. That is needed also if the call returns a count: a sendfile(2) whose peer
- * closes in the middle gets the signal and returns the bytes sent before. If the program
- * blocks SIGPIPE itself, nothing is done: it cannot be killed. The disposition is not
- * changed, since it belongs to the whole process.
+ * Sockets have MSG_NOSIGNAL, other files RWF_NOSIGNAL since Linux 6.18. Before that pipes
+ * lack such a flag, and sendfile(2) still does. The SIGPIPE of a write is sent to the
+ * thread that writes. So it is blocked on this thread, and consumed before it is
+ * unblocked. This also applies if the call returns a count: if the peer closes during a
+ * sendfile(2), the thread gets the signal, and the call returns the bytes sent before. If
+ * the program blocks SIGPIPE itself, nothing is done: it cannot be killed. The
+ * disposition is not changed, since it belongs to the whole process.
  */
 #include "../quiet_write.h"
 

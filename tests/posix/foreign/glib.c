@@ -1,7 +1,7 @@
 /*
- * glib.c - GLib's locks, which are futexes: each is held over a wait, and asked for by
- * tasks and by threads of GLib's. And what GLib keeps for each thread: the default main
- * context, and whether a log message is being written.
+ * glib.c - GLib's locks, which are futexes. Tasks and GLib's threads hold and acquire
+ * each of them across waits. Also the state that GLib has per thread: the default main
+ * context, and the mark for a log message that is being written.
  */
 #include "foreign.h"
 
@@ -134,7 +134,7 @@ static gboolean quit(gpointer loop)
     return G_SOURCE_REMOVE;
 }
 
-/* A main loop of the task's own, with a time-out. */
+/* Run a main loop of the task's own, with a time-out. */
 static bool run_main_loop(void)
 {
     GMainContext *context = g_main_context_new();
@@ -155,7 +155,7 @@ static bool run_main_loop(void)
     return right || foreign_failed("another task's main context");
 }
 
-/* GLib counts a message as recursive if its thread is writing another one. */
+/* GLib treats a log message as recursive if its thread is writing another one. */
 static void log_slowly(const gchar *domain, GLogLevelFlags level, const gchar *text,
                        gpointer recursions)
 {
@@ -202,7 +202,7 @@ static bool use(int number)
            wait_for_broadcast();
 }
 
-/* The items that the threads do not push, then the broadcast. */
+/* Push the items that the threads do not push, then broadcast. */
 static bool other_side(void)
 {
     bool right = true;

@@ -1,5 +1,5 @@
 /*
- * libgit2.c - clones of a repository, from git's own daemon.
+ * libgit2.c - cloning a repository from git daemon.
  */
 #include "foreign.h"
 

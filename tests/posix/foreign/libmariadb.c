@@ -1,5 +1,6 @@
 /*
- * libmariadb.c - MariaDB's connector: blocking sockets, and poll() for its time-outs.
+ * libmariadb.c - MariaDB Connector/C, which uses blocking sockets and poll() for
+ * time-outs.
  */
 #include "foreign.h"
 
@@ -56,7 +57,7 @@ static bool ask_twice(int number)
     return right;
 }
 
-/* The connector's own time-out ends a wait for an answer that does not come. */
+/* The connector's own time-out ends a wait for a response that never comes. */
 static bool give_up(void)
 {
     MYSQL *db = connect_for(1);

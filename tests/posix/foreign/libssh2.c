@@ -1,5 +1,5 @@
 /*
- * libssh2.c - SSH: a session with a real sshd, a command, and what it says.
+ * libssh2.c - SSH: a session with a real sshd, a command, and its output.
  */
 #include "foreign.h"
 

@@ -1,5 +1,5 @@
 /*
- * lua.c - a script with luasocket, which waits by select() or poll().
+ * lua.c - a script that uses luasocket, which waits in select() or poll().
  */
 #include "foreign.h"
 

@@ -1,6 +1,7 @@
 /*
- * main.c - a library that nobody tuned to, in 20 tasks of one thread; a task beside them
- * ticks all the while. Ends with `N passed, N failed`.
+ * main.c - runs a third-party library in 20 tasks of one thread. Another task ticks all
+ * the time, which it can do only while the thread is not blocked. Ends with `N passed, N
+ * failed`.
  */
 #include "foreign.h"
 
@@ -66,7 +67,7 @@ static int serve(coil_stream *client, void *arg)
     rc = coil_group_spawn(&group, hand_on, &there, NULL, NULL);
     if (rc == 0)
         rc = hand_on(&back);
-    coil_group_exit(&group, rc); /* who hangs up first is not our concern */
+    coil_group_exit(&group, rc); /* either side may close first */
     coil_stream_destroy(there.to);
     return 0;
 }

@@ -1,14 +1,16 @@
 /*
- * python.c - CPython, embedded: a state of its interpreter's for each task, which give
- * the GIL to each other as threads do, and wait for locks, conditions, queues and pipes.
+ * python.c - embedded CPython: each task has an interpreter state. The tasks take the GIL
+ * in turns as threads do, and wait for locks, conditions, queues and pipes.
  */
 #define PY_SSIZE_T_CLEAN
 #include "foreign.h"
 
 #include <Python.h>
 
-/* threading.RLock knows threads only: docs/manual/posix.md, "State and ownership by
- * thread", has these lines. */
+/*
+ * threading.RLock identifies its owner by thread. These lines are the workaround of
+ * docs/manual/posix.md, "State and ownership by thread".
+ */
 static const char setting_up[] =
     "import itertools, os, queue, threading, time\n"
     "class Identity(threading.local):\n"

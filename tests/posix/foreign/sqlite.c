@@ -1,5 +1,5 @@
 /*
- * sqlite.c - SQLite's busy time-out: everybody wants to write while one does.
+ * sqlite.c - SQLite's busy time-out: all tasks want to write, and one at a time can.
  */
 #include "foreign.h"
 

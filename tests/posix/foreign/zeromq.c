@@ -1,8 +1,7 @@
 /*
- * zeromq.c - ZeroMQ: questions to one socket, which a task of the same thread answers.
- * Then tasks that are cancelled while they wait inside it, with the cancellation held:
- * ZeroMQ stops the program when a call of its own fails with an errno that it does not
- * know.
+ * zeromq.c - ZeroMQ: requests to one socket, which a task of the same thread answers.
+ * Then tasks are cancelled while they wait inside ZeroMQ, in a region that holds the
+ * cancellation: ZeroMQ aborts if one of its calls fails with an unknown errno.
  */
 #include "foreign.h"
 
@@ -33,7 +32,7 @@ static bool answer(void)
 {
     while (foreign_begun < FOREIGN_USES)
         usleep(1000);
-    usleep(10000); /* all of them wait by now */
+    usleep(10000); /* by now all of them wait */
     for (int i = 0; i < FOREIGN_USES * ROUNDS; i++) {
         char text[20] = "";
 
@@ -72,11 +71,11 @@ static bool use(int number)
 
 #define STACK_BYTES ((size_t)1024 * 1024)
 
-/* A socket that one task receives from; `peer` is connected to it. */
+/* A socket from which one task receives. `peer` is connected to it. */
 struct receiver {
     void *socket, *peer;
     coil_task *task;
-    int received, error; /* what zmq_recv() returned, and zmq_errno() */
+    int received, error; /* the results of zmq_recv() and zmq_errno() */
     bool ended;
 };
 
@@ -104,7 +103,7 @@ static bool begin_receiver(struct receiver *r, void *of, int number)
            coil_spawn(receive, r, &opts, &r->task) == 0;
 }
 
-/* Cancelled, all of them still wait inside ZeroMQ. */
+/* Cancel all tasks, and check that they still wait inside ZeroMQ. */
 static bool cancel_all(struct receiver *all)
 {
     coil_wait_all_blocked();
@@ -117,7 +116,7 @@ static bool cancel_all(struct receiver *all)
     return true;
 }
 
-/* Back in code that asks coil, it is told. */
+/* After the region the task gets its cancellation. */
 static bool end_receiver(struct receiver *r, int received)
 {
     int rc = coil_task_await(r->task);
@@ -130,7 +129,7 @@ static bool end_receiver(struct receiver *r, int received)
     return true;
 }
 
-/* Half of them get a message, the others are told by the end of the context. */
+/* Half of the receivers get a message. The others end with the context. */
 static bool cancel_receivers(void)
 {
     struct receiver all[FOREIGN_USES];

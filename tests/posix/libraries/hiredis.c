@@ -1,5 +1,5 @@
 /*
- * hiredis.c - Redis' client in C: read() and write() on a blocking socket.
+ * hiredis.c - Redis' C client: read() and write() on a blocking socket.
  */
 #include "library.h"
 
@@ -18,7 +18,7 @@ static void *open_client(const char *server)
     return redis;
 }
 
-/* A list that does not exist: nil, once the time is over. */
+/* BLPOP of a list that does not exist returns nil once its time is over. */
 static bool call(void *handle)
 {
     redisReply *reply = redisCommand(handle, "BLPOP nokey " WAIT_S);
@@ -29,7 +29,7 @@ static bool call(void *handle)
     return right;
 }
 
-/* SO_RCVTIMEO is what it sets. */
+/* redisSetTimeout() sets SO_RCVTIMEO. */
 static bool times_out(void *handle)
 {
     redisContext *redis = handle;

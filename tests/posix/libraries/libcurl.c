@@ -1,6 +1,6 @@
 /*
- * libcurl.c - its easy interface, which waits by poll(), and looks names up on threads of
- * its own.
+ * libcurl.c - libcurl's easy interface, which waits in poll() and resolves names on
+ * threads.
  */
 #include "library.h"
 
@@ -27,7 +27,7 @@ static void *open_client(const char *server)
     return curl;
 }
 
-/* Whose name is looked up for each call, by a thread that libcurl starts. */
+/* A thread of libcurl resolves the name again for each call. */
 static void *open_client_by_name(const char *server)
 {
     CURL *curl = open_client(server);

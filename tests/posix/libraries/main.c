@@ -1,13 +1,13 @@
 /*
- * main.c - libraries from outside, unmodified: 100 tasks on one thread beside one after
- * the other.
+ * main.c - third-party libraries, unmodified: 100 tasks on one thread, compared with one
+ * call after the other.
  *
  *     posix-libraries [TASKS]      as many of each library; 100
  *     posix-libraries --alone      without libcoil-posix: the tasks wait for each other
  *
- * For each library, and for all of them together: how long a few calls take one after the
- * other, and from that TASKS of them; how long TASKS of them take in tasks; and how the
- * two compare. Less than a tenth is right. Ends with `N passed, N failed`.
+ * For each library, and for all libraries together, this program measures a few calls one
+ * after the other, and computes the time for TASKS calls. Then it measures TASKS calls in
+ * tasks. These must take less than a tenth of the time. Ends with `N passed, N failed`.
  */
 #include "library.h"
 
@@ -48,7 +48,7 @@ struct handles {
     ssize_t stack_peak;
     void **list;
     int count, right;
-    double one_by_one; /* seconds, for all of them, reckoned from a few */
+    double one_by_one; /* seconds for all calls, computed from a few */
 };
 
 static double seconds(void)
@@ -73,7 +73,7 @@ static int open_handle(void *arg)
     return 0;
 }
 
-/* In a callback, not in a task: there nothing suspends. */
+/* This runs in a callback and not in a task, so calls block. */
 struct measuring {
     struct handles *handles;
     coil_task *task;
@@ -122,7 +122,7 @@ static int call_once(void *arg)
     return 0;
 }
 
-/* The threads there are of this process; -1: not known. */
+/* Return the number of threads of this process, or -1 if it is unknown. */
 static int count_threads(void)
 {
     FILE *status = fopen("/proc/self/status", "re");
@@ -146,7 +146,7 @@ static int watch_threads(void *most)
     return -ECANCELED;
 }
 
-/* All handles of `n` libraries at once; returns the seconds it took. */
+/* Use all handles of `n` libraries at once. Returns the seconds that took. */
 static double call_together(struct handles *h, int n)
 {
     coil_spawn_opts opts = {.stack_bytes = STACK_BYTES,
@@ -221,8 +221,10 @@ static void test_time_out(struct handles *h)
     coil_task_release(task);
 }
 
-/* Each library by itself, then all at once; those with threads, or those without. The
-   handles are the caller's to close. Returns how many there are, or -1. */
+/*
+ * Test each library by itself, then all at once: those with threads, or those without.
+ * The caller closes the handles. Returns their number, or -1.
+ */
 static int test_libraries(struct handles *h, bool with_threads)
 {
     double one_by_one = 0;
@@ -267,7 +269,7 @@ static int app(void *arg)
     coil_task_cancel(watcher, NULL);
     coil_task_await(watcher);
     coil_task_release(watcher);
-    /* The second one is libcoil's: it watches for locks that block the loop. */
+    /* the second thread is libcoil's: it detects locks that block the loop */
     check(threads <= 2, "%s", "the calls of the libraries used threads");
     time_out_and_close(h, n);
     if (n < 0)
@@ -280,7 +282,9 @@ static int app(void *arg)
 /* ---- without libcoil-posix
  * ------------------------------------------------------------------ */
 
-/* What the figures above would be, were it all for nothing. */
+/*
+ * Measure without libcoil-posix: the figures that all tests would have if it did nothing.
+ */
 static int app_alone(void *arg)
 {
     struct handles h = {.library = first_library};

@@ -1,6 +1,6 @@
 /*
- * active.c - who is told that libcoil-posix is active: a program, and a library that it
- * opens as libraries are, and then with RTLD_DEEPBIND. Compiled with PLUGIN, it is that
+ * active.c - checks that coil_posix_active() is true in a program and in a library that
+ * it opens, with and without RTLD_DEEPBIND. Compiled with PLUGIN, this file is that
  * library.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,7 @@
 /*
- * allocator.c - a library with a malloc() that locks a mutex, and now and then yields
- * while it has it; and, compiled with PROGRAM, tasks and threads that allocate.
+ * allocator.c - a library whose malloc() locks a mutex, and sometimes yields while it
+ * holds it. Compiled with PROGRAM, this file is a program with tasks and threads that
+ * allocate.
  */
 #define _GNU_SOURCE
 
@@ -68,7 +69,7 @@ void free(void *old)
 
 static atomic_bool over;
 
-/* By pointers: the compiler would leave the calls out. */
+/* Called through pointers: the compiler would remove direct calls. */
 static void *(*volatile get)(size_t size) = malloc;
 static void (*volatile put)(void *old) = free;
 

@@ -30,7 +30,7 @@ static const struct call calls[] = {CALLS_THAT_SUSPEND(SUSPENDS) CALLS_OF_C23(SU
                                         CALLS_ON_LANES(ON_LANE) CALLS_FOR_ONCE(ON_LANE)
                                             CALLS_AT_INTERVALS(AT_INTERVALS)};
 
-/* Whether it is as the table says. */
+/* Return true if the task waited in the way that the table says. */
 static bool waited_so(const struct call *c)
 {
     bool on_lane = strncmp(waited_for, "blocking.", strlen("blocking.")) == 0;

@@ -1,6 +1,7 @@
 /*
- * calls.h - a call of every interposed function that may wait: for ever, until another
- * task ends it (tails.h). Those that another thread makes are over by themselves.
+ * calls.h - a call of every interposed function that may wait. Each would wait without
+ * end, so another task ends it (tails.h). Calls that another thread makes end by
+ * themselves.
  *
  * tests/posix/outside.py compares the names with posix/functions.h.
  */
@@ -49,7 +50,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* What the headers make of the functions, depending on _FORTIFY_SOURCE and the like. */
+/*
+ * Functions that the headers call instead, depending on _FORTIFY_SOURCE and similar
+ * macros.
+ */
 ssize_t __read_chk(int fd, void *buf, size_t n, size_t size);
 ssize_t __recv_chk(int fd, void *buf, size_t n, size_t size, int flags);
 ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t size, int flags,
@@ -89,11 +93,13 @@ int __overflow(FILE *file, int c);
 
 /* ---- what they are called on ------------------------------------------------------- */
 
-/* Sockets and pipes: nothing comes from the first end of these, no more goes into the
- * second end of those. */
+/*
+ * Sockets and pipes: the first end of `quiet` and `empty_pipe` receives nothing; the
+ * second end of `full` and `full_pipe` has no room.
+ */
 static int quiet[2], full[2], empty_pipe[2], full_pipe[2], other_pipe[2];
 static int listener, epoll, file, memory, unconnected;
-static struct sockaddr_un busy; /* the address of a socket with a full backlog */
+static struct sockaddr_un busy; /* the address of a socket whose backlog is full */
 static socklen_t busy_bytes = sizeof busy;
 static char fifo[40]; /* a path */
 static FILE *stream, *sink, *kept, *taken;
@@ -123,7 +129,7 @@ static struct {
 static struct sembuf take = {0, -1, 0};
 static struct flock lock_of_all;
 static mqd_t no_mail, much_mail;
-static struct aiocb64 reading; /* it never ends */
+static struct aiocb64 reading; /* a read that never ends */
 static const struct aiocb *const readings[] = {(const struct aiocb *)(void *)&reading};
 static const struct aiocb64 *const readings64[] = {&reading};
 static pthread_barrier_t barrier; /* of one */
@@ -141,7 +147,10 @@ static void never(void)
 {
 }
 
-/* A function of a va_list, of a FILE and a format or of less. */
+/*
+ * Define a function that calls `fn` with a va_list and its other arguments, such as a
+ * FILE and a format.
+ */
 #define WITH_LIST(fn, ...)                                                               \
     static int list_##fn(const char *format, ...)                                        \
     {                                                                                    \
@@ -167,7 +176,7 @@ WITH_LIST(__vdprintf_chk, full[1] COMMA 1 COMMA)
 
 /* ---- the calls --------------------------------------------------------------------- */
 
-/* Of C23, where the C library has them. */
+/* The C23 variants, if the C library has them. */
 #if __GLIBC_PREREQ(2, 38)
 WITH_LIST(__isoc23_vscanf, )
 WITH_LIST(__isoc23_vfscanf, stream COMMA)
@@ -180,7 +189,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
 #define CALLS_OF_C23(X)
 #endif
 
-/* Those that return nothing or a pointer: C++ converts neither to int. */
+/* Calls without an int result: C++ converts neither void nor a pointer to int. */
 #define THEN_0(call)                                                                     \
     __extension__({                                                                      \
         (void)(call);                                                                    \
@@ -188,7 +197,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     })
 
 /* clang-format off */
-/* In each the task waits for something that comes from another task. */
+/* In each of these calls the task waits for something that another task does. */
 #define CALLS_THAT_SUSPEND(X)                                                            \
     X(read, read(quiet[0], &byte, 1))                                                    \
     X(__read_chk, __read_chk(quiet[0], &byte, 1, 1))                                     \
@@ -327,7 +336,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(thrd_sleep, thrd_sleep(&long_time, NULL))                                          \
     X(thrd_yield, THEN_0(thrd_yield()))
 
-/* On another thread. */
+/* Calls that another thread makes. */
 #define CALLS_ON_LANES(X)                                                                \
     X(fsync, fsync(memory))                                                              \
     X(fdatasync, fdatasync(memory))                                                      \
@@ -365,10 +374,10 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(wordexp, wordexp("$(exit 0)", &words, 0))                                          \
     X(pthread_barrier_wait, pthread_barrier_wait(&barrier))
 
-/* Disturbs all of the machine, so it is called once. */
+/* sync() affects the whole machine, so it is called only once. */
 #define CALLS_FOR_ONCE(X) X(sync, THEN_0(sync()))
 
-/* Tried again and again. */
+/* Calls that are repeated at intervals. */
 #define CALLS_AT_INTERVALS(X)                                                            \
     X(open, open(fifo, O_RDONLY))                                                        \
     X(open64, open64(fifo, O_WRONLY))                                                    \
@@ -441,7 +450,7 @@ static int prepare_sockets(void)
                                                                    : listen(listener, 1);
 }
 
-/* Its backlog of none takes one connection, and a second one waits. */
+/* With a backlog of 0 the listener accepts one connection, and a second one waits. */
 static int prepare_busy(void)
 {
     int busy_listener = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -467,7 +476,7 @@ static void prepare_streams(void)
     setvbuf(stdout, NULL, _IONBF, 0);
 }
 
-/* A path of the FIFO that it keeps when its folder has gone. */
+/* The FIFO's path stays usable after its folder has been removed. */
 static int prepare_fifo(char *folder)
 {
     char path[60];
@@ -503,7 +512,7 @@ static int prepare_files(void)
     return flock(locked, LOCK_EX) < 0 ? -1 : fcntl(locked, F_OFD_SETLK, &lock_of_all);
 }
 
-/* A server at a port of this machine where nobody listens: it refuses at once. */
+/* Name a server on a port without a listener: it refuses queries at once. */
 static void refuse_queries(struct __res_state *state)
 {
     res_ninit(state);
@@ -558,7 +567,7 @@ static int prepare(void)
     return sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 
-/* Before each call: what the one before has released, ended or closed. */
+/* Before each call, restore what the previous call released, ended or closed. */
 static int prepare_call(void)
 {
     static const pthread_mutex_t unlocked = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -578,7 +587,7 @@ static int prepare_call(void)
     return pthread_create(&thread, NULL, end_when_posted, NULL);
 }
 
-/* What the kernel keeps when a process has ended. */
+/* Remove the System V objects that the kernel keeps after a process has ended. */
 static void prepare_queues(void)
 {
     struct msqid_ds limits;

@@ -1,6 +1,6 @@
 /*
- * openmp.c - two tasks share a lock of OpenMP's and hold it over a wait. libgomp waits for
- * it by an inline system call, so the second one blocks the thread for good.
+ * openmp.c - two tasks share an OpenMP lock and hold it during a wait. libgomp waits with
+ * an inline system call, so the second task blocks the thread for good.
  */
 #include <coil.h>
 

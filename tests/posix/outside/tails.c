@@ -1,13 +1,13 @@
 /*
- * tails.c - every kind of function that coil calls in a task, ending in every kind of
- * call: compiled so that the call is a jump, it returns into libcoil, and must suspend
- * the task all the same.
+ * tails.c - every kind of function that coil calls in a task, with every kind of call as
+ * its last statement. The compiler turns such a call into a jump, so the call returns
+ * straight into libcoil. It must suspend the task nevertheless.
  *
- * Each call would wait for ever. Another task, which runs only if the thread is not
- * blocked, ends it: by a cancellation, or by unlocking what it waits for.
+ * Each call would wait without end. Another task ends it with a cancellation, or by
+ * unlocking the lock. That task runs only if the thread is not blocked.
  *
- * What coil calls where nothing may be suspended, hooks and callbacks, ends in calls that
- * are over soon: they are the C library's there, and the program goes on.
+ * Hooks and callbacks, in which nothing may be suspended, end in calls that take a
+ * moment. Those go to the C library, and the program continues.
  *
  *     tails          all of them; prints those that blocked the thread
  */
@@ -41,7 +41,7 @@
     }
 CALLS(FORMS)
 
-/* Those that nothing may be suspended in. */
+/* Forms for functions in which nothing may be suspended. */
 #define MORE_FORMS(name, call)                                                           \
     FORMS(name, call)                                                                    \
     static int name##_compare(const void *a, const void *b)                              \
@@ -63,7 +63,7 @@ CALLS(FORMS)
         call;                                                                            \
     }
 
-/* Over soon, also where they stop the thread. */
+/* Calls that soon end, even where they block the thread. */
 static const struct timespec moment = {0, 1000000};
 /* clang-format off */
 #define SHORT_CALLS(X)                                                                   \
@@ -102,7 +102,7 @@ static int in_body(const struct forms *f)
     return f->as_int(NULL);
 }
 
-/* The task's own body: nothing of ours is below it on the stack. */
+/* The body of the task itself: no function of this program is below it on the stack. */
 static int spawn_and_await(const struct forms *f, const coil_spawn_opts *opts)
 {
     coil_task *task = NULL;
@@ -213,7 +213,7 @@ static int in_started_task(const struct forms *f)
     return coil_group_exit(&group, rc);
 }
 
-/* Cancelling what waits for the promise cancels the task. */
+/* Cancelling the task that waits for the promise cancels the other task. */
 static int in_task_from_another_thread(const struct forms *f)
 {
     coil_promise *promise;
@@ -227,7 +227,7 @@ static int in_task_from_another_thread(const struct forms *f)
     return rc;
 }
 
-/* The server's end cancels the handler. */
+/* When the server stops, it cancels the handler. */
 static int in_handler(const struct forms *f)
 {
     coil_listener *server;
@@ -430,7 +430,7 @@ static void report(const void *arg, int status)
     printf("%s that ends in %s(): status %d\n", p->kind->name, p->forms->name, status);
 }
 
-/* Every kind of function in the call; returns how many went wrong. */
+/* Test every kind of function with the call. Returns the number of failures. */
 static int run_kinds(const struct kind *some_kinds, int kind_count,
                      const struct forms *forms)
 {

@@ -1,6 +1,6 @@
 /*
- * tails.h - what tails.c and tails_cxx.cpp share: the calls, each of which would wait for
- * ever, the task that ends one, and a process for each.
+ * tails.h - code that tails.c and tails_cxx.cpp share: the calls, the task that ends each
+ * call, and a process for each.
  */
 #include <coil.h>
 #include <coil/posix.h>
@@ -9,9 +9,12 @@
 
 #include <sys/prctl.h>
 
-/* The call is about to begin in this task. */
+/* This task is about to make the call. */
 static coil_task *caller;
-/* What it waited for when another task first ran; NULL if none ran. "": it was ready. */
+/*
+ * The kind of wait that the caller was in when another task first ran. NULL if none ran;
+ * "" if the caller was ready.
+ */
 static const char *waited_for;
 static bool is_ending;
 
@@ -25,7 +28,7 @@ static void begin(void)
     begin_in(coil_task_current());
 }
 
-/* Some calls yield now and then before they wait. */
+/* Some calls yield a few times before they wait. */
 static void look(void)
 {
     coil_waiting waiting;
@@ -63,7 +66,7 @@ static void take_long(void)
         coil_sleep(COIL_MSEC(1));
 }
 
-/* Holds what only the holder can release. */
+/* Hold a lock that only its holder can release. */
 static int hold(void *unused)
 {
     (void)unused;
@@ -73,7 +76,7 @@ static int hold(void *unused)
     return 0;
 }
 
-/* Calls that fail as they should are nothing to report. */
+/* Ignore the reports of calls that are expected to fail. */
 static void say_nothing(const coil_exception *exception, void *unused)
 {
     (void)exception;
@@ -89,7 +92,7 @@ static int start_over(void)
     return prepare_call();
 }
 
-/* A function in a task of its own, beside the one that ends the call in it. */
+/* Run a function in a task, beside the task that ends its call. */
 static int run_one(int (*fn)(void *arg), void *arg)
 {
     coil_task *tasks[3];
@@ -106,7 +109,7 @@ static int run_one(int (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* A function that is run with each of several arguments, one after the other. */
+/* A function that runs with each of several arguments, one after the other. */
 struct work {
     int (*fn)(void *arg);
     char *args;
@@ -130,7 +133,7 @@ static void run_in_child(struct work *work)
         _exit(2);
     child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever ends our parent */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends this process however its parent ends */
         pause();
         _exit(0);
     }
@@ -140,8 +143,10 @@ static void run_in_child(struct work *work)
     _exit(0);
 }
 
-/* In a process of its own: it may never end. Then report() it, and go on behind it in a
- * new one. How many were reported. */
+/*
+ * Run the work in a new process, which may hang. After a failure call report(), and
+ * continue with the next argument in another process. Returns the number of failures.
+ */
 static int run_alone(struct work work, void (*report)(const void *arg, int status))
 {
     int wrong = 0;
