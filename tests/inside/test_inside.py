@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-from programs import BUILD, SOURCES, lines_of, matches, output_of
-from page_server import ALL_PAGES, SITE, crawled_by
+from programs import BUILD, FOLDER, SOURCES, lines_of, matches, output_of
+from page_server import ALL_PAGES, SITE, crawled_by, serving
 from check import Skip, contains, equal, run_tests
 
 
@@ -263,6 +263,63 @@ def test_crawl_finds_the_same_pages_by_all_five():
                 + (r"[1-9]\d* tries without success\n" if name == "1_spin" else ""), err)
 
 
+HTML = {"Content-Type": "text/html; charset=latin-1"}
+CHAPTER = {
+    "/": (200, HTML, '<a href="/foo"><A HREF=\'bar#x\'><a href="/"><a href="/text">'
+          '<a href="/gone"><a href="/cut"><a href="http://localhost/"><a href="mailto:x@y">'
+          '<a href="/hop0"><a href="/nowhere"><a href="/foo#again">'),
+    "/foo": (300, {"Location": "/baz"}, "many choices"),
+    "/bar": (302, {"Location": "baz"}, ""),
+    "/baz": (200, {"Content-Type": "text/html"}, '<a href="/">'),
+    "/text": (200, {"Content-Type": "text/plain"}, 'href="/unseen"'),
+    "/cut": None,
+    "/nowhere": (301, {}, ""),
+    **{f"/hop{i}": (307, {"Location": f"/hop{i + 1}"}, "") for i in range(20)},
+}
+
+
+def chapters_lines(server, *options, reports=True):
+    """The report of crawl/5_chapter without the server's URL, and standard error."""
+    if not os.path.exists(os.path.join(FOLDER, "crawl/5_chapter")):
+        raise Skip("there is no coil-http")
+    out, err = output_of("crawl/5_chapter", *options, server.url, reports=reports)
+    return out.replace(server.url, "").splitlines(), err.replace(server.url, "")
+
+
+def test_crawl_5_is_the_chapters_last_with_its_report():
+    with serving(CHAPTER) as server:
+        lines, err = chapters_lines(server)
+    equal(lines[:22], [
+        "*** Report ***", "/ 200 text/html latin-1 " + str(len(CHAPTER["/"][2])) + " 7/8",
+        "/bar 302 redirect /baz", "/baz 200 text/html utf-8 12 0/1",
+        lines[4], "/foo 300 redirect /baz", "/gone 404 None utf-8 4",
+        *(f"/hop{i} 307 redirect /hop{i + 1}" for i in (0, 1, 10, *range(2, 10))),
+        "/nowhere error redirect without a Location", "/text 200 text/plain utf-8 14",
+        lines[20], lines[21]])
+    matches(r"/cut error \S.*", lines[4])
+    matches(r"Finished 19 urls in \d+\.\d{3} secs \(max_tasks=10\) \(\d+\.\d{3} urls/sec/task\)",
+            lines[20])
+    equal(lines[-2:], ["Todo: 0", "Done: 19"])
+    contains(lines, "        13 redirect")
+    equal(err, "redirect limit reached for /hop11\n")
+    tries = server.requests.count("/cut")
+    assert tries >= 4, tries  # max_tries; libcurl tries once more on a connection that it had kept
+    equal(sorted(path for path in server.requests if path != "/cut"),
+          sorted(["/", "/bar", "/baz", "/foo", "/gone", "/nowhere", "/text",
+                  *(f"/hop{i}" for i in range(11))]))  # each once, also where ways meet
+
+
+def test_crawl_5_takes_the_chapters_options():
+    with serving({**CHAPTER, "/cut": (200, {}, "")}) as server:
+        lines, err = chapters_lines(server, "--max_redirect", "0", "--max_tasks", "1",
+                                    "--max_tries", "1", "--select")
+    contains(lines, "Done: 8")
+    contains(next(line for line in lines if line.startswith("Finished")), "(max_tasks=1)")
+    equal(sorted(err.splitlines()), ["redirect limit reached for /baz"] * 2
+          + ["redirect limit reached for /hop1"])
+    equal(server.connections, 1)  # the session reuses it, as each response is released
+
+
 TOYS = ["02", "05", "06", "07", "08", "09", "toy", "pages", "0_", "1_", "2_", "3_"]
 
 
@@ -277,6 +334,7 @@ def test_they_say_what_they_show_and_stay_short():
         text = path.read_text(encoding="utf-8")
         assert text.startswith(f"/*\n * {path.name} - "), path.name
         limit = 80 if path.suffix == ".c" and not path.name.startswith(tuple(LONGER)) else 220
+        limit = 375 if path.name.startswith("5_") else limit  # a whole crawler, with its report
         assert text.count("\n") <= limit, f"{path.name} has {text.count(chr(10))} lines"
         assert "src/" not in text, path.name
         if path.suffix == ".c":
