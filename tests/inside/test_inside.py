@@ -120,13 +120,31 @@ def test_07_toy_select_reads_while_others_sleep():
     lines = lines_of("07_toy_select")
     equal([line for line in lines if line.startswith("background")],
           [f"background round {number}" for number in range(1, 6)])
-    equal(sorted(line for line in lines if not line.startswith("background")),
-          ["done /dev/urandom: got 4096 B", "done /proc/self/exe: got 4096 B",
+    equal(sorted(line for line in lines if not line.startswith(("background", " "))),
+          ["done /dev/urandom: got 32768 B", "done /proc/self/exe: got 4096 B",
            "done a socket: got 32768 B", "read /dev/urandom", "read /proc/self/exe",
            "read a socket"])
     equal(lines[:4], ["background round 1", "read /dev/urandom", "read /proc/self/exe",
                       "read a socket"])
     assert lines.index("background round 2") < lines.index("done a socket: got 32768 B")
+    # what the others wait for, and how far they are
+    at = lines.index("background round 2") + 1
+    waits = [line for line in lines if line.startswith("  ")]
+    equal(lines[at:at + len(waits)], waits)
+    for line in waits[:-2]:  # a reader that has ended is not in the list
+        progress = int(matches(r"  AsyncRead\(file=\d+, amount=(?:32768|4096), progress=(\d+)\)", line)[1])
+        assert progress < 32768, line
+    progress = int(matches(r"  AsyncRecv\(file=3, amount=32768, progress=(\d+)\)", waits[-2])[1])
+    equal((progress % 2048, progress < 32768), (0, True))
+    matches(r"  AsyncSleep\(until=\d+\.\d{3}\)", waits[-1])
+
+
+def test_07_toy_selects_loop_is_as_long_as_its_head_says():
+    text = (SOURCES / "07_toy_select.c").read_text(encoding="utf-8")
+    for function, most in (("static void run(void)", 30), ("static int wait_for_events(", 25)):
+        body = text[text.index(function):]
+        lines = body[:body.index("\n}\n") + 2].count("\n") + 1
+        assert lines <= most, (function, lines)
 
 
 def test_08_epoll_loop_runs_until_nothing_is_left():
@@ -149,8 +167,11 @@ run_until_complete:
   b2: the future is done
   b3: awaiting it again takes no turn
   the task is a future: a result
-  the timer: a future that call_later() sets
+  the earlier timer, though it was asked for later
+  the later timer
+  a timer can set a future
   a cancelled future calls its callback, too
+  so does a future that fails: Input/output error
 stop:
   ready before the stop: called
 the next run:
@@ -324,7 +345,7 @@ TOYS = ["02", "05", "06", "07", "08", "09", "toy", "pages", "0_", "1_", "2_", "3
 
 
 # Programs with more than one idea: all generators of the documents, a loop and programs on it, the
-# five rules of asyncio, a crawler.
+# six rules of asyncio, a crawler.
 LONGER = ["03", "07", "08", "09", "0_", "2_", "3_", "4_"]
 
 
@@ -333,7 +354,7 @@ def test_they_say_what_they_show_and_stay_short():
     for path in [*SOURCES.glob("*.[ch]"), *SOURCES.glob("crawl/*.[ch]")]:
         text = path.read_text(encoding="utf-8")
         assert text.startswith(f"/*\n * {path.name} - "), path.name
-        limit = 80 if path.suffix == ".c" and not path.name.startswith(tuple(LONGER)) else 220
+        limit = 80 if path.suffix == ".c" and not path.name.startswith(tuple(LONGER)) else 240
         limit = 375 if path.name.startswith("5_") else limit  # a whole crawler, with its report
         assert text.count("\n") <= limit, f"{path.name} has {text.count(chr(10))} lines"
         assert "src/" not in text, path.name
