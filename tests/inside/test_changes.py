@@ -155,6 +155,13 @@ def test_18_gather_does_not_wait_for_the_fourth():
     equal("after fourth" in lines, False)
 
 
+def test_19_half_the_limit_and_as_many_tasks():
+    with changed("19_threads_fail", ("#define LIMIT 200", "#define LIMIT 100")) as program:
+        threads, tasks = lines_of(program)
+    assert int(threads.split()[0]) < 100, threads
+    equal(tasks, "20000 tasks wait, in one thread")
+
+
 def test_crawl_0_by_one_thread():
     with changed("crawl/0_threads", ("#define THREADS 4", "#define THREADS 1")) as program:
         out, _, server = crawled_by(program)

@@ -275,6 +275,16 @@ def test_18_gather_waits_for_all():
         f"gather: 0; third: {-errno.ENOENT}, fourth: 6"])
 
 
+def test_19_threads_fail_and_tasks_do_not():
+    out, err = output_of("19_threads_fail", reports=True)
+    if err != "":
+        raise Skip(err.strip())  # no user of its own, and no namespace
+    threads, tasks = out.splitlines()
+    made = int(matches(r"(\d+) threads, then: Resource temporarily unavailable", threads)[1])
+    assert made < 200, made
+    equal(tasks, "20000 tasks wait, in one thread")
+
+
 def test_crawl_finds_the_same_pages_by_all_five():
     for name in ("0_threads", "1_spin", "2_callbacks", "3_futures", "4_coil"):
         out, err, server = crawled_by(f"crawl/{name}")
@@ -345,8 +355,8 @@ TOYS = ["02", "05", "06", "07", "08", "09", "toy", "pages", "0_", "1_", "2_", "3
 
 
 # Programs with more than one idea: all generators of the documents, a loop and programs on it, the
-# six rules of asyncio, a crawler.
-LONGER = ["03", "07", "08", "09", "0_", "2_", "3_", "4_"]
+# six rules of asyncio, threads and tasks under one limit, a crawler.
+LONGER = ["03", "07", "08", "09", "19", "0_", "2_", "3_", "4_"]
 
 
 def test_they_say_what_they_show_and_stay_short():
