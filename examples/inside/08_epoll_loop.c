@@ -5,9 +5,9 @@
  * coroutine yields the future that it waits for, and its task adds itself as the future's
  * callback. A future does not know what completes it: here a timer, an event of a
  * descriptor, or the end of another task. Waiting for a descriptor is an ordinary
- * function: wait_fd(). The program corrects mistakes of the article: connect() and send()
- * do not block; the clock is monotonic; the loop polls in every round, even while tasks
- * are ready; and a descriptor is unregistered before its callback is called, because the
+ * function: wait_fd(). The program corrects mistakes of the article. connect() and send()
+ * do not block. The clock is monotonic. The loop polls in every round, even while tasks
+ * are ready. A descriptor is unregistered before its callback is called, because the
  * callback may register it again.
  *
  * Let coroutine() not wait before recv(): no bytes have arrived yet.
@@ -26,7 +26,7 @@
 /* [future] */
 struct future {
     bool done;
-    void *value;
+    void *result;
     struct task *waiter; // the callback: continues this task
 };
 
@@ -43,12 +43,12 @@ static int ready_count, io_count, timer_count;
 static struct timer {
     double deadline;
     struct future *future;
-} timers[MAX];
+} timers[MAX]; // sorted by deadline
 
-static void future_set(struct future *future, void *value)
+static void future_set(struct future *future, void *result)
 {
     future->done = true;
-    future->value = value;
+    future->result = result;
     if (future->waiter != NULL)
         ready[ready_count++] = future->waiter;
 }
@@ -57,7 +57,7 @@ static void future_set(struct future *future, void *value)
 /* [await] */
 static void *await(struct future *future)
 {
-    return future->done ? future->value : gen_yield(future);
+    return future->done ? future->result : gen_yield(future);
 }
 
 static void wait_fd(int fd, unsigned events)
@@ -75,8 +75,12 @@ static void wait_fd(int fd, unsigned events)
 static void loop_sleep(double duration)
 {
     struct future future = {.done = false};
+    double deadline = now() + duration;
+    int at = timer_count++;
 
-    timers[timer_count++] = (struct timer){now() + duration, &future};
+    for (; at > 0 && timers[at - 1].deadline > deadline; at--)
+        timers[at] = timers[at - 1];
+    timers[at] = (struct timer){deadline, &future};
     await(&future);
 }
 /* [end] */
@@ -84,7 +88,7 @@ static void loop_sleep(double duration)
 /* [step] */
 static void task_step(struct task *task)
 {
-    void *yielded, *result = task->awaited ? task->awaited->value : NULL;
+    void *yielded, *result = task->awaited ? task->awaited->result : NULL;
 
     if (!gen_send(task->gen, result, &yielded)) {
         gen_free(task->gen);
@@ -106,23 +110,20 @@ static void task_begin(struct task *task, void *(*body)(void *), void *arg)
 /* [run] */
 static void run_timers(void)
 {
-    for (int i = 0; i < timer_count; i++) {
-        struct timer timer = timers[i];
-        if (timer.deadline > now())
-            continue;
-        memmove(&timers[i], &timers[i + 1], (size_t)(--timer_count - i) * sizeof timer);
-        future_set(timer.future, NULL);
-        i--;
-    }
+    int due = 0;
+
+    while (due < timer_count && timers[due].deadline <= now())
+        future_set(timers[due++].future, NULL);
+    timer_count -= due;
+    memmove(timers, &timers[due], (size_t)timer_count * sizeof *timers);
 }
 
 static int poll_timeout_ms(void)
 {
     double left = 10; // the longest wait
 
-    for (int i = 0; i < timer_count; i++)
-        if (timers[i].deadline - now() < left)
-            left = timers[i].deadline - now();
+    if (timer_count > 0 && timers[0].deadline - now() < left)
+        left = timers[0].deadline - now();
     return left < 0 || ready_count > 0 ? 0 : (int)(left * 1000) + 1;
 }
 

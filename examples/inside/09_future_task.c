@@ -4,20 +4,28 @@
  * The program uses toy_loop.h, which follows asyncio's source, and prints the order of
  * events: (1) A task does not begin in task_begin(), but in the next turn. (2)
  * set_result() calls no callback: the waiting task continues one turn later. (3) A
- * cancelled handle is not called. (4) When the loop is stopped, handles that are already
- * ready are still called in that turn; handles that become ready in it are not. (5) A
- * task that still waits when the loop is closed stays pending.
+ * cancelled handle is not called, and timers are called in the order of their times. (4)
+ * When the loop is stopped, handles that are already ready are still called in that turn;
+ * handles that become ready in it are not. (5) A task that still waits when the loop is
+ * closed stays pending.
  *
  * In future_end(), call future_run_callback() directly: "b2" is printed before "the
- * setter goes on", in the middle of the setter.
+ * setter continues", in the middle of the setter.
  */
 #include "toy_loop.h"
+
+#include <errno.h>
 
 static struct future answer, never;
 
 static void say(void *arg)
 {
     printf("  %s\n", (char *)arg);
+}
+
+static void break_it(void *future)
+{
+    future_set_error(future, -EIO);
 }
 
 /* [tasks] */
@@ -44,23 +52,28 @@ static void *waiter(void *arg)
 static void *main_task(void *arg)
 {
     struct task a, b;
-    struct future timer = {.state = PENDING}, unwanted = {.state = PENDING};
+    struct future timer = {.state = PENDING}, unwanted = timer, broken = timer;
 
     task_begin(&a, setter, NULL);
     task_begin(&b, waiter, "a result");
     printf("  both tasks are created, none has run\n");
-    await(&b.future);
-    printf("  the task is a future: %s\n", (char *)b.future.result);
+    printf("  the task is a future: %s\n", (char *)await(&b.future));
 
+    call_later(0.02, say, "the later timer");
     call_later(0.02, future_set_result, &timer);
-    struct handle *handle = call_later(0.01, say, "THIS IS NEVER PRINTED");
-    handle->cancelled = true;
+    call_later(0.01, say, "the earlier timer, though it was asked for later");
+    call_later(0.01, say, "THIS IS NEVER PRINTED")->cancelled = true;
+    sleep_until(now() + 0.03); // now all of them are due
     await(&timer);
-    printf("  the timer: a future that call_later() sets\n");
+    printf("  a timer can set a future\n");
 
     call_soon(future_cancel, &unwanted);
-    if (await(&unwanted) == CANCELLED)
+    await(&unwanted);
+    if (unwanted.state == CANCELLED)
         printf("  a cancelled future calls its callback, too\n");
+    call_soon(break_it, &broken);
+    await(&broken);
+    printf("  so does a future that fails: %s\n", strerror(-broken.error));
     return arg;
 }
 /* [end] */

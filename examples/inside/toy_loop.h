@@ -2,11 +2,12 @@
  * toy_loop.h - asyncio's Future, Task and loop as a toy, for 09_future_task.c and
  * crawl/3.
  *
- * It has the names of asyncio's source. (asyncio sorts due timers by time; here they run
- * in the order of their creation.) A completed future does not call its callbacks: it
- * puts a handle for each into the ready queue. A task is a future, and its step is such a
+ * The names are those of asyncio's source. A completed future does not call its callback: it
+ * puts a handle for it into the ready queue. A task is a future, and its step is such a
  * callback. A turn runs the handles that are ready at its beginning. Handles that become
- * ready during the turn wait for the next one. The toy does not use coil.
+ * ready during the turn wait for the next one. Timers that are due run in the order of
+ * their times. (asyncio has a heap for them; here the list is sorted.) The toy does not
+ * use coil.
  */
 #ifndef TOY_LOOP_H
 #define TOY_LOOP_H
@@ -24,6 +25,7 @@ enum future_state { PENDING, CANCELLED, FINISHED };
 
 struct future {
     enum future_state state;
+    int error; // a negative errno if it failed; asyncio has an exception
     void *result;
     void (*callback)(struct future *future, void *arg); // asyncio has a list
     void *callback_arg;
@@ -34,7 +36,7 @@ struct future {
 struct handle {
     void (*fn)(void *arg);
     void *arg;
-    double when; // for a timer
+    double when; // for a timer: `scheduled` is sorted by it
     int fd;      // for a reader or writer
     short events;
     bool cancelled;
@@ -48,15 +50,21 @@ static struct {
 } loop;
 /* [end] */
 
+/* Insert a copy behind the handles whose time is not later. */
 static inline struct handle *loop_add(struct handle **list, int *n, struct handle handle)
 {
     struct handle *added = malloc(sizeof *added);
+    int at = *n;
+
     if (added == NULL || *n == LOOP_MAX) {
         fprintf(stderr, "the toy is too small\n");
         exit(1);
     }
     *added = handle;
-    return list[(*n)++] = added;
+    for (; at > 0 && list[at - 1]->when > handle.when; at--)
+        list[at] = list[at - 1];
+    (*n)++;
+    return list[at] = added;
 }
 
 static inline struct handle *loop_take(struct handle **list, int *n, int at)
@@ -92,12 +100,13 @@ static inline void future_run_callback(void *arg)
     future->callback(future, future->callback_arg);
 }
 
-static inline void future_end(struct future *future, enum future_state state,
+static inline void future_end(struct future *future, enum future_state state, int error,
                               void *result)
 {
     if (future->state != PENDING)
         return;
     future->state = state;
+    future->error = error;
     future->result = result;
     if (future->callback != NULL)
         call_soon(future_run_callback, future); // never calls it here and now
@@ -115,20 +124,23 @@ static inline void future_add_done_callback(struct future *future,
 
 static inline void future_set_result(void *future) // also used as a handle's function
 {
-    future_end(future, FINISHED, NULL);
+    future_end(future, FINISHED, 0, NULL);
 }
 
-static inline void future_cancel(void *future) // the same
+static inline void future_set_error(struct future *future, int error)
 {
-    future_end(future, CANCELLED, NULL);
+    future_end(future, FINISHED, error, NULL);
 }
 
-/* Await the future, in a task. Returns its state, at once if the future is done. */
-static inline enum future_state await(struct future *future)
+static inline void future_cancel(void *future) // also used as a handle's function
 {
-    if (future->state == PENDING)
-        gen_yield(future);
-    return future->state;
+    future_end(future, CANCELLED, 0, NULL);
+}
+
+/* Await the future, in a task. Returns its result, at once if the future is done. */
+static inline void *await(struct future *future)
+{
+    return future->state == PENDING ? gen_yield(future) : future->result;
 }
 /* [end] */
 
@@ -142,14 +154,13 @@ static inline void task_step_soon(void *task);
 
 static inline void task_step(struct future *woken_by, void *arg)
 {
-    (void)woken_by;
     struct task *task = arg;
-    void *yielded;
+    void *yielded, *result = woken_by != NULL ? woken_by->result : NULL;
 
-    if (!gen_send(task->gen, NULL, &yielded)) { // Python: StopIteration
+    if (!gen_send(task->gen, result, &yielded)) { // Python: StopIteration
         gen_free(task->gen);
         loop.tasks--;
-        future_end(&task->future, FINISHED, yielded);
+        future_end(&task->future, FINISHED, 0, yielded);
     } else if (yielded == NULL) { // a bare yield: continue in the next turn
         call_soon(task_step_soon, task);
     } else { // the yielded future
@@ -176,9 +187,8 @@ static inline void run_once(void)
     struct pollfd fds[LOOP_MAX];
     double timeout = loop.watched_count > 0 ? 3600 : 0;
 
-    for (int i = 0; i < loop.scheduled_count; i++) // asyncio uses a heap
-        if (i == 0 || loop.scheduled[i]->when - now() < timeout)
-            timeout = loop.scheduled[i]->when - now();
+    if (loop.scheduled_count > 0)
+        timeout = loop.scheduled[0]->when - now();
     if (loop.ready_count > 0 || loop.stopping || timeout < 0)
         timeout = 0;
     for (int i = 0; i < loop.watched_count; i++)
@@ -189,10 +199,10 @@ static inline void run_once(void)
         if (fds[i].revents != 0)
             loop.ready[loop.ready_count++] =
                 loop_take(loop.watched, &loop.watched_count, i);
-    for (int i = 0; i < loop.scheduled_count; i++) // all timers that are due
-        if (loop.scheduled[i]->when <= now())
-            loop.ready[loop.ready_count++] =
-                loop_take(loop.scheduled, &loop.scheduled_count, i--);
+    for (double end = now(); // all timers that are due by now, the earliest first
+         loop.scheduled_count > 0 && loop.scheduled[0]->when <= end;)
+        loop.ready[loop.ready_count++] =
+            loop_take(loop.scheduled, &loop.scheduled_count, 0);
     for (int todo = loop.ready_count; todo > 0; todo--) {
         struct handle *handle = loop_take(loop.ready, &loop.ready_count, 0);
         if (!handle->cancelled)

@@ -1,4 +1,5 @@
 """A small site, and functions that run the crawlers of examples/inside/crawl on it."""
+import contextlib
 import http.server
 import threading
 import time
@@ -16,6 +17,33 @@ def body_of(path):
 
 
 ALL_PAGES = "".join(f"{path} {len(body_of(path))}\n" for path in sorted(SITE))
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    """Send what self.server.answers has for a path: a status, headers, a body. None: hang up.
+    Keeps connections open, and counts them."""
+    protocol_version = "HTTP/1.1"
+
+    def setup(self):
+        super().setup()
+        self.server.connections += 1
+
+    def do_GET(self):
+        self.server.requests.append(self.path)
+        answer = self.server.answers.get(self.path, (404, {}, "gone"))
+        if answer is None:
+            self.close_connection = True
+            return
+        status, headers, body = answer
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
 
 
 class Page(http.server.BaseHTTPRequestHandler):
@@ -36,8 +64,25 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True  # of connections that stay open
+
     def handle_error(self, *_):
         pass  # a crawler may give up
+
+
+@contextlib.contextmanager
+def serving(answers):
+    """A server of these answers: its URL is server.url."""
+    with Server(("127.0.0.1", 0), Answer) as server:
+        server.answers, server.requests, server.connections = answers, [], 0
+        server.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def crawled_by(program):

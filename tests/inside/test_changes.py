@@ -64,6 +64,12 @@ def test_07_the_end_comes_before_the_amount():
         contains(lines_of(program), "done a socket: got 6144 B")
 
 
+def test_07_a_socket_that_blocks_is_refused():
+    with changed("07_toy_select", ("SOCK_STREAM | SOCK_NONBLOCK", "SOCK_STREAM")) as program:
+        said = output_of(program, reports=True, status=-signal.SIGABRT)[1]
+    contains(said, "O_NONBLOCK")
+
+
 def test_08_nothing_is_there_yet():
     with changed("08_epoll_loop",
                  ("    wait_fd(fd, EPOLLIN);\n    ssize_t n", "    ssize_t n")) as program:
@@ -75,6 +81,13 @@ def test_09_a_callback_in_the_middle_of_the_setter():
                                     "future_run_callback(future); // never")) as program:
         lines = lines_of(program)
     assert lines.index("  b2: the future is done") < lines.index("  a3: the setter continues")
+
+
+def test_09_timers_in_the_order_of_their_making():
+    with changed("09_future_task", ("at > 0 && list[at - 1]->when > handle.when", "false")) as program:
+        lines = lines_of(program)
+    assert (lines.index("  the later timer")
+            < lines.index("  the earlier timer, though it was asked for later")), lines
 
 
 def test_10_what_is_there_is_not_waited_for():
@@ -140,6 +153,13 @@ def test_18_gather_does_not_wait_for_the_fourth():
         lines = lines_of(program, reports=True, status=1)
     contains(lines[-1], f"gather: {-errno.ENOENT}; ")
     equal("after fourth" in lines, False)
+
+
+def test_19_half_the_limit_and_as_many_tasks():
+    with changed("19_threads_fail", ("#define LIMIT 200", "#define LIMIT 100")) as program:
+        threads, tasks = lines_of(program)
+    assert int(threads.split()[0]) < 100, threads
+    equal(tasks, "20000 tasks wait, in one thread")
 
 
 def test_crawl_0_by_one_thread():

@@ -2,18 +2,16 @@
  * mini/coil.h - coil in one header, to be read from top to bottom.
  *
  * A task is a function with a stack of its own. When it must wait, it enters a queue and
- * switches to the loop, which switches to the first task that is ready. This file has the
- * queues, and the functions that move tasks from them back to `ready`. Programs that need
+ * switches to the loop, which switches to the first task that is ready. Programs that need
  * no more compile on it unchanged: cc -I examples/inside/mini examples/hello.c
  *
  *     yield -> ready                         wait for bytes -> polled, woken by epoll
  *     sleep -> sleepers, woken by the clock  await a task -> its waiters, woken by its end
  *     exit a group -> its exit, woken by the last child
  *
- * coil_task_cancel() wakes a task from any queue. Left out: futures, scopes, shields,
- * locks, queues, generators, contexts, threads, TLS, streams, files, processes, io_uring.
- * Also: guard pages, an errno for each task, options, reasons, reports, checks, a heap for
- * sleepers, two tasks on one descriptor. After a cancellation every wait fails.
+ * coil_task_cancel() wakes a task from any queue; after that every wait fails. Left out:
+ * futures, scopes, shields, locks, streams, files, generators, contexts, threads, io_uring,
+ * guard pages, an errno for each task, reports, checks, two tasks on one descriptor.
  */
 #pragma once
 
@@ -41,6 +39,9 @@
 
 typedef struct coil_task coil_task;
 typedef int (*coil_task_fn)(void *arg);
+typedef struct coil_spawn_opts {
+    size_t arg_bytes;
+} coil_spawn_opts;
 TAILQ_HEAD(coil__queue, coil_task);
 
 typedef struct coil_group {
@@ -81,40 +82,51 @@ static struct {
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* Queues are sorted by `until`. If it is 0 for all tasks, they are first in, first out. */
-static void coil__move(coil_task *task, struct coil__queue *to, int64_t until, int rc)
+static void coil__leave(coil_task *task)
 {
     if (task->queue != NULL)
         TAILQ_REMOVE(task->queue, task, link);
-    coil_task *before = TAILQ_LAST(to, coil__queue);
+    task->queue = NULL;
+}
+
+/* Queues are sorted by `until`. If it is 0 for all tasks, they are first in, first out. */
+static void coil__enter(coil_task *task, struct coil__queue *queue, int64_t until)
+{
+    coil_task *before = TAILQ_LAST(queue, coil__queue);
     while (before != NULL && before->until > until)
         before = TAILQ_PREV(before, coil__queue, link);
     if (before != NULL)
-        TAILQ_INSERT_AFTER(to, before, task, link);
+        TAILQ_INSERT_AFTER(queue, before, task, link);
     else
-        TAILQ_INSERT_HEAD(to, task, link);
-    task->queue = to;
+        TAILQ_INSERT_HEAD(queue, task, link);
+    task->queue = queue;
     task->until = until;
-    task->rc = rc;
 }
 
 static void coil__wake(coil_task *task, int rc)
 {
-    coil__move(task, &coil__loop.ready, 0, rc);
-    task->awaited = NULL;
+    coil__leave(task);
+    coil__enter(task, &coil__loop.ready, 0);
+    task->rc = rc;
 }
 
 /* All waits call this. Until the loop switches back, no frame of the task is touched. */
+static int coil__suspend(struct coil__queue *queue, int64_t until)
+{
+    coil_task *self = coil__loop.current;
+    self->rc = 0;
+    coil__enter(self, queue, until);
+    swapcontext(&self->context, &coil__loop.context);
+    return self->rc;
+}
+
+/* A wait that a cancellation ends. If it came before, the wait ends in the next turn. */
 static int coil__park(struct coil__queue *queue, int64_t until)
 {
     coil_task *self = coil__loop.current;
-
-    if (self->cancelling > 0) // refused in the next turn, so others run
-        coil__wake(self, 0);
-    else
-        coil__move(self, queue, until, 0);
-    swapcontext(&self->context, &coil__loop.context);
-    return self->cancelling > 0 ? -ECANCELED : self->rc;
+    bool refused = self->cancelling > 0;
+    int rc = coil__suspend(refused ? &coil__loop.ready : queue, refused ? 0 : until);
+    return self->cancelling > 0 ? -ECANCELED : rc;
 }
 
 COIL_SUSPENDS int coil_yield(void)
@@ -125,7 +137,6 @@ COIL_SUSPENDS int coil_yield(void)
 COIL_API int64_t coil_now(void)
 {
     struct timespec now;
-
     clock_gettime(CLOCK_MONOTONIC, &now);
     return COIL_SEC(now.tv_sec) + now.tv_nsec;
 }
@@ -138,7 +149,6 @@ COIL_SUSPENDS int coil_sleep(int64_t ns)
 COIL_SUSPENDS int coil_wait_fd(int fd, unsigned events)
 {
     struct epoll_event event = {.events = events, .data.ptr = coil__loop.current};
-
     if (epoll_ctl(coil__loop.epoll, EPOLL_CTL_ADD, fd, &event) < 0)
         return errno == EEXIST ? -EBUSY : -errno;
     int rc = coil__park(&coil__loop.polled, 0);
@@ -157,7 +167,9 @@ COIL_SUSPENDS int coil_task_await(coil_task *task)
     if (task->ended)
         return task->rc;
     coil__loop.current->awaited = task; // so that a cancellation finds it
-    return coil__park(&task->waiters, 0);
+    int rc = coil__park(&task->waiters, 0);
+    coil__loop.current->awaited = NULL;
+    return rc;
 }
 
 /* ---- cancelling -------------------------------------------------------------------- */
@@ -189,16 +201,11 @@ static void coil__group_cancel(coil_group *group)
 
 /* ---- the life of a task ------------------------------------------------------------ */
 
-typedef struct coil_spawn_opts {
-    size_t arg_bytes;
-} coil_spawn_opts;
-
 static void coil__task_main(void)
 {
     coil_task *self = coil__loop.current;
     coil_group *group = self->group;
     int rc = self->cancelling > 0 ? -ECANCELED : self->fn(self->arg);
-
     self->rc = rc;
     self->ended = true;
     while (!TAILQ_EMPTY(&self->waiters))
@@ -210,20 +217,17 @@ static void coil__task_main(void)
         return;     // to uc_link, which is the loop's context
     group->rc = rc; // the first failure: the other results are not needed
     coil__group_cancel(group);
-    if (TAILQ_EMPTY(&group->exit)) // the owner is still in the group's body
-        group->owner_cancelled = coil_task_cancel(group->owner, "group");
+    group->owner_cancelled = coil_task_cancel(group->owner, "group");
 }
 
 COIL_API int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                               const coil_spawn_opts *opts, coil_task **out)
 {
     size_t bytes = opts != NULL ? opts->arg_bytes : 0;
-    coil_task *task = malloc(sizeof *task + COIL_STACK_BYTES + bytes);
-
-    if (task == NULL || group->cancelled) {
-        free(task);
-        return task == NULL ? -ENOMEM : -ESHUTDOWN;
-    }
+    coil_task *task =
+        group->cancelled ? NULL : malloc(sizeof *task + COIL_STACK_BYTES + bytes);
+    if (task == NULL)
+        return group->cancelled ? -ESHUTDOWN : -ENOMEM;
     *task = (coil_task){.fn = fn, .group = group};
     task->references = out != NULL && group->owner == NULL ? 2 : 1;
     task->arg = bytes > 0 ? memcpy(task->stack + COIL_STACK_BYTES, arg, bytes) : arg;
@@ -255,18 +259,15 @@ COIL_API void coil_group_enter(coil_group *group)
 /* Children may use the owner's frame, so even a cancelled owner waits for them. */
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc)
 {
-    int held_back = 0;
-
-    if (rc < 0)
-        coil__group_cancel(group);
-    while (!TAILQ_EMPTY(&group->children))
-        if (coil__park(&group->exit, 0) < 0) {
+    coil_task *owner = group->owner;
+    while (!TAILQ_EMPTY(&group->children)) {
+        if (rc < 0 || owner->cancelling > 0)
             coil__group_cancel(group);
-            rc = rc < 0 ? rc : -ECANCELED;
-            held_back += group->owner->cancelling;
-            group->owner->cancelling = 0;
-        }
-    group->owner->cancelling += held_back - group->owner_cancelled; // minus our own
+        coil__suspend(&group->exit, 0); // until the last child ends, or a cancellation
+        if (owner->cancelling > 0 && rc >= 0)
+            rc = -ECANCELED;
+    }
+    owner->cancelling -= group->owner_cancelled; // the group's own request
     return group->rc < 0 ? group->rc : rc;
 }
 
@@ -296,12 +297,10 @@ static void coil__take_turn(void)
 {
     coil__poll();
     coil_task *last = TAILQ_LAST(&coil__loop.ready, coil__queue);
-
     for (bool more = last != NULL; more;) {
         coil_task *task = coil__loop.current = TAILQ_FIRST(&coil__loop.ready);
         more = task != last; // tasks that become ready now wait for the next turn
-        TAILQ_REMOVE(&coil__loop.ready, task, link);
-        task->queue = NULL;
+        coil__leave(task);
         swapcontext(&coil__loop.context, &task->context);
         coil__loop.current = NULL;
         if (task->ended)
@@ -319,24 +318,24 @@ static void coil__note_interrupt(int signo)
 static int coil__await_interrupt(void *main_task)
 {
     if (coil_wait_fd(coil__loop.interrupt, COIL_READABLE) > 0)
-        coil__loop.interrupted = coil_task_cancel(main_task, "Ctrl-C");
+        coil__loop.interrupted = coil_task_cancel(*(coil_task **)main_task, "Ctrl-C");
     return 0;
 }
 
 COIL_API int coil_run(coil_task_fn fn, void *arg, const void *opts)
 {
-    coil_task *main_task;
-
     (void)opts;
-    coil_group_enter(&coil__loop.strays); // without an owner: no task runs yet
-    int rc = coil_spawn(fn, arg, NULL, &main_task);
-    if (rc < 0)
-        return rc;
+    coil_task *main_task = NULL;
     coil__loop.epoll = epoll_create1(EPOLL_CLOEXEC);
     coil__loop.interrupt = eventfd(0, EFD_CLOEXEC);
+    int rc = coil__loop.epoll < 0 || coil__loop.interrupt < 0 ? -errno : 0;
+    coil_group_enter(&coil__loop.strays); // without an owner: no task runs yet
     signal(SIGINT, coil__note_interrupt);
-    coil_spawn(coil__await_interrupt, main_task, NULL, NULL);
-    while (!main_task->ended)
+    if (rc == 0)
+        rc = coil_spawn(coil__await_interrupt, &main_task, NULL, NULL);
+    if (rc == 0)
+        rc = coil_spawn(fn, arg, NULL, &main_task);
+    while (rc == 0 && !main_task->ended)
         coil__take_turn();
     coil__group_cancel(&coil__loop.strays);
     while (!TAILQ_EMPTY(&coil__loop.strays.children))
@@ -344,7 +343,7 @@ COIL_API int coil_run(coil_task_fn fn, void *arg, const void *opts)
     signal(SIGINT, SIG_DFL);
     close(coil__loop.interrupt);
     close(coil__loop.epoll);
-    rc = main_task->rc;
+    rc = rc == 0 ? main_task->rc : rc;
     coil_task_release(main_task);
     return rc == -ECANCELED && coil__loop.interrupted ? -EINTR : rc;
 }
