@@ -17,6 +17,7 @@
 
 #include "../coro/light.h"
 #include "hooks.h"
+#include "step.h"
 
 int coil__task_light_mode;
 
