@@ -4,7 +4,7 @@
  * A light task's stack may be put away while nobody else can have a pointer into it that
  * coil knows of: while the task waits in its own room (wait.h), and nothing else of it is
  * open but scopes without a deadline. Every other wait lies on the stack, and so keeps it:
- * no list of exceptions is needed. How it is put away is coro/light.c.
+ * no list of exceptions is needed. How it is put away is coro/light_swap.c.
  *
  *     rouse()    the step of a task that has not begun, or is put away: first brings its
  *                stack back, and those of the tasks behind it in the turn; then step()

@@ -2,7 +2,7 @@
  * task.c - tasks: coroutines that the loop steps, each with a future for its result.
  *
  * A task is the control block on top of its own stack: one mapping, one page while it
- * waits, nothing on the heap. This file steps tasks and ends them. spawn.c creates them,
+ * waits, nothing on the heap. This file steps tasks and ends them. create.c creates them,
  * block.c recycles their control blocks, scheduler.c attaches them to a loop, and wait.c
  * covers the time between two steps.
  *

@@ -1,5 +1,5 @@
 /*
- * spawn.c - creates tasks.
+ * create.c - creates tasks.
  *
  * Nearly every task takes the fast path, create_plainly(): its slot comes from the free list
  * of the thread's stacks, and the slot's control block needs a few members only (block.h).
