@@ -120,6 +120,8 @@ def most_threads(config):
         return None, "no thread could be started"
     if found["error"]:
         return found["threads"], f"pthread_create() failed: {machine.thread_room()[1]}"
+    if room >= config["ceiling"]:
+        return found["threads"], "no more were tried"
     return found["threads"], f"the rest of {limit} is left to others"
 
 

@@ -7,7 +7,7 @@
 #ifndef COIL_IO_OP_H
 #define COIL_IO_OP_H
 
-#include "../loop/backend.h"
+#include "../loop/backend/backend.h"
 
 /*
  * Submit an operation, wait for it if needed, and return its result. If the task is

@@ -17,10 +17,10 @@
  * 3. A runnable is in at most one list. Cancelling removes it from that list, so lists
  *    never contain cancelled runnables that would have to be skipped.
  *
- * A poll that waits for a timer is given the loop's slack besides, so that timers due at
- * almost the same time cost one wake-up and not one each. No deadline is changed by it.
+ * A poll that waits for a timer may take the loop's slack longer. So timers that are due at
+ * almost the same time cost one wake-up. Their deadlines stay the same.
  *
- * A poll is a system call, and reading the clock is not free either. While runnables are
+ * A poll is a system call, and reading the clock takes time, too. While runnables are
  * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and
  * without limit while there is neither a descriptor nor a timer. Reading the clock is
  * skipped as well, as long as turns are short (look()). A task that has done much I/O in
@@ -32,23 +32,12 @@
  * A turn itself is never interrupted by a poll, however many runnables it has and however
  * long they take: the order of events is asyncio's, where a turn polls once.
  */
-#include "backend.h"
+#include "backend/backend.h"
 #include "leak.h"
 #include "loop.h"
 
 #include "../coro/exceptions.h"
 #include "../coro/light.h"
-#include "../error/backtrace.h"
-#include "../error/error.h"
-#include "../kernel/thread.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define USUAL_SLACK COIL_USEC(50)   /* as the kernel's, for each thread */
-#define LONGEST_DRAIN COIL_SEC(300) /* asyncio: THREAD_JOIN_TIMEOUT */
 
 /* For look(). While turns are short, only polls read the clock. */
 #define LONGEST_UNPOLLED COIL_USEC(250)
@@ -66,88 +55,7 @@ coil_loop *coil_loop_current(void)
     return coil__loop_of_thread;
 }
 
-void coil__loop_stop_handler(const char *caller)
-{
-    coil__misuse("%s: a signal handler called it; a handler may only set flags and write "
-                 "to descriptors, see coil_signal_wait() and coil_add_signal_handler()",
-                 caller);
-}
-
-void coil__loop_check_frames(const char *caller)
-{
-    if (coil__loop_of_thread->running &&
-        coil__backtrace_in_handler((const void *)coil__loop_take_turn))
-        coil__loop_stop_handler(caller);
-}
-
-void coil__loop_missing(const char *caller)
-{
-    coil__loop_check_handler(caller);
-    if (coil__loop_of_parent != NULL)
-        coil__fork_misuse(caller);
-    coil__misuse("%s: this thread has no event loop", caller);
-}
-
-void coil__loop_require_own(const coil_loop *loop, const char *caller)
-{
-    if (COIL__LIKELY(loop == coil__loop_of_thread))
-        return;
-    coil__loop_check_handler(caller);
-    if (coil__loop_is_parents(loop))
-        coil__fork_misuse(caller);
-    coil__misuse("%s: the loop is another thread's, or closed", caller);
-}
-
-COIL__NORETURN static void refuse_thread(const char *caller)
-{
-    coil__misuse("%s: it was called by a thread that is not its loop's; use coil_post()",
-                 caller);
-}
-
-void coil__loop_wrong_thread(const coil_loop *loop, const char *caller)
-{
-    coil__loop_check_handler(caller);
-    if (coil__loop_is_parents(loop))
-        coil__fork_misuse(caller);
-    refuse_thread(caller);
-}
-
-/* ---- the open loops ---------------------------------------------------------------- */
-
-/*
- * The numbers of the open loops. A loop may have been freed, so something that it leaves
- * behind must tell whether it is open; and not its address, which the next loop may have.
- * There is no lock, since a child of fork(2) might find it held. If the array is full,
- * misuse of further loops is not detected.
- */
-static _Atomic uint32_t open_loops[64]; /* 0: unused */
-static _Atomic uint32_t last_number;
-
-#define OPEN_MAX (sizeof open_loops / sizeof open_loops[0])
-
-static void exchange_open(uint32_t from, uint32_t to)
-{
-    for (size_t i = 0; i < OPEN_MAX; i++) {
-        uint32_t expected = from;
-
-        if (atomic_compare_exchange_strong(&open_loops[i], &expected, to))
-            return;
-    }
-}
-
-void coil__loops_forget(void)
-{
-    for (size_t i = 0; i < OPEN_MAX; i++)
-        atomic_store(&open_loops[i], 0);
-}
-
-void coil__loop_check_foreign(uint32_t number, const char *caller)
-{
-    coil__loop_check_handler(caller);
-    for (size_t i = 0; i < OPEN_MAX; i++)
-        if (atomic_load(&open_loops[i]) == number)
-            refuse_thread(caller);
-}
+/* ---- the clock --------------------------------------------------------------------- */
 
 int64_t coil__loop_now(coil_loop *loop)
 {
@@ -166,298 +74,7 @@ int64_t coil_in(int64_t span_ns)
     return coil__time_add(coil_now(), span_ns);
 }
 
-const char *coil_backend_name(void)
-{
-    return coil__loop_of_thread != NULL ? coil__loop_of_thread->backend->class->name
-                                        : NULL;
-}
-
-/* ---- creating and closing ---------------------------------------------------------- */
-
-/*
- * The default first, then what is used where that is forbidden. poll always works, so those
- * behind it are used only on request (docs/decisions/0007-epoll-by-default.md).
- */
-static const struct coil__backend_class *const backends[] = {
-    &coil__backend_epoll,
-    &coil__backend_poll,
-    &coil__backend_select,
-    &coil__backend_io_uring,
-};
-
-#define BACKEND_COUNT (sizeof backends / sizeof backends[0])
-
-#define SIMULATED "simulated" /* the backend of libcoil-testing */
-
-static const struct coil__backend_class *class_of(const char *name)
-{
-    const struct coil__loop_hooks *hooks = coil__loop_hooks;
-
-    for (size_t i = 0; i < BACKEND_COUNT; i++)
-        if (strcmp(name, backends[i]->name) == 0)
-            return backends[i];
-    return hooks != NULL && strcmp(name, SIMULATED) == 0 ? hooks->backend : NULL;
-}
-
-/* -EINVAL if no backend has that name. */
-static int create_by_name(coil_loop *loop, const char *name)
-{
-    const struct coil__backend_class *class = class_of(name);
-
-    return class != NULL ? class->create(&loop->backend) : coil__failed(-EINVAL);
-}
-
-/* "epoll, poll", and so on. */
-static const char *list_backends(char *names, size_t size)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < BACKEND_COUNT && n < size; i++)
-        n += (size_t)snprintf(names + n, size - n, "%s%s", i > 0 ? ", " : "",
-                              backends[i]->name);
-    return names;
-}
-
-/*
- * A failure of the backend named by the environment is reported to the exception handler:
- * the cause cannot be found in the program's code. A backend that reads environment
- * variables of its own has reported a wrong value itself, and returned -EINVAL.
- */
-static int refuse_environment(const char *name, int rc)
-{
-    char message[160], names[64];
-    bool unknown = class_of(name) == NULL;
-    const char *format = "COIL_BACKEND=%.20s: it cannot be used here";
-
-    if (rc == -EINVAL && !unknown)
-        return rc;
-    if (unknown && strcmp(name, SIMULATED) == 0)
-        format = "COIL_BACKEND=%.20s: it is libcoil-testing's, which this program is not "
-                 "linked with, or has called no function of";
-    else if (unknown)
-        format =
-            "COIL_BACKEND=%.20s: there are %s and, to simulate a network, " SIMULATED;
-    snprintf(message, sizeof message, format, name, list_backends(names, sizeof names));
-    coil_call_exception_handler(&(coil_exception){.message = message, .rc = rc});
-    return rc;
-}
-
-static int create_first_that_works(coil_loop *loop)
-{
-    int rc = -ENOSYS;
-
-    for (size_t i = 0; i < BACKEND_COUNT && rc == -ENOSYS; i++)
-        rc = backends[i]->create(&loop->backend);
-    return rc;
-}
-
-/* Create the requested backend; without a request, the first that works. */
-static int create_backend(coil_loop *loop, const char *name)
-{
-    const struct coil__loop_hooks *hooks = coil__loop_hooks;
-    int rc;
-
-    if (name == NULL && hooks != NULL && hooks->backend_is_wanted())
-        name = SIMULATED;
-    if (name != NULL && *name != '\0')
-        return create_by_name(loop, name);
-    if (name == NULL)
-        name = getenv("COIL_BACKEND");
-    if (name == NULL || *name == '\0')
-        return create_first_that_works(loop);
-    rc = create_by_name(loop, name);
-    return rc < 0 ? refuse_environment(name, rc) : 0;
-}
-
-/* The table of descriptors is freed last: destroying the backend reads it. */
-static void destroy_backend(coil_loop *loop)
-{
-    struct coil__descriptors all = *loop->descriptors;
-
-    loop->backend->class->destroy(loop->backend);
-    coil__descriptors_finish(&all);
-}
-
-static bool debug_asked_for(void)
-{
-    const char *asked = getenv("COIL_DEBUG");
-
-    return asked != NULL && *asked != '\0' && strcmp(asked, "0") != 0;
-}
-
-/* An unknown format is reported to the exception handler once per process. */
-static void choose_reports(void)
-{
-    static atomic_bool told;
-    const char *format = getenv("COIL_REPORTS");
-    char message[96];
-
-    if (coil__report_choose(format) == 0 || atomic_exchange(&told, true))
-        return;
-    snprintf(message, sizeof message, "COIL_REPORTS=%.20s: there are text and json",
-             format);
-    coil_call_exception_handler(&(coil_exception){.message = message});
-}
-
-static void set_slack(coil_loop *loop, int64_t asked)
-{
-    int64_t threads = coil__thread_timer_slack();
-
-    if (asked < 0 || loop->virtual_clock)
-        return;
-    loop->slack = asked == 0 ? USUAL_SLACK : asked;
-    if (loop->slack > COIL__LONGEST_POLL)
-        loop->slack = COIL__LONGEST_POLL;
-    if (loop->slack > threads)
-        loop->slack_over_thread = loop->slack - threads;
-}
-
-static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
-{
-    const struct coil__loop_hooks *hooks = coil__loop_hooks;
-    int rc;
-
-    coil__list_init(&loop->ready);
-    coil__list_init(&loop->batch);
-    coil__list_init(&loop->idle);
-    coil__list_init(&loop->fork.put_aside);
-    coil__list_init(&loop->close_hooks);
-    atomic_init(&loop->refs, 1);
-    loop->pid = getpid();
-    loop->number = atomic_fetch_add(&last_number, 1) + 1;
-    loop->drain_ns = LONGEST_DRAIN;
-    loop->virtual_clock = opts != NULL && opts->virtual_clock;
-    loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
-    set_slack(loop, opts != NULL ? opts->timer_slack_ns : 0);
-    loop->polled_at = loop->looked_at = coil__loop_now(loop);
-    coil__slow_init(&loop->slow);
-    loop->look_every = 1;
-    if (hooks != NULL)
-        hooks->shuffle_begin(loop);
-    coil__loop_set_debug(loop, (opts != NULL && opts->debug) || debug_asked_for());
-    rc = create_backend(loop, opts != NULL ? opts->backend : NULL);
-    if (rc < 0)
-        return rc;
-    loop->descriptors = loop->backend->below != NULL ? &loop->backend->below->descriptors
-                                                     : &loop->backend->descriptors;
-    rc = coil__wakeup_init(loop);
-    if (rc < 0)
-        destroy_backend(loop);
-    return rc;
-}
-
-void coil__loop_forget_parents(void)
-{
-    if (coil__loop_in_kernel != NULL && coil__loop_in_kernel->pid != getpid())
-        coil__loop_in_kernel = NULL;
-    if (coil__loop_of_thread != NULL && coil__loop_of_thread->pid != getpid())
-        coil__loop_set_of_thread(NULL);
-}
-
-int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
-{
-    COIL__REQUIRE(out, "an output pointer");
-    coil_loop *loop;
-    int rc;
-
-    *out = NULL;
-    coil__loop_forget_parents();
-    coil__loop_check_handler("coil_loop_create");
-    if (coil__loop_of_thread != NULL)
-        return coil__failed(-EBUSY);
-    coil__fork_watch();
-    loop = coil__alloc_zeroed(sizeof *loop);
-    if (loop == NULL)
-        return coil__failed(-ENOMEM);
-    rc = init_loop(loop, opts);
-    if (rc < 0) {
-        coil__keep_freed_objects(false);
-        coil__free(loop);
-        return coil__failed(rc);
-    }
-    coil__misuse_report = coil__error_print_misuse;
-    choose_reports();
-    exchange_open(0, loop->number);
-    coil__loop_set_of_thread(*out = loop);
-    return 0;
-}
-
-void coil__loop_add_close_hook(coil_loop *loop, struct coil__close_hook *hook)
-{
-    coil__list_push(&loop->close_hooks, &hook->link);
-}
-
-static void run_close_hooks(coil_loop *loop)
-{
-    while (!coil__list_empty(&loop->close_hooks)) {
-        struct coil__list *last = loop->close_hooks.prev;
-
-        coil__list_remove(last);
-        COIL__CONTAINER(last, struct coil__close_hook, link)->closing(loop);
-    }
-}
-
-/* Runnables that are ready or timed are dropped; see struct coil__runnable. */
-static void drop_everything(coil_loop *loop)
-{
-    struct coil__list *link;
-
-    coil__timers_expire(loop, COIL_NEVER);
-    while ((link = coil__list_pop(&loop->ready)) != NULL) {
-        struct coil__runnable *runnable =
-            COIL__CONTAINER(link, struct coil__runnable, link);
-
-        runnable->run(runnable);
-    }
-}
-
-void coil_loop_close(coil_loop *loop)
-{
-    if (loop == NULL || coil__loop_is_parents(loop))
-        return;
-    coil__loop_require_own(loop, "coil_loop_close");
-    if (loop->running)
-        coil__misuse("coil_loop_close: the loop is running; stop it first");
-    coil__wakeup_run_last(loop);
-    run_close_hooks(loop);
-    coil__leak_report(loop);
-    run_close_hooks(loop); /* of what the exception handler has made meanwhile */
-    loop->closing = true;
-    coil__loop_finish_debug(loop);
-    coil__stall_finish(loop);
-    coil__watches_finish(loop);
-    coil__wakeup_finish(loop);
-    drop_everything(loop);
-    destroy_backend(loop);
-    coil__wakeup_close(loop);
-    coil__timers_finish(loop);
-    exchange_open(loop->number, 0);
-    coil__loop_set_of_thread(NULL);
-    coil__keep_freed_objects(false);
-    coil_loop_release(loop);
-}
-
-coil_loop *coil_loop_retain(coil_loop *loop)
-{
-    COIL__REQUIRE(loop, "a loop");
-    if (atomic_fetch_add(&loop->refs, 1) == 0)
-        coil__misuse_gone("coil_loop_retain");
-    return loop;
-}
-
-void coil_loop_release(coil_loop *loop)
-{
-    unsigned before = loop != NULL ? atomic_fetch_sub(&loop->refs, 1) : 2;
-
-    if (COIL__UNLIKELY(before == 0))
-        coil__misuse_gone("coil_loop_release");
-    if (before > 1)
-        return;
-    coil__wakeup_destroy(loop);
-    coil__free(loop);
-}
-
-/* ---- turns ------------------------------------------------------------------------- */
+/* ---- polling ----------------------------------------------------------------------- */
 
 /* How long to poll. Reads the clock only if a timer is armed. */
 static int64_t poll_timeout(coil_loop *loop)
@@ -513,10 +130,12 @@ static int poll_now(coil_loop *loop)
     return loop->backend->class->poll(loop->backend, timeout);
 }
 
+/* ---- looking at the clock ---------------------------------------------------------- */
+
 /*
- * The clock was read, `turns` turns after the last time; 0 if that time tells nothing
- * about turns. Choose the number of turns until the next look at the clock. Of more turns
- * than were to pass (a timer was started meanwhile) the first ones may have been short.
+ * Choose the number of turns until the next look at the clock. The clock was read `turns`
+ * turns after the last look; 0 if the time between does not measure turns. If more turns
+ * passed than planned, a timer was started, and the first of them may have been short.
  */
 static void choose_look_every(coil_loop *loop, unsigned turns)
 {
@@ -564,13 +183,14 @@ static int poll_and_expire(coil_loop *loop)
 }
 
 /*
- * A turn without a poll may begin with a look at the clock. asyncio looks in each turn;
- * here a look would take longer than the shortest turns. So the next turn looks after a
- * timer was started that is the first one due, and after a turn that took more than 5 us;
- * while turns are shorter, every 2nd turn looks, then every 4th, ... 64th. If turns become
- * long suddenly, up to 64 of them pass unnoticed; for a second after that, every 8th turn
- * looks. Returns true if the turn must poll: because enough turns, runnables or time went
- * without a poll, because a task asked for it, or because a timer is due.
+ * A turn without a poll may begin with a look at the clock. asyncio looks in each turn, but
+ * here a look takes longer than the shortest turns. The next turn looks if a new timer is
+ * the first one due, or if this turn took more than 5 us. While turns are shorter, every
+ * 2nd turn looks, then every 4th, ... 64th. If turns become long suddenly, up to 64 of them
+ * pass unnoticed. For a second after that, every 8th turn looks.
+ *
+ * Return true if the turn must poll: enough turns, runnables or time have passed without a
+ * poll, a task has requested one, or a timer is due.
  */
 static bool look(coil_loop *loop)
 {
@@ -587,6 +207,8 @@ static bool look(coil_loop *loop)
     return (in_use && loop->clock_read - loop->polled_at > LONGEST_UNPOLLED) ||
            coil__timers_next(&loop->timers) <= loop->clock_read;
 }
+
+/* ---- turns ------------------------------------------------------------------------- */
 
 static bool begin_unpolled_turn(coil_loop *loop)
 {

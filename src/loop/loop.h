@@ -5,7 +5,7 @@
 #define COIL_LOOP_LOOP_H
 
 #include "../coro/coroutine.h"
-#include "backend.h"
+#include "backend/backend.h"
 #include "deadlock.h"
 #include "exception.h"
 #include "slow.h"

@@ -4,7 +4,7 @@
  * A light task's stack may be put away while coil has no pointers into it. That is so
  * while the task waits in its own room (wait.h), and is in no regions except scopes
  * without a deadline. Every other wait is on the stack, and so the stack stays: a list of
- * exceptions is not needed. coro/light.c puts the stack away.
+ * exceptions is not needed. coro/light_swap.c puts the stack away.
  *
  *     rouse()    the step of a task that has not begun, or is put away: first brings its
  *                stack back, and those of the tasks behind it in the turn; then step()
@@ -17,6 +17,7 @@
 
 #include "../coro/light.h"
 #include "hooks.h"
+#include "step.h"
 
 int coil__task_light_mode;
 

@@ -31,17 +31,6 @@ bool coil__task_bring_back(coil_task *task);
 /* The step of a light task that has not begun, or is put away. */
 void coil__task_rouse(struct coil__runnable *runnable);
 
-/* ---- in task.c --------------------------------------------------------------------- */
-
-/* The step of any task that has begun and is on its stack. */
-void coil__task_step(struct coil__runnable *runnable);
-
-/* A light task is about to be entered for the first time. */
-void coil__task_begin(coil_task *task);
-
-/* A task was cancelled before its first step. */
-void coil__task_end_unbegun(coil_task *task);
-
 /* ---- for tests --------------------------------------------------------------------- */
 
 /* COIL__LIGHT_ALWAYS: the task has been left. */

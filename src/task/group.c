@@ -21,6 +21,7 @@
  */
 #include "failure.h"
 #include "task.h"
+#include "step.h"
 
 #include <limits.h>
 #include <string.h>

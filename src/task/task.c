@@ -2,8 +2,9 @@
  * task.c - tasks: coroutines that the loop steps, each with a future for its result.
  *
  * A task is the control block on top of its own stack: one mapping, one page while it
- * waits, nothing on the heap. This file creates tasks, steps them, and ends them; wait.c
- * is about the time between two steps.
+ * waits, nothing on the heap. This file steps tasks and ends them. create.c creates them,
+ * block.c recycles their control blocks, scheduler.c attaches them to a loop, and wait.c
+ * covers the time between two steps.
  *
  * Invariants
  * 1. From the beginning of a wait until the task is resumed, `step` is in one list: the
@@ -11,26 +12,21 @@
  *    each cause.
  * 2. The loop holds a reference until the body has returned. Then the pages below the
  *    block are trimmed; the block itself is freed with the last reference.
- * 3. Control enters a task only from step(), or the first time from start_eagerly(), and
+ * 3. Control enters a task only from step(), or the first time from coil__task_start_eagerly(), and
  *    leaves it only through switch_out() or the end of its body. If that happens inside a
  *    generator, `leaf` is the generator's coroutine.
  */
-#include "above.h"
 #include "task.h"
 #include "away.h"
 #include "budget.h"
 #include "failure.h"
 #include "hooks.h"
+#include "step.h"
 
 #include "../coro/light.h"
 #include "../coro/switch.h"
-#include "../loop/leak.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
-void (*_Atomic coil__dump)(FILE *out);
 
 coil_task *coil_task_current(void)
 {
@@ -49,7 +45,7 @@ void coil__task_missing(const char *caller)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* A leftover stays in the list until the run lets go of it, so that the order is kept. */
+/* A leftover stays in the list until the run releases it. That preserves the order. */
 static void leave_scheduler(coil_task *task)
 {
     if (COIL__LIKELY(!task->leftover))
@@ -73,7 +69,7 @@ static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
                      coil__no_suspend_describe(region, open, sizeof open));
 }
 
-/* What every end does. */
+/* The common part of every end. */
 static inline void finish_task(coil_task *task, int rc)
 {
     coil__stack_trim(&task->coro.stack);
@@ -134,15 +130,11 @@ static const char *label_task(const coil__coro *coro)
     return coil__name_text(&COIL__CONTAINER(coro, const coil_task, coro)->name);
 }
 
-static const struct coil__coro_class task_class = {.main = task_main,
-                                                   .label = label_task};
-static const struct coil__coro_class light_class = {
+const struct coil__coro_class coil__task_class = {.main = task_main, .label = label_task};
+const struct coil__coro_class coil__task_light_class = {
     .main = task_main, .label = label_task, .light = true};
 
 _Static_assert(sizeof(coil_task) <= COIL__STACK_APART_BYTES, "it may lie apart");
-
-static void first_step(struct coil__runnable *runnable);
-static void body_returned(int rc);
 
 /* Prepare for a transfer to `task`, which returns to `loop_coro`. */
 static void set_current(struct coil__scheduler *scheduler, coil_task *task)
@@ -160,8 +152,9 @@ static void begin(coil_task *task)
 }
 
 /*
- * The loop's stack is left here for a task's, and comes back when a task that is the last
- * of a row waits, or one ends: not always the one that was entered. See switch_out().
+ * Switch from the loop's stack to a task's. Control returns when a task waits and the next
+ * runnable is not a task, or when a task ends. That need not be the task that was entered:
+ * see coil__task_switch_out().
  */
 void coil__task_step(struct coil__runnable *runnable)
 {
@@ -180,14 +173,14 @@ void coil__task_step(struct coil__runnable *runnable)
         end_task(task, (int)(intptr_t)result);
 }
 
-/* It was cancelled: the body never runs. */
+/* For a task that was cancelled before its first step: the body never runs. */
 void coil__task_end_unbegun(coil_task *task)
 {
     end_task(task, -ECANCELED);
 }
 
-/* A task that has not begun has this for its step: so the others test nothing. */
-static void first_step(struct coil__runnable *runnable)
+/* The step of a task that has not begun. So the step of all others needs no test. */
+void coil__task_first_step(struct coil__runnable *runnable)
 {
     coil_task *task = COIL__CONTAINER(runnable, coil_task, step);
 
@@ -201,19 +194,20 @@ static void first_step(struct coil__runnable *runnable)
     coil__task_step(runnable);
 }
 
-static void prepare_frames(coil_task *task)
+void coil__task_prepare_frames(coil_task *task)
 {
     if (COIL__LIKELY(task->hooks == NULL))
-        coil__coro_enter_directly(&task->coro, task->fn, task->coro.arg, body_returned);
+        coil__coro_enter_directly(&task->coro, task->fn, task->coro.arg,
+                                  coil__task_body_returned);
     else
         coil__coro_prepare(&task->coro);
 }
 
-/* Its first frames are written now, so that it has no page before. */
+/* Write the first frames only now: a light task has no page before. */
 void coil__task_begin(coil_task *task)
 {
     coil__light_touch(&task->coro.stack);
-    prepare_frames(task);
+    coil__task_prepare_frames(task);
     begin(task);
 }
 
@@ -259,7 +253,8 @@ static inline coil_task *next_in_turn(coil_loop *loop)
     }
     next = COIL__CONTAINER(queue->next, struct coil__runnable, link);
     task = COIL__CONTAINER(next, coil_task, step);
-    if (next->run != coil__task_step && (next->run != first_step || task->must_cancel))
+    if (next->run != coil__task_step &&
+        (next->run != coil__task_first_step || task->must_cancel))
         return NULL;
     coil__list_remove(&next->link);
     if (queue == &loop->ready)
@@ -269,8 +264,7 @@ static inline coil_task *next_in_turn(coil_loop *loop)
     return task;
 }
 
-/* What runs is a region in which the task must not wait, or a task that it has started.
- */
+/* Check that the task is not in a region in which it must not wait. */
 static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 {
     const struct coil__no_suspend *region = coil__no_suspend_of(task);
@@ -284,8 +278,8 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 }
 
 /*
- * Some task of the thread has hooks, or must not wait. With hooks it is left from here:
- * then this is called once more, inside, to go the common way.
+ * For threads with a task that has hooks, or must not wait. With hooks the task is left
+ * here: this function calls the hooks around an inner call of coil__task_switch_out().
  */
 static COIL__NOINLINE bool switch_out_with_care(coil_task *task)
 {
@@ -320,7 +314,7 @@ void coil__task_switch_out(coil_task *task)
         return;
     }
     set_current(scheduler, next);
-    if (COIL__UNLIKELY(next->step.run == first_step)) {
+    if (COIL__UNLIKELY(next->step.run == coil__task_first_step)) {
         begin(next);
         coil__coro_transfer(&next->coro, NULL); /* it was never left: nothing is alike */
     } else if (next->leaf != coil__coro_current()) {
@@ -347,9 +341,9 @@ static bool ends_quietly(const coil_task *task, int rc)
 }
 
 /*
- * The task ends on its own stack, and the next runnable is continued from there, if it is
- * a task's step: the same as after a wait. The slot may be free by then, but nobody takes
- * it before the stack is left, and no slab is unmapped that the stack pointer is in.
+ * The task ends on its own stack. If the next runnable is a task's step, it continues from
+ * there, as after a wait. The slot may be free by then. Still, no task takes it before
+ * this stack is left, and the slab with the stack pointer is never unmapped.
  */
 static inline void end_in_place(coil_task *task, int rc)
 {
@@ -373,8 +367,8 @@ static inline void end_in_place(coil_task *task, int rc)
     coil__coro_leave_for(next->leaf, begun);
 }
 
-/* Where a body returns to that was entered directly: it has no hooks. */
-static void body_returned(int rc)
+/* A body that was entered directly, without hooks, returns here. */
+void coil__task_body_returned(int rc)
 {
     coil_task *task = COIL__CONTAINER(coil__coro_thread.running, coil_task, coro);
 
@@ -388,442 +382,13 @@ static void body_returned(int rc)
     coil__coro_suspend((void *)(intptr_t)rc);
 }
 
-/* ---- the beginning ----------------------------------------------------------------- */
-
-/*
- * In debug mode a slot is not used again for a while: so a call on a task that is gone
- * finds the count of references, which is 0. Each thread has its own.
- */
-#define KEPT_MAX 64
-
-/* From malloc(3), see coil/base.h; NULL as long as none was kept. */
-static COIL__THREAD_LOCAL struct kept {
-    size_t next;
-    coil_task *tasks[KEPT_MAX];
-} * kept;
-
-static void destroy_kept_tasks(void)
-{
-    for (size_t i = 0; kept != NULL && i < KEPT_MAX; i++)
-        if (kept->tasks[i] != NULL)
-            coil__coro_destroy(&kept->tasks[i]->coro);
-    free(kept);
-    kept = NULL;
-}
-
-/*
- * The loop closes while tasks still wait. They cannot be resumed any more and are never
- * killed: their frames are lost with all they own. That is reported.
- */
-static void report_pending(coil_loop *loop)
-{
-    struct coil__list *link;
-
-    while ((link = coil__list_pop(&coil__scheduler.tasks)) != NULL) {
-        coil_task *task = COIL__CONTAINER(link, coil_task, link);
-
-        coil__leak_forget(&task->future); /* it is named here */
-        coil__failure_report("Task was destroyed but it is pending!", task, 0);
-        coil__list_remove(&task->step.link);
-        if (!task->started) {
-            coil__context_slot_finish(&task->context);
-            coil_task_release(task);
-        }
-    }
-    coil__failure_loop_closes();
-    destroy_kept_tasks();
-    coil__scheduler.hooked = NULL;
-    (void)loop;
-}
-
-static struct coil__context_slot *find_context(void)
-{
-    coil_task *task = coil__scheduler.current;
-
-    return task != NULL ? &task->context : NULL;
-}
-
-static void call_of_variable(void (*fn)(void *arg), void *arg)
-{
-    struct coil__no_suspend region;
-
-    coil__no_suspend_enter(&region, "a coil_var's retain or release is called");
-    fn(arg);
-    coil__no_suspend_exit(&region);
-}
-
-static struct coil__context_slot *context_of(coil_task *task)
-{
-    return &task->context;
-}
-
-static coil_task *exchange_current(coil_task *task)
-{
-    coil_task *current = coil__scheduler.current;
-
-    coil__scheduler.current = task;
-    return current;
-}
-
-static const coil_task *stepping(const struct coil__runnable *runnable)
-{
-    return runnable->run == coil__task_step || runnable->run == first_step ||
-                   runnable->run == coil__task_rouse
-               ? COIL__CONTAINER(runnable, const coil_task, step)
-               : NULL;
-}
-
-static const void *spawned_at(const coil_task *task)
-{
-    return task->spawned_at;
-}
-
-/* The default handler prints one sentence. The tasks follow it. */
-static bool report_deadlock(coil_loop *loop)
-{
-    void (*dump)(FILE *) = atomic_load(&coil__dump);
-
-    if (coil__scheduler.hooked != loop || coil__list_empty(&coil__scheduler.tasks))
-        return false;
-    coil_call_exception_handler(
-        &(coil_exception){.message = "Deadlock: all tasks wait, for nothing that could "
-                                     "still happen",
-                          .rc = -EDEADLK});
-    if (coil__exception_is_default(&loop->exception) && dump != NULL)
-        dump(stderr);
-    return true;
-}
-
-/* After fork(2) the child runs in one of the parent's tasks, or in none: it keeps the
-   context. */
-static void leave_tasks_to_parent(void)
-{
-    struct coil__scheduler *scheduler = &coil__scheduler;
-
-    if (scheduler->current != NULL)
-        coil__context_ambient = &scheduler->current->context;
-    scheduler->current = NULL;
-    scheduler->eager_return = NULL;
-    scheduler->no_suspend.outer = NULL;
-    scheduler->hooked = NULL;
-}
-
-static void hook_scheduler(coil_loop *loop)
-{
-    static const struct coil__task_layer layer = {.name = coil_task_name,
-                                                  .context = context_of,
-                                                  .exchange_current = exchange_current,
-                                                  .stepping = stepping,
-                                                  .spawned_at = spawned_at,
-                                                  .stuck = report_deadlock,
-                                                  .forked = leave_tasks_to_parent};
-    static const struct coil__context_tasks contexts = {
-        .slot = find_context, .call_unsuspended = call_of_variable};
-    struct coil__scheduler *scheduler = &coil__scheduler;
-
-    if (COIL__LIKELY(scheduler->hooked == loop))
-        return;
-    coil__list_init(&scheduler->tasks);
-    coil__task_layer = &layer;
-    coil__failure_set_up();
-    scheduler->close_hook.closing = report_pending;
-    coil__loop_add_close_hook(loop, &scheduler->close_hook);
-    coil__context_set_tasks(&contexts);
-    scheduler->hooked = loop;
-    scheduler->spawned = 0;
-    loop->light_tasks |= coil__task_light_mode != COIL__LIGHT_CHOSEN;
-    scheduler->no_suspend.outer = NULL;
-    scheduler->has_hooks = scheduler->careful = false;
-    scheduler->current = NULL; /* after a fork: the parent's; and so below */
-    scheduler->eager_return = NULL;
-}
-
-/* The spawner's, unless told otherwise, as with the context. */
-static const coil_task_hooks *const *hooks_for(const coil_spawn_opts *opts)
-{
-    const coil_task *spawner = coil__scheduler.current;
-
-    if (opts->hooks != NULL)
-        return opts->hooks;
-    return spawner != NULL && spawner->hooks != NULL ? spawner->hooks->hooks : NULL;
-}
-
-/* ---- control blocks ---------------------------------------------------------------- */
-
-/*
- * A task leaves most of its control block as a new task needs it: lists empty, pointers
- * NULL. So a block that comes back with its stack is not written again, but for what the
- * first lines here write; and the rare tasks that leave more are marked, by taking the
- * class from the coroutine.
- */
-static void init_block(coil_task *task, coil_loop *loop)
-{
-    task->coro.caller = NULL;
-    task->coro.done = false;
-    task->leaf = &task->coro;
-    task->step.run = first_step;
-    task->saved_errno = 0;
-    task->started = task->must_cancel = task->passed_on = task->delivered = false;
-    task->future.loop = loop;
-    task->future.loop_number = loop->number;
-    task->future.refs = 1;
-    task->future.rc = -EINPROGRESS;
-    task->future.is_task = true;
-    task->future.unseen = task->future.quiet = task->future.error_is_older = false;
-    task->hold_cancel = task->borrowed = task->starting = task->ready = false;
-    task->leftover = false;
-    task->earlier_callbacks = 0;
-}
-
-static COIL__NOINLINE void write_block(coil_task *task,
-                                       const struct coil__coro_class *class)
-{
-    memset(&task->coro.stack + 1, 0, offsetof(coil_task, room) - sizeof task->coro.stack);
-    task->coro.class = class;
-    coil__list_init(&task->step.link);
-    coil__list_init(&task->future.callbacks);
-}
-
-/* Bits instead of branches: hardly ever is one set. */
-static inline bool leaves_more(const coil_task *task)
-{
-    return ((uintptr_t)task->asked_at | (uintptr_t)task->hooks |
-            (uintptr_t)task->deferred | (uintptr_t)task->future.error |
-            (uintptr_t)task->future.cancel_reason | task->cancelling | task->held |
-            task->marks) != 0;
-}
-
-static COIL__NOINLINE void leave_no_block(coil_task *task)
-{
-    if (task->future.error != NULL)
-        coil_error_release(task->future.error);
-    coil__name_finish(&task->asked_by);
-    task->coro.class = NULL;
-}
-
-/* Returns the task to be destroyed now, if any. */
-static coil_task *keep_in_debug_mode(coil_task *task)
-{
-    coil_task **place, *oldest;
-
-    if ((task->marks & COIL__TASK_DEBUGGED) == 0 || !coil__loop_is_debugged() ||
-        coil__loop_of_thread->closing)
-        return task;
-    if (kept == NULL && (kept = calloc(1, sizeof *kept)) == NULL)
-        return task;
-    place = &kept->tasks[kept->next++ % KEPT_MAX];
-    oldest = *place;
-    *place = task;
-    return oldest;
-}
-
-static COIL__NOINLINE void free_with_care(coil_task *task)
-{
-    leave_no_block(task);
-    task = keep_in_debug_mode(task);
-    if (task != NULL)
-        coil__coro_destroy(&task->coro);
-}
-
-void coil__task_free(coil_task *task)
-{
-    if (COIL__UNLIKELY(task->future.rc < 0))
-        coil__context_slot_finish(&task->context); /* it was kept for a report */
-    coil__name_finish(&task->name);
-    task->group = NULL;
-    if (COIL__UNLIKELY(leaves_more(task)))
-        free_with_care(task);
-    else
-        coil__coro_destroy(&task->coro);
-}
-
-#if COIL__ASAN || !defined __OPTIMIZE__
-/* Compare a block that was left with one that is written whole. What differs may. */
-static void check_block(coil_task *task, coil_loop *loop)
-{
-    static COIL__THREAD_LOCAL coil_task left;
-
-    left = *task;
-    write_block(task, left.coro.class);
-    init_block(task, loop);
-    left.coro.sp = NULL;
-    left.coro.arg = NULL;
-    left.fn = NULL;
-    left.link = left.group_link = (struct coil__list){NULL, NULL};
-    left.name = (struct coil__name){.text = ""};
-    left.spawned_at = left.outermost = NULL;
-    left.outermost_kind = 0;
-    for (size_t i = sizeof left.coro.stack; i < offsetof(coil_task, room); i++)
-        if (((const char *)&left)[i] != ((const char *)task)[i])
-            coil__misuse(
-                "a task has left byte %zu of its block as no other task needs it", i);
-}
-#else
-static void check_block(coil_task *task, coil_loop *loop)
-{
-    (void)task, (void)loop;
-}
-#endif
-
-static COIL__NOINLINE bool can_be_light(void)
-{
-    coil__light_tasks_set_up();
-    return coil__light_off() == NULL;
-}
-
-/* Where stacks cannot be put away, a light task is an ordinary one. */
-static inline bool is_light(const coil_loop *loop, const coil_spawn_opts *opts)
-{
-    enum coil_light light = opts != NULL ? opts->light : COIL_LIGHT_AS_RUN;
-
-    if (COIL__LIKELY(light == COIL_LIGHT_AS_RUN && !loop->light_tasks))
-        return false;
-    return light != COIL_NOT_LIGHT && can_be_light();
-}
-
-static inline int take_block(const coil_spawn_opts *opts, coil_loop *loop,
-                             coil_task **out)
-{
-    const struct coil__coro_class *class =
-        COIL__UNLIKELY(is_light(loop, opts)) ? &light_class : &task_class;
-    size_t stack_bytes = opts != NULL ? opts->stack_bytes : 0;
-    coil__coro *coro;
-    coil_task *task;
-    int rc = coil__coro_take(sizeof *task, stack_bytes, class, &coro);
-
-    if (COIL__UNLIKELY(rc < 0))
-        return rc;
-    task = COIL__CONTAINER(coro, coil_task, coro);
-    if (COIL__UNLIKELY(coro->class != class)) {
-        write_block(task, class);
-        init_block(task, loop);
-    } else {
-        init_block(task, loop);
-        check_block(task, loop);
-    }
-    *out = task;
-    return 0;
-}
-
-/* ---- spawning ---------------------------------------------------------------------- */
-
-static inline void enlist(coil_task *task)
-{
-    coil__list_push(&coil__scheduler.tasks, &task->link);
-    coil__scheduler.spawned++;
-}
-
-/* Without options, hooks, contexts, sanitizers, debug mode, and any need for memory: the
-   way of nearly every task. NULL: it must take the long one. */
-static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
-{
-    struct coil__scheduler *scheduler = &coil__scheduler;
-    coil_loop *loop = coil__loop_of_thread;
-    struct coil__stack *stack = coil__stack_slab->free;
-    coil_task *task = COIL__CONTAINER(stack, coil_task, coro.stack);
-
-    if (COIL__UNLIKELY(stack == NULL || task->coro.class != &task_class || loop == NULL ||
-                       scheduler->hooked != loop || loop->debug || scheduler->has_hooks ||
-                       loop->light_tasks || coil__context_is_used() ||
-                       !coil__timers_have_room(&loop->timers)))
-        return NULL;
-    coil__stack_acquire_usual();
-    loop->timers.reserved++;
-    init_block(task, loop);
-    check_block(task, loop);
-    task->fn = fn;
-    task->coro.arg = arg;
-    task->coro.sp = coil__switch_prepare(stack->high, fn, arg, body_returned);
-    coil__name_set_number(&task->name, scheduler->spawned + 1);
-    enlist(task);
-    return task;
-}
-
-/* What `opts`, or the spawner, asks for beyond the usual. */
-static COIL__NOINLINE int apply_opts(coil_task *task, const coil_spawn_opts *opts)
-{
-    const coil_task_hooks *const *hooks = hooks_for(opts);
-    int rc;
-
-    if (hooks != NULL && (rc = coil__hooks_set(task, hooks)) < 0)
-        return rc;
-    task->hold_cancel = opts->hold_cancel;
-    if (opts->arg_bytes > 0) {
-        void *arg = coil__coro_reserve(&task->coro, opts->arg_bytes);
-
-        memcpy(arg, task->coro.arg, opts->arg_bytes);
-        task->coro.arg = arg;
-    }
-    if (opts->context != NULL)
-        task->context.entered = coil_context_retain(opts->context);
-    if (opts->name != NULL)
-        coil__name_set(&task->name, opts->name);
-    return 0;
-}
-
-static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
-                                           const coil_spawn_opts *opts, coil_task **out)
-{
-    static const coil_spawn_opts defaults;
-    coil_loop *loop = coil__loop_require("coil_spawn");
-    struct coil__scheduler *scheduler = &coil__scheduler;
-    coil_task *task;
-    int rc;
-
-    if (COIL__UNLIKELY(loop->debug)) /* always, it would be 1 % of a spawn */
-        coil__loop_check_stack("coil_spawn");
-    if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
-        return coil__failed(-EINVAL);
-    hook_scheduler(loop);
-    rc = coil__timer_reserve(&loop->timers); /* for its waits, which cannot fail then */
-    if (COIL__UNLIKELY(rc < 0))
-        return rc;
-    rc = take_block(opts, loop, &task);
-    if (COIL__UNLIKELY(rc < 0)) {
-        coil__timer_unreserve(&loop->timers);
-        return coil__failed(rc);
-    }
-    if (COIL__UNLIKELY(loop->debug))
-        task->marks |= COIL__TASK_DEBUGGED;
-    task->fn = fn;
-    task->coro.arg = arg;
-    coil__name_set_number(&task->name, scheduler->spawned + 1);
-    if (COIL__UNLIKELY(opts != NULL || scheduler->has_hooks)) {
-        rc = apply_opts(task, opts != NULL ? opts : &defaults);
-        if (COIL__UNLIKELY(rc < 0)) {
-            coil__timer_unreserve(&loop->timers);
-            task->coro.class = NULL;
-            coil__coro_destroy(&task->coro);
-            return rc;
-        }
-    }
-    if (COIL__LIKELY(!coil__stack_apart(&task->coro.stack)))
-        prepare_frames(task);
-    else
-        task->step.run = coil__task_rouse;
-    if (COIL__LIKELY(task->context.entered == NULL))
-        task->context.own = coil__context_capture();
-    enlist(task);
-    *out = task;
-    return 0;
-}
-
-COIL__NO_CANARY int coil__task_create(coil_task_fn fn, void *arg,
-                                      const coil_spawn_opts *opts, coil_task **out)
-{
-    coil_task *task = opts == NULL ? create_plainly(fn, arg) : NULL;
-
-    if (COIL__UNLIKELY(task == NULL))
-        return create_with_care(fn, arg, opts, out);
-    *out = task;
-    return 0;
-}
+/* ---- starting eagerly --------------------------------------------------------------- */
 
 /*
  * From the spawner's stack to the child's, and back at its first wait or its end. The
  * spawner may be a callback, or itself a task that is being started so.
  */
-static void start_eagerly(coil_task *task)
+void coil__task_start_eagerly(coil_task *task)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
     coil_task *spawner = scheduler->current;
@@ -853,38 +418,6 @@ static void start_eagerly(coil_task *task)
     else if (COIL__UNLIKELY(coil__task_light_mode == COIL__LIGHT_ALWAYS))
         coil__task_stays_away(task);
     errno = saved;
-}
-
-void coil__task_start(coil_task *task, bool eagerly)
-{
-    if (COIL__UNLIKELY(eagerly && task->future.loop->running))
-        start_eagerly(task);
-    else
-        coil__loop_add_ready(task->future.loop, &task->step);
-}
-
-COIL__NO_CANARY COIL__NOINLINE int
-coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_task **out)
-{
-    COIL__REQUIRE(fn, "a function");
-    static const struct coil__leak_kind kind = {"a task", NULL, "released"};
-    coil_task *task;
-    int rc = coil__task_create(fn, arg, opts, &task);
-
-    if (COIL__UNLIKELY(rc < 0)) {
-        if (out != NULL)
-            *out = NULL;
-        return rc;
-    }
-    task->spawned_at = COIL__CALLER();
-    if (out != NULL) {
-        if (COIL__UNLIKELY(task->future.loop->debug))
-            coil__leak_add(&kind, &task->future, 0, coil_task_name(task));
-        coil__future_retain(&task->future);
-        *out = task;
-    }
-    coil__task_start(task, opts != NULL && opts->eager);
-    return 0;
 }
 
 /* ---- as an object ------------------------------------------------------------------ */

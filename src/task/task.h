@@ -216,12 +216,6 @@ int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
 /* The last reference has gone. */
 void coil__task_free(coil_task *task);
 
-/*
- * Make it run its first step: in the next turn, or, eagerly, now. Then it may have ended
- * when this returns, and be gone, unless the caller has a reference.
- */
-void coil__task_start(coil_task *task, bool eagerly);
-
 /* Make the calls of coil_defer(). */
 void coil__task_run_deferred(coil_task *task);
 

@@ -72,6 +72,14 @@ def wait_until(condition, seconds=PATIENCE):
         time.sleep(0.005)
 
 
+def together(count, answer):
+    """Answers once the server has had `count` requests at the same time."""
+    def send(_, request):
+        wait_until(lambda: request.server.most_active >= count)
+        return answer
+    return send
+
+
 def sets(file):
     """What a report tells, whatever the order."""
     with open(file, encoding="utf-8") as lines:

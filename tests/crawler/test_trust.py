@@ -18,7 +18,7 @@ import time
 
 from check import Skip, contains, equal, run_tests
 from crawling import (BROKEN, FAILED, INTERRUPTED, NOTHING, PATIENCE, WELL, run, started,
-                      wait_until)
+                      together, wait_until)
 from hostile import certified, retry_after
 from server import NOT_FOUND, Server, html, page, redirect, slow
 
@@ -58,14 +58,6 @@ class Crawl:
     def verdicts(self):
         return {"/" + record["target"].split("/", 3)[-1]: record["verdict"]
                 for record in self.of("verdict")}
-
-
-def together(count, answer):
-    """Answers once so many are asked for at the same time."""
-    def send(_, request):
-        wait_until(lambda: request.server.most_active >= count)
-        return answer
-    return send
 
 
 def many(count, answer, prefix="/"):

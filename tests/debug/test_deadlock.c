@@ -132,9 +132,24 @@ static int park(void *arg)
     return coil_park();
 }
 
+static int embrace_while_another_parks(void *arg)
+{
+    coil_spawn_opts opts = {.name = "idle"};
+    coil_group group;
+
+    (void)arg;
+    coil_group_enter(&group);
+    coil_group_spawn(&group, park, NULL, &opts, NULL);
+    opts.name = "left";
+    coil_group_spawn(&group, take_both, &left, &opts, NULL);
+    opts.name = "right";
+    coil_group_spawn(&group, take_both, &right, &opts, NULL);
+    return coil_group_exit(&group, 0);
+}
+
 static void deadlock(void *arg)
 {
-    int rc = coil_run(park, NULL, NULL);
+    int rc = coil_run(embrace_while_another_parks, NULL, NULL);
 
     (void)arg;
     fprintf(stderr, "rc %d", rc);
@@ -147,6 +162,9 @@ TEST(deadlock_prints_all_tasks)
     skip_where_there_are_threads();
     test_dies(deadlock, NULL, "coil: Deadlock: all tasks wait");
     test_dies(deadlock, NULL, "\n- main waits 0.");
+    test_dies(deadlock, NULL, "\n  - idle waits 0.");
+    test_dies(deadlock, NULL, "\n  - left waits 0.");
+    test_dies(deadlock, NULL, "\n  - right waits 0.");
     test_dies(deadlock, NULL, "rc -35");
 }
 

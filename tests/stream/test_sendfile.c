@@ -58,6 +58,47 @@ static coil_task *start_receiving(struct receiving *r)
     return task;
 }
 
+/*
+ * Does coil_sendfile() to such a stream call sendfile(2)? The nth system call is made to
+ * fail, for each n, until the failing call is sendfile(2) or the call succeeds.
+ */
+static bool uses_sendfile(int make_pair(coil_stream *ends[2]), int fd)
+{
+    const char *name = "";
+
+    for (uint64_t n = 1; name != NULL && strncmp(name, "sendfile", 8) != 0; n++) {
+        coil_stream *ends[2];
+
+        CHECK_INT(make_pair(ends), 0);
+        coil_testing_fail_system_call(n, 0);
+        coil_sendfile(ends[1], fd, &(int64_t){0}, 1000);
+        name = coil_testing_failed();
+        coil_testing_fail_system_call(0, 0);
+        coil_stream_destroy(ends[0]);
+        coil_stream_destroy(ends[1]);
+    }
+    return name != NULL;
+}
+
+static int tcp_pair(coil_stream *ends[2])
+{
+    make_stream_pair(ends);
+    return 0;
+}
+
+/* The bytes of a file go by sendfile(2) to sockets, and through a buffer to pipes. */
+IO_TEST(sendfile_makes_the_system_call)
+{
+    int fd = make_file(1000);
+    char bytes[1000];
+
+    CHECK_INT(pread(fd, bytes, sizeof bytes, 0), sizeof bytes); /* now it is cached */
+    CHECK(uses_sendfile(tcp_pair, fd));
+    CHECK(uses_sendfile(coil_stream_pair, fd));
+    CHECK(!uses_sendfile(coil_pipe, fd));
+    close(fd);
+}
+
 static void send_whole(coil_stream *from, coil_stream *to)
 {
     struct receiving r = {.stream = to};

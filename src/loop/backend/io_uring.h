@@ -5,7 +5,7 @@
 #ifndef COIL_LOOP_BACKEND_IO_URING_H
 #define COIL_LOOP_BACKEND_IO_URING_H
 
-#include "../backend.h"
+#include "backend.h"
 
 #include <liburing.h>
 

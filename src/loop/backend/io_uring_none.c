@@ -1,7 +1,7 @@
 /*
  * io_uring_none.c - replaces the io_uring backend in a build without liburing.
  */
-#include "../backend.h"
+#include "backend.h"
 
 static int create(struct coil__backend **out)
 {

@@ -8,7 +8,7 @@
 #ifndef COIL_LOOP_BACKEND_READINESS_H
 #define COIL_LOOP_BACKEND_READINESS_H
 
-#include "../backend.h"
+#include "backend.h"
 
 /* Events to look for, and events found. */
 enum {

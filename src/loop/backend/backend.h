@@ -6,10 +6,12 @@
  * like that. The readiness backends (epoll, poll, select) share readiness.c, which tries
  * the system call, waits until the descriptor is ready, and tries again.
  */
-#ifndef COIL_LOOP_BACKEND_H
-#define COIL_LOOP_BACKEND_H
+#ifndef COIL_LOOP_BACKEND_BACKEND_H
+#define COIL_LOOP_BACKEND_BACKEND_H
 
-#include "descriptor.h"
+#include "../descriptor.h"
+
+#include <coil/loop.h>
 
 #include <sys/socket.h>
 
@@ -49,7 +51,7 @@ struct coil__backend_class {
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
-     * From now on receive no more from `fd` than is asked for. Returns the number of
+     * From now on receive only the bytes from `fd` that operations request. Returns the number of
      * bytes that were received ahead; reads of that many bytes in all complete at once.
      * Read them before the detach() of a descriptor that stays open elsewhere. *error is
      * the error that follows those bytes, as a negative errno, or 0; it has to be passed
@@ -101,8 +103,8 @@ struct coil__backend_class {
 
     /*
      * For guest mode: submit to the kernel all that is queued, and return a descriptor,
-     * owned by the backend, that is readable while poll() would find something. NULL: the
-     * backend has no such descriptor.
+     * owned by the backend, that is readable while poll() would find something. NULL if the
+     * backend lacks such a descriptor.
      */
     int (*pollable)(struct coil__backend *backend);
 
@@ -137,6 +139,10 @@ struct coil__network {
                       void *value, socklen_t *value_bytes);
     int (*close)(struct coil__backend *backend, int fd);
 };
+
+/* Create the requested backend of a loop; without a request, the first that works. */
+int coil__backend_create(coil_loop *loop, const char *name);
+void coil__backend_destroy(coil_loop *loop);
 
 extern const struct coil__backend_class coil__backend_io_uring;
 extern const struct coil__backend_class coil__backend_epoll;

@@ -1,0 +1,168 @@
+/*
+ * light_clock.c - the cap on resident light stacks, and the clock that chooses which stacks
+ * to swap out.
+ *
+ * `resident_count` counts the top pages that have memory, of stacks in use and of free
+ * ones. slab.flags has one byte for each. Before a page more is touched, the count is
+ * compared with the cap. At the cap, the hand of a clock moves over the flags and swaps out
+ * a batch. If the hand finds too few stacks, because most run, are ready, or are pinned, the
+ * limit rises by an eighth, so that checks stay rare. The next idle turn lowers it again.
+ *
+ * The number of pages below the top ones is unknown, for tasks that were deep. So after
+ * each 512 pages mincore(2) measures a few of the stacks touched last, and the cap is
+ * divided by the result.
+ */
+#include "light_slab.h"
+
+#include "../kernel/memory.h"
+#include "coroutine.h"
+
+#include <string.h>
+
+static struct coil__light_slab *slab_after(struct coil__light_slab *slab)
+{
+    struct coil__list *next =
+        slab != NULL ? slab->all_link.next : coil__light->slabs.next;
+
+    if (next == &coil__light->slabs)
+        next = next->next;
+    return next != &coil__light->slabs
+               ? COIL__CONTAINER(next, struct coil__light_slab, all_link)
+               : NULL;
+}
+
+/* Free a page without live bytes, without a guard or a cell. */
+static void add_idle_page(struct coil__stack *stack, size_t *count)
+{
+    coil__light->below[(*count)++] = (struct iovec){stack->low, coil__stack_bytes(stack)};
+    if (stack->state == COIL__LIGHT_RESIDENT)
+        stack->state = COIL__LIGHT_EMPTY;
+    else
+        coil__light->dirty_count -= stack->dirty;
+    stack->dirty = false;
+    coil__light_set_resident(stack, false);
+}
+
+/* The hand points to a stack with a page. */
+static void consider(struct coil__stack *stack, int64_t since, size_t *idle_count)
+{
+    const char *sp;
+
+    if (coil__light_is_below(stack->low, coil__stack_bytes(stack)))
+        return;
+    if (stack->state == COIL__LIGHT_FREE) {
+        add_idle_page(stack, idle_count);
+        return;
+    }
+    if (stack->state != COIL__LIGHT_RESIDENT) /* in this batch already */
+        return;
+    sp = coil__light_owner->may_go(stack, since);
+    if (sp == NULL)
+        return;
+    if (sp == coil__light_top(stack))
+        add_idle_page(stack, idle_count);
+    else if (coil__light_store_bytes(stack, sp))
+        coil__light->going[coil__light->going_count++] = stack;
+}
+
+/* Count the stacks that the handler of SIGSEGV has swapped in. */
+static COIL__NOINLINE void settle_strays(void)
+{
+    coil__light->some_came = false;
+    COIL__LIST_EACH (link, &coil__light->slabs) {
+        struct coil__light_slab *slab =
+            COIL__CONTAINER(link, struct coil__light_slab, all_link);
+        unsigned char *flag = slab->flags, *end = flag + slab->fresh;
+
+        while ((flag = memchr(flag, COIL__LIGHT_CAME, (size_t)(end - flag))) != NULL)
+            coil__light_settle(
+                coil__light_stack_of(&slab->records[flag++ - slab->flags]));
+    }
+}
+
+/*
+ * Move the hand over all flags, or until a batch is full, and swap out the stacks that have
+ * waited since before `since`. Returns the number of pages freed.
+ */
+static size_t sweep(int64_t since)
+{
+    struct coil__light_slab *slab = coil__light->hand != NULL ? coil__light->hand
+                                                              : slab_after(NULL),
+                            *first = slab;
+    unsigned at = coil__light->hand != NULL ? coil__light->hand_slot : 0;
+    size_t idle_count = 0, before = coil__light->resident_count;
+    bool round = false;
+    int saved = errno;
+
+    if (slab == NULL || coil__light->refused || !coil__overflow_is_ours())
+        return 0;
+    if (coil__light->some_came)
+        settle_strays();
+    coil__light->going_count = 0;
+    while (coil__light->going_count < COIL__LIGHT_BATCH &&
+           idle_count < COIL__LIGHT_BATCH) {
+        unsigned char *flag =
+            memchr(slab->flags + at, COIL__LIGHT_PAGE, slab->fresh - at);
+
+        if (flag != NULL) {
+            at = (unsigned)(flag - slab->flags);
+            consider(coil__light_stack_of(&slab->records[at++]), since, &idle_count);
+            continue;
+        }
+        if (round && slab == first)
+            break;
+        slab = slab_after(slab);
+        round = true;
+        at = 0;
+    }
+    coil__light->hand = slab;
+    coil__light->hand_slot = at;
+    coil__memory_discard_all(coil__light->below, idle_count);
+    coil__light_free_pages(coil__light->going_count);
+    errno = saved;
+    return before - coil__light->resident_count;
+}
+
+/* The pages below the top ones are not counted. Estimate them by the stacks touched last. */
+static void sample_depth(void)
+{
+    size_t pages = 0, count = 0, depth;
+
+    for (size_t i = 0; i < COIL__LIGHT_SAMPLE; i++) {
+        const struct coil__stack *stack = coil__light->latest[i];
+
+        if (stack == NULL || stack->state != COIL__LIGHT_RESIDENT)
+            continue;
+        pages += (coil__stack_written(stack) + coil__light_page_bytes - 1) /
+                 coil__light_page_bytes;
+        count++;
+    }
+    depth = count > 0 ? (pages + count - 1) / count : 1;
+    coil__light->depth =
+        depth > coil__light->depth ? depth : (3 * coil__light->depth + depth) / 4;
+}
+
+COIL__NOINLINE void coil__light_make_room_now(size_t n)
+{
+    size_t most;
+
+    sample_depth();
+    most = coil__light->cap / coil__light->depth;
+    if (coil__light->resident_count + n > most)
+        sweep(INT64_MAX);
+    coil__light->look_at = coil__light->resident_count + n;
+    coil__light->look_at +=
+        coil__light->look_at > most ? most / 8 + 1 : COIL__LIGHT_BATCH;
+    if (coil__light->resident_count + n <= most && coil__light->look_at > most)
+        coil__light->look_at = most;
+}
+
+void coil__light_idle(int64_t now)
+{
+    if (COIL__LIKELY(coil__light == NULL) || coil__light->resident_count == 0 ||
+        now - coil__light->aged_at < coil__light->age_ns / 4)
+        return;
+    coil__light->look_at = 0;
+    if (sweep(now - coil__light->age_ns) < COIL__LIGHT_BATCH)
+        coil__light->aged_at = now; /* otherwise there may be more */
+}

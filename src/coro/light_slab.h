@@ -1,0 +1,159 @@
+/*
+ * light_slab.h (internal) - the slabs of light stacks, and what a thread knows of them.
+ *
+ *     | page | slot 0 | ... | slot n-1 | record 0 | ... | record n-1 | flags | struct coil__light_slab |
+ *     each slot:   | guard | stack ... | colour |
+ *     each record: | control block |
+ *
+ * Slot and record of one number belong together as long as the slab exists. So the
+ * addresses in a free record stay correct. A slot has no page before something is written
+ * to it.
+ *
+ * light.c acquires and releases slots. light_swap.c swaps stacks out and in. light_clock.c
+ * limits the number of resident stacks. light_table.c finds the slab of an address.
+ *
+ * The guard below a slot is shorter than an ordinary one: code that is compiled with
+ * -fstack-clash-protection needs one page.
+ */
+#ifndef COIL_CORO_LIGHT_SLAB_H
+#define COIL_CORO_LIGHT_SLAB_H
+
+#include "light.h"
+#include "slots.h"
+#include "store.h"
+
+#include <sys/uio.h>
+
+#define COIL__LIGHT_BATCH 512 /* stacks that one system call swaps out */
+#define COIL__LIGHT_SAMPLE 8
+
+struct coil__light_record {
+    _Alignas(64) char block[COIL__STACK_APART_BYTES]; /* begins with the stack's books */
+};
+
+_Static_assert(sizeof(struct coil__light_record) == 448, "seven lines of the cache");
+
+struct coil__light_slab {
+    struct coil__list link;     /* pool.open or pool.full */
+    struct coil__list all_link; /* light.slabs */
+    char *base;
+    size_t bytes, slot_bytes;
+    char *slots;
+    struct coil__light_record *records;
+    unsigned char *flags; /* enum coil__light_flag, of each slot */
+    struct coil__stack *free;
+    struct coil__light_entry *entry;
+    unsigned slot_count;
+    unsigned fresh; /* slots from this one on were never used */
+    unsigned used_count;
+};
+
+struct coil__light_pool {
+    struct coil__list open, full;
+    struct coil__light_slab *empty; /* the spare slab, without a used slot; or NULL */
+    size_t next_slot_count;
+};
+
+enum coil__light_flag {
+    COIL__LIGHT_NO_PAGE,
+    COIL__LIGHT_PAGE, /* the top page has memory, and is counted */
+    COIL__LIGHT_CAME  /* swapped in by the handler of SIGSEGV; not yet counted */
+};
+
+/* Of one thread. */
+struct coil__light {
+    struct coil__store store;
+    struct coil__list slabs;
+    struct coil__light_pool pools[COIL__CLASS_COUNT];
+    size_t used_count, stored_count, resident_count, dirty_count;
+    size_t cap;     /* of pages */
+    size_t look_at; /* the count at which the cap is checked next */
+    size_t depth;   /* estimated pages of a resident stack */
+    struct coil__stack *latest[COIL__LIGHT_SAMPLE]; /* the stacks touched last, or NULL */
+    unsigned latest_next;
+    int64_t age_ns, aged_at;
+    volatile bool some_came; /* a flag is COIL__LIGHT_CAME */
+    bool refused;            /* the kernel has refused a guard: swap no more stacks out */
+    struct coil__light_slab *hand;
+    unsigned hand_slot;
+    struct coil__stack *going[COIL__LIGHT_BATCH];
+    size_t going_count;
+    struct iovec pages[COIL__LIGHT_BATCH], below[COIL__LIGHT_BATCH];
+};
+
+struct coil__light_entry {
+    struct coil__light_slab *_Atomic slab; /* NULL: not in use */
+    const void *owner;                     /* the thread's coil__coro_thread */
+    char *low, *high;                      /* of the slots */
+};
+
+extern COIL__THREAD_LOCAL struct coil__light *coil__light;
+extern size_t coil__light_page_bytes, coil__light_guard_bytes;
+
+static inline struct coil__stack *coil__light_stack_of(struct coil__light_record *record)
+{
+    return (struct coil__stack *)(void *)record->block;
+}
+
+static inline size_t coil__light_number_of(const struct coil__stack *stack)
+{
+    return (size_t)((const struct coil__light_record *)(const void *)stack -
+                    stack->light_slab->records);
+}
+
+static inline char *coil__light_page_of(const char *p)
+{
+    return (char *)((uintptr_t)p & ~(uintptr_t)(coil__light_page_bytes - 1));
+}
+
+static inline char *coil__light_top_page(const struct coil__stack *stack)
+{
+    return stack->low + coil__stack_bytes(stack) - coil__light_page_bytes;
+}
+
+/* A task that has ended frees its own slot, on which its code may still run. */
+static inline bool coil__light_is_below(const char *low, size_t bytes)
+{
+    return (uintptr_t)coil__stack_pointer() - (uintptr_t)low < bytes;
+}
+
+/* ---- light_table.c ----------------------------------------------------------------- */
+
+/* Enter the slab into the table of the process. False: no memory. */
+bool coil__light_publish(struct coil__light_slab *slab);
+
+/* The entry of the slab that has the address, or NULL. Async-signal-safe. */
+struct coil__light_entry *coil__light_find(const char *address);
+
+/* ---- light_swap.c ------------------------------------------------------------------ */
+
+/* Record whether the stack's top page has memory. */
+void coil__light_set_resident(struct coil__stack *stack, bool is);
+
+/*
+ * Copy the live bytes to a cell. Set the state before the page becomes a guard, so that a
+ * fault finds it. False if there are too many bytes, or no memory.
+ */
+bool coil__light_store_bytes(struct coil__stack *stack, const char *sp);
+
+/* Free the pages of the n stacks of coil__light->going, whose bytes are stored. */
+void coil__light_free_pages(size_t n);
+
+/* Count a stack that the handler of SIGSEGV has swapped in. */
+void coil__light_settle(struct coil__stack *stack);
+
+/* A task has ended while its stack was swapped out: drop the bytes and the guard. */
+void coil__light_drop_stored(struct coil__stack *stack);
+
+/* ---- light_clock.c ----------------------------------------------------------------- */
+
+void coil__light_make_room_now(size_t n);
+
+/* n more pages will be used. */
+static inline void coil__light_make_room(size_t n)
+{
+    if (COIL__UNLIKELY(coil__light->resident_count + n > coil__light->look_at))
+        coil__light_make_room_now(n);
+}
+
+#endif

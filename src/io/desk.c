@@ -1,0 +1,277 @@
+/*
+ * desk.c - the loop's side of the executor: what the loop's tasks have enqueued, and the
+ * finished jobs that threads have put on the loop's desk. See lane.h.
+ */
+#include "lane.h"
+
+#include "../base/fault.h"
+#include "../base/timed_condition.h"
+
+#include <stdio.h>
+
+static COIL__THREAD_LOCAL struct coil__desk
+    *this_desk; /* NULL until the loop's first job */
+/* After forks. The pointer keeps LeakSanitizer quiet. */
+static COIL__THREAD_LOCAL struct coil__desk *parents_desk;
+
+void coil__desk_leave_to_parent(void)
+{
+    if (this_desk == NULL)
+        return;
+    coil__list_remove(&this_desk->hook.link);
+    this_desk->parents = parents_desk;
+    parents_desk = this_desk;
+    this_desk = NULL;
+}
+
+/* ---- finishing jobs, on their threads ---------------------------------------------- */
+
+/* Decrement the number of jobs. Called with the desk's lock. */
+static void count_out(struct coil__desk *desk)
+{
+    desk->working--;
+    if (desk->working <= desk->abandoned)
+        pthread_cond_signal(&desk->emptied);
+}
+
+static void free_desk(struct coil__desk *desk)
+{
+    pthread_mutex_destroy(&desk->lock);
+    pthread_cond_destroy(&desk->emptied);
+    coil__free(desk);
+}
+
+/* The waiting task has left the job. Decrement the counts last: the desk exists as long
+   as they include the job. */
+static void finish_abandoned_job(struct coil__job *job)
+{
+    struct coil__desk *desk = job->desk;
+    bool last;
+
+    if (job->discard != NULL)
+        job->discard(job->arg);
+    coil__lane_take_place_again(job->lane);
+    coil__free(job);
+    pthread_mutex_lock(&desk->lock);
+    desk->abandoned--;
+    count_out(desk);
+    last = desk->closed && desk->working == 0;
+    pthread_mutex_unlock(&desk->lock);
+    if (last)
+        free_desk(desk);
+}
+
+void coil__job_finish(struct coil__job *job)
+{
+    struct coil__desk *desk = job->desk;
+    bool abandoned;
+
+    pthread_mutex_lock(&desk->lock);
+    abandoned = job->abandoned;
+    job->finished = true;
+    if (!abandoned) {
+        coil__list_push(&desk->done, &job->in_queue);
+        if (!desk->posted)
+            desk->posted = coil__loop_post(desk->loop, &desk->post) == 0;
+        count_out(desk);
+    }
+    pthread_mutex_unlock(&desk->lock);
+    if (abandoned)
+        finish_abandoned_job(job);
+}
+
+/* ---- enqueueing and giving up, on the loop's thread -------------------------------- */
+
+/* Remove a job from the counts that no thread will do. */
+static void count_out_undone(struct coil__job *job)
+{
+    pthread_mutex_lock(&job->desk->lock);
+    count_out(job->desk);
+    pthread_mutex_unlock(&job->desk->lock);
+    coil__bindings_release(job->bindings);
+}
+
+int coil__job_enqueue(struct coil__job *job)
+{
+    struct coil__desk *desk = job->desk;
+
+    pthread_mutex_lock(&desk->lock);
+    desk->working++;
+    pthread_mutex_unlock(&desk->lock);
+    if (!coil__lane_enqueue(job->lane, job)) {
+        count_out_undone(job);
+        return -EAGAIN;
+    }
+    coil__list_push(&desk->jobs, &job->in_desk);
+    coil__loop_expect(desk->loop, 1);
+    return 0;
+}
+
+/* Unlink the job from its desk. */
+static void leave_desk(struct coil__job *job)
+{
+    coil__list_remove(&job->in_desk);
+    coil__loop_expect(job->desk->loop, -1);
+}
+
+bool coil__job_withdraw(struct coil__job *job)
+{
+    if (!coil__lane_withdraw(job->lane, job))
+        return false;
+    count_out_undone(job);
+    leave_desk(job);
+    return true;
+}
+
+/* Finish each job as if a thread had begun it and it had returned -EAGAIN at once. */
+static void finish_undone(struct coil__list *undone)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(undone)) != NULL) {
+        struct coil__job *job = COIL__CONTAINER(link, struct coil__job, in_queue);
+
+        coil__bindings_release(job->bindings);
+        job->rc = -EAGAIN;
+        coil__job_finish(job);
+    }
+}
+
+bool coil__job_abandon(struct coil__job *job)
+{
+    struct coil__desk *desk = job->desk;
+    struct coil__list undone;
+    bool finished;
+
+    coil__list_init(&undone);
+    pthread_mutex_lock(&desk->lock);
+    finished = job->finished;
+    if (!finished) {
+        leave_desk(job);
+        job->abandoned = true;
+        desk->abandoned++;
+        coil__lane_give_place_back(job->lane, &undone);
+    }
+    pthread_mutex_unlock(&desk->lock);
+    finish_undone(&undone);
+    return !finished;
+}
+
+/* ---- opening, collecting, closing -------------------------------------------------- */
+
+/* Runs on the loop's thread: complete the waits of all finished jobs. */
+static void collect_finished_jobs(struct coil__runnable *runnable)
+{
+    struct coil__desk *desk = COIL__CONTAINER(runnable, struct coil__desk, post.runnable);
+    struct coil__list done, *link;
+
+    coil__list_init(&done);
+    pthread_mutex_lock(&desk->lock);
+    coil__list_splice(&done, &desk->done);
+    desk->posted = false;
+    pthread_mutex_unlock(&desk->lock);
+    while ((link = coil__list_pop(&done)) != NULL) {
+        struct coil__job *job = COIL__CONTAINER(link, struct coil__job, in_queue);
+
+        leave_desk(job);
+        coil__wait_complete(job->wait, job->rc);
+    }
+}
+
+/* The loop closes: drop the job's result. */
+static void give_up_job(struct coil__desk *desk, struct coil__job *job)
+{
+    bool begun = !coil__job_withdraw(job);
+
+    coil__job_forget_task(job);
+    if (begun && job->abandonable && coil__job_abandon(job))
+        return;
+    if (begun) {
+        leave_desk(job);
+        pthread_mutex_lock(&desk->lock);
+        coil__list_remove(&job->in_queue); /* from desk.done, if it has finished */
+        pthread_mutex_unlock(&desk->lock);
+    }
+    if (!job->abandonable)
+        return;
+    if (job->discard != NULL)
+        job->discard(job->arg);
+    coil__free(job);
+}
+
+/*
+ * Wait for the threads while the loop closes: until `deadline` for abandoned jobs, without
+ * a limit for the others, which may use a task's stack. Returns the number of jobs that
+ * are left. If it is 0, no thread uses the desk again.
+ */
+static size_t drain(struct coil__desk *desk, int64_t deadline)
+{
+    struct timespec until = {deadline / COIL_SEC(1), (long)(deadline % COIL_SEC(1))};
+    bool late = false;
+    size_t left;
+
+    pthread_mutex_lock(&desk->lock);
+    while (desk->working > (late ? desk->abandoned : 0)) {
+        if (late)
+            pthread_cond_wait(&desk->emptied, &desk->lock);
+        else
+            late = pthread_cond_timedwait(&desk->emptied, &desk->lock, &until) != 0;
+    }
+    left = desk->working;
+    desk->closed = true;
+    coil__loop_withdraw(desk->loop, &desk->post);
+    pthread_mutex_unlock(&desk->lock);
+    return left;
+}
+
+static void report_left(size_t count)
+{
+    char message[128];
+
+    snprintf(message, sizeof message,
+             "%zu abandoned blocking job%s not done as the loop closes, and left to %s",
+             count, count == 1 ? " is" : "s are",
+             count == 1 ? "its thread" : "their threads");
+    coil_call_exception_handler(&(coil_exception){.message = message});
+}
+
+static void close_desk(coil_loop *loop)
+{
+    struct coil__desk *desk = this_desk;
+    size_t left;
+
+    COIL__LIST_EACH (link, &desk->jobs)
+        give_up_job(desk, COIL__CONTAINER(link, struct coil__job, in_desk));
+    left = drain(desk, coil__time_add(coil__clock_monotonic(), loop->drain_ns));
+    this_desk = NULL;
+    if (left == 0)
+        free_desk(desk);
+    else
+        report_left(left);
+}
+
+static struct coil__desk *create_desk(coil_loop *loop)
+{
+    struct coil__desk *desk = coil__alloc_zeroed(sizeof *desk);
+
+    if (desk == NULL)
+        return NULL;
+    pthread_mutex_init(&desk->lock, NULL);
+    coil__timed_condition_init(&desk->emptied);
+    coil__list_init(&desk->jobs);
+    coil__list_init(&desk->done);
+    coil__runnable_init(&desk->post.runnable, collect_finished_jobs);
+    desk->loop = loop;
+    coil__list_init(&desk->hook.link);
+    desk->hook.closing = close_desk;
+    coil__loop_add_close_hook(loop, &desk->hook);
+    return desk;
+}
+
+struct coil__desk *coil__desk_open(coil_loop *loop)
+{
+    coil__lanes_set_up();
+    if (this_desk == NULL)
+        this_desk = create_desk(loop);
+    return this_desk;
+}

@@ -1,0 +1,323 @@
+/*
+ * lane.c - lanes and their threads.
+ *
+ * A lane starts a thread when a job is enqueued, none is idle, and the limit allows it. A
+ * thread ends after IDLE_SECONDS without a job. lane.h describes how lanes, desks and jobs
+ * work together.
+ */
+#include "lane.h"
+
+#include "../base/fault.h"
+#include "../base/timed_condition.h"
+#include "../kernel/processors.h"
+#include "../kernel/thread.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+/* The limit of a lane without one is at least this, because jobs may sleep. */
+#define LEAST_THREADS 4
+/* A lane replaces this many threads while they work on abandoned jobs. */
+#define MAX_REPLACED 64
+#define IDLE_SECONDS 10
+#define STACK_BYTES ((size_t)1024 * 1024)
+
+/* clang-format off */
+#define CLASS(text)                                                                      \
+    {                                                                                    \
+        .what = (text), .call = "coil_blocking", .cancel = coil__blocking_cancel         \
+    }
+#define LANE(name, text, max) {.thread_name = (name), .class = CLASS(text), \
+                               .exists = true, .limit = (max)}
+/* clang-format on */
+
+struct coil__lane coil__lanes[COIL__LANE_COUNT] = {
+    [COIL_LANE_DNS] = LANE("coil-dns", "blocking.dns", 8),
+    [COIL_LANE_FILE] = LANE("coil-file", "blocking.file", 8),
+    [COIL_LANE_CPU] = LANE("coil-cpu", "blocking.cpu", 0),
+};
+
+/* ---- setting up, once and after a fork --------------------------------------------- */
+
+static void init_lane(struct coil__lane *lane)
+{
+    pthread_mutex_init(&lane->lock, NULL);
+    coil__timed_condition_init(&lane->work);
+    pthread_cond_init(&lane->left, NULL);
+    coil__list_init(&lane->queue);
+    lane->queue_length = 0;
+    lane->threads = lane->idle = lane->abandoned = 0;
+}
+
+static void lock_lanes(void)
+{
+    for (size_t i = 0; i < COIL__LANE_COUNT; i++)
+        pthread_mutex_lock(&coil__lanes[i].lock);
+}
+
+static void unlock_lanes(void)
+{
+    for (size_t i = COIL__LANE_COUNT; i-- > 0;)
+        pthread_mutex_unlock(&coil__lanes[i].lock);
+}
+
+/* After a fork: the child has neither the threads nor the jobs of its parent. */
+static void empty_lanes_in_child(void)
+{
+    for (size_t i = 0; i < COIL__LANE_COUNT; i++)
+        init_lane(&coil__lanes[i]);
+    coil__desk_leave_to_parent();
+}
+
+static void set_up_lanes(void)
+{
+    for (size_t i = 0; i < COIL__LANE_COUNT; i++)
+        init_lane(&coil__lanes[i]);
+    pthread_atfork(lock_lanes, unlock_lanes, empty_lanes_in_child);
+}
+
+void coil__lanes_set_up(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, set_up_lanes);
+}
+
+/* ---- the threads ------------------------------------------------------------------- */
+
+/*
+ * The number of threads that count for the limit. Threads with an abandoned job may hang,
+ * so up to MAX_REPLACED of them do not count. Called with the lane's lock.
+ */
+static unsigned counted_threads(const struct coil__lane *lane)
+{
+    unsigned replaced = lane->abandoned;
+
+    if (replaced > MAX_REPLACED)
+        replaced = MAX_REPLACED;
+    return lane->threads - replaced;
+}
+
+/* Wait a while for the next job. NULL: the thread must end, and no longer counts. */
+static struct coil__job *take_job(struct coil__lane *lane)
+{
+    struct timespec until;
+    struct coil__list *link;
+    bool waited_enough = false;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += IDLE_SECONDS;
+    pthread_mutex_lock(&lane->lock);
+    while (lane->queue_length == 0 && counted_threads(lane) <= lane->limit &&
+           !waited_enough) {
+        lane->idle++;
+        atomic_fetch_add(&coil__pool_idle, 1);
+        waited_enough = pthread_cond_timedwait(&lane->work, &lane->lock, &until) != 0;
+        atomic_fetch_sub(&coil__pool_idle, 1);
+        lane->idle--;
+    }
+    link = counted_threads(lane) <= lane->limit ? coil__list_pop(&lane->queue) : NULL;
+    if (link != NULL) {
+        lane->queue_length--;
+        COIL__CONTAINER(link, struct coil__job, in_queue)->queued = false;
+    } else {
+        lane->threads--;
+        atomic_fetch_sub(&coil__pool_threads, 1);
+        pthread_cond_broadcast(&lane->left);
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return link != NULL ? COIL__CONTAINER(link, struct coil__job, in_queue) : NULL;
+}
+
+static void do_job(struct coil__job *job)
+{
+    struct coil__context_slot slot, *outer;
+
+    outer = coil__context_enter(&slot, job->bindings);
+    job->rc = job->fn(job->arg);
+    coil__context_leave(&slot, outer);
+    coil__job_finish(job);
+}
+
+static void *work(void *arg)
+{
+    struct coil__lane *lane = arg;
+    struct coil__job *job;
+
+    coil__thread_set_name(lane->thread_name);
+    while ((job = take_job(lane)) != NULL)
+        do_job(job);
+    return NULL;
+}
+
+/* All signals except those that a thread's own instructions cause. */
+static void fill_foreign_signals(sigset_t *set)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        sigdelset(set, own[i]);
+}
+
+/* A thread that takes no signals: those are the program's. Returns 0 or an errno. */
+static int start_thread(struct coil__lane *lane)
+{
+    pthread_attr_t attributes;
+    sigset_t foreign, before;
+    pthread_t thread;
+    int error;
+
+    error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    fill_foreign_signals(&foreign);
+    pthread_sigmask(SIG_SETMASK, &foreign, &before);
+    error = coil__call_fails(EAGAIN, "pthread_create")
+                ? errno
+                : pthread_create(&thread, &attributes, work, lane);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+static unsigned usual_limit(void)
+{
+    unsigned processors = coil__processor_count();
+
+    return processors > LEAST_THREADS ? processors : LEAST_THREADS;
+}
+
+/*
+ * Wake or start a thread for the queue. Returns false if no thread will serve the queue and
+ * none can be started. Called with the lane's lock.
+ */
+static bool see_to_threads(struct coil__lane *lane)
+{
+    if (lane->limit == 0)
+        lane->limit = usual_limit();
+    if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
+        lane->threads++; /* counted before it starts, since it uncounts itself */
+        atomic_fetch_add(&coil__pool_threads, 1);
+        if (start_thread(lane) != 0) {
+            lane->threads--;
+            atomic_fetch_sub(&coil__pool_threads, 1);
+        }
+    }
+    pthread_cond_signal(&lane->work);
+    return lane->threads > lane->abandoned;
+}
+
+/* ---- the queue --------------------------------------------------------------------- */
+
+bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job)
+{
+    bool taken;
+
+    pthread_mutex_lock(&lane->lock);
+    if (!lane->exists)
+        coil__misuse("coil_blocking: lane '%s' is being destroyed", lane->thread_name);
+    job->queued = true;
+    coil__list_push(&lane->queue, &job->in_queue);
+    lane->queue_length++;
+    taken = see_to_threads(lane);
+    if (!taken) {
+        coil__list_remove(&job->in_queue);
+        lane->queue_length--;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return taken;
+}
+
+bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job)
+{
+    bool queued;
+
+    pthread_mutex_lock(&lane->lock);
+    queued = job->queued;
+    if (queued) {
+        coil__list_remove(&job->in_queue);
+        lane->queue_length--;
+        job->queued = false;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return queued;
+}
+
+void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->abandoned++;
+    if (!see_to_threads(lane)) {
+        COIL__LIST_EACH (link, &lane->queue)
+            COIL__CONTAINER(link, struct coil__job, in_queue)->queued = false;
+        coil__list_splice(undone, &lane->queue);
+        lane->queue_length = 0;
+    }
+    pthread_mutex_unlock(&lane->lock);
+}
+
+void coil__lane_take_place_again(struct coil__lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->abandoned--;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+/* ---- lanes of the program ---------------------------------------------------------- */
+
+bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads)
+{
+    bool exists;
+
+    pthread_mutex_lock(&lane->lock);
+    exists = lane->exists;
+    if (exists) { /* otherwise threads that are about to end still read 0 */
+        lane->limit = max_threads;
+        for (size_t n = lane->queue_length; n > 0; n--)
+            see_to_threads(lane);
+        pthread_cond_broadcast(&lane->work);
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return exists;
+}
+
+static void name_lane(struct coil__lane *lane, const char *name)
+{
+    snprintf(lane->own_name, sizeof lane->own_name, "%s", name);
+    snprintf(lane->own_what, sizeof lane->own_what, "blocking.%.15s", name);
+    lane->thread_name = lane->own_name;
+    lane->class = (struct coil__wait_class)CLASS(lane->own_what);
+}
+
+bool coil__lane_claim(struct coil__lane *lane, const char *name, unsigned max_threads)
+{
+    bool taken;
+
+    pthread_mutex_lock(&lane->lock);
+    taken = !lane->exists && lane->threads == 0;
+    if (taken) {
+        name_lane(lane, name);
+        lane->limit = max_threads;
+        lane->exists = true;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return taken;
+}
+
+void coil__lane_end(struct coil__lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    if (lane->queue_length > 0)
+        coil__misuse("coil_executor_destroy: there is work in lane '%s'", lane->own_name);
+    lane->exists = false;
+    lane->limit = 0;
+    pthread_cond_broadcast(&lane->work);
+    while (lane->threads > 0)
+        pthread_cond_wait(&lane->left, &lane->lock);
+    pthread_mutex_unlock(&lane->lock);
+}

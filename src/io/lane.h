@@ -1,0 +1,152 @@
+/*
+ * lane.h (internal) - lanes, desks and jobs: code that blocks, on threads.
+ *
+ *   task ---- enqueue ----> lane.queue ---- a thread takes it ----> fn(arg)
+ *    ^                          |                                      |
+ *    |                          | withdrawn                            | finish
+ *    |   coil__wait_complete    v                                      v
+ *    +----------------------- desk <------ one post for many ---- desk.done
+ *
+ * A lane has a queue of jobs and the threads that do them (lane.c). Each loop has one desk,
+ * where the threads put its finished jobs (desk.c). Many jobs that end together cost one
+ * post, and so one wake-up. blocking.c has the calls that a task makes, executor.c the
+ * lanes of the program.
+ *
+ * A job lies on the stack of the task that waits for it. A job that may be abandoned lies
+ * on the heap, and belongs to its thread from then on. Jobs run in a copy of their task's
+ * context (asyncio: to_thread).
+ *
+ * Invariants
+ * 1. `queued` changes under the lane's lock, `finished` and `abandoned` under the desk's.
+ *    Code that needs both takes the desk's first.
+ * 2. A thread that has put a job on the desk, or found it abandoned and freed it, does
+ *    not look at the job again. The same holds for the desk, once the lock is released.
+ * 3. Only the loop's thread uses desk.jobs and job.wait.
+ * 4. A loop does not close while a thread works for it. Exception: abandoned jobs that are
+ *    not done within loop->drain_ns. Those refer to the desk and not to the loop, and the
+ *    last of them frees the desk.
+ *
+ * A fork does not copy the threads, so the child starts with empty lanes.
+ *
+ * Start reading at run_job() in blocking.c and work() in lane.c.
+ */
+#ifndef COIL_IO_LANE_H
+#define COIL_IO_LANE_H
+
+#include "../base/context.h"
+#include "../loop/loop.h"
+#include "../loop/wakeup.h"
+#include "executor.h"
+
+#include <pthread.h>
+
+#define COIL__LANE_THREADS_MAX 1024
+#define COIL__LANE_COUNT 64
+
+struct coil__lane {
+    const char *thread_name;
+    struct coil__wait_class class;
+    /* name and limit of a lane that the program created */
+    char own_name[16], own_what[32];
+    _Atomic bool exists; /* changed under the lock; false while its threads end, too */
+    pthread_mutex_t lock;
+    pthread_cond_t work;     /* there is a job, or fewer threads are allowed */
+    pthread_cond_t left;     /* a thread has ended */
+    struct coil__list queue; /* job.in_queue */
+    size_t queue_length;
+    unsigned threads, idle;
+    unsigned abandoned; /* threads with an abandoned job */
+    unsigned limit;     /* 0: as many as processors */
+};
+
+/* The finished jobs of one loop. */
+struct coil__desk {
+    coil_loop *loop;
+    struct coil__close_hook hook;
+    struct coil__list jobs; /* job.in_desk: those not collected yet */
+
+    pthread_mutex_t lock;
+    pthread_cond_t emptied; /* only abandoned jobs are left, if any */
+    size_t working;         /* jobs queued or being done */
+    size_t abandoned;       /* abandoned jobs */
+    bool closed;            /* the loop is gone */
+    struct coil__list done; /* job.in_queue */
+    struct coil__post post;
+    bool posted;
+
+    struct coil__desk *parents; /* of the process before, after two forks */
+};
+
+struct coil__job {
+    int (*fn)(void *arg);
+    void *arg;
+    void (*discard)(void *arg);
+    bool abandonable; /* on the heap */
+    bool queued, finished, abandoned;
+    int rc;
+    struct coil__bindings *bindings; /* of the task's context, until it begins */
+    struct coil__lane *lane;
+    struct coil__desk *desk;
+    struct coil__list in_queue; /* lane.queue, then desk.done */
+    struct coil__list in_desk;
+    struct coil__wait *wait; /* the waiting task's */
+};
+
+/* ---- lane.c: lanes and threads ----------------------------------------------------- */
+
+/* coil's lanes, then those of the program. */
+extern struct coil__lane coil__lanes[COIL__LANE_COUNT];
+
+/* Before the first use of a lane. */
+void coil__lanes_set_up(void);
+
+/* Append the job to the queue. False without a thread for it, and without the means to start one. */
+bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
+
+/* Remove the job from the queue. False if a thread has taken it. */
+bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
+
+/*
+ * The lane replaces a thread whose job was abandoned. If no thread is left and none can
+ * start, all queued jobs move to *undone. Called with the desk's lock.
+ */
+void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone);
+
+/* The thread of an abandoned job counts for its lane again. If it is one too many, it ends. */
+void coil__lane_take_place_again(struct coil__lane *lane);
+
+/* False, and no change, if the lane does not exist. */
+bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads);
+
+/* Turn an unused lane into one of the program. False if it is in use. */
+bool coil__lane_claim(struct coil__lane *lane, const char *name, unsigned max_threads);
+
+/* End the lane and its threads, and wait for these. */
+void coil__lane_end(struct coil__lane *lane);
+
+/* ---- desk.c: the loop's side ------------------------------------------------------- */
+
+/* The desk of the thread's loop. NULL: no memory. */
+struct coil__desk *coil__desk_open(coil_loop *loop);
+
+/* In the child of a fork: the thread's desk belongs to the parent. */
+void coil__desk_leave_to_parent(void);
+
+/* Put a finished job on its desk, or free it if it was abandoned. */
+void coil__job_finish(struct coil__job *job);
+
+/* Enqueue the job in its lane. Fails with -EAGAIN. */
+int coil__job_enqueue(struct coil__job *job);
+
+/* Withdraw a job from the queue. False if a thread has begun it. */
+bool coil__job_withdraw(struct coil__job *job);
+
+/* Abandon a job to its thread, which frees it. False if it has finished. */
+bool coil__job_abandon(struct coil__job *job);
+
+/* ---- blocking.c: the task's side --------------------------------------------------- */
+
+/* The loop closes: the waiting task loses its job. */
+void coil__job_forget_task(struct coil__job *job);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * registry.c - the open loops of the process, and misuse of loops by other threads, by
+ * signal handlers, and after a fork.
+ */
+#include "registry.h"
+
+#include "loop.h"
+
+#include "../error/backtrace.h"
+
+#include <stdatomic.h>
+
+/*
+ * The numbers of the open loops. An object may outlive its loop, so it stores the loop's
+ * number. An address would not do: the next loop may have the same. A lock would not do
+ * either: a child of fork(2) might find it held. If the array is full, misuse of further
+ * loops is not detected.
+ */
+static _Atomic uint32_t open_loops[64]; /* 0: unused */
+static _Atomic uint32_t last_number;
+
+#define OPEN_MAX (sizeof open_loops / sizeof open_loops[0])
+
+static void exchange_open(uint32_t from, uint32_t to)
+{
+    for (size_t i = 0; i < OPEN_MAX; i++) {
+        uint32_t expected = from;
+
+        if (atomic_compare_exchange_strong(&open_loops[i], &expected, to))
+            return;
+    }
+}
+
+uint32_t coil__loops_number(void)
+{
+    return atomic_fetch_add(&last_number, 1) + 1;
+}
+
+void coil__loops_add(uint32_t number)
+{
+    exchange_open(0, number);
+}
+
+void coil__loops_remove(uint32_t number)
+{
+    exchange_open(number, 0);
+}
+
+void coil__loops_forget(void)
+{
+    for (size_t i = 0; i < OPEN_MAX; i++)
+        atomic_store(&open_loops[i], 0);
+}
+
+/* ---- misuse ------------------------------------------------------------------------ */
+
+void coil__loop_stop_handler(const char *caller)
+{
+    coil__misuse("%s: a signal handler called it; a handler may only set flags and write "
+                 "to descriptors, see coil_signal_wait() and coil_add_signal_handler()",
+                 caller);
+}
+
+void coil__loop_check_frames(const char *caller)
+{
+    if (coil__loop_of_thread->running &&
+        coil__backtrace_in_handler((const void *)coil__loop_take_turn))
+        coil__loop_stop_handler(caller);
+}
+
+void coil__loop_missing(const char *caller)
+{
+    coil__loop_check_handler(caller);
+    if (coil__loop_of_parent != NULL)
+        coil__fork_misuse(caller);
+    coil__misuse("%s: this thread has no event loop", caller);
+}
+
+void coil__loop_require_own(const coil_loop *loop, const char *caller)
+{
+    if (COIL__LIKELY(loop == coil__loop_of_thread))
+        return;
+    coil__loop_check_handler(caller);
+    if (coil__loop_is_parents(loop))
+        coil__fork_misuse(caller);
+    coil__misuse("%s: the loop is another thread's, or closed", caller);
+}
+
+COIL__NORETURN static void refuse_thread(const char *caller)
+{
+    coil__misuse("%s: it was called by a thread that is not its loop's; use coil_post()",
+                 caller);
+}
+
+void coil__loop_wrong_thread(const coil_loop *loop, const char *caller)
+{
+    coil__loop_check_handler(caller);
+    if (coil__loop_is_parents(loop))
+        coil__fork_misuse(caller);
+    refuse_thread(caller);
+}
+
+void coil__loop_check_foreign(uint32_t number, const char *caller)
+{
+    coil__loop_check_handler(caller);
+    for (size_t i = 0; i < OPEN_MAX; i++)
+        if (atomic_load(&open_loops[i]) == number)
+            refuse_thread(caller);
+}

@@ -1,0 +1,119 @@
+/*
+ * block.c - writing, checking and freeing the control blocks of tasks: see block.h.
+ */
+#include "block.h"
+
+#include <coil/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+COIL__NOINLINE void coil__block_write(coil_task *task,
+                                      const struct coil__coro_class *class)
+{
+    memset(&task->coro.stack + 1, 0, offsetof(coil_task, room) - sizeof task->coro.stack);
+    task->coro.class = class;
+    coil__list_init(&task->step.link);
+    coil__list_init(&task->future.callbacks);
+}
+
+#if COIL__ASAN || !defined __OPTIMIZE__
+/* The members that may differ are made equal first. */
+void coil__block_check(coil_task *task, coil_loop *loop)
+{
+    static COIL__THREAD_LOCAL coil_task left;
+
+    left = *task;
+    coil__block_write(task, left.coro.class);
+    coil__block_init(task, loop);
+    left.coro.sp = NULL;
+    left.coro.arg = NULL;
+    left.fn = NULL;
+    left.link = left.group_link = (struct coil__list){NULL, NULL};
+    left.name = (struct coil__name){.text = ""};
+    left.spawned_at = left.outermost = NULL;
+    left.outermost_kind = 0;
+    for (size_t i = sizeof left.coro.stack; i < offsetof(coil_task, room); i++)
+        if (((const char *)&left)[i] != ((const char *)task)[i])
+            coil__misuse(
+                "a task has left byte %zu of its block as no other task needs it", i);
+}
+#endif
+
+/* ---- freed blocks in debug mode ----------------------------------------------------- */
+
+/*
+ * In debug mode a slot is not used again for a while. So a call on a freed task finds the
+ * count of references, which is 0. Each thread has such slots of its own.
+ */
+#define KEPT_MAX 64
+
+/* From malloc(3), see coil/base.h; NULL as long as none was kept. */
+static COIL__THREAD_LOCAL struct kept {
+    size_t next;
+    coil_task *tasks[KEPT_MAX];
+} * kept;
+
+void coil__blocks_destroy_kept(void)
+{
+    for (size_t i = 0; kept != NULL && i < KEPT_MAX; i++)
+        if (kept->tasks[i] != NULL)
+            coil__coro_destroy(&kept->tasks[i]->coro);
+    free(kept);
+    kept = NULL;
+}
+
+/* Return the task to be destroyed now, or NULL. */
+static coil_task *keep_in_debug_mode(coil_task *task)
+{
+    coil_task **place, *oldest;
+
+    if ((task->marks & COIL__TASK_DEBUGGED) == 0 || !coil__loop_is_debugged() ||
+        coil__loop_of_thread->closing)
+        return task;
+    if (kept == NULL && (kept = calloc(1, sizeof *kept)) == NULL)
+        return task;
+    place = &kept->tasks[kept->next++ % KEPT_MAX];
+    oldest = *place;
+    *place = task;
+    return oldest;
+}
+
+/* ---- freeing ----------------------------------------------------------------------- */
+
+/* Bits instead of branches, because a task seldom sets one. */
+static inline bool leaves_more(const coil_task *task)
+{
+    return ((uintptr_t)task->asked_at | (uintptr_t)task->hooks |
+            (uintptr_t)task->deferred | (uintptr_t)task->future.error |
+            (uintptr_t)task->future.cancel_reason | task->cancelling | task->held |
+            task->marks) != 0;
+}
+
+static COIL__NOINLINE void leave_no_block(coil_task *task)
+{
+    if (task->future.error != NULL)
+        coil_error_release(task->future.error);
+    coil__name_finish(&task->asked_by);
+    task->coro.class = NULL;
+}
+
+static COIL__NOINLINE void free_with_care(coil_task *task)
+{
+    leave_no_block(task);
+    task = keep_in_debug_mode(task);
+    if (task != NULL)
+        coil__coro_destroy(&task->coro);
+}
+
+void coil__task_free(coil_task *task)
+{
+    if (COIL__UNLIKELY(task->future.rc < 0))
+        coil__context_slot_finish(&task->context); /* it was kept for a report */
+    coil__name_finish(&task->name);
+    task->group = NULL;
+    if (COIL__UNLIKELY(leaves_more(task)))
+        free_with_care(task);
+    else
+        coil__coro_destroy(&task->coro);
+}

@@ -1,0 +1,50 @@
+/*
+ * block.h (internal) - the control blocks of tasks, which come back with their stacks.
+ *
+ * A task leaves most of its control block as a new task needs it: lists empty, pointers
+ * NULL. So a block that comes back is not written again, except for the members that
+ * coil__block_init() sets. The rare tasks that leave other values mark their block: they
+ * clear the class of the coroutine. coil__block_write() then writes the whole block.
+ */
+#ifndef COIL_TASK_BLOCK_H
+#define COIL_TASK_BLOCK_H
+
+#include "step.h"
+
+/* Write the members that every task changes. */
+static inline void coil__block_init(coil_task *task, coil_loop *loop)
+{
+    task->coro.caller = NULL;
+    task->coro.done = false;
+    task->leaf = &task->coro;
+    task->step.run = coil__task_first_step;
+    task->saved_errno = 0;
+    task->started = task->must_cancel = task->passed_on = task->delivered = false;
+    task->future.loop = loop;
+    task->future.loop_number = loop->number;
+    task->future.refs = 1;
+    task->future.rc = -EINPROGRESS;
+    task->future.is_task = true;
+    task->future.unseen = task->future.quiet = task->future.error_is_older = false;
+    task->hold_cancel = task->borrowed = task->starting = task->ready = false;
+    task->leftover = false;
+    task->earlier_callbacks = 0;
+}
+
+/* Write all members. coil__block_init() must follow. */
+void coil__block_write(coil_task *task, const struct coil__coro_class *class);
+
+/* Compare a recycled block with one that is written whole, and abort if they differ. */
+#if COIL__ASAN || !defined __OPTIMIZE__
+void coil__block_check(coil_task *task, coil_loop *loop);
+#else
+static inline void coil__block_check(coil_task *task, coil_loop *loop)
+{
+    (void)task, (void)loop;
+}
+#endif
+
+/* Free the blocks that debug mode has saved. */
+void coil__blocks_destroy_kept(void);
+
+#endif
