@@ -10,7 +10,7 @@ struct url_entry {
     char url[];
 };
 
-/* What the file says may be anything. */
+/* Check what was read: the file may have been changed. */
 static bool is_in_order(const struct url_book *book, const struct store_url *url,
                         size_t n)
 {
@@ -20,7 +20,7 @@ static bool is_in_order(const struct url_book *book, const struct store_url *url
            (url->fragment_at == 0 || url->url[url->fragment_at - 1] == '#');
 }
 
-static int take_url(void *arg, const struct store_url *url)
+static int add_url(void *arg, const struct store_url *url)
 {
     struct url_book *book = arg;
     size_t n = strlen(url->url);
@@ -43,7 +43,7 @@ int url_book_read(struct url_book *book, struct store *store, struct cold *cold)
     book->urls.element_bytes = sizeof(struct url_entry *);
     book->urls.cold = book->arena.cold = cold;
     book->count = (size_t)store_last_url(store) + 1;
-    return store_each_url(store, take_url, book);
+    return store_each_url(store, add_url, book);
 }
 
 void url_book_finish(struct url_book *book)
@@ -53,7 +53,7 @@ void url_book_finish(struct url_book *book)
     *book = (struct url_book){.count = 0};
 }
 
-static const struct url_entry *find(const struct url_book *book, uint32_t number)
+static const struct url_entry *find_url(const struct url_book *book, uint32_t number)
 {
     struct url_entry *const *at =
         number < book->count ? blocks_find(&book->urls, number) : NULL;
@@ -63,14 +63,14 @@ static const struct url_entry *find(const struct url_book *book, uint32_t number
 
 const char *url_book_at(const struct url_book *book, uint32_t number)
 {
-    const struct url_entry *entry = find(book, number);
+    const struct url_entry *entry = find_url(book, number);
 
     return entry != NULL ? entry->url : NULL;
 }
 
 const char *url_book_text(uint32_t number, size_t *fragment_at, void *book)
 {
-    const struct url_entry *entry = find(book, number);
+    const struct url_entry *entry = find_url(book, number);
 
     if (entry == NULL)
         return NULL;

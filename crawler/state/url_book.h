@@ -1,5 +1,6 @@
 /*
- * url_book.h - all URLs of a crawl's file, by their numbers, while links are read that name them.
+ * url_book.h - all URLs of a saved crawl in memory, by number, to resolve the numbers in
+ * links.
  */
 #ifndef CRAWLER_URL_BOOK_H
 #define CRAWLER_URL_BOOK_H
@@ -8,23 +9,26 @@
 #include "../base/blocks.h"
 #include "store.h"
 
-/* Zeroes are an empty one. */
+/* Initialize with zeroes. */
 struct url_book {
     struct blocks
-        urls; /* of struct url_entry *, by number; NULL where the file has none */
+        urls; /* of struct url_entry *, by number; NULL for numbers that the file lacks */
     size_t count;
     struct arena arena;
 };
 
-/* 0, -ENOMEM, -EBADMSG: it is not in order; or what the store failed with. All is kept in `cold`; NULL: on
-   the heap. Finish it in any case. */
+/*
+ * Read all URLs into `cold`, or into the heap if that is NULL. Fails with -ENOMEM, with
+ * -EBADMSG if a URL is invalid, or as the store fails. Call url_book_finish() in any
+ * case.
+ */
 int url_book_read(struct url_book *book, struct store *store, struct cold *cold);
 void url_book_finish(struct url_book *book);
 
-/* NULL if there is none. */
+/* Return the URL, or NULL if the number is unknown. */
 const char *url_book_at(const struct url_book *book, uint32_t number);
 
-/* The same, as struct link_blob_reader wants it; `book` is a struct url_book. */
+/* The same, in the form of link_blob_reader's url_of(). `book` is a struct url_book. */
 const char *url_book_text(uint32_t number, size_t *fragment_at, void *book);
 
 #endif
