@@ -618,11 +618,11 @@ def test_a_recheck_asks_whether_it_has_changed():
         equal((code, out), (BROKEN, f"""broken since:
   {site.url}new  404 Not Found (is new)
     on {site.url}b
-mended:
+fixed:
   {site.url}gone  404 Not Found
     on {site.url}
 
-      1 broken since, 1 mended, 0 no longer linked, 0 still broken
+      1 broken since, 1 fixed, 0 no longer linked, 0 still broken
 """))
 
 
@@ -683,7 +683,7 @@ def test_a_diff_tells_what_broke_and_what_was_mended():
     on {site.url}
   {site.url}user:p@x  404 Not Found (is new)
     on {site.url}
-mended:
+fixed:
   {site.url}b  404 Not Found
     on {site.url}
   {site.url}d#x  no element has this id
@@ -692,7 +692,7 @@ no longer linked:
   {site.url}c  404 Not Found
     on {site.url}
 
-      2 broken since, 2 mended, 1 no longer linked, 1 still broken
+      2 broken since, 2 fixed, 1 no longer linked, 1 still broken
 """)
         file = os.path.join(folder, "diff.jsonl")
         equal(run("diff", old, new, "-f", f"jsonl:{file}")[0], BROKEN)
@@ -735,7 +735,7 @@ def test_a_diff_names_the_pages():
     and 1 more page
   {site.url}nowhere#x  404 Not Found (is new)
     on {site.url}p00
-mended:
+fixed:
   {site.url}mended  404 Not Found
     on {site.url}p00
 no longer linked:
@@ -743,7 +743,7 @@ no longer linked:
     on {site.url}p00
 {first}    and 2 more pages
 
-      3 broken since, 1 mended, 1 no longer linked, 1 still broken
+      3 broken since, 1 fixed, 1 no longer linked, 1 still broken
 """)
         records = [json.loads(line) for line in run("diff", old, new, "-f", "jsonl")[1].splitlines()]
         whole = [site.url, *(site.url + name[1:] for name in names)]
