@@ -1,11 +1,13 @@
 /*
- * warc.c - all that went over the wire, in an archive that others read: WARC 1.1, and its index.
+ * warc.c - archive all bytes sent and received in a WARC 1.1 file with an index.
  *
- * A line of the index is written when its response is: where a crawl was killed in the midst of a
- * record, the archive is whole up to the end of the last one that the index has, and goes on there.
+ * A line of the index is written after its response. If a crawl was killed while it wrote
+ * a record, the archive is valid up to the last record in the index, and is continued
+ * from there.
  *
- * Payloads are compared by their SHA-1, in chunks joined but still compressed, as the standard has
- * it. What is kept of each is some hundred bytes, and the URL.
+ * Identical payloads are found by their SHA-1. As the standard requires, chunks are
+ * joined for the hash, but compressed payloads are not decompressed. Each payload takes
+ * some hundred bytes of memory, and its URL.
  */
 #include "warc.h"
 
@@ -34,7 +36,7 @@
 #define GZIP_LEVEL 5
 #define PIECE_BYTES ((size_t)64 * 1024)
 
-/* A payload that is in the archive. */
+/* A payload that is already in the archive. */
 struct seen {
     char digest[DIGEST_TEXT], id[ID_TEXT], date[DATE_TEXT];
     const char *url;
@@ -46,13 +48,13 @@ struct warc {
     int64_t end; /* of the archive */
     z_stream gzip;
     bool has_gzip;
-    struct text block, line; /* scratch */
-    struct table by_digest;  /* struct seen */
+    struct text block, line; /* scratch buffers */
+    struct table by_digest;  /* of struct seen */
     struct arena arena;
-    int rc; /* the first failure */
+    int rc; /* the first error */
 };
 
-/* ---- what goes over the wire ------------------------------------------------------- */
+/* ---- exchanges --------------------------------------------------------------------- */
 
 static int64_t now_ns(void)
 {
@@ -67,9 +69,12 @@ static void forget_response(struct warc_exchange *exchange)
     exchange->response.n = exchange->head_n = 0;
 }
 
-/* A head behind a head: the former was of an interim response, of whose end libcurl may not tell.
-   Behind the body come trailers, which it has already. */
-static void take_head_line(struct warc_exchange *exchange, const char *line, size_t n)
+/*
+ * A new head after a head replaces it: the first was an interim response (1xx), whose end
+ * libcurl may not report. Lines after the body are trailers; they are in the body
+ * already.
+ */
+static void add_head_line(struct warc_exchange *exchange, const char *line, size_t n)
 {
     bool has_body = exchange->head_n > 0 && exchange->response.n > exchange->head_n;
 
@@ -97,7 +102,7 @@ void warc_take(enum coil_http_wire what, const char *bytes, size_t n, void *arg)
         text_add(&exchange->request, bytes, n);
         break;
     case COIL_HTTP_WIRE_RESPONSE_HEAD:
-        take_head_line(exchange, bytes, n);
+        add_head_line(exchange, bytes, n);
         break;
     case COIL_HTTP_WIRE_RESPONSE_BODY:
         text_add(&exchange->response, bytes, n);
@@ -112,7 +117,10 @@ void warc_exchange_finish(struct warc_exchange *exchange)
     *exchange = (struct warc_exchange){.at_ns = 0};
 }
 
-/* The value of a header in a head, up to its line's end; n is 0 if there is none. */
+/*
+ * Return the value of a header up to the end of its line. *n is 0 if the header is
+ * missing.
+ */
 static const char *header_of(const struct warc_exchange *exchange, const char *name,
                              size_t *n)
 {
@@ -155,8 +163,10 @@ static void put_base32(const unsigned char *bytes, char *to)
     *to = '\0';
 }
 
-/* Give the digest the bytes of chunks, without what stands between them; what is no chunk ends it. */
-static void add_chunks(EVP_MD_CTX *digest, const char *at, const char *end)
+/*
+ * Hash the data of chunks without their sizes and line ends. Stops at an invalid chunk.
+ */
+static void add_chunks(EVP_MD_CTX *make_digest, const char *at, const char *end)
 {
     while (at < end) {
         char *behind;
@@ -167,14 +177,14 @@ static void add_chunks(EVP_MD_CTX *digest, const char *at, const char *end)
             return;
         at = line_end + 1;
         left = (size_t)(end - at);
-        EVP_DigestUpdate(digest, at, n < left ? n : left);
+        EVP_DigestUpdate(make_digest, at, n < left ? n : left);
         at += n < left ? n : left;
         at += end - at >= 2 ? 2 : end - at;
     }
 }
 
-/* 0 or -ENOMEM. A NUL stands behind the bytes. */
-static int digest(const char *bytes, size_t n, bool chunked, char *to)
+/* Returns 0 or -ENOMEM. The bytes must be followed by a NUL. */
+static int make_digest(const char *bytes, size_t n, bool chunked, char *to)
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     unsigned char result[EVP_MAX_MD_SIZE];
@@ -212,7 +222,10 @@ static int write_all(int fd, const void *bytes, size_t n)
     return 0;
 }
 
-/* A member of gzip with what stands in warc->block; the file is whole before it or behind it. */
+/*
+ * Write warc->block as one gzip member. After a failure the file ends where it ended
+ * before.
+ */
 static int write_record(struct warc *warc)
 {
     unsigned char piece[PIECE_BYTES / 4];
@@ -268,10 +281,10 @@ struct record {
     const char *type, *id, *date, *url, *content_type;
     const char *block;
     size_t n;
-    const char *payload_digest; /* NULL: there is no payload */
+    const char *payload_digest; /* NULL: no payload */
     const char *truncated;
-    const char *concurrent_to; /* an id */
-    const char *profile;       /* of a revisit */
+    const char *concurrent_to; /* the id of another record */
+    const char *profile;       /* for revisit records */
     const struct seen *refers_to;
 };
 
@@ -285,11 +298,11 @@ static void put_field(struct text *text, const char *name, const char *value,
     text_print(text, "%s\r\n", behind);
 }
 
-static int write_down(struct warc *warc, const struct record *record)
+static int serialize_record(struct warc *warc, const struct record *record)
 {
     struct text *text = &warc->block;
     char block_digest[DIGEST_TEXT];
-    int rc = digest(record->block, record->n, false, block_digest);
+    int rc = make_digest(record->block, record->n, false, block_digest);
 
     if (rc < 0)
         return rc;
@@ -319,7 +332,10 @@ static int write_down(struct warc *warc, const struct record *record)
 
 /* ---- the index --------------------------------------------------------------------- */
 
-/* "www.", "www2.", which a site mostly has with it and without. */
+/*
+ * Return the length of a prefix like "www." or "www2.". Most sites answer with and
+ * without it.
+ */
 static size_t www_length(const char *host, size_t n)
 {
     size_t digits;
@@ -339,12 +355,12 @@ static void put_host_key(struct text *text, const char *host, size_t n)
         return;
     }
     while (end > skipped) {
-        size_t begin = end;
-        while (begin > skipped && host[begin - 1] != '.')
-            begin--;
-        text_add_lower(text, host + begin, end - begin);
-        end = begin > skipped ? begin - 1 : begin;
-        if (begin > skipped)
+        size_t begin_archive = end;
+        while (begin_archive > skipped && host[begin_archive - 1] != '.')
+            begin_archive--;
+        text_add_lower(text, host + begin_archive, end - begin_archive);
+        end = begin_archive > skipped ? begin_archive - 1 : begin_archive;
+        if (begin_archive > skipped)
             text_add(text, ",", 1);
     }
 }
@@ -363,7 +379,7 @@ static int compare_arguments(const void *a, const void *b)
     return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Sorted, so that their order does not matter. */
+/* Append the arguments of the query, sorted, so that their order does not matter. */
 static void put_query_key(struct text *text, const char *query)
 {
     struct argument arguments[256];
@@ -397,7 +413,7 @@ void warc_put_key(struct text *text, const char *url)
     if (path_n > n)
         path_n = n;
     put_host_key(text, host, path_n);
-    text_add(text, host + path_n, n - path_n); /* a port */
+    text_add(text, host + path_n, n - path_n); /* the port */
     text_add(text, ")", 1);
     at = host + n;
     path_n = strcspn(at, "?#");
@@ -411,7 +427,7 @@ void warc_put_key(struct text *text, const char *url)
         put_query_key(text, at + path_n + 1);
 }
 
-/* What is not UTF-8, in a header say, is taken for Latin-1. */
+/* Append a JSON string. Invalid UTF-8, for example in a header, is treated as Latin-1. */
 static void put_json(struct text *text, const char *s, size_t n)
 {
     size_t length;
@@ -441,7 +457,7 @@ static const char *name_of(const char *path)
 }
 
 static int write_line(struct warc *warc, const struct record *record, const char *mime,
-                      size_t mime_n, int status, int64_t begin)
+                      size_t mime_n, int status, int64_t begin_archive)
 {
     struct text *line = &warc->line;
 
@@ -457,7 +473,7 @@ static int write_line(struct warc *warc, const struct record *record, const char
     text_print(line,
                "\", \"status\": \"%d\", \"digest\": \"sha1:%s\", \"length\": \"%" PRId64
                "\", \"offset\": \"%" PRId64 "\", \"filename\": \"",
-               status, record->payload_digest, warc->end - begin, begin);
+               status, record->payload_digest, warc->end - begin_archive, begin_archive);
     put_json(line, name_of(warc->path), strlen(name_of(warc->path)));
     text_print(line, "\"}\n");
     return line->failed ? -ENOMEM : write_all(warc->index_fd, line->at, line->n);
@@ -465,7 +481,7 @@ static int write_line(struct warc *warc, const struct record *record, const char
 
 /* ---- a request and its response ---------------------------------------------------- */
 
-static int remember(struct warc *warc, const struct record *record)
+static int add_seen(struct warc *warc, const struct record *record)
 {
     struct seen *seen = arena_alloc(&warc->arena, sizeof *seen);
     char *url = arena_text(&warc->arena, record->url, strlen(record->url));
@@ -486,7 +502,10 @@ static int status_of(const struct warc_exchange *exchange)
     return space != NULL ? (int)strtoul(space, NULL, 10) : 0;
 }
 
-/* What was there before is told by its head alone. */
+/*
+ * Make a revisit record: for a payload that is already archived, only the head is
+ * written.
+ */
 static void make_revisit(struct record *record, const struct seen *seen, int status,
                          size_t head_n)
 {
@@ -506,7 +525,7 @@ static void make_revisit(struct record *record, const struct seen *seen, int sta
 static int write_response(struct warc *warc, struct record *record,
                           const struct warc_exchange *exchange)
 {
-    int64_t begin = warc->end;
+    int64_t begin_archive = warc->end;
     int status = status_of(exchange), rc;
     size_t payload_n = exchange->response.n - exchange->head_n, mime_n;
     struct seen *seen = payload_n > 0 && record->truncated == NULL
@@ -523,14 +542,14 @@ static int write_response(struct warc *warc, struct record *record,
         mime = n > 0 ? mime : "unk";
         mime_n = n > 0 ? n : 3;
     }
-    rc = write_down(warc, record);
+    rc = serialize_record(warc, record);
     if (rc == 0 && seen == NULL && payload_n > 0 && record->truncated == NULL &&
         table_get(&warc->by_digest, record->payload_digest) == NULL)
-        rc = remember(warc, record);
-    return rc == 0 ? write_line(warc, record, mime, mime_n, status, begin) : rc;
+        rc = add_seen(warc, record);
+    return rc == 0 ? write_line(warc, record, mime, mime_n, status, begin_archive) : rc;
 }
 
-/* The request comes first: the index ends with its response. */
+/* The request is written first, because the index points to the end of the response. */
 static int write_exchange(struct warc *warc, const char *url,
                           const struct warc_exchange *exchange, const char *truncated)
 {
@@ -552,20 +571,20 @@ static int write_exchange(struct warc *warc, const char *url,
                               .n = exchange->response.n,
                               .payload_digest = payload,
                               .truncated = truncated};
-    int rc =
-        digest(exchange->response.at + exchange->head_n,
-               exchange->response.n - exchange->head_n, is_chunked(exchange), payload);
+    int rc = make_digest(exchange->response.at + exchange->head_n,
+                         exchange->response.n - exchange->head_n, is_chunked(exchange),
+                         payload);
 
     make_id(id);
     make_id(request_id);
     make_date(exchange->at_ns, date);
     if (rc == 0)
-        rc = write_down(warc, &request);
+        rc = serialize_record(warc, &request);
     return rc == 0 ? write_response(warc, &response, exchange) : rc;
 }
 
-/* A user name and a password are nobody's business. NULL without memory. */
-static char *without_user(const char *url)
+/* Remove user name and password. NULL without memory. */
+static char *remove_user(const char *url)
 {
     const char *scheme_end = strstr(url, "://");
     const char *host = scheme_end != NULL ? scheme_end + 3 : url;
@@ -586,8 +605,8 @@ int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
 
     if (warc->rc < 0 || exchange->head_n == 0)
         return warc->rc;
-    text_add(&exchange->response, "", 1); /* a number in it ends somewhere */
-    shown = without_user(url);
+    text_add(&exchange->response, "", 1); /* a NUL, so that strtoul() stops */
+    shown = remove_user(url);
     if (shown == NULL || exchange->request.failed || exchange->response.failed) {
         warc->rc = -ENOMEM;
     } else {
@@ -598,9 +617,9 @@ int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
     return warc->rc;
 }
 
-/* ---- its beginning and its end ----------------------------------------------------- */
+/* ---- open and close ---------------------------------------------------------------- */
 
-static int say(char **message, const char *path, const char *what, int rc)
+static int set_message(char **message, const char *path, const char *what, int rc)
 {
     if (asprintf(message, "%s: %s", path, what != NULL ? what : strerror(-rc)) < 0)
         *message = NULL;
@@ -611,13 +630,16 @@ static int open_file(const char *path, int *fd, char **message)
 {
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (*fd < 0)
-        return say(message, path, NULL, -errno);
+        return set_message(message, path, NULL, -errno);
     if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
-        return say(message, path, "another process writes it", -EBUSY);
+        return set_message(message, path, "another process is writing to it", -EBUSY);
     return 0;
 }
 
-/* The file in memory; an empty one is NULL. Its length, or a negative errno. */
+/*
+ * Map a file into memory; *at is NULL if it is empty. Returns its length or a negative
+ * errno.
+ */
 static int64_t map_file(int fd, char **at)
 {
     struct stat info;
@@ -634,7 +656,10 @@ static int64_t map_file(int fd, char **at)
     return -errno;
 }
 
-/* Of a line of the index; 0 if it is not there. In a string no quote stands without a backslash. */
+/*
+ * Return a number from a line of the index, or 0. `name` begins with a quote, so that it
+ * cannot match inside a string, where quotes are escaped.
+ */
 static int64_t number_of(const char *line, size_t n, const char *name)
 {
     const char *at = memmem(line, n, name, strlen(name));
@@ -642,10 +667,13 @@ static int64_t number_of(const char *line, size_t n, const char *name)
     return at != NULL ? strtoll(at + strlen(name), NULL, 10) : 0;
 }
 
-/* The end of the last record that whole lines of the index tell of, and that of the lines. */
+/*
+ * Return where the last indexed record ends in the archive. *lines_n is where the last
+ * line ends.
+ */
 static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
 {
-    const char *begin = at, *end = at + n, *line_end;
+    const char *begin_archive = at, *end = at + n, *line_end;
     int64_t last = 0;
 
     while ((line_end = memchr(at, '\n', (size_t)(end - at))) != NULL) {
@@ -655,11 +683,14 @@ static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
         last = behind > last ? behind : last;
         at = line_end + 1;
     }
-    *lines_n = (size_t)(at - begin);
+    *lines_n = (size_t)(at - begin_archive);
     return last;
 }
 
-/* Cut both off behind what is whole. */
+/*
+ * Truncate the archive after its last indexed record, and the index after its last
+ * complete line.
+ */
 static int find_end(struct warc *warc, char **message)
 {
     size_t lines_n = 0;
@@ -668,33 +699,34 @@ static int find_end(struct warc *warc, char **message)
     int64_t n = map_file(warc->index_fd, &index);
 
     if (n < 0)
-        return say(message, warc->index_path, NULL, (int)n);
+        return set_message(message, warc->index_path, NULL, (int)n);
     if (n > 0) {
         warc->end = end_of_lines(index, (size_t)n, &lines_n);
         munmap(index, (size_t)n);
     }
     if (fstat(warc->fd, &info) < 0)
-        return say(message, warc->path, NULL, -errno);
+        return set_message(message, warc->path, NULL, -errno);
     if (info.st_size < warc->end)
-        return say(message, warc->path, "it is shorter than its index says", -EINVAL);
+        return set_message(message, warc->path, "it is shorter than its index says",
+                           -EINVAL);
     if (ftruncate(warc->fd, warc->end) < 0 || lseek(warc->fd, 0, SEEK_END) < 0)
-        return say(message, warc->path, NULL, -errno);
+        return set_message(message, warc->path, NULL, -errno);
     if (ftruncate(warc->index_fd, (off_t)lines_n) < 0 ||
         lseek(warc->index_fd, 0, SEEK_END) < 0)
-        return say(message, warc->index_path, NULL, -errno);
+        return set_message(message, warc->index_path, NULL, -errno);
     return 0;
 }
 
-static int empty(struct warc *warc, char **message)
+static int truncate_files(struct warc *warc, char **message)
 {
     if (ftruncate(warc->fd, 0) < 0)
-        return say(message, warc->path, NULL, -errno);
+        return set_message(message, warc->path, NULL, -errno);
     if (ftruncate(warc->index_fd, 0) < 0)
-        return say(message, warc->index_path, NULL, -errno);
+        return set_message(message, warc->index_path, NULL, -errno);
     return 0;
 }
 
-/* Who has made what follows. */
+/* Write the record that names the program. */
 static int write_info(struct warc *warc, const char *software)
 {
     char id[ID_TEXT], date[DATE_TEXT];
@@ -714,30 +746,31 @@ static int write_info(struct warc *warc, const char *software)
     make_date(now_ns(), date);
     record.block = text.at;
     record.n = text.n;
-    rc = text.failed ? -ENOMEM : write_down(warc, &record);
+    rc = text.failed ? -ENOMEM : serialize_record(warc, &record);
     free(text.at);
     return rc;
 }
 
-static int begin(struct warc *warc, bool goes_on, const char *software, char **message)
+static int begin_archive(struct warc *warc, bool goes_on, const char *software,
+                         char **message)
 {
     int rc = open_file(warc->path, &warc->fd, message);
 
     if (rc == 0)
         rc = open_file(warc->index_path, &warc->index_fd, message);
     if (rc == 0)
-        rc = goes_on ? find_end(warc, message) : empty(warc, message);
+        rc = goes_on ? find_end(warc, message) : truncate_files(warc, message);
     if (rc < 0)
         return rc;
     if (deflateInit2(&warc->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8,
                      Z_DEFAULT_STRATEGY) != Z_OK)
-        return say(message, warc->path, NULL, -ENOMEM);
+        return set_message(message, warc->path, NULL, -ENOMEM);
     warc->has_gzip = true;
     rc = write_info(warc, software);
-    return rc < 0 ? say(message, warc->path, NULL, rc) : 0;
+    return rc < 0 ? set_message(message, warc->path, NULL, rc) : 0;
 }
 
-static void destroy(struct warc *warc)
+static void destroy_warc(struct warc *warc)
 {
     if (warc->has_gzip)
         deflateEnd(&warc->gzip);
@@ -770,10 +803,10 @@ int warc_open(const char *path, bool goes_on, const char *software, struct warc 
         warc->index_path = NULL;
         rc = -ENOMEM;
     } else {
-        rc = begin(warc, goes_on, software, message);
+        rc = begin_archive(warc, goes_on, software, message);
     }
     if (rc < 0)
-        destroy(warc);
+        destroy_warc(warc);
     else
         *out = warc;
     return rc;
@@ -823,8 +856,10 @@ static int write_sorted(int fd, const char *at, size_t n)
     return rc;
 }
 
-/* A reader looks for lines by halves. Written beside it and renamed, so that one of the two is
-   there whatever happens. */
+/*
+ * Sort the index, because readers search it by bisection. The sorted file is written
+ * under another name and renamed, so that a complete index always exists.
+ */
 static int sort_index(const struct warc *warc)
 {
     char *sorted_path, *at;
@@ -857,9 +892,10 @@ int warc_close(struct warc *warc, char **message)
     *message = NULL;
     if (warc == NULL)
         return 0;
-    rc = warc->rc < 0 ? say(message, warc->path, NULL, warc->rc) : sort_index(warc);
+    rc = warc->rc < 0 ? set_message(message, warc->path, NULL, warc->rc)
+                      : sort_index(warc);
     if (rc < 0 && warc->rc == 0)
-        rc = say(message, warc->index_path, NULL, rc);
-    destroy(warc);
+        rc = set_message(message, warc->index_path, NULL, rc);
+    destroy_warc(warc);
     return rc;
 }

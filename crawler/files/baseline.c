@@ -1,11 +1,14 @@
 /*
  * baseline.c - the findings of an earlier report.
  *
- * Its verdict records, but for those of targets that were well, are keys in a table:
- * "broken http://host/page#fragment". A target has no '#' of its own. The targets alone,
- * " http://...", are keys too, and so is each link to one of them: "http://host/page
- * http://host/target#fragment". URLs have no spaces. The file is read twice, since a link
- * may stand before the verdict of its target.
+ * A table has three kinds of keys, made from the report:
+ *   - each verdict that is not "ok": "broken http://host/page#fragment". (The URL of a
+ *     target has no fragment, so a '#' always begins the fragment of the link.)
+ *   - each target of such a verdict, by itself: " http://..."
+ *   - each link to such a target: "http://host/page http://host/target#fragment"
+ *
+ * URLs contain no spaces, so that keys are unique. The file is read twice, because a link
+ * may precede the verdict of its target.
  */
 #include "baseline.h"
 
@@ -22,7 +25,7 @@
 struct baseline {
     struct table findings;
     struct arena texts;
-    bool has_links; /* it has link records */
+    bool has_links; /* the report has link records */
     bool failed;    /* memory ran out */
 };
 
@@ -31,7 +34,10 @@ static void add_piece(void *text, const char *piece, size_t n)
     text_add(text, piece, n);
 }
 
-/* As reports write it: with passwords masked, and U+FFFD for what is not UTF-8; however many. */
+/*
+ * Append a text as reports write it: passwords masked, and invalid UTF-8 replaced by
+ * U+FFFD.
+ */
 static void add_as_reported(struct text *key, const char *s)
 {
     struct text masked = {0}, valid = {0};
@@ -49,7 +55,7 @@ static void add_as_reported(struct text *key, const char *s)
     text_finish(&valid);
 }
 
-/* `before` is the verdict, the page of a link, or "". */
+/* `before` is a verdict, the page of a link, or "". */
 static char *make_key(const char *before, const char *target, const char *fragment)
 {
     struct text key = {0};
@@ -79,16 +85,16 @@ static void add_key(struct baseline *baseline, const char *before, const char *t
     free(key);
 }
 
-static const char *take_start(const json_t *record, const char *type)
+static const char *check_head(const json_t *record, const char *type)
 {
     if (type == NULL || strcmp(type, "start") != 0)
-        return "not the beginning of a report of coil-crawl";
+        return "not the first line of a report by coil-crawl";
     if (json_integer_value(json_object_get(record, "schema")) != 1)
-        return "a report of another schema than 1";
+        return "the schema of the report is not 1";
     return NULL;
 }
 
-static const char *take_verdict(struct baseline *baseline, const json_t *record)
+static const char *add_verdict(struct baseline *baseline, const json_t *record)
 {
     const char *target = json_lines_string(record, "target");
     const char *word = json_lines_string(record, "verdict");
@@ -97,7 +103,7 @@ static const char *take_verdict(struct baseline *baseline, const json_t *record)
     if (target == NULL)
         return "a verdict without a target";
     if (verdict == VERDICT_OPEN)
-        return "no such verdict";
+        return "unknown verdict";
     if (verdict != VERDICT_OK) {
         add_key(baseline, word, target, json_lines_string(record, "fragment"));
         add_key(baseline, "", target, json_lines_string(record, "fragment"));
@@ -105,18 +111,18 @@ static const char *take_verdict(struct baseline *baseline, const json_t *record)
     return baseline->failed ? json_lines_no_memory : NULL;
 }
 
-static const char *take_record(const json_t *record, size_t line, void *arg)
+static const char *read_record(const json_t *record, size_t line, void *arg)
 {
     const char *type = json_lines_string(record, "type");
 
     if (line == 1)
-        return take_start(record, type);
+        return check_head(record, type);
     if (type == NULL)
         return "a record without a type";
-    return strcmp(type, "verdict") == 0 ? take_verdict(arg, record) : NULL;
+    return strcmp(type, "verdict") == 0 ? add_verdict(arg, record) : NULL;
 }
 
-/* 1, 0, or -ENOMEM. */
+/* Returns 1, 0, or -ENOMEM. */
 static int has_key(const struct baseline *baseline, const char *before,
                    const char *target, const char *fragment)
 {
@@ -127,8 +133,8 @@ static int has_key(const struct baseline *baseline, const char *before,
     return has;
 }
 
-/* In the second reading. A text that is not a URL is its own target. */
-static const char *take_link(const json_t *record, size_t line, void *arg)
+/* For the second pass. A link that is not a valid URL is its own target. */
+static const char *add_link(const json_t *record, size_t line, void *arg)
 {
     struct baseline *baseline = arg;
     const char *type = json_lines_string(record, "type");
@@ -163,9 +169,9 @@ int baseline_read(const char *path, struct baseline **out, char **message)
     *out = NULL;
     *message = NULL;
     if (baseline != NULL)
-        rc = json_lines_read(path, take_record, baseline, message);
+        rc = json_lines_read(path, read_record, baseline, message);
     if (rc == 0)
-        rc = json_lines_read(path, take_link, baseline, message);
+        rc = json_lines_read(path, add_link, baseline, message);
     if (rc < 0) {
         baseline_destroy(baseline);
         return rc;

@@ -1,6 +1,4 @@
-/*
- * cache.c - external targets that were well not long ago, kept in a file.
- */
+/* cache.c - a file of external targets that were OK recently. */
 #include "cache.h"
 
 #include "../base/arena.h"
@@ -17,20 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DROPPED INT64_MIN /* for a time */
+#define DROPPED INT64_MIN /* the time of an entry that cache_drop() removed */
 
 struct entry {
-    struct entry *next; /* in the order in which they came */
+    struct entry *next; /* in the order in which they were added */
     const char *target;
     int64_t time_s;
 };
 
 struct cache {
     char *path;
-    struct table table; /* targets to entries */
+    struct table table; /* maps targets to entries */
     struct arena arena;
     struct entry *first, **last;
-    int64_t oldest_s, newest_s; /* what is not between them is forgotten */
+    int64_t oldest_s, newest_s; /* entries outside this range are ignored */
     bool changed;
 };
 
@@ -58,7 +56,7 @@ static int add_entry(struct cache *cache, const char *target, int64_t time_s)
     return 0;
 }
 
-static const char *take_entry(struct cache *cache, const json_t *object)
+static const char *read_entry(struct cache *cache, const json_t *object)
 {
     const char *target = json_lines_string(object, "target");
     const json_t *time = json_object_get(object, "time");
@@ -73,16 +71,16 @@ static const char *take_entry(struct cache *cache, const json_t *object)
     return add_entry(cache, target, time_s) < 0 ? json_lines_no_memory : NULL;
 }
 
-static const char *take_line(const json_t *object, size_t line, void *arg)
+static const char *read_line(const json_t *object, size_t line, void *arg)
 {
     const char *type = json_lines_string(object, "type");
 
     if (line > 1)
-        return take_entry(arg, object);
+        return read_entry(arg, object);
     if (type == NULL || strcmp(type, "cache") != 0)
-        return "not a cache of coil-crawl";
+        return "not a cache written by coil-crawl";
     if (json_integer_value(json_object_get(object, "schema")) != 1)
-        return "a cache of another schema than 1";
+        return "the schema of the cache is not 1";
     return NULL;
 }
 
@@ -93,7 +91,7 @@ static struct cache *cache_create(const char *path)
     if (cache == NULL)
         return NULL;
     cache->last = &cache->first;
-    /* Where it is a symbolic link, the file behind it is the one to replace. */
+    /* If the path is a symbolic link, replace the file that it points to. */
     cache->path = realpath(path, NULL);
     if (cache->path == NULL)
         cache->path = strdup(path);
@@ -125,7 +123,7 @@ int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache
     cache->newest_s = now_s;
     cache->changed = is_empty_or_missing(path);
     if (!cache->changed)
-        rc = json_lines_read(path, take_line, cache, message);
+        rc = json_lines_read(path, read_line, cache, message);
     if (rc < 0)
         cache_destroy(cache);
     else
@@ -193,8 +191,8 @@ static int put_entries(const struct cache *cache, FILE *file)
     return rc;
 }
 
-/* The file that will be renamed: of a name that no other process has. */
-static int open_beside(const char *path, char **name)
+/* Create the temporary file that will replace the cache. Its name is random. */
+static int create_temporary(const char *path, char **name)
 {
     uint64_t random;
     int fd;
@@ -209,7 +207,10 @@ static int open_beside(const char *path, char **name)
     return fd >= 0 ? fd : -errno;
 }
 
-/* All of it, on the disk: else a rename could outlive what was written. */
+/*
+ * Write all entries and call fsync(2). Otherwise a crash could leave a renamed but empty
+ * file.
+ */
 static int write_entries(const struct cache *cache, int fd)
 {
     FILE *file = fdopen(fd, "w");
@@ -230,7 +231,7 @@ static int write_entries(const struct cache *cache, int fd)
 static int replace_file(const struct cache *cache)
 {
     char *name = NULL;
-    int fd = open_beside(cache->path, &name), rc = fd;
+    int fd = create_temporary(cache->path, &name), rc = fd;
 
     if (fd >= 0) {
         rc = write_entries(cache, fd);
@@ -246,7 +247,7 @@ static int replace_file(const struct cache *cache)
 int cache_check(const struct cache *cache, char **message)
 {
     char *name = NULL;
-    int fd = open_beside(cache->path, &name), rc = fd < 0 ? fd : 0;
+    int fd = create_temporary(cache->path, &name), rc = fd < 0 ? fd : 0;
     struct stat st;
 
     if (fd >= 0) {
@@ -255,7 +256,8 @@ int cache_check(const struct cache *cache, char **message)
     }
     free(name);
     if (rc == 0 && stat(cache->path, &st) == 0 && !S_ISREG(st.st_mode))
-        rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL; /* a rename would replace it */
+        /* a rename would replace the pipe or device */
+        rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
     *message = NULL;
     if (rc < 0 && asprintf(message, "%s: %s", cache->path, strerror(-rc)) < 0)
         *message = NULL;

@@ -1,15 +1,16 @@
 /*
- * cache.h - external targets that were well not long ago, kept in a file. (--cache, --max-age)
+ * cache.h - a file of external targets that were OK recently. (--cache, --max-age)
  *
  *     rc = cache_open("cache.jsonl", time(NULL), max_age_ns, &cache, &message);
  *     if (!cache_has(cache, url))
- *         ... ask for it; if it is well: cache_add(cache, url, time(NULL)) ...
+ *         ... fetch it; if it is OK: cache_add(cache, url, time(NULL)) ...
  *     rc = cache_write(cache, &message);
  *     cache_destroy(cache);
  *
- * The file has a line {"type":"cache","schema":1} and then {"target":URL,"time":SECONDS} for
- * each. It is written whole beside itself and renamed. So it is always whole, and of two
- * processes that write at once one loses what the other found.
+ * The file has a line {"type":"cache","schema":1}, and then {"target":URL,"time":SECONDS}
+ * for each target. A new file is written and renamed over the old one, so that the file
+ * is always complete. If two processes write at the same time, the entries of one are
+ * lost.
  */
 #ifndef CRAWLER_CACHE_H
 #define CRAWLER_CACHE_H
@@ -20,31 +21,41 @@
 struct cache;
 
 /*
- * Read a cache; a file that is not there is an empty one. Entries that are older than
- * max_age_ns at now_s, in seconds since 1970, or from later than that, are forgotten. *out is
- * for cache_destroy(). A file that is no cache fails with -EINVAL; it is not written to.
- * *message as for json_lines_read(). Blocks.
+ * Read a cache. A missing file counts as an empty cache. Entries older than max_age_ns at
+ * now_s (seconds since 1970) are ignored, and so are entries from the future. The caller
+ * passes *out to cache_destroy().
+ *
+ * If the file is not a cache, fails with -EINVAL and leaves it unchanged. *message is as
+ * in json_lines_read(). Blocks.
  */
 int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache **out,
                char **message);
 
-/* NULL is accepted. */
+/* NULL is allowed. */
 void cache_destroy(struct cache *cache);
 
-/* Whether cache_write() will be able to write, so that this does not turn out after the
-   crawl. 0, or as cache_write(). */
+/*
+ * Check before the crawl that cache_write() will be able to write. Returns 0, or fails as
+ * cache_write().
+ */
 int cache_check(const struct cache *cache, char **message);
 
-/* True if the target was well; whether it has some fragment is not kept. */
+/* True if the target was OK. The cache has no information about fragments. */
 bool cache_has(const struct cache *cache, const char *target);
 
-/* It was well at this time. A URL with a password is not kept. 0 or -ENOMEM. */
+/*
+ * Add a target that is OK at this time. URLs with passwords are ignored. Returns 0 or
+ * -ENOMEM.
+ */
 int cache_add(struct cache *cache, const char *target, int64_t now_s);
 
-/* It is not well, whatever it was. */
+/* Remove a target, which is not OK now. */
 void cache_drop(struct cache *cache, const char *target);
 
-/* Write it, if anything has changed. Fails with a negative errno and *message. Blocks. */
+/*
+ * Write the file if the cache has changed. Fails with a negative errno and *message.
+ * Blocks.
+ */
 int cache_write(struct cache *cache, char **message);
 
 #endif

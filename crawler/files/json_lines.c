@@ -1,6 +1,4 @@
-/*
- * json_lines.c - reading a file of JSON objects, one on each line, by libjansson.
- */
+/* json_lines.c - read a file with one JSON object in each line, using libjansson. */
 #include "json_lines.h"
 
 #include <errno.h>
@@ -10,9 +8,11 @@
 
 const char json_lines_no_memory[] = "out of memory";
 
-/* A line that the program itself could not have written ends in nothing: it was cut off. */
-static int take_line(const char *text, size_t n, json_lines_function take, void *arg,
-                     size_t line, char *words, size_t words_size)
+/*
+ * A line without a newline at its end was cut off, because the program always writes one.
+ */
+static int parse_line(const char *text, size_t n, json_lines_function take, void *arg,
+                      size_t line, char *words, size_t words_size)
 {
     const char *wrong;
     json_error_t error;
@@ -47,7 +47,7 @@ static int read_lines(FILE *file, json_lines_function take, void *arg, size_t *l
 
     errno = 0;
     while (rc == 0 && (n = getline(&text, &size, file)) > 0)
-        rc = take_line(text, (size_t)n, take, arg, ++*line, words, words_size);
+        rc = parse_line(text, (size_t)n, take, arg, ++*line, words, words_size);
     if (rc == 0 && !feof(file))
         rc = errno > 0 ? -errno : -EIO;
     free(text);

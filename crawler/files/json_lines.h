@@ -1,5 +1,5 @@
 /*
- * json_lines.h - reading a file of JSON objects, one on each line. (RFC 8259, jsonlines.org)
+ * json_lines.h - read a file with one JSON object in each line. (RFC 8259, jsonlines.org)
  */
 #ifndef CRAWLER_JSON_LINES_H
 #define CRAWLER_JSON_LINES_H
@@ -10,21 +10,25 @@
 extern const char json_lines_no_memory[];
 
 /*
- * What takes the objects. It returns NULL, or what is wrong with the line in a few words, which end
- * the reading; json_lines_no_memory for -ENOMEM. The object lasts for the call.
+ * Called with each object, which is valid during the call. Returns NULL to continue. To
+ * stop, returns a short description of the error, or json_lines_no_memory for -ENOMEM.
  */
 typedef const char *(*json_lines_function)(const json_t *object, size_t line, void *arg);
 
 /*
- * Call take() for each line of a file. Empty lines are skipped. Fails with a negative errno:
- * -EINVAL for a line that is no object, that take() refuses, or whose end is missing; -ENOMEM;
- * or what reading says. *message is then "FILE:12: what is wrong with it", for free(), or NULL
- * without memory; else NULL. Blocks.
+ * Call take() for each line of a file. Empty lines are skipped. Blocks. Fails with a
+ * negative errno:
+ *
+ *     -EINVAL    a line is not an object, is cut off, or take() returned an error
+ *     -ENOMEM    or an error of reading the file
+ *
+ * On failure *message is "FILE:12: the error", which the caller frees, or NULL without
+ * memory. Otherwise it is NULL.
  */
 int json_lines_read(const char *path, json_lines_function take, void *arg,
                     char **message);
 
-/* The string that is this member of an object, or NULL. */
+/* Return the value of a member if it is a string, otherwise NULL. */
 const char *json_lines_string(const json_t *object, const char *name);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * local.c - the URLs of local files.
  *
- * A file has its own URL, and its links are resolved against that: so "../README.md" may lead
- * out of the root folder, as it does in a repository. What begins with "/" is put under the
- * root afterwards. With base_url, links are resolved against the URL that the file will have,
- * and what lies under base_url is put under the root.
+ * The links of a file are resolved against the file's own URL. So "../README.md" may lead
+ * out of the root folder, as in a repository. A link that begins with "/" is then moved
+ * below the root folder. With base_url, links are resolved against the URL that the file
+ * will have on the server. Results below base_url are then mapped to the root folder.
  */
 #include "local.h"
 
@@ -18,7 +18,10 @@
 
 /* ---- paths and URLs ---------------------------------------------------------------- */
 
-/* What the URL parser would take for something else, or leave, and what it encodes. */
+/*
+ * Percent-encode the path, including '%' and '\', which the URL parser would treat
+ * specially.
+ */
 static void add_path(struct text *url, const char *path)
 {
     for (size_t n; *path != '\0'; path += n) {
@@ -29,7 +32,7 @@ static void add_path(struct text *url, const char *path)
     }
 }
 
-/* As the parser makes it: without "." and "..". */
+/* Let the URL parser remove "." and "..". */
 static char *normalise(struct text *text)
 {
     struct url url;
@@ -82,7 +85,10 @@ int local_path(const char *url, char **out)
 
 /* ---- the root ---------------------------------------------------------------------- */
 
-/* A copy that ends in "/": with one added, or from the last on cut off. */
+/*
+ * Copy a URL so that it ends in "/": cut off the name of a file, or append "/" to a
+ * folder.
+ */
 static char *copy_as_folder(const char *url, bool is_file)
 {
     struct text text = {0};
@@ -129,8 +135,11 @@ void local_finish(struct local *local)
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* What `url` has behind the folder `base`, which ends in "/", or NULL. */
-static const char *behind(const char *url, const char *base)
+/*
+ * If `url` is below the folder `base`, which ends in "/", return the rest of it;
+ * otherwise NULL.
+ */
+static const char *path_below(const char *url, const char *base)
 {
     size_t n = strlen(base);
 
@@ -145,7 +154,7 @@ static const char *behind(const char *url, const char *base)
 
 bool local_is_outside(const struct local *local, const char *url)
 {
-    return behind(url, local->root_url) == NULL;
+    return path_below(url, local->root_url) == NULL;
 }
 
 static char *join(const char *base, const char *rest)
@@ -159,12 +168,12 @@ static char *join(const char *base, const char *rest)
 
 char *local_base(const struct local *local, const char *url)
 {
-    const char *rest = local->base_url != NULL ? behind(url, local->root_url) : NULL;
+    const char *rest = local->base_url != NULL ? path_below(url, local->root_url) : NULL;
 
     return rest != NULL ? join(local->base_url, rest) : strdup(url);
 }
 
-/* Parse base and rest instead of what `url` is. */
+/* Replace `url` by the result of parsing `base` followed by `rest`. */
 static int replace_url(struct url *url, const char *base, const char *rest)
 {
     struct url other;
@@ -194,13 +203,13 @@ int local_rebase(const struct local *local, const char *reference, struct url *u
                    ? replace_url(url, "https:", reference)
                    : -EINVAL;
     if (url->kind == URL_WEB && local->base_url != NULL &&
-        (rest = behind(url->href, local->base_url)) != NULL)
+        (rest = path_below(url->href, local->base_url)) != NULL)
         return replace_url(url, local->root_url, rest);
     if (url->kind != URL_FILE || !is_slash(reference[0]))
         return 0;
     if (is_slash(reference[1]))
         return replace_url(url, "https:", reference);
     if (strncmp(url->href, "file:///", strlen("file:///")) != 0)
-        return 0; /* on another host, where no file of ours lies */
+        return 0; /* a file on another host */
     return replace_url(url, local->root_url, url->href + strlen("file:///"));
 }

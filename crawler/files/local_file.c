@@ -1,6 +1,4 @@
-/*
- * local_file.c - local files: found, read, and all of a folder.
- */
+/* local_file.c - find and read local files, and list folders. */
 #include "local.h"
 
 #include "../base/array.h"
@@ -83,17 +81,19 @@ bool local_is_sheet(const char *content_type)
 
 /* ---- finding ----------------------------------------------------------------------- */
 
-/* A part of the path that is no folder, or longer than a name can be: then there is no such
-   file. */
-static int look_at(const char *path, struct statx *stx)
+/*
+ * Like coil_stat(). If part of the path is not a folder, or a name is too long, returns
+ * -ENOENT.
+ */
+static int stat_path(const char *path, struct statx *stx)
 {
     int rc = coil_stat(path, 0, stx);
 
     return rc == -ENOTDIR || rc == -ENAMETOOLONG ? -ENOENT : rc;
 }
 
-/* `path` is the file's if that succeeds. */
-static int take_path(struct local_file *file, char *path, const struct statx *stx)
+/* On success `file` owns `path`. */
+static int set_file(struct local_file *file, char *path, const struct statx *stx)
 {
     *file = (struct local_file){
         .kind = S_ISREG(stx->stx_mode)    ? LOCAL_FILE
@@ -111,7 +111,7 @@ static int take_path(struct local_file *file, char *path, const struct statx *st
     return -ENOMEM;
 }
 
-/* The file at path and name, if it is a regular one: 0; -ENOENT. */
+/* Find the regular file at `path`, `between` and `name` joined. Returns 0 or -ENOENT. */
 static int try_file(const char *path, const char *between, const char *name,
                     struct local_file *out)
 {
@@ -126,11 +126,11 @@ static int try_file(const char *path, const char *between, const char *name,
     joined = text_take(&text);
     if (joined == NULL)
         return -ENOMEM;
-    rc = look_at(joined, &stx);
+    rc = stat_path(joined, &stx);
     if (rc == 0 && !S_ISREG(stx.stx_mode))
         rc = -ENOENT;
     if (rc == 0)
-        rc = take_path(out, joined, &stx);
+        rc = set_file(out, joined, &stx);
     if (rc < 0)
         free(joined);
     return rc;
@@ -156,21 +156,21 @@ static int find_index(const struct local *local, const char *path, struct local_
     return rc;
 }
 
-/* `path` is taken over if that succeeds. */
+/* On success *out owns `path`. */
 static int find_path(const struct local *local, char *path, struct local_file *out)
 {
     bool is_folder = path[strlen(path) - 1] == '/';
     struct statx stx;
-    int found = look_at(path, &stx), rc = found;
+    int found = stat_path(path, &stx), rc = found;
 
     if (found == 0 && !S_ISDIR(stx.stx_mode))
-        return take_path(out, path, &stx);
+        return set_file(out, path, &stx);
     if (found == 0)
         rc = find_index(local, path, out);
     if (rc == -ENOENT && local->options->clean_urls && !is_folder)
         rc = try_file(path, "", ".html", out);
     if (rc == -ENOENT && found == 0)
-        return take_path(out, path, &stx);
+        return set_file(out, path, &stx);
     if (rc == 0)
         free(path);
     return rc;
@@ -199,7 +199,9 @@ void local_file_finish(struct local_file *file)
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-/* It was a regular file when it was found, but may be another by now. */
+/*
+ * Fail if the file is not regular any more: it may have been replaced since it was found.
+ */
 static int check_regular(coil_file *file)
 {
     struct statx stx;
@@ -245,16 +247,16 @@ int local_read(const struct local_file *file, size_t max,
     return rc;
 }
 
-/* ---- walking ----------------------------------------------------------------------- */
+/* ---- folders below ----------------------------------------------------------------- */
 
-/* Paths that are still to be visited, the next one last; folders end in "/". */
+/* A stack of paths to visit, the next one on top. Paths of folders end in "/". */
 struct pending {
     char **at;
     size_t count, capacity;
 };
 
-static int push(struct pending *pending, const char *folder, const char *name,
-                bool is_folder)
+static int push_path(struct pending *pending, const char *folder, const char *name,
+                     bool is_folder)
 {
     struct text text = {0};
 
@@ -268,8 +270,10 @@ static int push(struct pending *pending, const char *folder, const char *name,
     return pending->at[pending->count] != NULL ? (pending->count++, 0) : -ENOMEM;
 }
 
-/* 1 if it is a file, 0 if not; -ENOMEM, -ECANCELED. A link to a file is a file; one to a folder
-   could lead round in a circle. */
+/*
+ * Return 1 for a file, 0 for anything else, -ENOMEM or -ECANCELED. A symbolic link to a
+ * file counts as a file. One to a folder does not: following it could lead to a loop.
+ */
 static int is_file(const char *folder, const coil_directory_entry *entry)
 {
     struct statx stx;
@@ -298,11 +302,11 @@ static int push_entry(struct pending *pending, const char *folder,
     if (entry->name[0] == '.' || strcmp(entry->name, "node_modules") == 0)
         return 0;
     if (entry->type == DT_DIR)
-        return push(pending, folder, entry->name, true);
+        return push_path(pending, folder, entry->name, true);
     if (!local_is_page(type) && !local_is_sheet(type))
         return 0;
     rc = is_file(folder, entry);
-    return rc > 0 ? push(pending, folder, entry->name, false) : rc;
+    return rc > 0 ? push_path(pending, folder, entry->name, false) : rc;
 }
 
 static int compare_backwards(const void *a, const void *b)
@@ -310,7 +314,7 @@ static int compare_backwards(const void *a, const void *b)
     return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
-/* What is in the folder, such that the first name comes next. */
+/* Push the contents of a folder, so that the first name is on top. */
 static int push_folder(struct pending *pending, const char *folder)
 {
     size_t before = pending->count;
@@ -351,7 +355,7 @@ int local_walk(const char *folder, int (*visit)(const char *path, int rc, void *
 {
     size_t n = strlen(folder);
     struct pending pending = {0};
-    int rc = push(&pending, folder, "", n == 0 || folder[n - 1] != '/');
+    int rc = push_path(&pending, folder, "", n == 0 || folder[n - 1] != '/');
 
     while (rc == 0 && pending.count > 0)
         rc = visit_next(&pending, visit, arg);

@@ -1,20 +1,24 @@
 /*
  * out.c - the writer of reports.
  *
- *     bytes   | written |  whole lines  | a line that is being made |
- *             0         written         whole                       n
+ *     bytes:  | written |  whole lines  | an incomplete line |
+ *             0      written          whole                  n
  *
- * A signal's handler may come between any two instructions, on any thread, and has to write
- * what is between `written` and `whole`, once. So `whole` is moved after the line is there, and
- * whoever writes or moves the bytes holds `is_busy`, with all signals blocked: a handler never
- * interrupts it, and one on another thread waits for it. For that to be short, what is no
- * regular file is written a pipe's atomic piece at a time, once poll() has said that there is
- * room; the wait itself may be interrupted.
+ * A signal handler may run between any two instructions, on any thread. It must write the
+ * bytes between `written` and `whole`, exactly once. Two rules ensure this:
+ *   - `whole` moves forward only after a line is complete.
+ *   - Code that writes or moves the bytes holds `is_busy`, with all signals blocked. So a
+ *     handler never interrupts it, and a handler on another thread waits for it.
  *
- * A terminal has room when a byte fits, and a pipe may have other writers. So both are opened
- * anew, with O_NONBLOCK, which is not set for the shell or whoever else has them. Where that is
- * not allowed (a terminal of another user, no /proc), and for sockets, a write may hold back
- * signals for as long as nobody reads.
+ * To keep these sections short, output to anything but a regular file is written in
+ * pieces of at most PIPE_BUF bytes, after poll() has reported room. The wait itself can
+ * be interrupted.
+ *
+ * poll() reports room on a terminal as soon as one byte fits, and a pipe may have other
+ * writers. So both are opened again with O_NONBLOCK, which does not affect the shell or
+ * others that share the original descriptor. Where that is not possible (a terminal of
+ * another user, no /proc), and for sockets, a write may delay signals until the reader
+ * reads.
  */
 #include "out.h"
 
@@ -37,8 +41,8 @@
 #define HANDLER_PATIENCE_MS 1000
 #define FULL_MS 10
 
-/* The same file, written to without blocking; or -1. */
-static int open_anew(int fd)
+/* Open the same file again, for writing without blocking. Returns -1 if that fails. */
+static int reopen(int fd)
 {
     char path[sizeof "/proc/self/fd/-2147483648"];
 
@@ -57,7 +61,7 @@ int out_open_fd(struct out *out, int fd, const char *name)
         return out->rc = -ENOMEM;
     out->capacity = BUFFER_BYTES;
     out->is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-    own = S_ISFIFO(info.st_mode) || isatty(fd) ? open_anew(fd) : -1;
+    own = S_ISFIFO(info.st_mode) || isatty(fd) ? reopen(fd) : -1;
     if (own >= 0) {
         out->fd = own;
         out->is_owned = true;
@@ -89,27 +93,26 @@ int out_fail(struct out *out, int rc)
     return out->rc;
 }
 
-/* ---- handing it to the kernel ------------------------------------------------------ */
+/* ---- writing to the file ----------------------------------------------------------- */
 
-static void enter(struct out *out, sigset_t *before)
+static void begin_write(struct out *out, sigset_t *before)
 {
     sigset_t all;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, before);
     while (atomic_flag_test_and_set(&out->is_busy))
-        ; /* a handler on another thread: the program ends */
+        ; /* a handler on another thread holds it, and ends the program */
 }
 
-static void leave(struct out *out, const sigset_t *before)
+static void end_write(struct out *out, const sigset_t *before)
 {
     atomic_flag_clear(&out->is_busy);
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* How much of the n bytes, which are more than 0, is written at once: whole lines, if a line
-   fits. */
-static size_t piece_of(const struct out *out, const char *bytes, size_t n)
+/* Return how many of the n > 0 bytes to write at once: whole lines, if a line fits. */
+static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 {
     const char *end;
 
@@ -119,8 +122,10 @@ static size_t piece_of(const struct out *out, const char *bytes, size_t n)
     return end != NULL ? (size_t)(end - bytes) + 1 : PIPE_BUF;
 }
 
-/* Wait until there is room; an interruption is as good. A descriptor that cannot be polled
-   is for write() to judge. */
+/*
+ * Wait until there is room, or a signal arrives. If the descriptor cannot be polled, go
+ * on: write() will report the error.
+ */
 static int wait_for_room(const struct out *out, int timeout_ms)
 {
     struct pollfd wanted = {.fd = out->fd, .events = POLLOUT};
@@ -130,12 +135,14 @@ static int wait_for_room(const struct out *out, int timeout_ms)
     return poll(&wanted, 1, timeout_ms);
 }
 
-/* One write(2), of what stands before `end`. What is not written then is still to be. False if
-   there is no room after all. */
+/*
+ * Call write(2) once for bytes before `end`. Returns false if there was no room; the
+ * bytes remain.
+ */
 static bool write_piece(struct out *out, size_t end)
 {
     const char *bytes = out->bytes + out->written;
-    ssize_t n = write(out->fd, bytes, piece_of(out, bytes, end - out->written));
+    ssize_t n = write(out->fd, bytes, choose_piece(out, bytes, end - out->written));
 
     if (n > 0)
         out->written += (size_t)n;
@@ -154,16 +161,17 @@ static int write_up_to(struct out *out, size_t end)
 
         if (wait_for_room(out, -1) < 0)
             continue; /* EINTR */
-        enter(out, &before);
+        begin_write(out, &before);
         has_room = write_piece(out, end);
-        leave(out, &before);
-        if (!has_room) /* for a newline, which a terminal makes two characters */
+        end_write(out, &before);
+        /* no room for a newline, which a terminal writes as two characters */
+        if (!has_room)
             poll(NULL, 0, FULL_MS);
     }
     return out->rc;
 }
 
-/* Move what is not written to the beginning. */
+/* Move the bytes that are not written yet to the beginning of the buffer. */
 static void make_room(struct out *out)
 {
     size_t whole = atomic_load(&out->whole);
@@ -171,12 +179,12 @@ static void make_room(struct out *out)
 
     if (out->written == 0)
         return;
-    enter(out, &before);
+    begin_write(out, &before);
     memmove(out->bytes, out->bytes + out->written, out->n - out->written);
     atomic_store(&out->whole, whole > out->written ? whole - out->written : 0);
     out->n -= out->written;
     out->written = 0;
-    leave(out, &before);
+    end_write(out, &before);
 }
 
 int out_flush(struct out *out)
@@ -193,7 +201,7 @@ void out_flush_in_handler(struct out *out)
     if (out->bytes == NULL)
         return;
     while (atomic_flag_test_and_set(&out->is_busy))
-        ; /* another thread, which is about to be done: see enter() */
+        ; /* another thread, which will soon be done: see begin_write() */
     while (out->rc == 0 && out->written < atomic_load(&out->whole) &&
            wait_for_room(out, HANDLER_PATIENCE_MS) > 0 &&
            write_piece(out, atomic_load(&out->whole)))
@@ -201,10 +209,13 @@ void out_flush_in_handler(struct out *out)
     errno = error;
 }
 
-/* ---- filling it -------------------------------------------------------------------- */
+/* ---- append ------------------------------------------------------------------------ */
 
-/* A line longer than the buffer: it is written as a whole, too. */
-static void grow(struct out *out, size_t n)
+/*
+ * Enlarge the buffer for a line that does not fit, because a line is always written as a
+ * whole.
+ */
+static void grow_buffer(struct out *out, size_t n)
 {
     size_t capacity = out->capacity;
     sigset_t before;
@@ -212,7 +223,7 @@ static void grow(struct out *out, size_t n)
 
     while (capacity - out->n < n)
         capacity *= 2;
-    enter(out, &before);
+    begin_write(out, &before);
     longer = realloc(out->bytes, capacity);
     if (longer != NULL) {
         out->bytes = longer;
@@ -220,7 +231,7 @@ static void grow(struct out *out, size_t n)
     } else {
         out->rc = -ENOMEM;
     }
-    leave(out, &before);
+    end_write(out, &before);
 }
 
 char *out_reserve(struct out *out, size_t n)
@@ -228,7 +239,7 @@ char *out_reserve(struct out *out, size_t n)
     if (out->rc == 0 && out->capacity - out->n < n)
         out_flush(out);
     if (out->rc == 0 && out->capacity - out->n < n)
-        grow(out, n);
+        grow_buffer(out, n);
     return out->rc == 0 ? out->bytes + out->n : NULL;
 }
 
@@ -285,7 +296,10 @@ static void put_visible(void *out, const char *piece, size_t n)
     out_write(out, piece, n);
 }
 
-/* What a server sent may hold anything, an escape sequence for the terminal, too. */
+/*
+ * Text from a server may contain control characters, such as escape sequences for the
+ * terminal.
+ */
 int out_put_plain(struct out *out, const char *text, size_t n)
 {
     text_put_visible(text, n, "?", put_visible, out);
@@ -303,18 +317,18 @@ int out_put_url(struct out *out, const char *url)
     return out->rc;
 }
 
-/* A handler finds the bytes, or nothing to write. */
-static void let_go_of_bytes(struct out *out)
+/* Free the bytes, such that a handler finds either valid bytes or nothing to write. */
+static void free_bytes(struct out *out)
 {
     char *bytes = out->bytes;
     sigset_t before;
 
-    enter(out, &before);
+    begin_write(out, &before);
     out->bytes = NULL;
     out->n = out->written = out->capacity = 0;
     atomic_store(&out->whole, 0);
     out->fd = -1;
-    leave(out, &before);
+    end_write(out, &before);
     free(bytes);
 }
 
@@ -325,10 +339,10 @@ int out_close(struct out *out)
     if (out->bytes == NULL)
         return out->rc;
     write_up_to(out, out->n);
-    /* A full disk may be told by close() alone, over NFS for one. */
+    /* Some file systems, for example NFS, report a full disk only at close(). */
     fd = out->is_owned ? out->fd : dup(out->fd);
     if (fd >= 0 && close(fd) < 0 && errno != EINTR)
         out_fail(out, -errno);
-    let_go_of_bytes(out);
+    free_bytes(out);
     return out->rc;
 }

@@ -1,16 +1,16 @@
 /*
- * out.h - a report that survives: whole lines, in order, whatever ends the program.
+ * out.h - write a report so that every complete line survives, however the program ends.
  *
  *     struct out out;
- *     int rc = out_open(&out, "crawl.jsonl");    "-" is stdout
+ *     int rc = out_open(&out, "crawl.jsonl");      // "-" is stdout
  *
  *     out_print(&out, "{\"n\":%d}\n", 1);
- *     out_flush(&out);                          each second: what is whole is written
+ *     out_flush(&out);             // every second: write the complete lines
  *     rc = out_close(&out);
  *
- * The first failure stays: whatever follows writes nothing and returns it again, so that it may
- * be asked for once, at the end. Writing blocks the thread while the reader of a pipe or a
- * terminal takes nothing; signals come through.
+ * After the first failure nothing more is written, and every call returns that error
+ * again. So it is enough to check once at the end. Writing to a pipe or terminal blocks
+ * the thread until the reader reads; signals are still handled.
  */
 #ifndef CRAWLER_OUT_H
 #define CRAWLER_OUT_H
@@ -22,57 +22,60 @@
 #include <stdio.h>
 
 struct out {
-    int fd;           /* that was given, or the same file opened anew */
-    const char *name; /* for complaints; borrowed */
-    bool is_owned;    /* out_close() closes it */
-    bool is_file;     /* a regular one: writing never waits for a reader */
+    int fd;           /* the descriptor that was given, or the same file opened again */
+    const char *name; /* for messages; borrowed */
+    bool is_owned;    /* out_close() closes fd */
+    bool is_file;     /* a regular file, so that writing never waits for a reader */
     char *bytes;
-    size_t n, capacity;  /* of bytes */
-    size_t written;      /* of them */
-    atomic_size_t whole; /* the end of the last whole line among them */
-    atomic_flag is_busy; /* somebody writes */
-    int rc;              /* the first failure */
+    size_t n, capacity;  /* size of `bytes` in use, and allocated */
+    size_t written;      /* how many of the bytes are written */
+    atomic_size_t whole; /* the end of the last complete line */
+    atomic_flag is_busy; /* locked while bytes are written or moved */
+    int rc;              /* the first error */
 };
 
-/* A file that is made or emptied; `path` is borrowed. 0 or a negative errno. */
+/*
+ * Open a file, creating or truncating it. `path` is borrowed. Returns 0 or a negative
+ * errno.
+ */
 int out_open(struct out *out, const char *path);
 
-/* On a descriptor that stays the caller's. 0 or -ENOMEM. */
+/* Write to a descriptor that the caller keeps open. Returns 0 or -ENOMEM. */
 int out_open_fd(struct out *out, int fd, const char *name);
 
-/* Each returns out->rc. */
+/* Each function returns out->rc. */
 int out_write(struct out *out, const char *bytes, size_t n);
 int out_put(struct out *out, const char *text);
 int out_print(struct out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Room for n bytes, NULL after a failure; what is put there counts when it is committed. For
- * whole lines only.
+ * Return room for n bytes, or NULL after a failure. The bytes are added by out_commit().
+ * Use this only for complete lines.
  */
 char *out_reserve(struct out *out, size_t n);
 void out_commit(struct out *out, const char *end);
 
-/* A text of somebody else's, for people: control characters become '?'. */
+/* Write text from elsewhere for human readers: control characters become '?'. */
 int out_put_plain(struct out *out, const char *text, size_t n);
 
-/* The same of a URL, or of a text with URLs in it, whose passwords become "***". */
+/* The same for a URL, or text that contains URLs. Passwords in them become "***". */
 int out_put_url(struct out *out, const char *url);
 
-/* What is to be written is not all there: as if writing had failed with rc. Returns out->rc. */
+/* Set the error, when the caller could not produce all output. Returns out->rc. */
 int out_fail(struct out *out, int rc);
 
-/* Hand the whole lines to the kernel. */
+/* Write the complete lines to the file. */
 int out_flush(struct out *out);
 
 /*
- * For a signal's handler that ends the program afterwards: write the whole lines, for a
- * second at most if nobody reads them. Nothing else may be done with `out` then, and other
- * threads that try to, stop. (Async-signal-safe)
+ * For a signal handler that then ends the program: write the complete lines, waiting at
+ * most a second for a reader. Afterwards `out` must not be used, and other threads that
+ * try to use it hang. (Async-signal-safe)
  */
 void out_flush_in_handler(struct out *out);
 
-/* Write everything and close. Returns out->rc; zeroes are accepted. */
+/* Write everything and close. Returns out->rc. A struct of zeroes is allowed. */
 int out_close(struct out *out);
 
 #endif

@@ -4,9 +4,9 @@
  *     page,line,column,element,attribute,text,target,fragment,verdict,reason,status,message,leads_to,links
  *     "http://h/a.html",12,9,"a","href","b.html","http://h/b.html","","broken","status",404,"404 Not Found","",1
  *
- * Texts are always in quotes: a spreadsheet may take another character than a comma for
- * the end of a field. `links` is how many there are to that target: the first hundred
- * have rows, and of the others the first on each page.
+ * Texts are always quoted, because some spreadsheets separate fields by other characters
+ * than a comma. `links` is the number of all links to the target. The first hundred of
+ * them have rows; after these only the first one on each page has a row.
  */
 #include "csv.h"
 
@@ -21,7 +21,7 @@ static void put_text(struct out *out, const char *text)
     out_put(out, ",");
 }
 
-/* Empty where there is none. */
+/* Write a number, or an empty field for 0. */
 static void put_number(struct out *out, unsigned value)
 {
     if (value > 0)

@@ -1,13 +1,11 @@
-/*
- * csv.h - the findings for spreadsheets: a row for each link. (RFC 4180)
- */
+/* csv.h - a report for spreadsheets: one row for each link with a finding. (RFC 4180) */
 #ifndef CRAWLER_CSV_H
 #define CRAWLER_CSV_H
 
 #include "../files/out.h"
 #include "digest.h"
 
-/* 0, the writer's failure, or -ENOMEM. */
+/* Returns 0, the writer's error, or -ENOMEM. */
 int report_csv(struct out *out, const struct digest *digest);
 
 #endif

@@ -1,19 +1,21 @@
 /*
- * diff.c - what broke between two crawls, and what was mended.
+ * diff.c - compare two crawls: changes from OK to broken and back.
  *
  *     broken since:
  *       http://h/gone  404 Not Found (was ok)
- *         on http://h/
- *     mended:
+ *           on http://h/
+ *     fixed:
  *       http://h/x#y  no element has this id
  *     no longer linked:
  *       http://h/old  404 Not Found
  *
- *           1 broken since, 1 mended, 1 no longer linked, 12 still broken
+ *           1 broken since, 1 fixed, 1 no longer linked, 12 still broken
  *
- * The pages are those that link to the target in the later crawl; of an unlinked target,
- * in the earlier one. The sinks get each crawl twice: its verdicts first, and then its
- * links, of which only those to targets that differ are kept.
+ * The pages listed are those that link to the target in the later crawl. For a target
+ * that is no longer linked, they are those of the earlier crawl.
+ *
+ * The sinks read each crawl twice: first all verdicts, then the links, of which only
+ * links to targets that changed are stored.
  */
 #include "diff.h"
 
@@ -27,32 +29,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_IN_TEXT 10 /* of a target */
+#define PAGES_IN_TEXT 10 /* pages listed for each target */
 
-/* The order of their numbers is that of the report. */
+/* The report lists changes in this order. */
 enum change { BROKEN, MENDED, UNLINKED, STILL, NO_CHANGE };
 
 struct diff_verdict {
     struct diff_verdict
-        *next; /* in the order in which they became known, then of their keys */
+        *next; /* sorted in the order of arrival, later in the order of keys */
     const char *key;
     const char *target, *fragment, *message;
     enum verdict verdict;
     enum reason reason;
     int status;
     enum change change;
-    const char **pages; /* that link to it, once its change is known */
+    const char **pages; /* pages that link to it; set once the change is known */
     size_t page_count, page_capacity;
 };
 
-/* ---- taking them ------------------------------------------------------------------- */
+/* ---- input ------------------------------------------------------------------------- */
 
-static const char *keep(struct diff_side *side, const char *text)
+static const char *copy_text(struct diff_side *side, const char *text)
 {
     return text != NULL ? arena_text(&side->arena, text, strlen(text)) : NULL;
 }
 
-/* For free(); NULL without memory. */
+/* The caller frees the key. NULL without memory. */
 static char *make_key(const char *target, const char *fragment)
 {
     char *key;
@@ -63,17 +65,17 @@ static char *make_key(const char *target, const char *fragment)
                : NULL;
 }
 
-static const char *keep_key(struct diff_side *side, const char *target,
+static const char *copy_key(struct diff_side *side, const char *target,
                             const char *fragment)
 {
     char *key = make_key(target, fragment);
-    const char *kept = keep(side, key);
+    const char *kept = copy_text(side, key);
 
     free(key);
     return kept;
 }
 
-static void append(struct diff_side *side, struct diff_verdict *verdict)
+static void append_verdict(struct diff_side *side, struct diff_verdict *verdict)
 {
     verdict->next = NULL;
     if (side->last != NULL)
@@ -84,7 +86,7 @@ static void append(struct diff_side *side, struct diff_verdict *verdict)
     side->count++;
 }
 
-static int take_verdict(void *arg, const struct record_verdict *record)
+static int add_verdict(void *arg, const struct record_verdict *record)
 {
     struct diff_side *side = arg;
     struct diff_verdict *verdict = arena_alloc(&side->arena, sizeof *verdict);
@@ -92,10 +94,10 @@ static int take_verdict(void *arg, const struct record_verdict *record)
     if (verdict == NULL)
         return -ENOMEM;
     *verdict =
-        (struct diff_verdict){.key = keep_key(side, record->target, record->fragment),
-                              .target = keep(side, record->target),
-                              .fragment = keep(side, record->fragment),
-                              .message = keep(side, record->message),
+        (struct diff_verdict){.key = copy_key(side, record->target, record->fragment),
+                              .target = copy_text(side, record->target),
+                              .fragment = copy_text(side, record->fragment),
+                              .message = copy_text(side, record->message),
                               .verdict = record->verdict,
                               .reason = record->reason,
                               .status = record->status,
@@ -108,16 +110,16 @@ static int take_verdict(void *arg, const struct record_verdict *record)
         return 0;
     if (table_add(&side->verdicts, verdict->key, verdict) < 0)
         return -ENOMEM;
-    append(side, verdict);
+    append_verdict(side, verdict);
     return 0;
 }
 
-/* Most links are on the same page as the one before. */
+/* Most links are on the same page as the previous one, whose text is then shared. */
 static int add_page(struct diff_side *side, struct diff_verdict *verdict,
                     const char *page)
 {
     if (side->page == NULL || strcmp(side->page, page) != 0)
-        side->page = keep(side, page);
+        side->page = copy_text(side, page);
     if (side->page == NULL)
         return -ENOMEM;
     if (verdict->page_count > 0 && verdict->pages[verdict->page_count - 1] == side->page)
@@ -129,7 +131,7 @@ static int add_page(struct diff_side *side, struct diff_verdict *verdict,
     return 0;
 }
 
-static int take_link(void *arg, const struct record_link *record)
+static int add_link(void *arg, const struct record_link *record)
 {
     struct diff_side *side = arg;
     char *key = make_key(record->target != NULL ? record->target : record->text,
@@ -147,12 +149,12 @@ static int take_link(void *arg, const struct record_link *record)
 
 struct record_sink diff_sink(struct diff_side *side)
 {
-    return (struct record_sink){.verdict = take_verdict, .arg = side};
+    return (struct record_sink){.verdict = add_verdict, .arg = side};
 }
 
 struct record_sink diff_links_sink(struct diff_side *side)
 {
-    return (struct record_sink){.link = take_link, .arg = side};
+    return (struct record_sink){.link = add_link, .arg = side};
 }
 
 static void finish_side(struct diff_side *side)
@@ -179,8 +181,8 @@ static int compare_keys(const void *a, const void *b)
                   (*(struct diff_verdict *const *)b)->key);
 }
 
-/* Which page was answered first says nothing. 0 or -ENOMEM. */
-static int sort(struct diff_side *side)
+/* Sort by keys, because the order of answers is random. Returns 0 or -ENOMEM. */
+static int sort_verdicts(struct diff_side *side)
 {
     size_t count = side->count, n = 0;
     struct diff_verdict **all = malloc((count + 1) * sizeof *all);
@@ -194,13 +196,13 @@ static int sort(struct diff_side *side)
     side->first = side->last = NULL;
     side->count = 0;
     for (size_t i = 0; i < count; i++)
-        append(side, all[i]);
+        append_verdict(side, all[i]);
     free(all);
     return 0;
 }
 
-static const struct diff_verdict *other(const struct diff_side *side,
-                                        const struct diff_verdict *verdict)
+static const struct diff_verdict *find_other(const struct diff_side *side,
+                                             const struct diff_verdict *verdict)
 {
     return table_get(&side->verdicts, verdict->key);
 }
@@ -220,14 +222,14 @@ int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT])
 {
     size_t counts[NO_CHANGE + 1] = {0};
 
-    if (sort(&diff->earlier) < 0 || sort(&diff->later) < 0)
+    if (sort_verdicts(&diff->earlier) < 0 || sort_verdicts(&diff->later) < 0)
         return -ENOMEM;
     for (struct diff_verdict *now = diff->later.first; now != NULL; now = now->next) {
-        now->change = change_of(fail_on, other(&diff->earlier, now), now);
+        now->change = change_of(fail_on, find_other(&diff->earlier, now), now);
         counts[now->change]++;
     }
     for (struct diff_verdict *was = diff->earlier.first; was != NULL; was = was->next)
-        if (other(&diff->later, was) == NULL) {
+        if (find_other(&diff->later, was) == NULL) {
             was->change = change_of(fail_on, was, NULL);
             counts[was->change]++;
         }
@@ -265,7 +267,7 @@ static int compare_pages(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* In order, and each once. */
+/* Sort the pages and remove duplicates. */
 static void sort_pages(struct diff_verdict *verdict)
 {
     size_t n = 0;
@@ -294,7 +296,7 @@ static void put_pages(struct out *out, const struct diff_verdict *verdict)
                   count - told > 1 ? "s" : "");
 }
 
-/* `one` is `now`, or else `was`. */
+/* `one` is `now` if that is not NULL, otherwise `was`. */
 static void put_text(struct out *out, const struct diff_verdict *one,
                      const struct diff_verdict *was, const struct diff_verdict *now)
 {
@@ -310,7 +312,10 @@ static void put_text(struct out *out, const struct diff_verdict *one,
     put_pages(out, one);
 }
 
-/* A text that is no UTF-8 is told without what is not. */
+/*
+ * Return a JSON string. Bytes that are not ASCII are removed if the text is not valid
+ * UTF-8.
+ */
 static json_t *text_of(const char *text)
 {
     json_t *string = text != NULL ? json_string(text) : json_null();
@@ -335,7 +340,7 @@ static void put_masked(void *to, const char *piece, size_t n)
     text_add(to, piece, n);
 }
 
-/* Of any text: passwords of URLs in it are masked. */
+/* Return a JSON string in which passwords of URLs are masked. */
 static json_t *url_of(const char *url)
 {
     struct text masked = {0};
@@ -394,14 +399,14 @@ static int put_changes(struct diff *diff, enum change change, struct out *out,
                        bool is_jsonl)
 {
     static const char *const heads[] = {[BROKEN] = "broken since:\n",
-                                        [MENDED] = "mended:\n",
+                                        [MENDED] = "fixed:\n",
                                         [UNLINKED] = "no longer linked:\n"};
     bool is_old = change == UNLINKED, is_first = true;
     struct diff_verdict *one = is_old ? diff->earlier.first : diff->later.first;
     int rc = 0;
 
     for (; one != NULL && rc == 0; one = one->next) {
-        const struct diff_verdict *was = is_old ? one : other(&diff->earlier, one);
+        const struct diff_verdict *was = is_old ? one : find_other(&diff->earlier, one);
         const struct diff_verdict *now = is_old ? NULL : one;
 
         if (one->change != change)
@@ -431,7 +436,7 @@ int diff_write(struct diff *diff, struct out *out, bool is_jsonl)
     }
     if (!is_jsonl)
         out_print(out,
-                  "%s      %zu broken since, %zu mended, %zu no longer linked, %zu still "
+                  "%s      %zu broken since, %zu fixed, %zu no longer linked, %zu still "
                   "broken\n",
                   diff->broken + diff->mended + diff->unlinked > 0 ? "\n" : "",
                   diff->broken, diff->mended, diff->unlinked, diff->still);

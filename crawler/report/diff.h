@@ -1,10 +1,10 @@
 /*
- * diff.h - what broke between two crawls, and what was mended.
+ * diff.h - compare two crawls: changes from OK to broken and back.
  *
- *     struct record_sink sink = diff_sink(&diff.earlier);     // told of all of the first crawl
- *     ... and of the other, &diff.later ...
+ *     struct record_sink sink = diff_sink(&diff.earlier);  // all records of one crawl
+ *     ... the same for &diff.later and the other crawl ...
  *     rc = diff_compare(&diff, fail_on);
- *     sink = diff_links_sink(&diff.earlier);                  // for the same two crawls
+ *     sink = diff_links_sink(&diff.earlier);               // again, for both crawls
  *     ...
  *     rc = diff_write(&diff, &out, is_jsonl);
  */
@@ -16,32 +16,35 @@
 #include "../verdict/record.h"
 #include "../files/out.h"
 
-/* What a crawl says of each target and fragment. Zeroes are none. */
+/* The verdicts of one crawl. Initialize with zeroes. */
 struct diff_side {
-    struct table verdicts; /* "URL#fragment" to struct diff_verdict */
+    struct table verdicts; /* maps "URL#fragment" to struct diff_verdict */
     struct diff_verdict *first, *last;
     size_t count;
-    const char *page; /* of the last link */
+    const char *page; /* the page of the last link */
     struct arena arena;
 };
 
 struct diff {
     struct diff_side earlier, later;
-    size_t broken, mended, unlinked, still; /* so many, once they are compared */
+    /* how many targets changed in each way, after diff_compare() */
+    size_t broken, mended, unlinked, still;
 };
 
-/* Sinks that fail with -ENOMEM alone: of verdicts, and of the links that lead to what
-   differs. */
+/*
+ * Two sinks for records: one stores verdicts, the other stores links to targets that have
+ * changed. They fail only with -ENOMEM.
+ */
 struct record_sink diff_sink(struct diff_side *side);
 struct record_sink diff_links_sink(struct diff_side *side);
 
-/* Verdicts in `fail_on` are bad. 0 or -ENOMEM. */
+/* Compare the verdicts. Those set in `fail_on` count as broken. Returns 0 or -ENOMEM. */
 int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT]);
 
-/* In the order of the URLs. 0, -ENOMEM, or the writer's failure. */
+/* Write the changes in order of URLs. Returns 0, -ENOMEM, or the writer's error. */
 int diff_write(struct diff *diff, struct out *out, bool is_jsonl);
 
-/* Zeroes are accepted. */
+/* A diff of zeroes is allowed. */
 void diff_finish(struct diff *diff);
 
 #endif

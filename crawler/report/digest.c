@@ -1,18 +1,19 @@
 /*
- * digest.c - findings and their links, from records.
+ * digest.c - collect findings and their links from records.
  *
- * A link is told before its target's verdict or after it. So each target that is met has
- * a slot, found by a hash of 64 bits whose seed nobody knows:
+ * A link may arrive before or after the verdict of its target. So each target has a slot
+ * in a hash table, found by a 64-bit hash with a secret seed:
  *
- *     OPEN ---- verdict: well -------------> WELL       its links are forgotten
+ *     OPEN ---- verdict: OK ---------------> WELL        its links are dropped
  *      |
- *      '------- verdict: worth telling -----> FINDING    and stay, but for those of the baseline
+ *      '------- verdict: to be reported ---> FINDING     links remain, except those
+ *                                                      in the baseline
  *
  * Invariants
- *   1. A link in the list of a slot or of a finding uses its page; no other link uses one.
- *   2. A page is open from its first link to its own record, and not freed in between.
- *   3. Of a slot or a finding the first DIGEST_LINKS_KEPT links are kept, and beyond them the first
- *      on each page; all are counted.
+ *   1. A link in the list of a slot or of a finding holds a reference to its page.
+ *   2. A page is open, and not freed, from its first link until its own record arrives.
+ *   3. A slot or a finding stores its first DIGEST_LINKS_KEPT links, and after these the
+ *      first one on each page. All links are counted.
  */
 #include "digest.h"
 
@@ -26,22 +27,23 @@
 #include <string.h>
 
 #define FIRST_SLOTS 256
-#define LONGEST_TEXT 200    /* of a link as written */
-#define LONGEST_TARGET 4096 /* of a text that is no URL, say */
-#define PAGES_AT_A_TIME 32  /* that are searched, about: --max-tasks */
-#define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
+#define LONGEST_TEXT 200    /* of a link as written on the page */
+#define LONGEST_TARGET 4096 /* for example of a text that is not a URL */
+/* about how many pages are searched at the same time: --max-tasks */
+#define PAGES_AT_A_TIME 32
+#define LONGEST_CHAIN 250 /* of redirects: --max-redirect */
 #define MANY_LINKS ((UINT32_C(1) << 28) - 1)
 
 enum slot_state { SLOT_FREE, SLOT_OPEN, SLOT_WELL, SLOT_FINDING };
 
 struct digest_slot {
     uint64_t hash;
-    uint32_t at; /* OPEN: the last of its links, or 0; FINDING: its index */
+    uint32_t at; /* OPEN: index of its last link, or 0; FINDING: index of the finding */
     uint32_t link_count : 28, state : 2;
 };
 
 struct redirect {
-    const char *target; /* NULL: nowhere */
+    const char *target; /* NULL: it does not redirect */
     int status;
 };
 
@@ -50,7 +52,7 @@ void digest_init(struct digest *digest, const struct options *options, time_t be
     *digest = (struct digest){.options = options, .begin = begin, .seed = hash_seed()};
 }
 
-static void *copy(struct digest *digest, const char *text, size_t n)
+static void *copy_text(struct digest *digest, const char *text, size_t n)
 {
     return arena_text(&digest->arena, text, n);
 }
@@ -65,8 +67,8 @@ static uint64_t hash_of(const struct digest *digest, const char *target,
     return fragment != NULL ? hash_bytes(fragment, strlen(fragment), ~hash) : hash;
 }
 
-static struct digest_slot *probe(struct digest_slot *slots, size_t capacity,
-                                 uint64_t hash)
+static struct digest_slot *find_slot(struct digest_slot *slots, size_t capacity,
+                                     uint64_t hash)
 {
     size_t i = hash & (capacity - 1);
 
@@ -84,14 +86,14 @@ static int grow_slots(struct digest *digest)
         return -ENOMEM;
     for (size_t i = 0; i < digest->slot_capacity; i++)
         if (digest->slots[i].state != SLOT_FREE)
-            *probe(slots, capacity, digest->slots[i].hash) = digest->slots[i];
+            *find_slot(slots, capacity, digest->slots[i].hash) = digest->slots[i];
     free(digest->slots);
     digest->slots = slots;
     digest->slot_capacity = capacity;
     return 0;
 }
 
-/* That of the target, an OPEN one at first; NULL without memory. */
+/* Return the slot of a target, creating an OPEN one. NULL without memory. */
 static struct digest_slot *slot_of(struct digest *digest, const char *target,
                                    const char *fragment)
 {
@@ -100,7 +102,7 @@ static struct digest_slot *slot_of(struct digest *digest, const char *target,
 
     if (digest->slot_count >= digest->slot_capacity / 4 * 3 && grow_slots(digest) < 0)
         return NULL;
-    slot = probe(digest->slots, digest->slot_capacity, hash);
+    slot = find_slot(digest->slots, digest->slot_capacity, hash);
     if (slot->state == SLOT_FREE) {
         *slot = (struct digest_slot){.hash = hash, .state = SLOT_OPEN};
         digest->slot_count++;
@@ -128,7 +130,7 @@ static struct digest_page *create_page(const char *url, uint64_t hash)
     return page;
 }
 
-/* Its index among those that are open, or their number. */
+/* Return the index of an open page, or open_count if the page is not open. */
 static size_t find_open(const struct digest *digest, const char *url, uint64_t hash)
 {
     size_t i = 0;
@@ -139,8 +141,10 @@ static size_t find_open(const struct digest *digest, const char *url, uint64_t h
     return i;
 }
 
-/* As many are open as workers are at work, and most links are on the same as the last. NULL
-   without memory. */
+/*
+ * Return the open page of a URL. Each worker has one open page, and most links are on the
+ * same page as the previous link. NULL without memory.
+ */
 static struct digest_page *open_page(struct digest *digest, const char *url)
 {
     uint64_t hash = hash_of(digest, url, NULL);
@@ -164,7 +168,7 @@ static struct digest_page *open_page(struct digest *digest, const char *url)
     return page;
 }
 
-static int take_page(void *arg, const struct record_page *record)
+static int close_page(void *arg, const struct record_page *record)
 {
     struct digest *digest = arg;
     size_t at = find_open(digest, record->url, hash_of(digest, record->url, NULL));
@@ -180,8 +184,10 @@ static int take_page(void *arg, const struct record_page *record)
 
 /* ---- words ------------------------------------------------------------------------- */
 
-/* The number of an element's or attribute's name, 0 of NULL; below 0 without memory. There are
-   few: what is one too many is not told. */
+/*
+ * Return the number of a name of an element or attribute; 0 for NULL, or if there are too
+ * many names. Negative without memory.
+ */
 static int number_of(struct digest *digest, const char *word)
 {
     uintptr_t number =
@@ -198,8 +204,8 @@ static int number_of(struct digest *digest, const char *word)
     if (digest->word_count == 0)
         digest->words[digest->word_count++] = NULL;
     number = digest->word_count;
-    kept = copy(digest, word, strlen(word));
-    /* The table borrows the number as a pointer, and never follows it. */
+    kept = copy_text(digest, word, strlen(word));
+    /* The table stores the number in place of a pointer, and does not dereference it. */
     if (kept == NULL ||
         table_add(&digest->word_numbers, kept, (void *)number) < 0) // NOLINT
         return -ENOMEM;
@@ -209,8 +215,8 @@ static int number_of(struct digest *digest, const char *word)
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* The index of a free one; 0 without memory. */
-static uint32_t take_link(struct digest *digest)
+/* Return the index of an unused link; 0 without memory. */
+static uint32_t allocate_link(struct digest *digest)
 {
     uint32_t at = digest->unused_links;
 
@@ -225,7 +231,7 @@ static uint32_t take_link(struct digest *digest)
     return (uint32_t)++digest->link_count;
 }
 
-/* From the last to the first; the list must not be empty. */
+/* Move the whole list to the unused links. The list must not be empty. */
 static void drop_links(struct digest *digest, uint32_t last)
 {
     uint32_t first = last;
@@ -239,7 +245,7 @@ static void drop_links(struct digest *digest, uint32_t last)
     digest->unused_links = last;
 }
 
-/* True if the text is the end of "target#fragment": most are. */
+/* True if the text is the end of "target#fragment", as most are. */
 static bool is_end_of(const struct record_link *record, size_t n)
 {
     const char *text = record->text, *fragment = record->fragment;
@@ -255,8 +261,8 @@ static bool is_end_of(const struct record_link *record, size_t n)
     return memcmp(record->target + target_n - (n - m), text, n - m) == 0;
 }
 
-/* 0 or -ENOMEM; `link` is then as it was. */
-static int keep_text(struct digest_link *link, const struct record_link *record)
+/* Returns 0 or -ENOMEM; then `link` is unchanged. */
+static int store_text(struct digest_link *link, const struct record_link *record)
 {
     size_t n = strlen(record->text);
     char *text;
@@ -288,9 +294,10 @@ static int add_link(struct digest *digest, uint32_t *last,
     uint32_t at;
 
     link.page = open_page(digest, record->page);
-    if (element < 0 || attribute < 0 || link.page == NULL || keep_text(&link, record) < 0)
+    if (element < 0 || attribute < 0 || link.page == NULL ||
+        store_text(&link, record) < 0)
         return -ENOMEM;
-    at = take_link(digest);
+    at = allocate_link(digest);
     if (at == 0) {
         free(link.text);
         return -ENOMEM;
@@ -303,8 +310,10 @@ static int add_link(struct digest *digest, uint32_t *last,
     return 0;
 }
 
-/* True if a link of the page is among the last of a list. Some pages are searched at the
-   same time. */
+/*
+ * True if a link of the page is among the last in a list. Several pages are searched at
+ * the same time, so it need not be the very last.
+ */
 static bool has_page(const struct digest *digest, uint32_t last, const char *url)
 {
     for (int i = 0; i < PAGES_AT_A_TIME && last > 0; i++) {
@@ -315,16 +324,19 @@ static bool has_page(const struct digest *digest, uint32_t last, const char *url
     return false;
 }
 
-/* The count-th link to a target, of which the last that was kept is *last. */
-static int keep_link(struct digest *digest, uint32_t *last, size_t count,
-                     const struct record_link *record)
+/*
+ * Store link number `count` to a target, unless invariant 3 excludes it. *last is the
+ * list.
+ */
+static int store_link(struct digest *digest, uint32_t *last, size_t count,
+                      const struct record_link *record)
 {
     if (count > DIGEST_LINKS_KEPT && has_page(digest, *last, record->page))
         return 0;
     return add_link(digest, last, record);
 }
 
-static int take_link_record(void *arg, const struct record_link *record)
+static int add_link_record(void *arg, const struct record_link *record)
 {
     struct digest *digest = arg;
     const char *target = record->target != NULL ? record->target : record->text;
@@ -338,15 +350,15 @@ static int take_link_record(void *arg, const struct record_link *record)
         return 0;
     slot->link_count += slot->link_count < MANY_LINKS;
     if (slot->state == SLOT_OPEN)
-        return keep_link(digest, &slot->at, slot->link_count, record);
+        return store_link(digest, &slot->at, slot->link_count, record);
     finding = &digest->findings[slot->at];
     finding->link_count = slot->link_count;
-    return keep_link(digest, &finding->links, slot->link_count, record);
+    return store_link(digest, &finding->links, slot->link_count, record);
 }
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-static int take_redirect(void *arg, const struct record_redirect *record)
+static int add_redirect(void *arg, const struct record_redirect *record)
 {
     struct digest *digest = arg;
     struct redirect *redirect;
@@ -355,19 +367,22 @@ static int take_redirect(void *arg, const struct record_redirect *record)
     if (table_get(&digest->redirects, record->url) != NULL)
         return 0;
     redirect = arena_alloc(&digest->arena, sizeof *redirect);
-    url = copy(digest, record->url, strlen(record->url));
+    url = copy_text(digest, record->url, strlen(record->url));
     if (redirect == NULL || url == NULL)
         return -ENOMEM;
     *redirect = (struct redirect){.status = record->status};
     if (record->target != NULL) {
-        redirect->target = copy(digest, record->target, strlen(record->target));
+        redirect->target = copy_text(digest, record->target, strlen(record->target));
         if (redirect->target == NULL)
             return -ENOMEM;
     }
     return table_add(&digest->redirects, url, redirect);
 }
 
-/* The end of the chain, or of what of it is for good. NULL: it is none. */
+/*
+ * Return the end of a chain of redirects, or of its permanent part. NULL: the URL does
+ * not redirect.
+ */
 static const char *end_of_chain(const struct digest *digest, const char *url,
                                 bool is_for_good)
 {
@@ -435,26 +450,26 @@ static enum finding_kind kind_of(const struct options *options, enum verdict ver
     return verdict == VERDICT_REDIRECT ? FINDING_MOVED : FINDING_WARNS;
 }
 
-/* The same message is of many. NULL without memory. */
-static const char *keep_message(struct digest *digest, const char *message)
+/* Share equal messages, which are frequent. NULL without memory. */
+static const char *store_message(struct digest *digest, const char *message)
 {
     char *kept = table_get(&digest->messages, message);
 
     if (kept != NULL)
         return kept;
-    kept = copy(digest, message, strlen(message));
+    kept = copy_text(digest, message, strlen(message));
     return kept != NULL && table_add(&digest->messages, kept, kept) == 0 ? kept : NULL;
 }
 
-static const char *keep_target(struct digest *digest, const char *target)
+static const char *store_target(struct digest *digest, const char *target)
 {
     size_t n = strlen(target);
     char cut[LONGEST_TARGET + 4];
 
     if (n <= LONGEST_TARGET)
-        return copy(digest, target, n);
+        return copy_text(digest, target, n);
     snprintf(cut, sizeof cut, "%.*s...", LONGEST_TARGET, target);
-    return copy(digest, cut, LONGEST_TARGET + 3);
+    return copy_text(digest, cut, LONGEST_TARGET + 3);
 }
 
 static int add_finding(struct digest *digest, const struct digest_slot *slot,
@@ -473,11 +488,11 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
          array_grow(&digest->findings, &digest->finding_capacity,
                     sizeof *digest->findings) < 0))
         return -ENOMEM;
-    finding.target = keep_target(digest, record->target);
+    finding.target = store_target(digest, record->target);
     if (record->fragment != NULL)
-        finding.fragment = keep_target(digest, record->fragment);
+        finding.fragment = store_target(digest, record->fragment);
     if (record->message != NULL)
-        finding.message = keep_message(digest, record->message);
+        finding.message = store_message(digest, record->message);
     if (finding.target == NULL ||
         (record->fragment != NULL && finding.fragment == NULL) ||
         (record->message != NULL && finding.message == NULL))
@@ -486,7 +501,7 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
     return 0;
 }
 
-/* The others stay, in their order. */
+/* Drop the links that are in the baseline. The others remain in their order. */
 static void drop_known_links(struct digest *digest, struct digest_slot *slot)
 {
     uint32_t *at = &slot->at;
@@ -507,7 +522,7 @@ static void drop_known_links(struct digest *digest, struct digest_slot *slot)
     slot->link_count = left < MANY_LINKS ? (uint32_t)left : MANY_LINKS;
 }
 
-static int take_verdict(void *arg, const struct record_verdict *record)
+static int add_verdict(void *arg, const struct record_verdict *record)
 {
     struct digest *digest = arg;
     struct digest_slot *slot = slot_of(digest, record->target, record->fragment);
@@ -520,7 +535,7 @@ static int take_verdict(void *arg, const struct record_verdict *record)
     if (is_worth_telling(digest->options, record)) {
         rc = add_finding(digest, slot, record);
         if (rc < 0)
-            return rc; /* and the slot stays open */
+            return rc; /* and the slot remains OPEN */
         slot->at = (uint32_t)(digest->finding_count - 1);
         slot->state = SLOT_FINDING;
         return 0;
@@ -534,12 +549,12 @@ static int take_verdict(void *arg, const struct record_verdict *record)
 
 /* ---- the others -------------------------------------------------------------------- */
 
-static int take_answer(void *arg, const struct record_answer *record)
+static int add_answer(void *arg, const struct record_answer *record)
 {
     return speed_add(&((struct digest *)arg)->speed, record);
 }
 
-static int take_summary(void *arg, const struct record_summary *record)
+static int set_summary(void *arg, const struct record_summary *record)
 {
     ((struct digest *)arg)->summary = *record;
     return 0;
@@ -547,23 +562,23 @@ static int take_summary(void *arg, const struct record_summary *record)
 
 struct record_sink digest_sink(struct digest *digest)
 {
-    return (struct record_sink){.page = take_page,
-                                .link = take_link_record,
-                                .answer = take_answer,
-                                .redirect = take_redirect,
-                                .verdict = take_verdict,
-                                .summary = take_summary,
+    return (struct record_sink){.page = close_page,
+                                .link = add_link_record,
+                                .answer = add_answer,
+                                .redirect = add_redirect,
+                                .verdict = add_verdict,
+                                .summary = set_summary,
                                 .arg = digest};
 }
 
-/* ---- in order ---------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------- */
 
 static int compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
-/* By what stands in it alone, so that the order of a crawl does not show. */
+/* Compare by contents only, so that the order of answers does not matter. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct digest_row *one = a, *other = b;
@@ -593,8 +608,10 @@ static int compare_totals(const void *a, const void *b)
     return order != 0 ? order : compare((uint64_t)one->status, (uint64_t)other->status);
 }
 
-/* How many rows it has: one for each link that is kept, or for a start without links.
-   What has not moved for good is well. */
+/*
+ * Return the number of rows: one for each stored link, or one for a start URL without
+ * links. A redirect that is not permanent is not reported.
+ */
 static size_t count_rows(const struct digest *digest, const struct finding *finding)
 {
     size_t n = 0;
@@ -653,7 +670,7 @@ int digest_arrange(struct digest *digest)
     return 0;
 }
 
-/* ---- what to print of it ----------------------------------------------------------- */
+/* ---- selection --------------------------------------------------------------------- */
 
 char *digest_text(const struct digest_row *row)
 {
@@ -666,7 +683,7 @@ char *digest_text(const struct digest_row *row)
     if (row->link != NULL && row->link->text != NULL)
         return strdup(row->link->text);
     if (row->link != NULL && row->link->text_n <= n + m)
-        n = n + m - row->link->text_n; /* what the page leaves out */
+        n = n + m - row->link->text_n; /* the part of the URL that the page omits */
     else
         n = 0;
     return asprintf(&text, "%s%s%s", finding->target + n, sign, fragment) >= 0 ? text
@@ -722,7 +739,7 @@ const char *digest_time(const struct digest *digest, int64_t after_ns,
 
 void digest_finish(struct digest *digest)
 {
-    /* Those that are not used have neither. */
+    /* Unused links own neither a page nor a text. */
     for (uint32_t at = digest->unused_links; at > 0; at = digest->links[at].before)
         digest->links[at].page = NULL;
     for (size_t i = 1; i <= digest->link_count; i++)

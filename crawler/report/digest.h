@@ -1,17 +1,18 @@
 /*
- * digest.h - what the reports that are made at the end are made of, gathered from records
- * alone.
+ * digest.h - the data for all reports that are written at the end, collected from
+ * records.
  *
  *     digest_init(&digest, options, time(NULL));
- *     sink = digest_sink(&digest);             whoever tells the records
- *     rc = digest_arrange(&digest);            once the last is told
+ *     sink = digest_sink(&digest);         // receives all records
+ *     rc = digest_arrange(&digest);        // after the last record
  *     ... digest.rows, digest.totals, digest.speed ...
  *     digest_finish(&digest);
  *
- * Kept are findings: the targets that are broken, blocked or have moved for good, and
- * whatever fails the run; of each the first DIGEST_LINKS_KEPT links, beyond them the
- * first on each page, and how many there are. What was well costs one slot of a table, a
- * link 40 bytes until its target's verdict is told.
+ * The digest stores findings: targets that are broken, blocked or permanently moved, and
+ * everything else that makes the run fail. For each it stores the first DIGEST_LINKS_KEPT
+ * links, after these the first link on each page, and the number of all links. A target
+ * that is OK takes one slot of a table. A link takes 40 bytes until the verdict of its
+ * target is known.
  */
 #ifndef CRAWLER_DIGEST_H
 #define CRAWLER_DIGEST_H
@@ -26,7 +27,7 @@
 
 #define DIGEST_LINKS_KEPT 100
 
-/* A page for as long as links on it are kept. */
+/* A page, shared by the links on it. */
 struct digest_page {
     uint64_t hash;
     size_t uses;
@@ -35,77 +36,92 @@ struct digest_page {
 
 struct digest_link {
     struct digest_page *page;
-    char *text;      /* as written, cut where it is very long; NULL: digest_text() */
-    uint32_t text_n; /* of that */
+    /* as written on the page, shortened if it is very long; NULL: use digest_text() */
+    char *text;
+    uint32_t text_n; /* length of the text */
     uint32_t line, column;
-    uint32_t before;             /* the one before it, of the same target; 0: none */
-    uint16_t element, attribute; /* among digest->words; 0: none */
-    bool is_known;               /* the baseline has it */
+    /* index of the previous link to the same target; 0: this is the first */
+    uint32_t before;
+    uint16_t element, attribute; /* indexes into digest->words; 0: none */
+    bool is_known;               /* the link is in the baseline */
 };
 
-/* What becomes of it in a report. */
+/* How a report shows a finding. */
 enum finding_kind {
-    FINDING_FAILS, /* it fails the run */
-    FINDING_WARNS, /* it is broken or blocked, and does not */
-    FINDING_MOVED  /* it is well at another address, for good */
+    FINDING_FAILS, /* it makes the run fail */
+    FINDING_WARNS, /* broken or blocked, but the run does not fail */
+    FINDING_MOVED  /* permanently redirected to a working target */
 };
 
 struct finding {
-    const char
-        *target; /* without fragment; or a text that is no URL; cut if it is very long */
+    /*
+     * A URL without its fragment, or a text that is not a URL. Shortened if it is very
+     * long.
+     */
+    const char *target;
     const char *fragment; /* or NULL */
     const char *message;  /* or NULL */
-    const char *
-        leads_to; /* where its redirects end, of what has moved those for good; or NULL */
+    /*
+     * Where the redirects end, or NULL. For a target that has moved, only permanent
+     * redirects count.
+     */
+    const char *leads_to;
     enum finding_kind kind;
     enum verdict verdict;
     enum reason reason;
     int status;
-    uint32_t links;      /* the last of them in digest->links; 0: none */
-    uint32_t link_count; /* of all that are told */
-    bool is_known;       /* the baseline has it: only links that it lacks are told */
+    uint32_t links;      /* index of the last link in digest->links; 0: no links */
+    uint32_t link_count; /* the number of all reported links */
+    /*
+     * the baseline has this finding, so that only links missing from the baseline are
+     * reported
+     */
+    bool is_known;
 };
 
-/* A finding at one place. */
+/* A finding at one link. */
 struct digest_row {
     const struct finding *finding;
-    const struct digest_link *link; /* NULL: nothing links to it, a start */
+    const struct digest_link *link; /* NULL: a start URL that no page links to */
 };
 
 struct digest_total {
     enum verdict verdict;
     enum reason reason;
-    int status; /* where that is the reason, else 0 */
+    int status; /* the HTTP status if that is the reason, otherwise 0 */
     size_t count;
 };
 
 struct digest {
     const struct options *options;
     time_t begin;
-    struct record_summary summary; /* once that is told */
+    struct record_summary summary; /* set once the summary has arrived */
     struct speed speed;
 
     struct finding *findings;
     size_t finding_count, finding_capacity;
-    struct digest_total
-        *totals; /* by verdict, the largest first once they are arranged */
+    /* grouped by verdict; after digest_arrange() the largest group is first */
+    struct digest_total *totals;
     size_t total_count, total_capacity;
-    size_t known_count; /* findings of the baseline */
+    size_t known_count; /* findings in the baseline */
 
-    struct digest_row *rows; /* by page, line and column; what has no place first */
+    /* Sorted by page, line and column. Findings without links come first. */
+    struct digest_row *rows;
     size_t row_count;
-    size_t kind_counts[FINDING_MOVED + 1];   /* of rows */
-    size_t untold_counts[FINDING_MOVED + 1]; /* links whose places are not kept */
+    size_t kind_counts[FINDING_MOVED + 1]; /* number of rows of each kind */
+    /* number of links whose places were not stored */
+    size_t untold_counts[FINDING_MOVED + 1];
 
-    struct digest_slot *slots; /* of all targets that were met */
+    struct digest_slot *slots; /* a hash table of all targets */
     size_t slot_count, slot_capacity;
     uint64_t seed;
-    struct digest_link *links; /* from 1 */
+    struct digest_link *links; /* index 0 is not used */
     size_t link_count, link_capacity;
-    uint32_t unused_links;     /* a list by `before` */
-    struct digest_page **open; /* whose links are being told, the last first */
+    uint32_t unused_links; /* a list linked by `before` */
+    /* pages whose links are arriving; the most recent is last */
+    struct digest_page **open;
     size_t open_count, open_capacity;
-    const char **words; /* elements, attributes; the first is NULL */
+    const char **words; /* names of elements and attributes; words[0] is NULL */
     size_t word_count, word_capacity;
     struct table word_numbers, messages, redirects;
     struct arena arena;
@@ -115,34 +131,36 @@ struct digest {
 void digest_init(struct digest *digest, const struct options *options, time_t begin);
 void digest_finish(struct digest *digest);
 
-/* A sink that fails with -ENOMEM alone. */
+/* The sink fails only with -ENOMEM. */
 struct record_sink digest_sink(struct digest *digest);
 
-/* Sort what was gathered, once. 0 or -ENOMEM. */
+/* Sort the data. Call it once. Returns 0 or -ENOMEM. */
 int digest_arrange(struct digest *digest);
 
-/* The text of a row's link as written, of what has no link its target; for free(). NULL without
-   memory. */
+/*
+ * Return the text of a row's link as written on the page, or the target of a row without
+ * a link. The caller frees it. NULL without memory.
+ */
 char *digest_text(const struct digest_row *row);
 
-/* Why, for people: its message, or the verdict. */
+/* Return the reason for human readers: the message of the finding, or its verdict. */
 const char *digest_cause(const struct finding *finding);
 
-/* The same of a total; what is not static is written to `to`. */
+/* The same for a total. May write the text to `to`. */
 #define DIGEST_CAUSE_BYTES 64
 const char *digest_total_cause(const struct digest_total *total,
                                char to[DIGEST_CAUSE_BYTES]);
 
-/* "broken/status", "blocked/challenge". */
+/* Return an identifier like "broken/status" or "blocked/challenge". */
 #define DIGEST_RULE_BYTES 48
 const char *digest_rule(enum verdict verdict, enum reason reason,
                         char to[DIGEST_RULE_BYTES]);
 
-/* Where a link stands in its page: "12:9", or "header". */
+/* Return the position of a link in its page: "12:9", or "header". */
 #define DIGEST_PLACE_BYTES 24
 const char *digest_place(const struct digest_link *link, char to[DIGEST_PLACE_BYTES]);
 
-/* "2026-11-22T14:00:00Z", that much after the beginning. */
+/* Return the time `after_ns` after the beginning: "2026-11-22T14:00:00Z". */
 #define DIGEST_TIME_BYTES 32
 const char *digest_time(const struct digest *digest, int64_t after_ns,
                         char to[DIGEST_TIME_BYTES]);

@@ -1,9 +1,9 @@
 /*
  * escape.c - see escape.h
  *
- *     text --> url_put_masked() --> clean() --> what the format needs --> put()
+ *     text --> url_put_masked() --> clean() --> escapes of the format --> put()
  *
- * Each step hands on pieces, so that a text of any length takes no memory.
+ * Each step passes pieces of text on, so that a text of any length needs no memory.
  */
 #include "escape.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What clean characters are handed to: a byte that is `special` is replaced by what `replace` writes. */
+/* Where clean characters go. `replace` writes the replacement of each `special` byte. */
 struct escape {
     escape_put put;
     void *to;
@@ -22,7 +22,7 @@ struct escape {
     size_t (*replace)(char byte, char to[8]);
 };
 
-static void hand_on(void *arg, const char *piece, size_t n)
+static void put_escaped(void *arg, const char *piece, size_t n)
 {
     const struct escape *escape = arg;
     char replaced[8];
@@ -45,7 +45,7 @@ static void hand_on(void *arg, const char *piece, size_t n)
 
 static void clean(void *arg, const char *piece, size_t n)
 {
-    text_put_visible(piece, n, "\xef\xbf\xbd", hand_on, arg);
+    text_put_visible(piece, n, "\xef\xbf\xbd", put_escaped, arg);
 }
 
 static size_t as_reference(char byte, char to[8])
@@ -53,7 +53,7 @@ static size_t as_reference(char byte, char to[8])
     return (size_t)snprintf(to, 8, "&#%d;", byte);
 }
 
-static size_t twice(char byte, char to[8])
+static size_t double_quote(char byte, char to[8])
 {
     to[0] = to[1] = byte;
     return 2;
@@ -83,7 +83,7 @@ static size_t in_message(char byte, char to[8])
         return with_backslash(byte, to);
     case '{':
     case '}':
-        return twice(byte, to);
+        return double_quote(byte, to);
     case '\\':
         memcpy(to, "\\\\\\\\", 4);
         return 4;
@@ -104,15 +104,17 @@ void escape_markup(const char *text, escape_put put, void *to)
     url_put_masked(text, clean, &(struct escape){put, to, "&<>\"'`", as_reference});
 }
 
-/* All of ASCII's marks but those that mean nothing within a line. A ':' would begin a URL or an
-   emoji, '@' mention somebody, '#' an issue. */
+/*
+ * Escape all ASCII punctuation except the characters without meaning inside a line. ':'
+ * could begin a URL or an emoji, '@' a mention, '#' an issue.
+ */
 void escape_markdown(const char *text, escape_put put, void *to)
 {
     url_put_masked(text, clean,
                    &(struct escape){put, to, "!\"#$&'()*:;<>@[\\]^_`{|}~", as_reference});
 }
 
-/* Some spreadsheets take the wide forms, U+FF1D and so on, too. */
+/* Some spreadsheets accept the full-width forms, such as U+FF1D, as well. */
 static bool is_formula(const char *text)
 {
     static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
@@ -126,7 +128,7 @@ static bool is_formula(const char *text)
 void escape_csv(const char *text, escape_put put, void *to)
 {
     put(to, "\"'", is_formula(text) ? 2 : 1);
-    url_put_masked(text, clean, &(struct escape){put, to, "\"", twice});
+    url_put_masked(text, clean, &(struct escape){put, to, "\"", double_quote});
     put(to, "\"", 1);
 }
 

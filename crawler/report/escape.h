@@ -1,9 +1,10 @@
 /*
- * escape.h - texts of anybody's, as what a format takes for text and for nothing else.
+ * escape.h - write untrusted text so that each format treats it as plain text.
  *
- * Pages, servers and file names say what they like. In each format here passwords of URLs become
- * "***", and U+FFFD stands for what is not UTF-8, for control characters (a line end, too), and for
- * those that turn the direction of writing and so make a text look like another.
+ * The texts of pages, servers and file names can contain anything. In every format
+ * passwords in URLs become "***". U+FFFD replaces invalid UTF-8, control characters
+ * including newlines, and characters that change the direction of writing, because these
+ * can make a text look like another.
  */
 #ifndef CRAWLER_ESCAPE_H
 #define CRAWLER_ESCAPE_H
@@ -14,33 +15,37 @@
 
 typedef void (*escape_put)(void *to, const char *piece, size_t n);
 
-/* As it is but for that. */
+/* Only these replacements. */
 void escape_plain(const char *text, escape_put put, void *to);
 
-/* For a string of JSON, without its quotes. */
+/* For a JSON string, without its quotes. */
 void escape_json(const char *text, escape_put put, void *to);
 
-/* The same of a message of SARIF, where brackets make links and braces stand for arguments.
-   (SARIF 2.1.0, 3.11.5 and 3.11.6) */
+/*
+ * For a message in SARIF, where brackets make links and braces are placeholders. (SARIF
+ * 2.1.0, 3.11.5 and 3.11.6)
+ */
 void escape_sarif(const char *text, escape_put put, void *to);
 
-/* For HTML and XML, between tags and in attributes. */
+/* For HTML and XML, both between tags and in attributes. */
 void escape_markup(const char *text, escape_put put, void *to);
 
-/* For GitHub's Markdown, in a line, a table's cell and an element of HTML: nothing in it is a
-   link, a mention or a mark. */
+/*
+ * For GitHub's Markdown, in a line, a table cell or an HTML element. Nothing in the text
+ * becomes a link, a mention or formatting.
+ */
 void escape_markdown(const char *text, escape_put put, void *to);
 
 /*
- * A field of CSV, in quotes. (RFC 4180) A spreadsheet takes what begins with "=", "+", "-" or "@"
- * for a formula, in quotes too, so "'" is put before it, which makes it a text there.
+ * A quoted field of CSV. (RFC 4180) Spreadsheets treat a field that begins with "=", "+",
+ * "-" or "@" as a formula, even if it is quoted. A "'" before it makes it text.
  */
 void escape_csv(const char *text, escape_put put, void *to);
 
-/* Whose `to` is a struct out. */
+/* An escape_put whose `to` is a struct out. */
 void escape_to_out(void *to, const char *piece, size_t n);
 
-/* The same of HTML and XML. */
+/* Write text, escaped for HTML and XML. */
 void out_put_markup(struct out *out, const char *text);
 
 #endif

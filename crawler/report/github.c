@@ -3,8 +3,8 @@
  *
  *     ::error file=docs/a.md,line=12,col=9,title=broken link::b.md: no such file
  *
- * A page on the web is no file, so it stands in the message. Percent signs and line ends are
- * encoded, in properties colons and commas too.
+ * A web page is not a file, so its URL is part of the message. Percent signs and newlines
+ * are encoded; in properties colons and commas, too.
  */
 #include "github.h"
 
@@ -20,12 +20,13 @@ struct view {
     struct out *out;
     const struct targets *targets;
     const struct references *references;
-    char *folder; /* the working directory, left out of paths; NULL where that is gone */
+    /* The working directory, which is removed from paths; NULL if it was deleted. */
+    char *folder;
 };
 
 /* ---- texts ------------------------------------------------------------------------- */
 
-/* What stands in `encoded` is written in hexadecimal. */
+/* Percent-encode the characters that `encoded` contains. */
 static void put_encoded(struct out *out, const char *text, size_t n, const char *encoded)
 {
     const char *end = text + n;
@@ -62,7 +63,7 @@ static void put_text(struct view *view, const char *text)
     url_put_masked(text, put_piece_of_message, view->out);
 }
 
-/* The path of a file as the workflow knows it: relative to the working directory. */
+/* Write the path of a file relative to the working directory. */
 static void put_path(struct view *view, const char *url)
 {
     size_t n = view->folder != NULL ? strlen(view->folder) : 0;
@@ -91,7 +92,10 @@ static const char *title_of(const struct target *target)
     return verdict_word((enum verdict)target->verdict);
 }
 
-/* "title=broken link::b.md: no such file", `text` being what is written in the link. */
+/*
+ * Write "title=broken link::b.md: no such file". `text` is the link as written on the
+ * page.
+ */
 static void put_finding(struct view *view, const struct target *target, const char *text)
 {
     char status[TARGET_CAUSE_BYTES];
@@ -130,7 +134,7 @@ static void put_reference(struct view *view, const struct target *target,
     out_put(view->out, "\n");
 }
 
-/* A start that nobody links to, or the links whose places are not kept. */
+/* For a start URL without links, or for all links whose places were not stored. */
 static void put_without_place(struct view *view, const struct target *target,
                               size_t links)
 {
@@ -153,7 +157,9 @@ static size_t count_kept(const struct view *view, const struct target *target)
     return n;
 }
 
-/* Each link to it, in the order in which they were found. */
+/*
+ * Write an annotation for each link to the target, in the order in which they were found.
+ */
 static void put_target(struct view *view, const struct target *target)
 {
     const struct reference *reference =

@@ -1,6 +1,6 @@
 /*
- * github.h - annotations: a line for each link that fails the run, which GitHub shows beside the
- * line of the file where the link stands.
+ * github.h - annotations for GitHub: a line for each link that makes the run fail. GitHub
+ * shows it next to the line of the file that has the link.
  */
 #ifndef CRAWLER_GITHUB_H
 #define CRAWLER_GITHUB_H
@@ -9,8 +9,10 @@
 #include "../options/options.h"
 #include "../files/out.h"
 
-/* Of a target with more than REFERENCES_KEPT links the last annotation counts the others. 0, the
-   writer's failure, or -ENOMEM. */
+/*
+ * If a target has more than REFERENCES_KEPT links, its last annotation has the number of
+ * the others. Returns 0, the writer's error, or -ENOMEM.
+ */
 int report_github(struct out *out, const struct options *options,
                   const struct targets *targets, const struct references *references);
 

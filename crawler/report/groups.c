@@ -1,14 +1,14 @@
 /*
- * groups.c - the fewest pages and targets that all broken links are on or lead to.
+ * groups.c - find the smallest set of pages and targets that covers all broken links.
  *
- * Pages and broken targets are the vertices of a graph, and links its edges: what is
- * looked for is a vertex cover. The greedy one is taken, which says first what explains
- * the most: the vertex with the most links that are in no group yet, from a heap. Links
- * leave vertices and never come, so an entry of the heap that has become too large is put
- * back when it is met.
+ * Pages and broken targets are the vertices of a graph, and links are its edges. The
+ * result is a vertex cover, found greedily: repeatedly take from a heap the vertex with
+ * the most links that are in no group yet. So the group that explains the most links
+ * comes first. The number of such links only decreases. If an entry of the heap turns out
+ * to be too large, it is inserted again with the correct number.
  *
- * A target may have more links than those whose places are kept (reference.h). The others
- * are on the same pages, and count as links that only the target can explain.
+ * A target may have more links than those whose places are stored (reference.h). The others
+ * count as links that only the group of the target can cover.
  */
 #include "groups.h"
 
@@ -18,18 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many targets of a folder, broken alike, are told as one. */
+/* This many targets in a folder that are broken for the same reason become one group. */
 #define FOLDER_TARGETS 3
 
 struct finding {
     const struct target *target;
     uint64_t hidden;
-    uint32_t first, count; /* of its links in `all` */
+    uint32_t first, count; /* range of its links in `all` */
 };
 
 struct heap_entry {
     uint64_t weight;
-    uint32_t vertex; /* pages first, then findings */
+    uint32_t vertex; /* pages come first, then findings */
 };
 
 struct graph {
@@ -40,11 +40,12 @@ struct graph {
     struct broken_link *all;
     size_t link_count, link_capacity;
     const struct target **pages;
-    uint32_t *page_first; /* where in page_links a page's begin; one more at the end */
-    uint32_t *page_links; /* indexes of `all` */
+    /* where the links of each page begin in page_links; the last entry is the end */
+    uint32_t *page_first;
+    uint32_t *page_links; /* indexes into `all` */
     size_t page_count;
-    uint32_t
-        *numbers; /* of targets by index: 1 + their finding; later that of the page */
+    /* Maps targets by index to 1 + the number of their finding, later of their page. */
+    uint32_t *numbers;
     struct heap_entry *heap;
     size_t heap_count;
 };
@@ -68,9 +69,9 @@ size_t folder_length(const char *url)
     return slash != NULL ? (size_t)(slash - url) + 1 : from;
 }
 
-/* ---- what is broken, and where it is linked ---------------------------------------- */
+/* ---- broken links ------------------------------------------------------------------ */
 
-/* A page that is broken is one finding, whatever fragments of it are linked. */
+/* Return the page, if that is broken for the same reason as the fragment. */
 static const struct target *whole_of(const struct target *target)
 {
     const struct target *page = target->page;
@@ -149,8 +150,8 @@ static bool is_told(const struct graph *graph, const struct target *target,
            (!target->is_known || targets_known(graph->targets, target)->has_new);
 }
 
-static int collect(struct graph *graph, const struct references *references,
-                   const bool *verdicts)
+static int collect_links(struct graph *graph, const struct references *references,
+                         const bool *verdicts)
 {
     size_t count = graph->targets->count, told = 0;
     int rc = 0;
@@ -185,7 +186,7 @@ static int compare_links(const void *a, const void *b)
     return order != 0 ? order : compare(m->column, n->column);
 }
 
-/* Make one of all links of a page to a target, and tell each finding which are its. */
+/* Merge all links of a page to the same target, and set the range of each finding. */
 static void merge_links(struct graph *graph)
 {
     size_t n = 0;
@@ -227,7 +228,7 @@ static int list_pages(struct graph *graph)
             graph->pages[graph->page_count] = page;
             *number = (uint32_t)++graph->page_count;
         }
-        graph->page_first[*number]++; /* how many, in the place of the next */
+        graph->page_first[*number]++; /* for now the number of links, not an index */
     }
     for (size_t i = 0; i <= graph->page_count; i++) {
         sum += graph->page_first[i];
@@ -237,7 +238,10 @@ static int list_pages(struct graph *graph)
         uint32_t number = graph->numbers[graph->all[i].page];
         graph->page_links[--graph->page_first[number]] = (uint32_t)i;
     }
-    /* Each has moved to its own beginning, which is where the one before it ends. */
+    /*
+     * Each entry has moved down to where its page begins, which is where the previous
+     * page ends. So shift the entries by one.
+     */
     memmove(graph->page_first, graph->page_first + 1,
             (graph->page_count + 1) * sizeof *graph->page_first);
     graph->page_first[graph->page_count] = (uint32_t)n;
@@ -279,7 +283,7 @@ static bool is_before(const struct heap_entry *a, const struct heap_entry *b)
     return a->weight != b->weight ? a->weight > b->weight : a->vertex < b->vertex;
 }
 
-static void push(struct graph *graph, struct heap_entry entry)
+static void push_vertex(struct graph *graph, struct heap_entry entry)
 {
     size_t i = graph->heap_count++;
 
@@ -290,7 +294,7 @@ static void push(struct graph *graph, struct heap_entry entry)
     graph->heap[i] = entry;
 }
 
-static struct heap_entry pop(struct graph *graph)
+static struct heap_entry pop_vertex(struct graph *graph)
 {
     struct heap_entry top = graph->heap[0], last = graph->heap[--graph->heap_count];
     size_t i = 0, child;
@@ -347,19 +351,19 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
     *taken += group->count;
 }
 
-/* A start that nobody links to has no links that a group could be made for. */
+/* True for a start URL without links. It becomes a group of its own. */
 static bool is_alone(const struct finding *finding)
 {
     return finding->count == 0 && finding->hidden == 0;
 }
 
-static int cover(struct groups *groups, struct graph *graph)
+static int cover_links(struct groups *groups, struct graph *graph)
 {
     size_t vertices = graph->page_count + graph->finding_count, taken = 0;
 
     graph->heap = malloc((vertices + 1) * sizeof *graph->heap);
     groups->at = calloc(vertices + 1, sizeof *groups->at);
-    /* Each link at most once with its page, and once with its target. */
+    /* A link is in at most two groups: that of its page and that of its target. */
     groups->links = calloc(2 * graph->link_count + 1, sizeof(struct broken_link *));
     if (graph->heap == NULL || groups->at == NULL || groups->links == NULL)
         return -ENOMEM;
@@ -368,15 +372,15 @@ static int cover(struct groups *groups, struct graph *graph)
             make_group(groups, graph, (uint32_t)(graph->page_count + i), &taken);
     for (uint32_t i = 0; i < vertices; i++)
         if (weight_of(graph, i) > 0)
-            push(graph, (struct heap_entry){weight_of(graph, i), i});
+            push_vertex(graph, (struct heap_entry){weight_of(graph, i), i});
     while (graph->heap_count > 0) {
-        struct heap_entry top = pop(graph);
+        struct heap_entry top = pop_vertex(graph);
         uint64_t weight = weight_of(graph, top.vertex);
 
         if (weight == top.weight)
             make_group(groups, graph, top.vertex, &taken);
         else if (weight > 0)
-            push(graph, (struct heap_entry){weight, top.vertex});
+            push_vertex(graph, (struct heap_entry){weight, top.vertex});
     }
     return 0;
 }
@@ -392,7 +396,10 @@ static bool is_same_folder(const struct group *a, const struct group *b)
            is_broken_alike(a->about, b->about);
 }
 
-/* Groups of targets by folder, and by what is wrong; then the one met first. Others before. */
+/*
+ * Order groups of targets by folder, then by what is wrong, then by which was found
+ * first. All other groups come before them.
+ */
 static int compare_folders(const void *a, const void *b)
 {
     const struct group *one = a, *other = b;
@@ -417,9 +424,9 @@ static int compare_folders(const void *a, const void *b)
     return order != 0 ? order : compare(one->index, other->index);
 }
 
-/* The links of some groups, one behind the other, as those of one. */
-static void join(struct groups *groups, const struct group *from, size_t count,
-                 struct broken_link **links, size_t *taken)
+/* Make one group of the links of several adjacent groups. */
+static void join_groups(struct groups *groups, const struct group *from, size_t count,
+                        struct broken_link **links, size_t *taken)
 {
     struct group *group = &groups->at[groups->count++];
     struct group joined = {.kind = count > 1 ? GROUP_FOLDER : from->kind,
@@ -461,7 +468,7 @@ static int join_folders(struct groups *groups, size_t link_count)
             same++;
         if (same < FOLDER_TARGETS)
             same = 1;
-        join(groups, &all[i], same, links, &taken);
+        join_groups(groups, &all[i], same, links, &taken);
     }
     free(groups->links);
     free(all);
@@ -469,7 +476,7 @@ static int join_folders(struct groups *groups, size_t link_count)
     return 0;
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
 static int compare_groups(const void *a, const void *b)
 {
@@ -481,7 +488,7 @@ static int compare_groups(const void *a, const void *b)
     return order != 0 ? order : compare(one->index, other->index);
 }
 
-/* Of a group: by place on a page, by the order of pages else. */
+/* Order the links of a group: by page, and on the same page by position. */
 static int compare_places(const void *a, const void *b)
 {
     const struct broken_link *one = *(struct broken_link *const *)a;
@@ -501,13 +508,13 @@ int groups_make(struct groups *groups, const struct targets *targets,
     int rc;
 
     *groups = (struct groups){0};
-    rc = collect(&graph, references, verdicts);
+    rc = collect_links(&graph, references, verdicts);
     if (rc == 0) {
         merge_links(&graph);
         rc = list_pages(&graph);
     }
     if (rc == 0)
-        rc = cover(groups, &graph);
+        rc = cover_links(groups, &graph);
     if (rc == 0 && with_folders)
         rc = join_folders(groups, graph.link_count);
     groups->all = graph.all;

@@ -1,9 +1,9 @@
 /*
- * groups.h - the broken links of a crawl, told in as few groups as will do.
+ * groups.h - arrange the broken links of a crawl into as few groups as possible.
  *
- * A missing target that many pages link to is one thing to say, and a page with many broken
- * links is one, too. Each broken link is in the group of its target or in that of its page, or
- * in both where that of the page came first.
+ * If many pages link to a missing target, that is one group. If a page has many broken
+ * links, that is one group as well. Each broken link is in the group of its target, or of
+ * its page, or, if the page's group comes first, in both.
  */
 #ifndef CRAWLER_GROUPS_H
 #define CRAWLER_GROUPS_H
@@ -12,55 +12,65 @@
 
 #include <stdbool.h>
 
-/* All links of a page to a target, whatever their fragments if the target is broken as a whole. */
+/*
+ * All links of a page to one target. If the target itself is broken, all its fragments
+ * count as one target.
+ */
 struct broken_link {
-    const struct target *target; /* a copy, as struct group's */
-    struct reference first;      /* of the page; a copy, since mentions may be cold */
-    uint32_t page;               /* its index */
+    const struct target *target; /* a copy, as in struct group */
+    /* the first such link on the page; a copy, because mentions may be swapped out */
+    struct reference first;
+    uint32_t page; /* index of the page */
     uint32_t count;
-    uint32_t finding; /* for groups.c */
-    bool is_grouped;  /* the same */
+    uint32_t finding; /* used by groups.c */
+    bool is_grouped;  /* used by groups.c */
 };
 
 enum group_kind {
-    GROUP_PAGE,   /* all broken links of `about` that are in no other group */
+    GROUP_PAGE,   /* all broken links on `about` that are in no other group */
     GROUP_TARGET, /* all links to `about` */
-    GROUP_FOLDER  /* the same for several targets of its folder, that are broken alike */
+    /* all links to several targets in one folder that are broken for the same reason */
+    GROUP_FOLDER
 };
 
 struct group {
     enum group_kind kind;
-    /* Of a folder: its first target. A target is a copy with its URL, since it is looked at in the order of URLs, and
-       may be cold. */
+    /*
+     * For a folder, its first target. This is a copy with its URL, because targets may be
+     * swapped out and are read here in the order of URLs.
+     */
     const struct target *about;
-    uint32_t index;        /* of it */
-    size_t first, count;   /* in groups->links */
-    size_t targets;        /* that are different */
-    uint64_t link_count;   /* with those whose places were not kept */
-    uint64_t hidden_count; /* these */
-    uint64_t untold_count; /* of link_count, those that no group before has */
+    uint32_t index;      /* index of `about` */
+    size_t first, count; /* range in groups->links */
+    size_t targets;      /* number of different targets */
+    /* number of links, including those whose places were not stored */
+    uint64_t link_count;
+    uint64_t hidden_count; /* links whose places were not stored */
+    uint64_t untold_count; /* links that are in no earlier group */
 };
 
 struct groups {
-    struct group *at; /* what explains the most links first, single links last */
+    struct group *at; /* the largest groups first, single links last */
     size_t count;
-    struct broken_link **links; /* those of a group one behind the other */
+    struct broken_link **links; /* the links of each group are adjacent */
     struct broken_link *all;
     struct arena copies;
 };
 
-/* Of the targets whose verdicts are set in `verdicts`; with GROUP_FOLDERs if `with_folders`.
-   0 or -ENOMEM; zeroes are then in *groups. */
+/*
+ * Group the links to targets whose verdicts are set in `verdicts`. Makes groups of kind
+ * GROUP_FOLDER only if `with_folders`. Returns 0, or -ENOMEM and zeroes in *groups.
+ */
 int groups_make(struct groups *groups, const struct targets *targets,
                 const struct references *references, const bool *verdicts,
                 bool with_folders);
 
 void groups_finish(struct groups *groups);
 
-/* True if the same is wrong with both. */
+/* True if both targets are broken for the same reason. */
 bool is_broken_alike(const struct target *a, const struct target *b);
 
-/* The length of a URL or path up to the last slash of its path, with it. */
+/* Return the length of a URL or path up to and including the last slash of its path. */
 size_t folder_length(const char *url);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * html_report.c - see html_report.h
  *
- * Everything that is somebody else's goes through out_put_markup(). Only http: and https: become
- * links, whatever the text of one says; and should a tag slip through all the same, the policy in
- * the head lets it load and run nothing.
+ * All untrusted text goes through out_put_markup(). Only http: and https: URLs become
+ * links. If a tag got through in spite of this, the policy in the head would not let it
+ * load or run anything.
  */
 #include "html_report.h"
 
@@ -60,7 +60,10 @@ static void close_link(struct view *view, const char *url)
         put(view, "</a>");
 }
 
-/* Without the origin, where that is the start's; for what is well-formed alone. */
+/*
+ * Write a URL, without the origin if it is that of the start URL. Other texts are written
+ * as they are.
+ */
 static void put_url(struct view *view, const char *url)
 {
     const struct text_list *starts = &view->digest->options->starts;
@@ -104,7 +107,7 @@ static const char *class_of(enum verdict verdict)
     }
 }
 
-/* How many rows a kind would have if all links were kept. */
+/* How many rows of a kind there would be if the places of all links were stored. */
 static size_t count_of(const struct view *view, enum finding_kind kind)
 {
     return view->digest->kind_counts[kind] + view->digest->untold_counts[kind];
@@ -190,7 +193,7 @@ static void put_tile(struct view *view, const char *name, const char *class, siz
               value > 0 ? class : "", value);
 }
 
-/* A row for each verdict. */
+/* Write a row for one verdict. */
 static void put_total(struct view *view, const struct digest_total *totals, size_t count)
 {
     const struct record_summary *summary = &view->digest->summary;
@@ -239,7 +242,7 @@ static void put_totals(struct view *view)
     put(view, "</tbody>\n</table>\n");
     if (digest->known_count > 0)
         out_print(view->out,
-                  "<p>%zu of these are in the baseline, and not told below.</p>\n",
+                  "<p>%zu of these are in the baseline, and are not listed below.</p>\n",
                   digest->known_count);
     put(view, "</section>\n");
 }
@@ -260,7 +263,7 @@ static void put_place(struct view *view, const struct digest_row *row,
         return;
     }
     put_url(view, link->page->url);
-    /* One number to sort by. */
+    /* A number for sorting that combines line and column. */
     out_print(view->out, "</td><td class=\"n\" data-value=\"%llu\">%s</td>",
               link->line * 1000000ULL + (link->column < 1000000 ? link->column : 999999),
               digest_place(link, place));
@@ -314,7 +317,7 @@ static void put_cause(struct view *view, const struct finding *finding)
     put(view, "</td>");
 }
 
-/* Of what has moved the new address counts, and it stands in the place of the cause. */
+/* Write a row. For a permanent redirect the new address takes the place of the reason. */
 static void put_row(struct view *view, const struct digest_row *row,
                     const struct digest_row *before)
 {
@@ -485,7 +488,7 @@ static void put_timeline(struct view *view)
     put(view, "</section>\n");
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
 static void put_all(struct view *view)
 {
@@ -501,7 +504,7 @@ static void put_all(struct view *view)
     put_links(view, FINDING_WARNS, "warnings", "Warnings", "why",
               "No link was blocked, or broken without failing the run.");
     put_links(view, FINDING_MOVED, "moved", "Redirects to update", "new address",
-              "No link leads to what has moved for good.");
+              "No link leads to a permanently moved target.");
     put_hosts(view);
     put_timeline(view);
     put(view, "</main>\n<script>");

@@ -1,5 +1,6 @@
 /*
- * html_report.h - the report for browsers: one file that loads nothing and is read without scripts.
+ * html_report.h - the HTML report: one file that loads nothing and can be read without
+ * scripts.
  */
 #ifndef CRAWLER_HTML_REPORT_H
 #define CRAWLER_HTML_REPORT_H
@@ -7,11 +8,14 @@
 #include "../files/out.h"
 #include "digest.h"
 
-/* Of each table; a browser sorts that many at once. What fails the run is all in other reports. */
+/*
+ * Limits for each table. A browser can still sort that many rows. Other reports have all
+ * findings that make the run fail.
+ */
 #define HTML_ROWS 10000
 #define HTML_HOSTS 100
 
-/* 0, the writer's failure, or -ENOMEM. */
+/* Returns 0, the writer's error, or -ENOMEM. */
 int report_html(struct out *out, const struct digest *digest);
 
 #endif

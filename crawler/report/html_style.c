@@ -46,7 +46,7 @@ const char *const html_style[] = {
     ".n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n",
     "td.same { opacity: .7; }\n",
     "table.narrow { width: auto; }\n",
-    "/* Each row is a grid, so that a browser lays out those alone that are on the screen. */\n",
+    "/* Each row is a grid, so that a browser lays out only the rows on the screen. */\n",
     "table.rows, table.rows thead, table.rows tbody { display: block; }\n",
     "table.rows tr { display: grid; column-gap: .7rem; padding: .35rem 0; border-bottom: 1px solid var(--line); }\n",
     "table.rows tbody tr { content-visibility: auto; contain-intrinsic-size: auto 2.3rem; }\n",
@@ -76,7 +76,7 @@ const char *const html_style[] = {
     "@media print { #bar, nav { display: none; } }\n",
     NULL};
 
-/* Without it the report is as it is: it sorts tables, and hides the rows that are not looked for. */
+/* The script sorts tables and filters rows. The report is complete without it. */
 const char *const html_script[] = {
     "\n",
     "(function () {\n",
@@ -85,13 +85,13 @@ const char *const html_script[] = {
     "var tables = Array.from(document.querySelectorAll(\"table.rows\")), texts = null;\n",
     "var order = new Intl.Collator().compare;\n",
     "\n",
-    "/* Of each row, in lower case; only who searches needs them. */\n",
+    "/* The text of each row in lower case, computed at the first search. */\n",
     "function findTexts() {\n",
     "  var rows = tables.flatMap(function (table) { return Array.from(table.tBodies[0].rows); });\n",
     "  return rows.map(function (row) { return [row, row.textContent.toLowerCase()]; });\n",
     "}\n",
     "\n",
-    "/* A page's name is soft where the row above has it. */\n",
+    "/* If the row above has the same page, its name is dimmed. */\n",
     "function soften() {\n",
     "  tables.forEach(function (table) {\n",
     "    var above = null;\n",
@@ -139,7 +139,7 @@ const char *const html_script[] = {
     "  soften();\n",
     "}\n",
     "\n",
-    "/* A click anywhere in a head sorts; the button is for the keyboard. */\n",
+    "/* A click anywhere in a column head sorts. The button is for the keyboard. */\n",
     "document.querySelectorAll(\"table\").forEach(function (table) {\n",
     "  Array.from(table.tHead.rows[0].cells).forEach(function (head, column) {\n",
     "    var button = document.createElement(\"button\");\n",

@@ -1,17 +1,17 @@
 /*
- * html_style.h - the style and the script of the report for browsers.
+ * html_style.h - the style sheet and the script of the HTML report.
  *
- * The report's policy (Content-Security-Policy) allows these two and no others, by their SHA-256: so
- * a text that slipped through as a tag would still run nothing. tests/crawler/test_formats.py
- * tells the hashes after a change.
+ * The Content-Security-Policy of the report allows only these two, by their SHA-256. So
+ * even if untrusted text became a tag, it could not run anything. After a change,
+ * tests/crawler/test_formats.py prints the new hashes.
  */
 #ifndef CRAWLER_HTML_STYLE_H
 #define CRAWLER_HTML_STYLE_H
 
-#define HTML_STYLE_HASH "sha256-yknl+ukW7vVN8dGksGo2NdvOt8+usvmrU9GPb8cHXVo="
-#define HTML_SCRIPT_HASH "sha256-G4a0Gejsgp21BbvEXkmQd8bSeK0OcHhozlMXC7rAOX4="
+#define HTML_STYLE_HASH "sha256-scFk2+mUVuX91YGr0C+XTqrh7T9FX56qFyazNNrsfTY="
+#define HTML_SCRIPT_HASH "sha256-fOkr7sYF1kMs7xckC5RCG0xjcfbSJeoW28NL3kiJJPk="
 
-extern const char *const html_style[]; /* pieces, NULL at the end */
+extern const char *const html_style[]; /* pieces of text, NULL at the end */
 extern const char *const html_script[];
 
 #endif

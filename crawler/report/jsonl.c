@@ -1,11 +1,14 @@
 /*
- * jsonl.c - JSON, an object a line. (RFC 8259, jsonlines.org)
+ * jsonl.c - write JSON, one object per line. (RFC 8259, jsonlines.org)
  *
- * A line is made in the writer's own buffer: room for the longest that it can become is asked
- * for once, and after that nothing fails. There are forty links on a page, so what is plain,
- * which is nearly all, is copied eight bytes at a time. Texts may hold any bytes, JSON only
- * UTF-8: what is not becomes U+FFFD, as in browsers. The passwords of URLs become "***". Control
- * characters, those of C1 and of writing direction as well, are escaped, since people read it on terminals.
+ * A line is built directly in the writer's buffer. Space for its longest possible form is
+ * reserved once, so that nothing can fail afterwards. A page has about forty links, so
+ * speed matters: plain text, which is nearly everything, is copied eight bytes at a time.
+ *
+ * Texts may contain any bytes, but JSON must be UTF-8: invalid sequences become U+FFFD,
+ * as in browsers. Passwords in URLs become "***". Control characters (C0 and C1) and
+ * characters that change the direction of writing are escaped, because the output may be
+ * shown on a terminal.
  */
 #include "jsonl.h"
 
@@ -17,17 +20,20 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A byte becomes six at most, "\u001f"; the rest is room for the last piece of eight. */
+/* A byte becomes at most six, "\u001f". The rest is for the last piece of eight bytes. */
 #define LONGEST(n) ((n)*6 + 10)
 
-/* Names, numbers and braces of any record but `start`, and the rests of six strings. */
+/*
+ * Enough for the names, numbers and braces of any record except `start`, and the ends of
+ * six strings.
+ */
 #define FRAME_BYTES 1024
 
 /* Append a literal. */
 #define PUT(to, literal) ((char *)mempcpy(to, literal, sizeof(literal) - 1))
 
 struct string {
-    const char *at; /* NULL: null */
+    const char *at; /* NULL becomes null */
     size_t n;
 };
 
@@ -39,10 +45,10 @@ static struct string string_of(const char *text)
 /* ---- strings ----------------------------------------------------------------------- */
 
 /*
- * True if none of eight bytes is below ' ', '"', '\\', '@', 0x7f or beyond ASCII: in a byte
- * that is c, x ^ c is 0, and a byte that is less than n sets its high bit in x - n, if no
- * bit is borrowed from below it; a borrow comes only from a byte that has set its own. A '@'
- * may stand behind a password.
+ * True if none of eight bytes is below ' ', '"', '\\', '@', 0x7f or beyond ASCII. How it
+ * works: in a byte equal to c, x ^ c is 0. A byte less than n sets its high bit in x - n,
+ * unless it lends to the byte above. But a borrow only comes from a byte that has set its
+ * own high bit. '@' is included because it may end a password.
  */
 static bool is_plain(uint64_t x)
 {
@@ -55,7 +61,7 @@ static bool is_plain(uint64_t x)
             (ones * 0x80)) == 0;
 }
 
-/* Copy n bytes, and up to seven more than that. False if not all of them are plain. */
+/* Copy n bytes and up to seven more. Returns false if not all of them are plain. */
 static bool put_plain(char *to, const char *text, size_t n)
 {
     uint64_t eight;
@@ -75,7 +81,7 @@ static bool put_plain(char *to, const char *text, size_t n)
     return is_plain(eight);
 }
 
-/* "\u009b", of 16 bits. */
+/* Write a 16-bit value as "\u009b". */
 static char *put_digits(char *to, unsigned value)
 {
     static const char digits[] = "0123456789abcdef";
@@ -87,7 +93,7 @@ static char *put_digits(char *to, unsigned value)
     return to;
 }
 
-/* A character that would speak to a terminal, or turn the direction of writing. */
+/* Escape a character that could control a terminal or change the direction of writing. */
 static char *put_point(char *to, uint32_t point)
 {
     if (point < 0x10000)
@@ -96,7 +102,7 @@ static char *put_point(char *to, uint32_t point)
     return put_digits(to, 0xdc00 + ((point - 0x10000) & 0x3ff));
 }
 
-/* One character, or what stands where there should be one. */
+/* Write one character, or the replacement for an invalid one. */
 static char *put_character(char *to, const unsigned char **from, const unsigned char *end)
 {
     const unsigned char *s = *from;
@@ -134,7 +140,7 @@ static void put_piece(void *to, const char *piece, size_t n)
     *end = put_characters(*end, piece, n);
 }
 
-/* With "***" for passwords, and what must be escaped. */
+/* Write a text with passwords masked and special characters escaped. */
 static char *put_special(char *to, const char *text)
 {
     url_put_masked(text, put_piece, &to);
@@ -169,17 +175,17 @@ static char *put_unsigned(char *to, uint64_t value)
     return to;
 }
 
-/* A member: what stands before its value is a literal. */
+/* Write a member of an object. `before` is a literal: everything up to the value. */
 #define STRING(to, before, string) put_string(PUT(to, before), string)
 #define NUMBER(to, before, value) put_unsigned(PUT(to, before), value)
 
-/* A number that is not 0, or null. */
+/* Write a number, or null for 0. */
 static char *put_number_or_null(char *to, uint64_t value)
 {
     return value > 0 ? put_unsigned(to, value) : PUT(to, "null");
 }
 
-/* A status of HTTP, or null. */
+/* Write an HTTP status, or null. */
 static char *put_status(char *to, int value)
 {
     to = PUT(to, ",\"status\":");

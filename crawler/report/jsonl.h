@@ -1,6 +1,4 @@
-/*
- * jsonl.h - the report for programs: schema 1 of docs/design/checker.md.
- */
+/* jsonl.h - the report for programs: JSON lines, schema 1 of docs/design/checker.md. */
 #ifndef CRAWLER_JSONL_H
 #define CRAWLER_JSONL_H
 
@@ -10,10 +8,12 @@
 
 #include <time.h>
 
-/* A sink that writes a line for each record. `out` is borrowed. */
+/* Return a sink that writes a line for each record. `out` is borrowed. */
 struct record_sink jsonl_sink(struct out *out);
 
-/* The first line. `now` is in seconds since 1970. 0 or the writer's failure. */
+/*
+ * Write the first line. `now` is in seconds since 1970. Returns 0 or the writer's error.
+ */
 int jsonl_start(struct out *out, const struct text_list *starts, time_t now);
 
 #endif

@@ -2,16 +2,16 @@
  * junit.c - see junit.h
  *
  *     testsuites
- *         testsuite "coil-crawl"             the crawl itself, and starts that fail
- *         testsuite "http://h/a.html"        each page with findings
- *             testcase "12:9 b.html"
- *                 failure   it fails the run: broken, fragment
- *                 error     it does, and nobody knows whether it is there: error, timeout
- *                 skipped   it does not fail the run
+ *       testsuite "coil-crawl"           the crawl itself, and start URLs that fail
+ *       testsuite "http://h/a.html"      each page with findings
+ *         testcase "12:9 b.html"
+ *           failure                      it makes the run fail: broken, fragment
+ *           error                        the same, state unknown: error, timeout
+ *           skipped                      it does not make the run fail
  *
- * There is no standard. What is written here is valid by the schema of Jenkins' xUnit
- * plugin (junit-10.xsd). That schema has `file` at testsuite alone, while GitLab reads it
- * at testcase. Pages without findings are left out: of a site there may be millions.
+ * There is no standard. The output is valid by the schema of Jenkins' xUnit plugin
+ * (junit-10.xsd). That schema allows `file` only at testsuite, while GitLab reads it at
+ * testcase. Pages without findings are omitted, because a site may have millions of them.
  */
 #include "junit.h"
 
@@ -41,8 +41,8 @@ static const char *element_of(const struct finding *finding)
                : "failure";
 }
 
-/* What is well elsewhere is well. */
-static bool is_told(const struct digest_row *row)
+/* A permanent redirect to a working target is not reported as a test. */
+static bool is_reported(const struct digest_row *row)
 {
     return row->finding->kind != FINDING_MOVED;
 }
@@ -54,7 +54,7 @@ static struct sums sums_of(const struct digest_row *rows, size_t count)
     for (size_t i = 0; i < count; i++) {
         const char *element = element_of(rows[i].finding);
 
-        if (!is_told(&rows[i]))
+        if (!is_reported(&rows[i]))
             continue;
         sums.tests++;
         sums.failures += element[0] == 'f';
@@ -100,7 +100,10 @@ static void put_element(struct view *view, const struct digest_row *row, const c
     out_print(view->out, "</%s>", element_of(finding));
 }
 
-/* As the page is named; of a file its path, so that it is the same on another machine. */
+/*
+ * Write the name of a page. For a file this is its path, which is the same on other
+ * machines.
+ */
 static void put_name(struct view *view, const char *attribute, const char *url)
 {
     char *path = page_names_path(&view->names, url);
@@ -139,7 +142,7 @@ static void put_case(struct view *view, const struct digest_row *row)
 static void put_cases(struct view *view, const struct digest_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_told(&rows[i]))
+        if (is_reported(&rows[i]))
             put_case(view, &rows[i]);
 }
 
@@ -151,7 +154,10 @@ static void put_sums(struct view *view, struct sums sums)
 
 /* ---- suites ------------------------------------------------------------------------ */
 
-/* Why the links that are not among the findings may not be well; NULL: the crawl is whole. */
+/*
+ * Why the crawl is incomplete, so that links without findings may be broken; NULL if it
+ * is complete.
+ */
 static const char *problem_of(int exit_status)
 {
     switch (exit_status) {
@@ -167,7 +173,7 @@ static const char *problem_of(int exit_status)
     }
 }
 
-/* How many rows have no place: they are the first. */
+/* Return the number of rows without a link. They come first. */
 static size_t count_placeless(const struct digest *digest)
 {
     size_t n = 0;
@@ -177,7 +183,7 @@ static size_t count_placeless(const struct digest *digest)
     return n;
 }
 
-/* So there is a test in any case: without any a report is taken for a mistake. */
+/* A test that always exists, because tools treat a report without tests as an error. */
 static void put_crawl(struct view *view, const char *problem)
 {
     const struct digest *digest = view->digest;
@@ -220,7 +226,7 @@ static void put_page(struct view *view, const struct digest_row *rows, size_t co
     out_put(view->out, "  </testsuite>\n");
 }
 
-/* The rows of a page are one behind the other. */
+/* Return the number of rows of the same page. They are adjacent. */
 static size_t rows_of_page(const struct digest *digest, size_t first)
 {
     const char *url = digest->rows[first].link->page->url;

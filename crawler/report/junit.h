@@ -1,13 +1,11 @@
-/*
- * junit.h - the findings as tests that fail: JUnit XML, as GitLab and Jenkins read it.
- */
+/* junit.h - findings as failed tests in JUnit XML, for GitLab and Jenkins. */
 #ifndef CRAWLER_JUNIT_H
 #define CRAWLER_JUNIT_H
 
 #include "../files/out.h"
 #include "digest.h"
 
-/* 0, the writer's failure, or -ENOMEM. */
+/* Returns 0, the writer's error, or -ENOMEM. */
 int report_junit(struct out *out, const struct digest *digest);
 
 #endif

@@ -1,12 +1,13 @@
 /*
  * markdown_report.c - see markdown_report.h
  *
- *     ## 2 broken targets, 3 links on http://h/          the totals, which always fit
- *     | page | link | why |                   as many rows as fit
+ *     ## 2 broken targets, 3 links on http://h/     the totals, which always fit
+ *     | page | link | why |                         as many rows as fit
  *     and 12 more
- *     <details> blocked; moved for good
+ *     <details> blocked; moved permanently
  *
- * What pages and servers say stands in <code>, with all its marks as references.
+ * Untrusted text is put into <code>, and its punctuation is written as character
+ * references.
  */
 #include "markdown_report.h"
 
@@ -21,14 +22,14 @@
 #include <string.h>
 
 #define LONGEST_CELL 120                   /* characters of a text */
-#define TAIL_BYTES 400                     /* of what follows a table that is full */
-#define SECTION_BYTES (MARKDOWN_BYTES / 6) /* of what is well, or blocked */
+#define TAIL_BYTES 400                     /* for the text after a table that is full */
+#define SECTION_BYTES (MARKDOWN_BYTES / 6) /* for what is OK or blocked */
 
 struct view {
     const struct digest *digest;
     struct page_names names;
-    struct text text; /* what will be written */
-    struct text row;  /* that is being made */
+    struct text text; /* the output */
+    struct text row;  /* the row in progress */
 };
 
 /* ---- texts ------------------------------------------------------------------------- */
@@ -57,8 +58,8 @@ static void print(struct text *text, const char *format, ...)
     put(text, words);
 }
 
-/* Of a text that is too long, the beginning. */
-static void cut(struct text *text)
+/* Shorten a text that is too long. */
+static void shorten(struct text *text)
 {
     size_t count = 0;
 
@@ -71,14 +72,16 @@ static void cut(struct text *text)
     }
 }
 
-/* Cut where passwords are masked already, so that none is cut and shown. */
+/*
+ * Mask passwords first and then shorten, so that half a password cannot remain visible.
+ */
 static void put_code(struct view *view, const char *words)
 {
     struct text plain = {0};
     char *whole;
 
     escape_plain(words, put_piece, &plain);
-    cut(&plain);
+    shorten(&plain);
     whole = text_take(&plain);
     if (whole == NULL) {
         view->row.failed = true;
@@ -95,7 +98,7 @@ static bool is_web(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-/* A page of the web is a link. */
+/* Write a page: a link for http: and https:, otherwise a path. */
 static void put_page(struct view *view, const char *url)
 {
     char *path = page_names_path(&view->names, url);
@@ -144,7 +147,7 @@ static void make_row(struct view *view, const struct digest_row *row)
     free(text);
 }
 
-/* As many as fit `limit`; how many do. */
+/* Write as many rows as fit into `limit`. Returns their number. */
 static size_t put_rows(struct view *view, enum finding_kind kind, size_t limit)
 {
     const struct digest *digest = view->digest;
@@ -177,7 +180,7 @@ static void put_table(struct view *view, enum finding_kind kind, size_t limit)
         print(&view->text, "\nand %zu more\n", all - count);
 }
 
-/* What need not be mended at once is folded up. */
+/* Write a section that is folded, because its findings are less urgent. */
 static void put_section(struct view *view, enum finding_kind kind, const char *title)
 {
     size_t limit = view->text.n + SECTION_BYTES;
@@ -193,8 +196,10 @@ static void put_section(struct view *view, enum finding_kind kind, const char *t
 
 /* ---- totals ------------------------------------------------------------------------ */
 
-/* "| 3 | 2 | 7 | broken | 404 Not Found 2, 500 Internal Server Error |", of one
-   verdict. */
+/*
+ * Write the row of one verdict: "| 3 | 2 | 7 | broken | 404 Not Found 2, 500 Internal
+ * Server Error |".
+ */
 static void put_total(struct view *view, const struct digest_total *totals, size_t count)
 {
     char to[DIGEST_CAUSE_BYTES];
@@ -238,7 +243,7 @@ static void put_totals(struct view *view)
           (double)digest->summary.duration_ns / 1e9);
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
 static void put_title(struct view *view)
 {
@@ -266,8 +271,7 @@ static void put_all(struct view *view)
 {
     put_title(view);
     if (view->digest->summary.exit_status == 6)
-        put(&view->text,
-            "The crawl was interrupted: this is what was known by then.\n\n");
+        put(&view->text, "The crawl was interrupted, so this report is incomplete.\n\n");
     else if (view->digest->summary.exit_status == 4)
         put(&view->text, "Nothing could be fetched.\n\n");
     put_totals(view);
@@ -277,7 +281,7 @@ static void put_all(struct view *view)
                   MARKDOWN_BYTES - 2 * SECTION_BYTES - 2 * TAIL_BYTES);
     }
     put_section(view, FINDING_WARNS, "Blocked, or broken without failing the run");
-    put_section(view, FINDING_MOVED, "Moved for good: links to update");
+    put_section(view, FINDING_MOVED, "Moved permanently: links to update");
 }
 
 int report_markdown(struct out *out, const struct digest *digest)

@@ -36,7 +36,7 @@ bool page_names_is_file(const char *url)
     return strncmp(url, "file://", 7) == 0;
 }
 
-/* What is left of a URL without the folder, or NULL. */
+/* Return the part of a URL after the working directory, or NULL. */
 static const char *rest_of(const struct page_names *names, const char *url)
 {
     size_t n = names->n;
@@ -60,7 +60,7 @@ char *page_names_path(const struct page_names *names, const char *url)
     return path;
 }
 
-/* With "./" before it where a ':' in its first segment would make that a scheme. */
+/* "./" is prepended if the first segment contains a ':', which would make it a scheme. */
 char *page_names_uri(const struct page_names *names, const char *url)
 {
     const char *rest = rest_of(names, url);

@@ -1,5 +1,6 @@
 /*
- * page_names.h - how a report names a page: files by their paths, from the working directory on.
+ * page_names.h - how reports name a page: for files, their path relative to the working
+ * directory.
  */
 #ifndef CRAWLER_PAGE_NAMES_H
 #define CRAWLER_PAGE_NAMES_H
@@ -8,21 +9,26 @@
 #include <stddef.h>
 
 struct page_names {
-    char *
-        folder; /* the URL of the working directory, without a slash; NULL where that is gone */
+    /* URL of the working directory, without a slash; NULL if it was deleted */
+    char *folder;
     size_t n;
 };
 
-/* 0 or -ENOMEM. Finish zeroes, too. */
+/* Returns 0 or -ENOMEM. page_names_finish() also accepts zeroes. */
 int page_names_init(struct page_names *names);
 void page_names_finish(struct page_names *names);
 
-/* For people: "docs/a b.md" of a file, "/opt/b.md" of one elsewhere, else the URL. For free(); NULL
-   without memory. */
+/*
+ * For human readers: "docs/a b.md" for a file in the working directory, "/opt/b.md" for a
+ * file elsewhere, and the URL for everything else. The caller frees it. NULL without
+ * memory.
+ */
 char *page_names_path(const struct page_names *names, const char *url);
 
-/* For programs: a URI, relative to the working directory where the file lies in it,
-   "docs/a%20b.md". For free(); NULL without memory. */
+/*
+ * For programs: a URI. For a file in the working directory it is relative:
+ * "docs/a%20b.md". The caller frees it. NULL without memory.
+ */
 char *page_names_uri(const struct page_names *names, const char *url);
 
 bool page_names_is_file(const char *url);

@@ -1,9 +1,9 @@
 /*
- * progress.c - how far, how fast, how long yet.
+ * progress.c - how many targets are done, how fast, and how long the rest will take.
  *
- * What is left is what is known and not done, at the rate of late. While links are being found
- * faster than they are checked that says too little; so it is told only once more than a third of
- * what is known is done.
+ * The time left is the number of known targets that are not done, divided by the recent
+ * rate. While links are found faster than they are checked, this is much too low. So it
+ * is shown only once more than a third of the known targets is done.
  */
 #include "progress.h"
 
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How much a second's rate counts against those before. */
+/* The weight of the latest measurement in the average rate. */
 #define FRESHNESS 0.3
 
-/* Between two measurements. */
+/* Time between two measurements. */
 #define STEP_NS INT64_C(500000000)
 
 void progress_update(struct progress *progress, size_t known, size_t done, size_t bad,
@@ -57,7 +57,7 @@ static bool knows_time_left(const struct progress *progress)
 }
 
 /* Append a part if there is room for it. */
-static size_t add(char *to, size_t n, size_t width, const char *part)
+static size_t add_part(char *to, size_t n, size_t width, const char *part)
 {
     size_t length = strlen(part);
 
@@ -75,18 +75,18 @@ size_t progress_line(const struct progress *progress, char *to, size_t capacity,
 
     to[0] = '\0';
     snprintf(part, sizeof part, "%zu of %zu", progress->done, progress->known);
-    n = add(to, 0, end, part);
+    n = add_part(to, 0, end, part);
     if (n == 0) {
         snprintf(part, sizeof part, "%zu", progress->done);
-        return add(to, 0, end, part);
+        return add_part(to, 0, end, part);
     }
     snprintf(part, sizeof part, ", %zu bad", progress->bad);
     if (progress->bad > 0)
-        n = add(to, n, end, part);
+        n = add_part(to, n, end, part);
     snprintf(part, sizeof part, ", %.0f/s", progress->rate);
     if (progress->rate >= 1)
-        n = add(to, n, end, part);
+        n = add_part(to, n, end, part);
     if (knows_time_left(progress) && time_left(progress, part, sizeof part) > 0)
-        n = add(to, n, end, part);
+        n = add_part(to, n, end, part);
     return n;
 }

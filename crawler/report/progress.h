@@ -1,6 +1,4 @@
-/*
- * progress.h - the line that says how far a crawl is.
- */
+/* progress.h - the line that shows the progress of a crawl. */
 #ifndef CRAWLER_PROGRESS_H
 #define CRAWLER_PROGRESS_H
 
@@ -8,19 +6,23 @@
 #include <stdint.h>
 
 struct progress {
-    size_t known, done, bad; /* targets */
-    double rate;             /* targets a second, of late; 0 while it is not known */
-    int64_t done_at_ns;      /* when `rate` was found out, and what was done then */
+    size_t known, done, bad; /* numbers of targets */
+    double rate;             /* targets per second, recently; 0 if not known yet */
+    int64_t done_at_ns; /* when `rate` was last updated, and the value of `done` then */
     size_t done_then;
 };
 
-/* What is so at that time, by a monotonic clock; the rate is a mean of the last seconds. */
+/*
+ * Set the numbers at `now_ns` of a monotonic clock, and update the rate of the last
+ * seconds.
+ */
 void progress_update(struct progress *progress, size_t known, size_t done, size_t bad,
                      int64_t now_ns);
 
 /*
- * "640 of 758, 12 bad, 1240/s, 1 s left" in at most `width` columns, and in `capacity` bytes with
- * its NUL; what matters less is left out first. Returns its length.
+ * Write "640 of 758, 12 bad, 1240/s, 1 s left" in at most `width` columns and `capacity`
+ * bytes, including a NUL. If there is not enough room, the less important parts are left
+ * out. Returns the length.
  */
 size_t progress_line(const struct progress *progress, char *to, size_t capacity,
                      size_t width);

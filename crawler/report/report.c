@@ -1,20 +1,21 @@
 /*
- * report.c - the report for people.
+ * report.c - the text report.
  *
- * What one wants to know is what to mend. So what explains the most broken links comes first
- * (groups.c), a place is written as compilers write it, "page:line:column", and the totals come
- * last, where a terminal has stopped. What does not fit a screen is counted; -v prints it.
+ * A reader wants to know what to fix. So the groups with the most broken links come first
+ * (groups.c). Places have the format of compilers, "page:line:column". The totals come
+ * last, where the reader of a terminal looks. Groups that do not fit on a screen are only
+ * counted; -v prints them.
  *
- *     /search  404 Not Found                                           a target
+ *     /search  404 Not Found                                          a target
  *         758 links: /index.html:42:28, /about.html:42:28, ...
- *     /tclsqlite.html  2 links, no element has this id                 a page
+ *     /tclsqlite.html  2 links, no element has this id                a page
  *         275:14  #preupdate
  *         630:22  lang.html#conflict
- *     /fts3.html:2809:11  fileformat.html#x  no element has this id    a single link
+ *     /fts3.html:2809:11  fileformat.html#x  no element has this id   a single link
  *
- *         866 ok
- *         427 broken     404 Not Found
- *          31 fragment   no element has this id
+ *            866 ok
+ *            427 broken     404 Not Found
+ *             31 fragment   no element has this id
  */
 #include "report.h"
 
@@ -30,25 +31,27 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SCREEN_LINES 30 /* where there is no terminal that says otherwise */
-#define TOTAL_LINES 9   /* of a screen, left for the totals */
+#define SCREEN_LINES 30 /* if the terminal does not report its size */
+#define TOTAL_LINES 9   /* lines of a screen reserved for the totals */
 #define SCREEN_WIDTH 100
 #define LISTED_ITEMS 5      /* of a group, without -v */
 #define LONGEST_URL 60      /* without -v */
 #define LONGEST_MESSAGE 160 /* without -v */
 #define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
-#define CLUSTER_LINKS 3     /* into one folder are one item */
+#define CLUSTER_LINKS 3     /* this many links into one folder become one item */
 
 enum color { PLAIN, BOLD, RED, GREEN, YELLOW, DIM };
 
 struct view {
     struct out *out;
-    const char *origin; /* of all starts, left out of URLs; "" if they have several */
+    /* common to all start URLs, and removed from URLs; "" if they have several */
+    const char *origin;
     size_t origin_length;
-    char *folder; /* the URL of the working directory, left out of files' URLs; or NULL */
+    /* URL of the working directory, which is removed from URLs of files; or NULL */
+    char *folder;
     size_t folder_length;
     size_t width;
-    size_t lines_left; /* for what is broken */
+    size_t lines_left; /* for broken links */
     size_t column;
     bool is_all; /* -v */
     bool has_color;
@@ -93,8 +96,8 @@ static void end_line(struct view *view)
         view->lines_left--;
 }
 
-/* "6,957" */
-static const char *number(uint64_t value, char *to)
+/* Format a number as "6,957". */
+static const char *format_number(uint64_t value, char *to)
 {
     char digits[24];
     size_t n = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
@@ -113,12 +116,12 @@ static void put_amount(struct view *view, uint64_t n, const char *one, const cha
 {
     char digits[32];
 
-    put(view, "%s %s", number(n, digits), n == 1 ? one : many);
+    put(view, "%s %s", format_number(n, digits), n == 1 ? one : many);
 }
 
 /* ---- URLs -------------------------------------------------------------------------- */
 
-/* Columns of a text in UTF-8, more or less. */
+/* Return the approximate number of columns of UTF-8 text. */
 static size_t columns_of(const char *text, size_t n)
 {
     size_t columns = 0;
@@ -128,8 +131,8 @@ static size_t columns_of(const char *text, size_t n)
     return columns;
 }
 
-/* Print a text of the site or a library. If it is longer than `longest` bytes, print its
-   beginning and its end. */
+/* Write untrusted text. If it is longer than `longest` bytes, write its beginning and its
+   end. */
 static void put_shortened(struct view *view, const char *text, size_t longest)
 {
     size_t n = strlen(text), head = longest / 2, tail = longest / 2 - 3;
@@ -145,7 +148,7 @@ static void put_shortened(struct view *view, const char *text, size_t longest)
         head--;
     while (tail > 0 && (text[n - tail] & 0xc0) == 0x80)
         tail--;
-    /* Cut before it is masked: a password that is cut must not become unrecognisable. */
+    /* A shortened password could not be recognised and masked any more. */
     if (url_password(text).n > 0)
         copy = strdup("a URL with a password");
     else if (asprintf(&copy, "%.*s...%s", (int)head, text, text + n - tail) < 0)
@@ -164,7 +167,7 @@ static void put_text(struct view *view, const char *text)
     put_shortened(view, text, LONGEST_URL);
 }
 
-/* Without the origin if that is the site's; of a file, without the working directory. */
+/* Return the URL without the origin of the site, or without the working directory. */
 static const char *short_url(const struct view *view, const char *url)
 {
     size_t n = view->origin_length, m = view->folder_length;
@@ -177,7 +180,10 @@ static const char *short_url(const struct view *view, const char *url)
     return strncmp(url, "file://", 7) == 0 ? url + 7 : url;
 }
 
-/* The first n bytes of a URL. What is a file's is a path, and not encoded. */
+/*
+ * Write the first n bytes of a URL. The URL of a file is written as a path, without
+ * encoding.
+ */
 static void put_short(struct view *view, const char *url, size_t n)
 {
     const char *text = short_url(view, url);
@@ -198,7 +204,7 @@ static void put_url(struct view *view, const struct target *target)
     put_short(view, target->url, strlen(target->url));
 }
 
-/* A start is what the user has named: all of it. */
+/* Write a start URL unshortened, as the user gave it. */
 static void put_whole(struct view *view, const struct target *start)
 {
     struct view whole = *view;
@@ -208,7 +214,7 @@ static void put_whole(struct view *view, const struct target *start)
     view->column = whole.column;
 }
 
-/* "12:9", or "header". */
+/* Write "12:9", or "header". */
 static void put_position(struct view *view, const struct reference *reference)
 {
     if (reference->column == 0)
@@ -233,7 +239,7 @@ static void put_status(struct view *view, int status)
     put(view, "%d%s%s", status, name[0] != '\0' ? " " : "", name);
 }
 
-/* What is wrong, and where a redirect has led. */
+/* Write the reason, and the end of redirects. */
 static void put_cause(struct view *view, const struct target *target)
 {
     char status[TARGET_CAUSE_BYTES];
@@ -249,7 +255,7 @@ static void put_cause(struct view *view, const struct target *target)
         return;
     for (int i = 0; i < LONGEST_CHAIN && target->next != NULL; i++) {
         target = target->next;
-        if (target == first) /* a circle that a cookie may open */
+        if (target == first) /* a redirect loop, which --cookies might break */
             return;
     }
     put(view, ", redirects to ");
@@ -258,7 +264,7 @@ static void put_cause(struct view *view, const struct target *target)
 
 /* ---- groups ------------------------------------------------------------------------ */
 
-/* True while another part of that length, and what says that there is more, fit the line. */
+/* True if a part of n columns and a hint that there is more still fit on the line. */
 static bool has_room(const struct view *view, size_t n)
 {
     return view->is_all || view->column + n + 5 < view->width;
@@ -271,7 +277,10 @@ static size_t place_columns(const struct view *view, const struct reference *ref
     return (n < LONGEST_URL ? n : LONGEST_URL) + 14;
 }
 
-/* As written, without the fragment where that is not what is broken. */
+/*
+ * Write the link as on the page, without its fragment unless the fragment is what is
+ * broken.
+ */
 static void put_link(struct view *view, const struct broken_link *link)
 {
     const char *text = reference_text(&link->first);
@@ -285,7 +294,7 @@ static void put_link(struct view *view, const struct broken_link *link)
     }
 }
 
-/* The first place of each page. */
+/* Write the first place on each page. */
 static void put_pages(struct view *view, struct broken_link *const *links, size_t count,
                       bool is_more)
 {
@@ -350,8 +359,10 @@ static void put_target_group(struct view *view, const struct groups *groups,
         put_places(view, groups, group);
 }
 
-/* Missing fragments are targets; what is broken as a whole is a URL, whatever fragments
-   are linked. */
+/*
+ * Write the number of targets. A missing fragment is a "target". A target that is broken
+ * itself is a "URL", whatever fragments the links have.
+ */
 static void put_count_of(struct view *view, size_t count, const struct target *first)
 {
     if (first->fragment_at > 0)
@@ -360,7 +371,7 @@ static void put_count_of(struct view *view, size_t count, const struct target *f
         put_amount(view, count, "URL", "URLs");
 }
 
-/* The different targets among some links: their names in the folder. */
+/* Write the names, within their folder, of the different targets of some links. */
 static void put_names(struct view *view, struct broken_link *const *links, size_t count)
 {
     size_t folder = folder_length(links[0]->target->url), listed = 0;
@@ -409,7 +420,7 @@ static void put_folder_group(struct view *view, const struct groups *groups,
     put_places(view, groups, group);
 }
 
-/* "12:9  ../a.html (3 links)" */
+/* Write "12:9 ../a.html (3 links)". */
 static void put_item(struct view *view, const struct broken_link *link, bool with_cause)
 {
     put(view, "    ");
@@ -423,7 +434,7 @@ static void put_item(struct view *view, const struct broken_link *link, bool wit
     end_line(view);
 }
 
-/* "12:9  matrix/: 267 URLs: a.html, b.html, ..." */
+/* Write "12:9 matrix/: 267 URLs: a.html, b.html, ...". */
 static void put_cluster(struct view *view, struct broken_link *const *links, size_t count,
                         bool with_cause)
 {
@@ -460,8 +471,10 @@ static bool is_one_cluster(const struct broken_link *a, const struct broken_link
            b->target->next == NULL;
 }
 
-/* Bring those of each folder together, the folder that comes first on the page first. Only as
-   many folders as are listed. */
+/*
+ * Sort links so that those to the same folder are adjacent, in the order of folders on
+ * the page. Only the folders that are listed are sorted.
+ */
 static void cluster_links(struct view *view, struct broken_link **links, size_t count)
 {
     struct broken_link **others = malloc(count * sizeof *others);
@@ -541,7 +554,7 @@ static void put_page_group(struct view *view, const struct groups *groups,
     put_items(view, links, group->count, !is_alike);
 }
 
-/* "page:12:9  text  why" */
+/* Write "page:12:9 text why". */
 static void put_single(struct view *view, const struct broken_link *link)
 {
     set_color(view, BOLD);
@@ -567,7 +580,7 @@ static void put_group(struct view *view, const struct groups *groups,
         put_page_group(view, groups, group);
 }
 
-/* How many lines it takes, at most. */
+/* Return the number of lines that a group takes at most. */
 static size_t lines_of(const struct group *group)
 {
     if (group->kind == GROUP_FOLDER)
@@ -620,7 +633,7 @@ static int put_groups(struct view *view, const struct targets *targets,
 
 /* ---- totals ------------------------------------------------------------------------ */
 
-/* How many targets have come to the same end. */
+/* The number of targets with the same verdict and reason. */
 struct total {
     enum verdict verdict;
     enum reason reason;
@@ -631,7 +644,7 @@ struct total {
 struct totals {
     struct total *at;
     size_t count, capacity;
-    size_t known; /* findings of the baseline */
+    size_t known; /* findings in the baseline */
 };
 
 static int count_one(struct totals *totals, struct total one)
@@ -712,8 +725,10 @@ static enum color color_of(enum verdict verdict)
     }
 }
 
-/* "437 broken    404 Not Found 430, 500 Internal Server Error 7  (220 URLs, 1,204
-   links)", of one verdict. */
+/*
+ * Write the line of one verdict: "437 broken 404 Not Found 430, 500 Internal Server Error
+ * 7  (220 URLs, 1,204 links)".
+ */
 static void put_total(struct view *view, const struct total *totals, size_t count,
                       const struct record_summary *summary)
 {
@@ -726,7 +741,7 @@ static void put_total(struct view *view, const struct total *totals, size_t coun
     for (size_t i = 0; i < count; i++)
         sum += totals[i].count;
     set_color(view, color_of(totals[0].verdict));
-    put(view, "%9s %s", number(sum, digits), word);
+    put(view, "%9s %s", format_number(sum, digits), word);
     set_color(view, PLAIN);
     if (totals[0].reason != REASON_NONE)
         put(view, "%*s", (int)(strlen("unchecked") - strlen(word)), "");
@@ -738,7 +753,7 @@ static void put_total(struct view *view, const struct total *totals, size_t coun
         put(view, "%s", i > 0 ? ", " : "  ");
         put_total_cause(view, &totals[i]);
         if (count > 1)
-            put(view, " %s", number(totals[i].count, digits));
+            put(view, " %s", format_number(totals[i].count, digits));
     }
     put(view, "%s", links > 0 ? "  (" : "");
     if (links > 0 && urls != sum)
@@ -790,7 +805,7 @@ static int put_totals(struct view *view, const struct targets *targets,
     return rc < 0 ? rc : view->out->rc;
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
 static bool wants_color(enum color_mode mode, int fd)
 {
@@ -802,7 +817,7 @@ static bool wants_color(enum color_mode mode, int fd)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-/* The origin that all starts share, if they do. */
+/* Find the origin that all start URLs have in common. */
 static void find_origin(struct view *view, const struct text_list *starts)
 {
     view->origin = "";
@@ -816,7 +831,7 @@ static void find_origin(struct view *view, const struct text_list *starts)
     view->origin_length = url_origin_length(view->origin);
 }
 
-/* Where it is gone paths are absolute. */
+/* Find the working directory. If it was deleted, paths are absolute. */
 static void find_folder(struct view *view)
 {
     char *path = getcwd(NULL, 0);
@@ -849,7 +864,10 @@ static struct view view_of(struct out *out, const struct options *options)
     return view;
 }
 
-/* What fails the run, and what is broken although it does not. */
+/*
+ * Choose the verdicts that are listed: those that make the run fail, and those that are
+ * broken.
+ */
 static void choose_broken(const struct options *options, bool *verdicts)
 {
     memcpy(verdicts, options->fail_on, VERDICT_COUNT * sizeof *verdicts);
@@ -858,7 +876,7 @@ static void choose_broken(const struct options *options, bool *verdicts)
     verdicts[VERDICT_OPEN] = verdicts[VERDICT_OK] = false;
 }
 
-/* The others, as far as they are asked for: -v, -vv. */
+/* Write the other verdicts, depending on -v and -vv. */
 static int put_others(struct view *view, const struct options *options,
                       const struct targets *targets, const struct references *references,
                       const bool *told)
@@ -885,9 +903,9 @@ static int put_others(struct view *view, const struct options *options,
     return rc;
 }
 
-/* ---- what was not searched --------------------------------------------------------- */
+/* ---- pages not searched ------------------------------------------------------------ */
 
-/* True for a page or file that is OK, but was not searched, or only in part. */
+/* True for a page or file that is OK, but was not or only partly searched. */
 static bool is_unsearched(const struct target *target)
 {
     return target->verdict == VERDICT_OK && target->message != NULL &&
@@ -901,7 +919,9 @@ static int compare_urls(const void *a, const void *b)
                   (*(const struct target *const *)b)->url);
 }
 
-/* Set *all, for free(), and *count, in the order of URLs. 0 or -ENOMEM. */
+/*
+ * Set *all, which the caller frees, and *count, in order of URLs. Returns 0 or -ENOMEM.
+ */
 static int find_unsearched(const struct targets *targets, const struct target ***all,
                            size_t *count)
 {
@@ -921,7 +941,7 @@ static int find_unsearched(const struct targets *targets, const struct target **
     return 0;
 }
 
-/* Print a line for each with -v, else their number. */
+/* With -v print a line for each page, otherwise only their number. */
 static int put_unsearched(struct view *view, const struct targets *targets)
 {
     const struct target **all = NULL;

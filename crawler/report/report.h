@@ -1,6 +1,4 @@
-/*
- * report.h - what came of a crawl, for people.
- */
+/* report.h - the text report of a crawl, for human readers. */
 #ifndef CRAWLER_REPORT_H
 #define CRAWLER_REPORT_H
 
@@ -9,7 +7,7 @@
 #include "../files/out.h"
 #include "../verdict/record.h"
 
-/* The report as text. Suspends nobody; 0, the writer's failure, or -ENOMEM. */
+/* Write the report. Does not suspend. Returns 0, the writer's error, or -ENOMEM. */
 int report_text(struct out *out, const struct options *options,
                 const struct targets *targets, const struct references *references,
                 const struct record_summary *summary);

@@ -1,9 +1,9 @@
 /*
- * reports.c - the reports asked for, each with a writer.
+ * reports.c - the reports that the user wants, each with its writer.
  *
- *     jsonl                               a sink, which writes each record as it comes
- *     text, github                        made once the crawl is over, of its targets
- *     junit, sarif, csv, markdown, html   made with the summary, of a digest of all records
+ *     jsonl                                a sink that writes each record immediately
+ *     text, github                         made from the targets, once the crawl is over
+ *     junit, sarif, csv, markdown, html    made from a digest, with the summary
  */
 #include "reports.h"
 
@@ -36,7 +36,7 @@ enum format {
     FORMAT_HTML
 };
 
-/* Those that are made of a digest. */
+/* Writes a report from a digest. */
 typedef int (*digest_writer)(struct out *out, const struct digest *digest);
 
 static const struct {
@@ -58,9 +58,9 @@ struct report {
     struct out out;
 };
 
-/* ---- a line for each URL, on stderr ------------------------------------------------ */
+/* ---- lines for URLs, on stderr ----------------------------------------------------- */
 
-static int tell_verdict(void *arg, const struct record_verdict *verdict)
+static int print_verdict(void *arg, const struct record_verdict *verdict)
 {
     struct out *out = arg;
 
@@ -79,12 +79,12 @@ static int tell_verdict(void *arg, const struct record_verdict *verdict)
     }
     out_put(out, "\n");
     out_flush(out);
-    return 0; /* whether or not anybody reads it */
+    return 0; /* errors of the trace are ignored */
 }
 
 /* ---- reports of a digest ----------------------------------------------------------- */
 
-/* One that cannot be made does not keep the others from being made. */
+/* Write all reports. If one fails, the others are still written. */
 static int write_digested(void *arg, const struct record_summary *summary)
 {
     struct reports *reports = arg;
@@ -128,7 +128,7 @@ static void close_digest(struct reports *reports)
 
 /* ---- opening ----------------------------------------------------------------------- */
 
-/* Of "NAME" or "NAME:FILE"; options.c has the names, too. */
+/* Return the format of "NAME" or "NAME:FILE". options.c has a list of the names, too. */
 static enum format format_of(const char *text)
 {
     size_t n = strcspn(text, ":");
@@ -154,8 +154,10 @@ static int open_report(struct reports *reports, const char *format, const char *
     return jsonl_start(&report->out, &reports->options->starts, time(NULL));
 }
 
-/* People are told on stdout, unless they asked for the text elsewhere or for another report
-   there. */
+/*
+ * The text report goes to stdout, unless the user has directed it elsewhere, or another
+ * report to stdout.
+ */
 static bool wants_text(const struct options *options)
 {
     for (size_t i = 0; i < options->formats.count; i++) {
@@ -169,7 +171,7 @@ static bool wants_text(const struct options *options)
 static int open_trace(struct reports *reports)
 {
     reports->sinks[reports->sink_count++] =
-        (struct record_sink){.verdict = tell_verdict, .arg = &reports->trace};
+        (struct record_sink){.verdict = print_verdict, .arg = &reports->trace};
     return out_open_fd(&reports->trace, STDERR_FILENO, "stderr");
 }
 
@@ -180,7 +182,7 @@ int reports_open(struct reports *reports, const struct options *options)
 
     *reports = (struct reports){.options = options};
     reports->all = calloc(wanted->count + 1, sizeof *reports->all);
-    /* The trace's, and two of a digest. */
+    /* One for the trace, and two for a digest. */
     reports->sinks = calloc(wanted->count + 3, sizeof *reports->sinks);
     if (reports->all == NULL || reports->sinks == NULL) {
         fprintf(stderr, "coil-crawl: %s\n", strerror(ENOMEM));
@@ -206,7 +208,7 @@ static int write_report(struct report *report, const struct options *options,
     if (report->format == FORMAT_GITHUB)
         return report_github(&report->out, options, &crawler->targets,
                              &crawler->references);
-    return 0; /* it is a sink, or made with the summary */
+    return 0; /* it is a sink, or is written with the summary */
 }
 
 int reports_flush(struct reports *reports)
@@ -220,7 +222,7 @@ int reports_flush(struct reports *reports)
     return rc;
 }
 
-/* A report that cannot be made does not keep the others from being made. */
+/* Write all reports. If one fails, the others are still written. */
 int reports_finish(struct reports *reports, const struct crawler *crawler)
 {
     for (size_t i = 0; i < reports->count; i++) {
@@ -255,7 +257,7 @@ int reports_close(struct reports *reports)
     }
     out_close(&reports->trace);
     close_digest(reports);
-    reports->count = 0; /* before a handler comes */
+    reports->count = 0; /* before a signal handler can use them */
     atomic_signal_fence(memory_order_seq_cst);
     free(reports->all);
     free(reports->sinks);

@@ -1,6 +1,4 @@
-/*
- * reports.h - all reports of a run: their files, and who writes into them.
- */
+/* reports.h - all reports of a run, and the files they are written to. */
 #ifndef CRAWLER_REPORTS_H
 #define CRAWLER_REPORTS_H
 
@@ -14,31 +12,40 @@ struct report;
 
 struct reports {
     const struct options *options;
-    struct report
-        *all; /* as in options->formats, and the text where nothing else is on stdout */
+    /*
+     * Those in options->formats, and the text report, unless stdout is used for another
+     * one.
+     */
+    struct report *all;
     size_t count;
     struct record_sink *sinks; /* for crawler_init() */
     size_t sink_count;
-    struct digest *digest; /* for those who are made of it; or NULL */
+    struct digest *digest; /* for reports made from a digest; or NULL */
     struct out trace;      /* -vv */
 };
 
-/* Open the files, so that a wrong path does not cost an hour. 0 or a negative errno; close
-   them in any case, which says which it was. */
+/*
+ * Open the files before the crawl, so that a wrong path is found at once. Returns 0 or a
+ * negative errno. Call reports_close() in any case; it reports which file failed.
+ */
 int reports_open(struct reports *reports, const struct options *options);
 
-/* Once the crawl is over: write all that does not need the summary. 0, or what the first failed with that could
-   not be written; reports_close() says which it was. */
+/*
+ * Write all reports that do not need the summary, once the crawl is over. Returns 0 or
+ * the error of the first report that failed; reports_close() reports which one.
+ */
 int reports_finish(struct reports *reports, const struct crawler *crawler);
 
-/* Write the whole lines. 0 or a negative errno. */
+/* Write the complete lines. Returns 0 or a negative errno. */
 int reports_flush(struct reports *reports);
 
-/* In a handler that ends the program afterwards: out_flush_in_handler(). */
+/* For a signal handler that then ends the program: see out_flush_in_handler(). */
 void reports_flush_in_handler(struct reports *reports);
 
-/* Close the files. Complains on stderr of each that could not be written, and returns a
-   negative errno then. Zeroes are accepted. */
+/*
+ * Close the files. Prints a message for each file that could not be written, and returns
+ * a negative errno if there was one. Reports of zeroes are allowed.
+ */
 int reports_close(struct reports *reports);
 
 #endif

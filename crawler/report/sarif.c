@@ -1,11 +1,14 @@
 /*
- * sarif.c - see sarif.h (OASIS, SARIF 2.1.0; docs.github.com, "SARIF support for code scanning")
+ * sarif.c - see sarif.h (OASIS, SARIF 2.1.0; docs.github.com, "SARIF support for code
+ * scanning")
  *
- * A rule is a verdict with its reason, "broken-status", so that its id stays the same. A result is
- * at the line and column where the link stands; what nobody links to is at the first line of its
- * own. Results of two runs are the same if their fingerprints are: of the page, what the link says
- * and where it leads, with a number where a page has several such; neither the line nor the folder
- * of a checkout counts.
+ * A rule is a verdict with its reason, "broken-status"; its id must never change. The
+ * location of a result is the line and column of the link, or line 1 of the target if no
+ * page links to it.
+ *
+ * Results of two runs are the same if their fingerprints are equal. A fingerprint covers
+ * the page, the text of the link and its target, and a number if a page has several such
+ * links. It does not depend on the line, or on the folder of the checkout.
  */
 #include "sarif.h"
 
@@ -24,21 +27,21 @@ struct view {
     struct out *out;
     const struct digest *digest;
     struct page_names names;
-    uint64_t *prints; /* of each row */
+    uint64_t *prints; /* the fingerprint of each row */
     int rules[VERDICT_COUNT]
-             [REASON_COUNT]; /* 1 + the index of each that is used, else 0 */
+             [REASON_COUNT]; /* 1 + index of each rule in use, otherwise 0 */
     int rule_count;
     size_t results, left_out;
 };
 
-static bool is_told(const struct digest_row *row)
+static bool is_reported(const struct digest_row *row)
 {
     return row->finding->kind != FINDING_MOVED;
 }
 
 /* ---- strings ----------------------------------------------------------------------- */
 
-/* What stands before it, and the string with its quotes. */
+/* Write `before`, and then the string in quotes. */
 static void put_string(struct view *view, const char *before, const char *text)
 {
     out_print(view->out, "%s\"", before);
@@ -55,7 +58,7 @@ static void put_message(struct view *view, const char *before, const char *text)
 
 /* ---- rules ------------------------------------------------------------------------- */
 
-/* "broken-status": a slash would make it part of a rule "broken". */
+/* Return "broken-status". With a slash it would be part of a rule "broken". */
 static const char *id_of(enum verdict verdict, enum reason reason,
                          char to[DIGEST_RULE_BYTES])
 {
@@ -68,7 +71,7 @@ static const char *id_of(enum verdict verdict, enum reason reason,
     return to;
 }
 
-/* "BrokenStatus" of "broken-status". */
+/* Convert "broken-status" to "BrokenStatus". */
 static void make_name(const char *rule, char *to)
 {
     bool is_first = true;
@@ -83,30 +86,31 @@ static void make_name(const char *rule, char *to)
     *to = '\0';
 }
 
-static const char *about(enum verdict verdict)
+static const char *describe_rule(enum verdict verdict)
 {
     switch (verdict) {
     case VERDICT_BROKEN:
-        return "A link leads to what is not there";
+        return "The target of a link does not exist";
     case VERDICT_FRAGMENT:
-        return "A link leads to a place that its page does not have";
+        return "The page of a link lacks the element that its fragment names";
     case VERDICT_TEXT:
+        return "The page of a link lacks the text that its fragment names";
     case VERDICT_BLOCKED:
-        return "A link leads to a server that refuses programs";
+        return "The server of a link refuses automatic requests";
     case VERDICT_ERROR:
-        return "A link leads to what could not be had";
+        return "The target of a link could not be fetched";
     case VERDICT_TIMEOUT:
-        return "A link leads to a server that takes too long";
+        return "The server of a link did not answer in time";
     case VERDICT_REDIRECT:
-        return "A link leads to what has moved";
+        return "The target of a link has moved permanently";
     default:
-        return "A link leads to what --fail-on names";
+        return "A link has a verdict that --fail-on names";
     }
 }
 
 static void put_rule(struct view *view, enum verdict verdict, enum reason reason)
 {
-    const char *sentence = reason == REASON_STATUS ? "the status of the answer says so"
+    const char *sentence = reason == REASON_STATUS ? "the answer has an error status"
                                                    : reason_sentence(reason);
     char rule[DIGEST_RULE_BYTES], name[DIGEST_RULE_BYTES], text[256];
     bool is_error = view->digest->options->fail_on[verdict];
@@ -114,7 +118,7 @@ static void put_rule(struct view *view, enum verdict verdict, enum reason reason
     view->rules[verdict][reason] = ++view->rule_count;
     id_of(verdict, reason, rule);
     make_name(rule, name);
-    snprintf(text, sizeof text, "%s%s%s.", about(verdict),
+    snprintf(text, sizeof text, "%s%s%s.", describe_rule(verdict),
              sentence[0] != '\0' ? ": " : "", sentence);
     out_put(view->out, view->rule_count > 1 ? ",\n" : "\n");
     put_string(view, "{\"id\":", rule);
@@ -137,7 +141,7 @@ static void put_rules(struct view *view)
     for (size_t i = 0; i < digest->row_count; i++) {
         const struct finding *finding = digest->rows[i].finding;
 
-        if (is_told(&digest->rows[i]) &&
+        if (is_reported(&digest->rows[i]) &&
             view->rules[finding->verdict][finding->reason] == 0)
             put_rule(view, finding->verdict, finding->reason);
     }
@@ -145,7 +149,7 @@ static void put_rules(struct view *view)
 
 /* ---- fingerprints ------------------------------------------------------------------ */
 
-/* FNV-1a, for good: other runs compare it. The NUL is part of it. */
+/* FNV-1a. It must never change, because runs are compared. The NUL is hashed as well. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     size_t n = strlen(text) + 1;
@@ -178,7 +182,7 @@ static uint64_t print_of(struct view *view, const struct digest_row *row, const 
     return hash_text(hash, id_of(finding->verdict, finding->reason, rule));
 }
 
-/* Which of those of its page that are alike it is, from 1. */
+/* Return the number of a row among equal rows of its page, starting at 1. */
 static unsigned number_of(const struct view *view, size_t row)
 {
     const struct digest_row *rows = view->digest->rows;

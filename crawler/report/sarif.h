@@ -1,6 +1,6 @@
 /*
- * sarif.h - the findings as results of a static analysis: SARIF 2.1.0, as GitHub's code scanning
- * reads it.
+ * sarif.h - findings as results of a static analysis: SARIF 2.1.0, for GitHub's code
+ * scanning.
  */
 #ifndef CRAWLER_SARIF_H
 #define CRAWLER_SARIF_H
@@ -8,10 +8,10 @@
 #include "../files/out.h"
 #include "digest.h"
 
-/* GitHub takes no run with more; what fails the run comes first. */
+/* GitHub's limit for a run. Findings that make the run fail come first. */
 #define SARIF_RESULTS 25000
 
-/* 0, the writer's failure, or -ENOMEM. */
+/* Returns 0, the writer's error, or -ENOMEM. */
 int report_sarif(struct out *out, const struct digest *digest);
 
 #endif

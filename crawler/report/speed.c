@@ -1,8 +1,8 @@
 /*
  * speed.c - see speed.h
  *
- * The course is so many spans of the same length, whatever the crawl's: when an answer comes after
- * the last of them, each two become one.
+ * The time is divided into SPEED_SPANS periods of equal length, however long the crawl is.
+ * If an answer comes after the last period, each two periods are merged into one.
  */
 #include "speed.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define FIRST_SPAN_NS 10000000 /* 1.2 s in all */
-#define LONGEST_HOST 300       /* a name has 253 bytes at most */
+#define LONGEST_HOST 300       /* a host name has at most 253 bytes */
 
 /* ---- hosts ------------------------------------------------------------------------- */
 

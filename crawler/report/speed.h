@@ -1,6 +1,4 @@
-/*
- * speed.h - how fast a crawl was: its hosts, and its course over time.
- */
+/* speed.h - how fast a crawl was: for each host, and over time. */
 #ifndef CRAWLER_SPEED_H
 #define CRAWLER_SPEED_H
 
@@ -11,8 +9,8 @@
 #define SPEED_SPANS 120
 
 struct speed_host {
-    const char *name;         /* "example.org:8080" */
-    size_t answers, failures; /* without an answer, or with a status of 400 or more */
+    const char *name;         /* for example "example.org:8080" */
+    size_t answers, failures; /* `failures`: no answer, or a status of 400 or more */
     int64_t total_ns, slowest_ns;
 };
 
@@ -21,12 +19,13 @@ struct speed_span {
     int64_t bytes;
 };
 
-/* Zeroes are none. */
+/* Initialize with zeroes. */
 struct speed {
-    struct speed_host **hosts; /* the slowest first once they are arranged */
+    struct speed_host **hosts; /* after speed_arrange() the slowest is first */
     size_t host_count, host_capacity;
-    struct speed_span spans[SPEED_SPANS]; /* by when the answer was there */
-    int64_t span_ns; /* the length of each: doubled when they are full */
+    /* consecutive periods; an answer counts for the period in which it ended */
+    struct speed_span spans[SPEED_SPANS];
+    int64_t span_ns; /* the length of each period, which is doubled when all are full */
     size_t span_count;
     size_t answers, failures;
     int64_t total_ns;
@@ -34,10 +33,10 @@ struct speed {
     struct arena arena;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int speed_add(struct speed *speed, const struct record_answer *record);
 
-/* Sort the hosts, by the mean of their answers. */
+/* Sort the hosts by their mean response time. */
 void speed_arrange(struct speed *speed);
 
 void speed_finish(struct speed *speed);

@@ -15,12 +15,12 @@ struct collector {
     size_t max_url_bytes;
     int64_t last;
     struct page_blob blob;
-    struct link_blob links; /* of the page that is added, with numbers */
+    struct link_blob links; /* the links of the page being added, with numbers */
 };
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
-static int take_url(void *arg, const struct store_url *url)
+static int add_url(void *arg, const struct store_url *url)
 {
     struct collector *collector = arg;
     struct target *target;
@@ -35,7 +35,7 @@ static int take_url(void *arg, const struct store_url *url)
 
 static int open_store(struct collector *collector, struct store *store)
 {
-    int rc = store_each_url(store, take_url, collector);
+    int rc = store_each_url(store, add_url, collector);
 
     collector->last = rc == 0 ? store_last_page(store) : 0;
     return collector->last < 0 ? (int)collector->last : rc;
@@ -94,7 +94,10 @@ static bool is_web(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-/* 0: it has none, or memory is missing, and then *rc says so. As page_search.c: note_url(). */
+/*
+ * Return the number of a URL. Returns 0 if it must not get one, or without memory; then
+ * *rc is -ENOMEM. Same rules as page_search.c: note_url().
+ */
 static uint32_t number_of(struct collector *collector, const struct url *url, int *rc)
 {
     struct target *target;
@@ -110,7 +113,7 @@ static uint32_t number_of(struct collector *collector, const struct url *url, in
     return number;
 }
 
-static int take_link(const struct search_found *found, void *arg)
+static int add_link(const struct search_found *found, void *arg)
 {
     struct collector *collector = arg;
     const struct url *url = found->url;
@@ -125,8 +128,8 @@ static int take_link(const struct search_found *found, void *arg)
     return rc;
 }
 
-/* A blob from elsewhere has no numbers. */
-static const char *no_url(uint32_t number, size_t *fragment_at, void *arg)
+/* An answer from another machine contains no numbers of URLs. */
+static const char *reject_number(uint32_t number, size_t *fragment_at, void *arg)
 {
     (void)number;
     (void)fragment_at;
@@ -136,7 +139,7 @@ static const char *no_url(uint32_t number, size_t *fragment_at, void *arg)
 
 static int number_links(struct collector *collector, struct store_page *page)
 {
-    struct link_blob_reader reader = {no_url, take_link, collector};
+    struct link_blob_reader reader = {reject_number, add_link, collector};
     int rc;
 
     link_blob_begin(&collector->links);

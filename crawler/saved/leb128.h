@@ -1,13 +1,13 @@
 /*
- * leb128.h - numbers and texts in as few bytes as they need: seven bits a byte, the low ones first.
+ * leb128.h - integers and byte strings in LEB128: seven bits per byte, low bits first.
  *
  *     leb128_put(&text, 300);
  *
  *     struct leb128_bytes from = {bytes, bytes + n, false};
  *     number = leb128_take(&from);
  *
- * Bytes that are read may be anybody's: whoever takes more than there is, or what is no number, gets 0,
- * and finds `failed` at the end.
+ * The input is not trusted. Past its end, or at an invalid number, every leb128_take
+ * function returns 0 or NULL and sets `failed`, which the caller checks once at the end.
  */
 #ifndef CRAWLER_LEB128_H
 #define CRAWLER_LEB128_H
@@ -16,10 +16,10 @@
 
 void leb128_put(struct text *to, uint64_t value);
 
-/* What is near 0, on both sides, is short. (zigzag) */
+/* Zigzag coding: numbers near 0 are short, whatever their sign. */
 void leb128_put_signed(struct text *to, int64_t value);
 
-/* Their number, and the bytes. */
+/* The length, and then the bytes. */
 void leb128_put_bytes(struct text *to, const void *bytes, size_t n);
 
 struct leb128_bytes {
@@ -31,7 +31,7 @@ unsigned leb128_take_byte(struct leb128_bytes *from);
 uint64_t leb128_take(struct leb128_bytes *from);
 int64_t leb128_take_signed(struct leb128_bytes *from);
 
-/* Bytes with their number before them, where they are; NULL if it failed. */
+/* Return the address of the bytes inside the input, or NULL on failure. */
 const void *leb128_take_bytes(struct leb128_bytes *from, size_t *n);
 
 #endif

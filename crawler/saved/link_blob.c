@@ -1,8 +1,8 @@
 /*
- * link_blob.c - the links of a page in a few bytes each, as a page of a crawl keeps them.
+ * link_blob.c - the links of a page in a compact form, as stored in a page record.
  *
- * The bytes are those of a file, which may be anybody's: whoever reads them takes nothing from
- * them that he has not looked at, and finds it wrong rather than beyond the end.
+ * The bytes come from a file and are not trusted. The reader checks each value, and never
+ * reads beyond the end.
  */
 #include "link_blob.h"
 
@@ -12,14 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first byte of a link: two bits of enum search_kind, and */
+/* The first byte of a link: two bits of enum search_kind, and these flags. */
 enum {
     KIND_MASK = 3,
     IS_NOFOLLOW = 4,
     IS_CUT = 8,
-    HAS_URL =
-        16, /* written out, where it is no number; but for SEARCH_URL there is none */
-    IS_TAIL = 32, /* what is written on the page is the end of the URL */
+    /*
+     * The URL itself is stored, not its number. Only links of kind SEARCH_URL have one.
+     */
+    HAS_URL = 16,
+    IS_TAIL = 32, /* the reference as written on the page is the end of the URL */
     IS_SITEMAP = 64
 };
 
@@ -32,14 +34,16 @@ static void put_byte(struct text *to, unsigned value)
     text_add(to, &byte, 1);
 }
 
-/* NULL, where there is no attribute, is a name of no length. */
+/* NULL (no attribute) is stored as an empty name. */
 static void put_name(struct text *to, const char *name)
 {
     leb128_put_bytes(to, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
 }
 
-/* Texts of elements and attributes are constants, so that their addresses tell most. The first of a
-   kind is written out, behind the number that it gets. */
+/*
+ * Names of elements and attributes are string constants, so that comparing addresses is
+ * enough. The first use of a pair stores its new number and then both names.
+ */
 static void put_place(struct link_blob *blob, const struct link *link)
 {
     size_t i = 0;
@@ -81,8 +85,8 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
                                (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
-    leb128_put(&blob->bytes,
-               step); /* one that goes back is a large number, and right all the same */
+    /* The difference is unsigned. If it is negative, it wraps around here and in the reader. */
+    leb128_put(&blob->bytes, step);
     leb128_put(&blob->bytes, link->place.column);
     blob->line = link->place.line;
     if (id > 0) {
@@ -106,7 +110,10 @@ void link_blob_finish(struct link_blob *blob)
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-/* A copy with a NUL behind, for free(). NULL without memory, or if it failed. */
+/*
+ * Return a copy with a NUL, which the caller frees. NULL without memory or if the input
+ * is bad.
+ */
 static char *take_text(struct leb128_bytes *from, size_t *length)
 {
     const char *text = leb128_take_bytes(from, length);
@@ -128,7 +135,7 @@ struct reading {
     uint32_t line;
 };
 
-/* Of the link that is being read. */
+/* The parts of the link that is being read, which must be freed. */
 struct taken {
     struct link link;
     struct url url;
@@ -176,8 +183,8 @@ static int take_place(struct reading *reading, struct link *link)
     return 0;
 }
 
-/* The URL of a number, copied, since who visits it may write to it. */
-static int take_known(struct reading *reading, struct url *url)
+/* Copy the URL of a number. It must be a copy, because visit_link() may write to it. */
+static int take_numbered_url(struct reading *reading, struct url *url)
 {
     uint64_t id = leb128_take(&reading->from);
     const char *text = NULL;
@@ -193,7 +200,7 @@ static int take_known(struct reading *reading, struct url *url)
     return url->href != NULL ? 0 : -ENOMEM;
 }
 
-static int take_written_out(struct reading *reading, struct url *url)
+static int take_full_url(struct reading *reading, struct url *url)
 {
     uint64_t kind = leb128_take(&reading->from), at = leb128_take(&reading->from);
 
@@ -224,7 +231,7 @@ static int take_reference(struct reading *reading, bool is_tail, struct taken *t
     return taken->reference != NULL ? 0 : -ENOMEM;
 }
 
-static int visit(struct reading *reading, enum search_kind kind, struct taken *taken)
+static int visit_link(struct reading *reading, enum search_kind kind, struct taken *taken)
 {
     struct search_found found = {.kind = kind,
                                  .link = &taken->link,
@@ -252,11 +259,11 @@ static int read_into(struct reading *reading, struct taken *taken)
     if (kind == SEARCH_ID)
         return -EBADMSG;
     if (kind == SEARCH_URL)
-        rc = (head & HAS_URL) != 0 ? take_written_out(reading, &taken->url)
-                                   : take_known(reading, &taken->url);
+        rc = (head & HAS_URL) != 0 ? take_full_url(reading, &taken->url)
+                                   : take_numbered_url(reading, &taken->url);
     if (rc == 0)
         rc = take_reference(reading, (head & IS_TAIL) != 0, taken);
-    return rc == 0 ? visit(reading, kind, taken) : rc;
+    return rc == 0 ? visit_link(reading, kind, taken) : rc;
 }
 
 static int read_link(struct reading *reading)

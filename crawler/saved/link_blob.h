@@ -1,14 +1,15 @@
 /*
- * link_blob.h - the links of a page in a few bytes each, as a page of a crawl keeps them.
+ * link_blob.h - the links of a page in a compact form, as stored in a page record.
  *
  *     link_blob_begin(&blob);
- *     link_blob_add(&blob, &found, id);          // for each link, in the order of the page
+ *     link_blob_add(&blob, &found, id, url, n); // for each link, in the order of the page
  *     ... blob.bytes.at, blob.bytes.n ...
  *
- *     rc = link_blob_read(bytes, n, &reader);    // tells each as the search had found it
+ *     rc = link_blob_read(bytes, n, &reader);   // calls reader.visit() for each link
  *
- * A URL that the crawl follows is a number, that of the crawl's file; the words of a link are
- * mostly the end of its URL, and are then a length. docs/design/state.md has the bytes.
+ * A URL that the crawl follows is stored as its number in the crawl's file. The reference
+ * as written on the page is mostly the end of that URL; then only its length is stored.
+ * docs/design/state.md describes the bytes.
  */
 #ifndef CRAWLER_LINK_BLOB_H
 #define CRAWLER_LINK_BLOB_H
@@ -18,33 +19,45 @@
 
 #define LINK_BLOB_PLACES 128
 
-/* Zeroes are an empty one. */
+/* Initialize with zeroes. */
 struct link_blob {
     struct text bytes;
     const char *elements[LINK_BLOB_PLACES], *attributes[LINK_BLOB_PLACES];
-    size_t place_count; /* pairs of element and attribute that it has named */
-    uint32_t line;      /* of the last link */
+    size_t place_count; /* the number of different (element, attribute) pairs so far */
+    uint32_t line;      /* line of the last link */
 };
 
-/* Forget what was in it. */
+/* Empty the blob. */
 void link_blob_begin(struct link_blob *blob);
 
-/* `id` is the number of found->url; 0: it has none, and is written out. `url` is as it was found. What
-   memory is missing for is seen at the end: blob->bytes.failed. */
+/*
+ * Append a link. `id` is the number of found->url; 0 stores the URL
+ * itself. `url` is the URL as the search found it. Without memory
+ * blob->bytes.failed is set.
+ */
 void link_blob_add(struct link_blob *blob, const struct search_found *found, uint32_t id,
                    const char *url, size_t url_n);
 
 void link_blob_finish(struct link_blob *blob);
 
 struct link_blob_reader {
-    /* The URL of a number, and where its fragment begins, or 0; NULL: there is none. */
+    /*
+     * Return the URL with this number, or NULL if the number is unknown. *fragment_at is where
+     * its fragment begins, or 0.
+     */
     const char *(*url_of)(uint32_t id, size_t *fragment_at, void *arg);
-    /* Returns below 0 to end it with that. All lasts for the call; the URL may be written to. */
+    /*
+     * A negative return value ends the reading. `found` is valid during the call, and its
+     * URL may be written to.
+     */
     int (*visit)(const struct search_found *found, void *arg);
     void *arg;
 };
 
-/* -EBADMSG: these are no links; some may have been told. -ENOMEM, or as visit(). */
+/*
+ * Read all links. Fails with -EBADMSG if the bytes are invalid, possibly after some calls
+ * of visit(); with -ENOMEM, or as visit().
+ */
 int link_blob_read(const void *bytes, size_t n, const struct link_blob_reader *reader);
 
 #endif

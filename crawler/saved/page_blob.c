@@ -1,9 +1,12 @@
 /*
- * page_blob.c - what came of asking for a URL, in one piece.
+ * page_blob.c - the answer to a request as one byte string.
  *
- * A byte for the version; the numbers; texts, each with a NUL at its end, and of no length where there is
- * none; the links, with 1 before them or 0 where there are none; the ids, sorted, eight bytes each, the low
- * ones first.
+ * The bytes are, in this order:
+ *   - one byte with the version;
+ *   - the numbers;
+ *   - the texts, each with a NUL at its end; a missing text has length 0;
+ *   - the links, after a byte 1, or just a byte 0 if there are none;
+ *   - the ids, sorted, eight bytes each, little-endian.
  */
 #include "page_blob.h"
 
@@ -97,7 +100,7 @@ static unsigned take_unsigned(struct leb128_bytes *from)
     return (unsigned)value;
 }
 
-/* In the order of put_numbers(). */
+/* The order is that of put_numbers(). */
 static void take_numbers(struct leb128_bytes *from, struct store_page *page)
 {
     page->flags = take_unsigned(from);

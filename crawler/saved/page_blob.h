@@ -1,5 +1,6 @@
 /*
- * page_blob.h - what came of asking for a URL, in one piece: what one machine sends to another.
+ * page_blob.h - the answer to a request as one byte string, to be sent to another
+ * machine.
  *
  *     page_blob_write(&bytes, &page, url, fragment_at);
  *
@@ -8,8 +9,9 @@
  *     ... blob.page, blob.url ...
  *     page_blob_finish(&blob);
  *
- * The page's number and the id of its URL are not in it: they belong to a file. So its links must have their
- * URLs written out (link_blob.h: id 0).
+ * The number of the page and the id of its URL are left out, because they are valid in
+ * one file only. For the same reason its links must contain their URLs and not ids
+ * (link_blob.h: id 0).
  */
 #ifndef CRAWLER_PAGE_BLOB_H
 #define CRAWLER_PAGE_BLOB_H
@@ -17,22 +19,22 @@
 #include "../base/text.h"
 #include "store.h"
 
-/* Append it. What memory is missing for is seen at the end: bytes->failed. */
+/* Append the answer. Without memory bytes->failed is set. */
 void page_blob_write(struct text *bytes, const struct store_page *page, const char *url,
                      uint32_t fragment_at);
 
 struct page_blob {
-    struct store_page page; /* its texts and links are where the bytes are */
+    struct store_page page; /* its texts and links point into the bytes that were read */
     const char *url;
     uint32_t fragment_at;
-    uint64_t *ids; /* page.ids, for one blob after the other */
+    uint64_t *ids; /* the buffer behind page.ids, reused by the next page_blob_read() */
     size_t id_capacity;
 };
 
-/* -EBADMSG: it is none; -ENOMEM. */
+/* Fails with -EBADMSG if the bytes are not an answer, or -ENOMEM. */
 int page_blob_read(const void *bytes, size_t n, struct page_blob *blob);
 
-/* Zeroes are accepted. */
+/* A blob of zeroes is allowed. */
 void page_blob_finish(struct page_blob *blob);
 
 #endif

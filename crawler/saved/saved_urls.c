@@ -10,7 +10,7 @@ struct url_entry {
     char url[];
 };
 
-/* What the file says may be anything. */
+/* Check what was read: the file may have been changed. */
 static bool is_in_order(const struct saved_urls *book, const struct store_url *url,
                         size_t n)
 {
@@ -20,7 +20,7 @@ static bool is_in_order(const struct saved_urls *book, const struct store_url *u
            (url->fragment_at == 0 || url->url[url->fragment_at - 1] == '#');
 }
 
-static int take_url(void *arg, const struct store_url *url)
+static int add_url(void *arg, const struct store_url *url)
 {
     struct saved_urls *book = arg;
     size_t n = strlen(url->url);
@@ -43,7 +43,7 @@ int saved_urls_read(struct saved_urls *book, struct store *store, struct cold *c
     book->urls.element_bytes = sizeof(struct url_entry *);
     book->urls.cold = book->arena.cold = cold;
     book->count = (size_t)store_last_url(store) + 1;
-    return store_each_url(store, take_url, book);
+    return store_each_url(store, add_url, book);
 }
 
 void saved_urls_finish(struct saved_urls *book)
@@ -53,7 +53,7 @@ void saved_urls_finish(struct saved_urls *book)
     *book = (struct saved_urls){.count = 0};
 }
 
-static const struct url_entry *find(const struct saved_urls *book, uint32_t number)
+static const struct url_entry *find_url(const struct saved_urls *book, uint32_t number)
 {
     struct url_entry *const *at =
         number < book->count ? blocks_find(&book->urls, number) : NULL;
@@ -63,14 +63,14 @@ static const struct url_entry *find(const struct saved_urls *book, uint32_t numb
 
 const char *saved_urls_at(const struct saved_urls *book, uint32_t number)
 {
-    const struct url_entry *entry = find(book, number);
+    const struct url_entry *entry = find_url(book, number);
 
     return entry != NULL ? entry->url : NULL;
 }
 
 const char *saved_urls_text(uint32_t number, size_t *fragment_at, void *book)
 {
-    const struct url_entry *entry = find(book, number);
+    const struct url_entry *entry = find_url(book, number);
 
     if (entry == NULL)
         return NULL;

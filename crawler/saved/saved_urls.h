@@ -1,5 +1,6 @@
 /*
- * saved_urls.h - all URLs of a crawl's file, by their numbers, while links are read that name them.
+ * saved_urls.h - all URLs of a saved crawl in memory, by number, to resolve the numbers in
+ * links.
  */
 #ifndef CRAWLER_SAVED_URLS_H
 #define CRAWLER_SAVED_URLS_H
@@ -8,23 +9,26 @@
 #include "../base/blocks.h"
 #include "store.h"
 
-/* Zeroes are an empty one. */
+/* Initialize with zeroes. */
 struct saved_urls {
     struct blocks
-        urls; /* of struct url_entry *, by number; NULL where the file has none */
+        urls; /* of struct url_entry *, by number; NULL for numbers that the file lacks */
     size_t count;
     struct arena arena;
 };
 
-/* 0, -ENOMEM, -EBADMSG: it is not in order; or what the store failed with. All is kept in `cold`; NULL: on
-   the heap. Finish it in any case. */
+/*
+ * Read all URLs into `cold`, or into the heap if that is NULL. Fails with -ENOMEM, with
+ * -EBADMSG if a URL is invalid, or as the store fails. Call saved_urls_finish() in any
+ * case.
+ */
 int saved_urls_read(struct saved_urls *book, struct store *store, struct cold *cold);
 void saved_urls_finish(struct saved_urls *book);
 
-/* NULL if there is none. */
+/* Return the URL, or NULL if the number is unknown. */
 const char *saved_urls_at(const struct saved_urls *book, uint32_t number);
 
-/* The same, as struct link_blob_reader wants it; `book` is a struct saved_urls. */
+/* The same, in the form of link_blob_reader's url_of(). `book` is a struct saved_urls. */
 const char *saved_urls_text(uint32_t number, size_t *fragment_at, void *book);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * setup_text.c - what a crawl is begun with, as one text.
+ * setup_text.c - the input of a crawl as one text.
  *
- * For each setting "o", and for each start "s", the length in bytes, ":" and the bytes, and a line's end for
- * whoever looks at it.
+ * Each setting is "o" and each start URL is "s", followed by the length in bytes, ":",
+ * the bytes, and a newline for human readers.
  */
 #include "setup_text.h"
 
@@ -29,7 +29,7 @@ void setup_text_write(struct text *text, const struct store_texts *settings,
     text_add(text, "", 1);
 }
 
-static int keep(struct store_texts *texts, const char *at, size_t n)
+static int append_copy(struct store_texts *texts, const char *at, size_t n)
 {
     const char **longer = realloc(texts->at, (texts->count + 1) * sizeof *longer);
 
@@ -40,8 +40,8 @@ static int keep(struct store_texts *texts, const char *at, size_t n)
     return longer[texts->count++] != NULL ? 0 : -ENOMEM;
 }
 
-/* The first of them; *text is moved behind it. */
-static int take(const char **text, struct setup_text *out)
+/* Read the first entry, and move *text to the next one. */
+static int read_entry(const char **text, struct setup_text *out)
 {
     char letter = **text, *colon;
     size_t n;
@@ -54,7 +54,7 @@ static int take(const char **text, struct setup_text *out)
     if (*colon != ':' || strnlen(at, n) < n || at[n] != '\n')
         return -EBADMSG;
     *text = at + n + 1;
-    return keep(letter == 'o' ? &out->settings : &out->starts, at, n);
+    return append_copy(letter == 'o' ? &out->settings : &out->starts, at, n);
 }
 
 int setup_text_read(const char *text, struct setup_text *out)
@@ -63,7 +63,7 @@ int setup_text_read(const char *text, struct setup_text *out)
 
     *out = (struct setup_text){.settings = {.count = 0}};
     while (rc == 0 && *text != '\0')
-        rc = take(&text, out);
+        rc = read_entry(&text, out);
     return rc;
 }
 

@@ -1,5 +1,6 @@
 /*
- * setup_text.h - what a crawl is begun with, as one text: for those who share it.
+ * setup_text.h - the input of a crawl as one text, which all members of a shared crawl
+ * compare.
  *
  *     setup_text_write(&text, &settings, &starts);
  *
@@ -7,7 +8,7 @@
  *     ... setup.settings, setup.starts ...
  *     setup_text_finish(&setup);
  *
- * Two texts are the same if what is in them is.
+ * Equal input gives equal texts.
  */
 #ifndef CRAWLER_SETUP_TEXT_H
 #define CRAWLER_SETUP_TEXT_H
@@ -15,7 +16,7 @@
 #include "../base/text.h"
 #include "store.h"
 
-/* Append it, with a NUL at its end. What memory is missing for is seen at the end: text->failed. */
+/* Append the text and a NUL. Without memory text->failed is set. */
 void setup_text_write(struct text *text, const struct store_texts *settings,
                       const struct store_texts *starts);
 
@@ -23,10 +24,10 @@ struct setup_text {
     struct store_texts settings, starts; /* copies */
 };
 
-/* 0, -EBADMSG or -ENOMEM; finish it in any case. */
+/* Fails with -EBADMSG or -ENOMEM. Call setup_text_finish() in any case. */
 int setup_text_read(const char *text, struct setup_text *out);
 
-/* Zeroes are accepted. */
+/* A setup of zeroes is allowed. */
 void setup_text_finish(struct setup_text *setup);
 
 #endif

@@ -1,14 +1,16 @@
 /*
- * state.c - what a crawl has done so far, written to its file while it goes on.
+ * state.c - save the answers of a crawl to its file while the crawl runs.
  *
- *    workers --> filling --.            two batches, which take turns
- *                writing <-'--> file lane: one transaction
+ *     workers --> filling --.        two batches, which take turns
+ *                 writing <-'--> file lane: one transaction
  *
  * Invariants
- *   1. Who has the lock, and nobody else, touches `writing` and the store.
- *   2. A batch has the URLs that its pages name, unless an earlier one had them.
- *   3. URLs of a batch are those of targets, which live longer; all else is copied into `bytes`.
- *   4. What fails leaves the batch in `writing`, and fails for good: nothing comes after it.
+ *   1. Only the task that holds the lock uses `writing` and the store.
+ *   2. A batch contains the URLs that its pages name, unless an earlier batch contained
+ *      them.
+ *   3. The URLs of a batch belong to targets, which live longer than the batch. All other
+ *      texts are copied into `bytes`.
+ *   4. After a failure the batch stays in `writing`, and nothing more is written.
  */
 #include "state.h"
 
@@ -29,8 +31,8 @@
 struct batch {
     struct store_url *urls;
     size_t url_count, url_capacity;
-    struct store_page
-        *pages; /* texts and blobs are offsets into `bytes`, and 1; 0 is NULL */
+    /* Texts and blobs are stored as offset + 1 into `bytes`, and NULL as 0. */
+    struct store_page *pages;
     size_t page_count, page_capacity;
     struct text bytes;
     int64_t begun_ns;
@@ -47,7 +49,7 @@ struct state {
     bool is_finished;
 };
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 struct state *state_create(struct store *store, int64_t due_ns)
 {
@@ -117,8 +119,8 @@ uint32_t state_number_of(struct state *state, const struct target *target)
 
 /* ---- pages ------------------------------------------------------------------------- */
 
-/* An offset, and 1, in the place of an address. */
-static const char *keep_bytes(struct batch *batch, const void *at, size_t n)
+/* Append bytes to the batch. Returns offset + 1 in place of an address. */
+static const char *copy_bytes(struct batch *batch, const void *at, size_t n)
 {
     size_t offset;
 
@@ -129,24 +131,24 @@ static const char *keep_bytes(struct batch *batch, const void *at, size_t n)
     return (const char *)(offset + 1);
 }
 
-static const char *keep_text(struct batch *batch, const char *text)
+static const char *copy_text(struct batch *batch, const char *text)
 {
-    return text != NULL ? keep_bytes(batch, text, strlen(text) + 1) : NULL;
+    return text != NULL ? copy_bytes(batch, text, strlen(text) + 1) : NULL;
 }
 
-static void keep_page(struct batch *batch, const struct store_page *page,
+static void copy_page(struct batch *batch, const struct store_page *page,
                       struct store_page *kept)
 {
     *kept = *page;
-    kept->content_type = keep_text(batch, page->content_type);
-    kept->location = keep_text(batch, page->location);
-    kept->error = keep_text(batch, page->error);
-    kept->etag = keep_text(batch, page->etag);
-    kept->modified = keep_text(batch, page->modified);
+    kept->content_type = copy_text(batch, page->content_type);
+    kept->location = copy_text(batch, page->location);
+    kept->error = copy_text(batch, page->error);
+    kept->etag = copy_text(batch, page->etag);
+    kept->modified = copy_text(batch, page->modified);
     if (page->links != NULL)
-        kept->links = keep_bytes(batch, page->links, page->links_n);
+        kept->links = copy_bytes(batch, page->links, page->links_n);
     if (page->id_count > 0)
-        kept->ids = (const uint64_t *)keep_bytes(batch, page->ids,
+        kept->ids = (const uint64_t *)copy_bytes(batch, page->ids,
                                                  page->id_count * sizeof *page->ids);
 }
 
@@ -163,7 +165,7 @@ int state_add(struct state *state, const struct target *target,
         (batch->page_count == batch->page_capacity &&
          array_grow(&batch->pages, &batch->page_capacity, sizeof *batch->pages) < 0))
         return -ENOMEM;
-    keep_page(batch, page, &batch->pages[batch->page_count]);
+    copy_page(batch, page, &batch->pages[batch->page_count]);
     if (batch->bytes.failed)
         return -ENOMEM;
     batch->pages[batch->page_count].url = number;
@@ -176,7 +178,7 @@ int state_add(struct state *state, const struct target *target,
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Offsets into addresses: the bytes do not move any more. */
+/* Turn offsets into addresses, once `bytes` cannot move any more. */
 static void settle_addresses(struct batch *batch)
 {
     for (size_t i = 0; i < batch->page_count; i++) {
@@ -209,7 +211,7 @@ static int write_batch(void *arg)
                                              .is_finished = state->is_finished});
 }
 
-static void empty(struct batch *batch)
+static void clear_batch(struct batch *batch)
 {
     batch->url_count = batch->page_count = batch->bytes.n = 0;
 }
@@ -222,7 +224,10 @@ static void swap_batches(struct state *state)
     state->writing = batch;
 }
 
-/* The lock is the caller's. A job that no thread has begun is as if it had not been asked for. */
+/*
+ * Write the batch in a thread of the file lane. The caller holds the lock. If the task is
+ * cancelled before a thread has started, the batch is unchanged.
+ */
 static int write_in_lane(struct state *state)
 {
     int rc;
@@ -233,10 +238,10 @@ static int write_in_lane(struct state *state)
         swap_batches(state);
     state->is_finished = false;
     rc = coil_blocking(COIL_LANE_FILE, write_batch, state);
-    if (rc == -EAGAIN) /* there is no thread for it */
+    if (rc == -EAGAIN) /* no thread is available */
         rc = write_batch(state);
     if (rc == 0)
-        empty(state->writing);
+        clear_batch(state->writing);
     else if (rc != -ECANCELED)
         state->failure = rc;
     return rc;
@@ -262,7 +267,9 @@ static bool is_due(const struct state *state)
     return batch->bytes.n >= DUE_BYTES || coil_now() - batch->begun_ns >= state->due_ns;
 }
 
-/* While another worker writes, the batch may become twice as long before anybody waits. */
+/*
+ * While another worker writes, this batch may grow to twice its size before workers wait.
+ */
 int state_save_if_due(struct state *state)
 {
     if (state->failure < 0)
@@ -273,7 +280,10 @@ int state_save_if_due(struct state *state)
     return state_save(state);
 }
 
-/* A batch may be left in `writing` by a worker that was cancelled before a thread had begun it. */
+/*
+ * Write both batches. `writing` is not empty if a worker was cancelled before its thread
+ * started.
+ */
 static int write_rest(struct state *state, bool is_finished)
 {
     int rc = state->failure;
@@ -282,7 +292,7 @@ static int write_rest(struct state *state, bool is_finished)
         state->is_finished = is_finished && i == 1;
         rc = write_batch(state);
         if (rc == 0) {
-            empty(state->writing);
+            clear_batch(state->writing);
             swap_batches(state);
         }
     }

@@ -1,13 +1,14 @@
 /*
- * state.h - what a crawl has done so far, written to its file while it goes on. (-d DIR)
+ * state.h - save the answers of a crawl to its file while the crawl runs. (-d DIR)
  *
- *     state_add(state, target, &page);      // each page, once its links are placed
- *     state_save_if_due(state);             // in the worker, which may wait for the disk
+ *     state_add(state, target, &page);   // each page, once its links are enqueued
+ *     state_save_if_due(state);          // in a worker, which may wait for the disk
  *     ...
- *     state_finish(state, is_finished);     // what is left
+ *     state_finish(state, is_finished);  // write the rest
  *
- * What is added goes into a batch. A worker that finds it due takes it to the file lane and writes it
- * as one transaction, while the others fill the next; who finds that one full as well waits.
+ * state_add() adds to a batch. The first worker that finds the batch due writes it as one
+ * transaction, in a thread of the file lane. Meanwhile the others fill a second batch. If
+ * that one is full as well, they wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H
@@ -20,39 +21,55 @@
 
 struct state;
 
-/* The store becomes the state's. What was added is due after `due_ns`; 0: at once. NULL without memory;
-   then it is closed. */
+/*
+ * Take ownership of the store. A batch is due `due_ns` after its first page; 0:
+ * immediately. Returns NULL without memory; the store is then closed.
+ */
 struct state *state_create(struct store *store, int64_t due_ns);
 
-/* Close it; NULL is accepted. What was not saved is lost. */
+/* Close the store. Pages that were not saved are lost. NULL is allowed. */
 void state_destroy(struct state *state);
 
 struct store *state_store(const struct state *state);
 
-/* Those that it is told of from now on; they have the numbers of their URLs. */
+/*
+ * Set the targets that later calls refer to. They contain the numbers of their URLs in
+ * the file.
+ */
 void state_take_targets(struct state *state, const struct targets *targets);
 
-/* What it failed with, and a sentence about that which names the file; 0 and NULL while all is
-   well. Whatever has failed once fails from then on. */
+/*
+ * Return the first error, and in *message a message that names the file; or 0 and NULL.
+ * After an error every further call fails with it.
+ */
 int state_failure(const struct state *state, const char **message);
 
-/* The number of a target's URL in the file; it is written with the next page that is added. 0
-   without memory. */
+/*
+ * Return the number of a target's URL in the file; 0 without memory. A new URL is written
+ * together with the next page that is added.
+ */
 uint32_t state_number_of(struct state *state, const struct target *target);
 
-/* `page` is copied, but for `url`, which is the target's, and `time_s`, which is now where it is 0. 0,
-   -ENOMEM or what has failed before. */
+/*
+ * Add a copy of `page`. Its `url` is replaced by that of the target, and a `time_s` of 0
+ * by the current time. Fails with -ENOMEM, or with the first error of the file.
+ */
 int state_add(struct state *state, const struct target *target,
               const struct store_page *page);
 
-/* Write what was added if it is much, or a while ago. 0, -ECANCELED, or what the file failed with. */
+/*
+ * Write the batch if it is large or old enough. Fails with -ECANCELED or the error of the
+ * file.
+ */
 COIL_SUSPENDS int state_save_if_due(struct state *state);
 
-/* Write all that was added. The same. */
+/* Write the batch now. Fails as state_save_if_due(). */
 COIL_SUSPENDS int state_save(struct state *state);
 
-/* Nobody adds any more: write what is left, even by a task that is cancelled, and if the crawl is
-   over. As state_save(). */
+/*
+ * Write the rest after the last state_add(), even if the task is cancelled, and record
+ * whether the crawl is finished. Fails as state_save_if_due().
+ */
 COIL_SUSPENDS int state_finish(struct state *state, bool is_finished);
 
 #endif

@@ -1,16 +1,19 @@
 /*
- * store.c - the file in which a crawl is kept: DIR/crawl.db, SQLite.
+ * store.c - the file of a saved crawl: DIR/crawl.db, in SQLite's format.
  *
  * Invariants
- *   1. A page and all URLs that its links name are written by one transaction, or earlier.
- *   2. One process writes: it has the lock (flock(2)) on the folder, which goes with the process.
- *   3. What the schema needs at all is there, or none of it: it is made by one transaction.
- *   4. Each row has a checksum of its other columns, and the row of `crawl` how many rows the others
- *      have, so that no damage goes unnoticed. (SQLite has none of its own.)
+ *   1. The URLs in the links of a page are written in the page's transaction, or in an
+ *      earlier one.
+ *   2. Only one process writes. It holds a lock (flock(2)) on the folder until it exits.
+ *   3. One transaction creates all tables and the rows that every crawl has. So a file
+ *      has all of these, or is empty.
+ *   4. Each row has a checksum of its other columns, and the row of `crawl` has the
+ *      number of rows in the other tables. So any damage is noticed. (SQLite
+ *      itself does not have checksums.)
  *
- * Write-ahead logging: a commit appends to one file and waits for no disk
- * (synchronous=NORMAL), so that a killed process loses nothing that was committed, and a
- * power failure the last commits at most. Where to start reading: store_create(),
+ * The file uses a write-ahead log with synchronous=NORMAL: a commit appends to the log,
+ * and does not wait for the disk. If the process is killed, no commit is lost. A power
+ * failure can lose the last commits. Where to start reading: store_create(),
  * store_write().
  */
 #include "store.h"
@@ -32,9 +35,10 @@
 
 #define APPLICATION 0x636f696c /* "coil", for file(1) */
 #define SCHEMA 2
-#define SUM_SEED UINT64_C(0x636f696c2d737263) /* of all checksums, for good */
-#define DAMAGED_NAMED 10 /* pages whose records are damaged, in words */
-#define BUSY_MS 10000    /* for a reader that is in the way */
+/* the seed of all checksums; never change it */
+#define SUM_SEED UINT64_C(0x636f696c2d737263)
+#define DAMAGED_NAMED 10 /* how many damaged pages a message names */
+#define BUSY_MS 10000    /* how long to wait for a lock that a reader holds */
 
 #define TEXT(name) #name
 #define PRAGMA(name, value) "PRAGMA " name "=" TEXT(value) ";"
@@ -94,16 +98,16 @@ static const char schema[] =
 
 struct store {
     char *path;
-    int folder_fd; /* has the lock; -1 while reading */
+    int folder_fd; /* the folder, locked; -1 while reading */
     sqlite3 *db;
     sqlite3_stmt *prepared[STATEMENT_COUNT];
     struct store_setup setup;
-    char **texts; /* of the setup */
+    char **texts; /* the strings that `setup` points to */
     size_t text_count;
     uint32_t last_url;
     int64_t last_page, url_count, page_count;
     bool is_finished;
-    char *message; /* NULL without memory for it */
+    char *message; /* NULL if memory ran out */
 };
 
 /* ---- failures ---------------------------------------------------------------------- */
@@ -130,28 +134,31 @@ static int errno_of(sqlite3 *db, int code)
     }
 }
 
-static void say(struct store *store, const char *words)
+static void set_message(struct store *store, const char *words)
 {
     free(store->message);
     if (asprintf(&store->message, "%s: %s", store->path, words) < 0)
         store->message = NULL;
 }
 
-/* What SQLite failed with; it knows the disk's errors by one word, errno by another. */
+/*
+ * Record SQLite's last error. For I/O errors use the text of errno, which is more
+ * specific.
+ */
 static int fail(struct store *store, int code)
 {
     int rc = errno_of(store->db, code);
 
-    say(store,
-        rc == -EIO || (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN
-            ? strerror(-rc)
-            : sqlite3_errstr(code));
+    set_message(store, rc == -EIO || (code & 0xff) == SQLITE_IOERR ||
+                               (code & 0xff) == SQLITE_CANTOPEN
+                           ? strerror(-rc)
+                           : sqlite3_errstr(code));
     return rc;
 }
 
 static int fail_as(struct store *store, int rc, const char *words)
 {
-    say(store, words);
+    set_message(store, words);
     return rc;
 }
 
@@ -180,7 +187,7 @@ static uint64_t sum_of(sqlite3_value *value, uint64_t sum)
                       sum + (uint64_t)type);
 }
 
-/* record_sum(column, ...) in SQL. */
+/* Implements record_sum(column, ...) for SQL. */
 static void sum_record(sqlite3_context *context, int count, sqlite3_value **values)
 {
     uint64_t sum = SUM_SEED;
@@ -214,7 +221,7 @@ static int prepare(struct store *store, enum statement which, sqlite3_stmt **out
     return code == SQLITE_OK ? 0 : fail(store, code);
 }
 
-/* One that returns no rows; its parameters are bound. */
+/* Run a statement that returns no rows, with its parameters already bound. */
 static int step(struct store *store, sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement);
@@ -243,8 +250,11 @@ static int bind_text(sqlite3_stmt *statement, int at, const char *text)
     return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
 }
 
-/* Ends a transaction; one that fails is as if it had not begun. */
-static int end(struct store *store, int rc)
+/*
+ * Commit the transaction if rc is 0. If rc or the commit fails, roll the transaction
+ * back.
+ */
+static int end_transaction(struct store *store, int rc)
 {
     if (rc == 0)
         rc = run(store, COMMIT);
@@ -335,7 +345,7 @@ int store_write(struct store *store, const struct store_batch *batch)
     rc = add_all(store, batch);
     if (rc == 0)
         rc = write_counts(store, batch->is_finished, urls, pages);
-    rc = end(store, rc);
+    rc = end_transaction(store, rc);
     if (rc < 0) {
         store->last_page = last_page;
         return rc;
@@ -348,7 +358,7 @@ int store_write(struct store *store, const struct store_batch *batch)
     return 0;
 }
 
-/* ---- what it was begun with -------------------------------------------------------- */
+/* ---- input of the crawl ------------------------------------------------------------ */
 
 static int write_texts(struct store *store, const char *sql,
                        const struct store_texts *texts)
@@ -386,7 +396,7 @@ static int write_crawl(struct store *store, const struct store_setup *setup)
     return rc;
 }
 
-/* Invariant 3. */
+/* Create the tables and the fixed rows. (Invariant 3) */
 static int begin_crawl(struct store *store, const struct store_setup *setup)
 {
     int rc = run(store, BEGIN);
@@ -402,7 +412,7 @@ static int begin_crawl(struct store *store, const struct store_setup *setup)
     if (rc == 0)
         rc = write_texts(store, "INSERT INTO start VALUES (?1, ?2, record_sum(?1, ?2))",
                          &setup->starts);
-    return end(store, rc);
+    return end_transaction(store, rc);
 }
 
 static int keep_text(struct store *store, const unsigned char *text)
@@ -423,19 +433,21 @@ static int read_texts(struct store *store, const char *sql)
     int rc = code == SQLITE_OK ? 0 : fail(store, code);
 
     while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
-        rc = sqlite3_column_int(statement, 1) != 0
-                 ? keep_text(store, sqlite3_column_text(statement, 0))
-                 : fail_as(store, -EBADMSG,
-                           "the file is damaged: what the crawl was begun with is lost");
+        rc =
+            sqlite3_column_int(statement, 1) != 0
+                ? keep_text(store, sqlite3_column_text(statement, 0))
+                : fail_as(
+                      store, -EBADMSG,
+                      "the file is damaged: options or start URLs of the crawl are lost");
     if (rc == -ENOMEM)
-        say(store, strerror(ENOMEM));
+        set_message(store, strerror(ENOMEM));
     else if (rc == 0 && code != SQLITE_DONE)
         rc = fail(store, code);
     sqlite3_finalize(statement);
     return rc;
 }
 
-/* The first column of the first row of a statement. */
+/* Read the first column of the first row of a query. */
 static int read_number(struct store *store, const char *sql, int64_t *out)
 {
     sqlite3_stmt *statement = NULL;
@@ -447,7 +459,8 @@ static int read_number(struct store *store, const char *sql, int64_t *out)
     if (code == SQLITE_ROW)
         *out = sqlite3_column_int64(statement, 0);
     else if (code == SQLITE_DONE)
-        rc = fail_as(store, -EBADMSG, "it lacks what every crawl has");
+        rc = fail_as(store, -EBADMSG,
+                     "the file is damaged: rows that every crawl has are lost");
     else
         rc = fail(store, code);
     sqlite3_finalize(statement);
@@ -465,7 +478,7 @@ static int check_crawl(struct store *store)
 
     if (rc == 0 && !is_whole)
         rc = fail_as(store, -EBADMSG,
-                     "the file is damaged: what the crawl was begun with is lost");
+                     "the file is damaged: options or start URLs of the crawl are lost");
     return rc;
 }
 
@@ -500,10 +513,12 @@ static int read_setup(struct store *store)
         rc = read_texts(store, "SELECT url, sum = record_sum(number, url)"
                                " FROM start ORDER BY number");
     if (rc == 0 && (int64_t)store->text_count != texts)
-        return fail_as(store, -EBADMSG,
-                       "the file is damaged: what the crawl was begun with is lost");
+        return fail_as(
+            store, -EBADMSG,
+            "the file is damaged: options or start URLs of the crawl are lost");
     if (rc == 0 && (last < 0 || last > UINT32_MAX))
-        return fail_as(store, -EBADMSG, "it lacks what every crawl has");
+        return fail_as(store, -EBADMSG,
+                       "the file is damaged: rows that every crawl has are lost");
     store->setup.seed = (uint64_t)seed;
     store->is_finished = finished != 0;
     store->last_url = (uint32_t)last;
@@ -546,19 +561,19 @@ static const char *const names[] = {
     [STORE_PREVIOUS] = "previous.db",
 };
 
-static bool is_there(const char *path)
+static bool path_exists(const char *path)
 {
     struct stat info;
 
     return stat(path, &info) == 0;
 }
 
-static bool has(const char *folder, enum store_name name)
+static bool has_file(const char *folder, enum store_name name)
 {
     char path[PATH_MAX];
 
     return snprintf(path, sizeof path, "%s/%s", folder, names[name]) < (int)sizeof path &&
-           is_there(path);
+           path_exists(path);
 }
 
 static bool is_file(const char *path)
@@ -584,8 +599,11 @@ static struct store *new_store(const char *folder, enum store_name name)
     return NULL;
 }
 
-/* Invariant 2. Where a file system knows no locks, SQLite's own are left. */
-static int lock(struct store *store, const char *folder)
+/*
+ * Lock the folder. (Invariant 2) On a file system without flock(2), only SQLite's locks
+ * remain.
+ */
+static int lock_folder(struct store *store, const char *folder)
 {
     store->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (store->folder_fd < 0) {
@@ -593,11 +611,13 @@ static int lock(struct store *store, const char *folder)
         return fail_as(store, rc, strerror(-rc));
     }
     if (flock(store->folder_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-        return fail_as(store, -EBUSY, "another coil-crawl is at work in this folder");
+        return fail_as(store, -EBUSY, "another coil-crawl is using this folder");
     return 0;
 }
 
-/* Made here rather than by SQLite, so that it is the user's alone: passwords may be in it. */
+/*
+ * Create the file with mode 0600 before SQLite would, because it may contain passwords.
+ */
 static int make_file(struct store *store)
 {
     int fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), rc = -errno;
@@ -608,7 +628,7 @@ static int make_file(struct store *store)
     return 0;
 }
 
-static int connect(struct store *store, enum store_mode mode)
+static int open_database(struct store *store, enum store_mode mode)
 {
     int flags = SQLITE_OPEN_NOMUTEX |
                 (mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
@@ -621,8 +641,8 @@ static int connect(struct store *store, enum store_mode mode)
     return add_functions(store);
 }
 
-/* 1 if a crawl is in it, 0 if it is empty. */
-static int look_into(struct store *store)
+/* Return 1 if the file contains a crawl, or 0 if it is empty. */
+static int has_crawl(struct store *store)
 {
     int64_t tables = 0, application = 0, version = 0;
     int rc = read_number(store, "SELECT count(*) FROM sqlite_master", &tables);
@@ -634,9 +654,9 @@ static int look_into(struct store *store)
     if (rc < 0 || tables == 0)
         return rc;
     if (application != APPLICATION)
-        return fail_as(store, -EBADMSG, "not a crawl of coil-crawl's");
+        return fail_as(store, -EBADMSG, "not a crawl saved by coil-crawl");
     if (version != SCHEMA)
-        return fail_as(store, -EBADMSG, "a crawl of another version of coil-crawl");
+        return fail_as(store, -EBADMSG, "saved by another version of coil-crawl");
     return 1;
 }
 
@@ -654,16 +674,16 @@ static int create(struct store *store, const char *folder,
         rc = -errno;
         return fail_as(store, rc, strerror(-rc));
     }
-    rc = lock(store, folder);
+    rc = lock_folder(store, folder);
     if (rc == 0)
         rc = make_file(store);
     if (rc == 0)
-        rc = connect(store, STORE_WRITE);
+        rc = open_database(store, STORE_WRITE);
     if (rc == 0)
-        rc = look_into(store);
+        rc = has_crawl(store);
     if (rc > 0)
         return fail_as(store, -EEXIST,
-                       "a crawl is there already; resume, recheck and report are for it");
+                       "the folder already has a crawl: use resume, recheck or report");
     if (rc == 0)
         rc = use_log(store);
     if (rc == 0)
@@ -671,19 +691,22 @@ static int create(struct store *store, const char *folder,
     return rc == 0 ? read_setup(store) : rc;
 }
 
-/* Between the two renames of store_replace() there is no crawl.db. */
+/*
+ * Between the two renames of store_replace() crawl.db is missing. In that case a writer
+ * does the second rename, and a reader reads recheck.db.
+ */
 static int find_file(struct store *store, const char *folder, enum store_mode mode)
 {
     char *new;
     int rc = 0;
 
-    if (is_there(store->path))
+    if (path_exists(store->path))
         return 0;
     if (asprintf(&new, "%s/%s", folder, names[STORE_RECHECK]) < 0)
         return -ENOMEM;
     if (strcmp(store->path + strlen(folder) + 1, names[STORE_CRAWL]) != 0 ||
-        !has(folder, STORE_PREVIOUS) || !is_there(new))
-        rc = fail_as(store, -ENOENT, "no crawl is there");
+        !has_file(folder, STORE_PREVIOUS) || !path_exists(new))
+        rc = fail_as(store, -ENOENT, "there is no saved crawl");
     else if (mode == STORE_WRITE && rename(new, store->path) < 0)
         rc = fail_as(store, -errno, strerror(errno));
     else if (mode == STORE_READ) {
@@ -697,22 +720,22 @@ static int find_file(struct store *store, const char *folder, enum store_mode mo
 
 static int open_existing(struct store *store, const char *folder, enum store_mode mode)
 {
-    int rc = mode == STORE_WRITE && is_there(folder) ? lock(store, folder) : 0;
+    int rc = mode == STORE_WRITE && path_exists(folder) ? lock_folder(store, folder) : 0;
 
     if (rc == 0)
         rc = find_file(store, folder, mode);
     if (rc == 0)
-        rc = connect(store, mode);
+        rc = open_database(store, mode);
     if (rc == 0)
-        rc = look_into(store);
+        rc = has_crawl(store);
     if (rc == 0 && store->db != NULL)
-        return fail_as(store, -ENOENT, "no crawl is there");
+        return fail_as(store, -ENOENT, "there is no saved crawl");
     if (rc > 0)
         rc = mode == STORE_WRITE ? use_log(store) : 0;
     return rc == 0 ? read_setup(store) : rc;
 }
 
-/* What it has to say is the caller's now. */
+/* Give the store to the caller, or on failure its message. */
 static int hand_over(struct store *store, int rc, struct store **out, char **message)
 {
     *out = rc == 0 ? store : NULL;
@@ -749,8 +772,11 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
     return hand_over(store, open_existing(store, folder, mode), out, message);
 }
 
-/* What is finished is one file again, which a folder that cannot be written may hold, too. Where
-   somebody reads it the log stays, and the next who opens it sees to that. */
+/*
+ * Merge the log of a finished crawl into its file, so that the file can be read in a
+ * read-only folder. If another process reads it, the log remains until the next process
+ * closes the file.
+ */
 static void end_log(struct store *store)
 {
     if (store->is_finished && store->folder_fd >= 0)
@@ -777,7 +803,8 @@ void store_close(struct store *store)
 }
 
 #define COUNT_LOST_PAGES "SELECT pages - (SELECT count(*) FROM page) FROM crawl"
-#define PAGE_IS_WHOLE 20 /* the column of NEXT_PAGE that says so */
+/* the column of NEXT_PAGE that is true if the checksum is right */
+#define PAGE_IS_WHOLE 20
 
 /* ---- reading ----------------------------------------------------------------------- */
 
@@ -786,9 +813,11 @@ static const char *text_at(sqlite3_stmt *statement, int column)
     return (const char *)sqlite3_column_text(statement, column);
 }
 
-/* In a damaged file rows can be out of order, and who goes on behind the last would go round for
-   ever. */
-static int go_on_to(struct store *store, int64_t *last, int64_t number)
+/*
+ * Move on to the next row. Rows of a damaged file may be out of order; without this check
+ * the loop might never end.
+ */
+static int check_order(struct store *store, int64_t *last, int64_t number)
 {
     if (number <= *last)
         return fail_as(store, -EBADMSG, "the file is damaged");
@@ -796,8 +825,7 @@ static int go_on_to(struct store *store, int64_t *last, int64_t number)
     return 0;
 }
 
-/* Fail if rows of a table are missing: `sql` compares their number with what the crawl
-   has. */
+/* Fail if a table lacks rows. `sql` computes how many are missing. */
 static int check_count(struct store *store, const char *sql, const char *words)
 {
     int64_t missing = 0;
@@ -845,13 +873,13 @@ int store_each_url(struct store *store,
     code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-            rc = go_on_to(store, &last, sqlite3_column_int64(statement, 0));
+            rc = check_order(store, &last, sqlite3_column_int64(statement, 0));
             if (rc == 0 && sqlite3_column_int(statement, 3) == 0)
                 rc = damaged_url(store, last);
             if (rc == 0) {
                 rc = visit_url(statement, visit, arg);
                 if (rc == -EBADMSG)
-                    say(store, "the file is damaged: URLs in it are none");
+                    set_message(store, "the file is damaged: it has invalid URLs");
             }
         }
         if (rc != 0)
@@ -889,7 +917,7 @@ int store_each_validator(struct store *store,
     return rc;
 }
 
-/* Whatever a file says that somebody has changed, the numbers are in bounds. */
+/* Read a column as an int; 0 if the file was changed and the value is out of range. */
 static int int_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);
@@ -897,7 +925,7 @@ static int int_at(sqlite3_stmt *row, int column)
     return value < INT32_MIN || value > INT32_MAX ? 0 : (int)value;
 }
 
-/* Microseconds, as nanoseconds. */
+/* Read a column in microseconds, and return nanoseconds. */
 static int64_t time_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);
@@ -932,7 +960,10 @@ static void read_page(sqlite3_stmt *row, struct store_page *page)
     page->id_count = (size_t)sqlite3_column_bytes(row, 19) / sizeof *page->ids;
 }
 
-/* The URL of a page, for free(); NULL without memory, or if the page has none. */
+/*
+ * Return a copy of the URL that the caller frees. NULL without memory or if the id is
+ * unknown.
+ */
 static char *url_of(struct store *store, int64_t id)
 {
     static const char sql[] =
@@ -987,7 +1018,7 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
         sqlite3_reset(statement);
         return fail(store, code);
     }
-    rc = go_on_to(store, &after, sqlite3_column_int64(statement, 0));
+    rc = check_order(store, &after, sqlite3_column_int64(statement, 0));
     if (rc == 0 && sqlite3_column_int(statement, PAGE_IS_WHOLE) == 0)
         rc = damaged_page(store, after, sqlite3_column_int64(statement, 1));
     if (rc < 0)
@@ -998,7 +1029,7 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
 
 /* ---- repair ------------------------------------------------------------------------ */
 
-/* SQLite's check of the structure: 0 if it is whole. */
+/* Run SQLite's own check of the file's structure. Returns 0 if it finds no damage. */
 static int check_structure(struct store *store)
 {
     sqlite3_stmt *statement = NULL;
@@ -1015,8 +1046,7 @@ static int check_structure(struct store *store)
     if (code != SQLITE_ROW) {
         rc = fail(store, code);
     } else if (found == NULL || strcmp(found, "ok") != 0) {
-        snprintf(words, sizeof words,
-                 "the file is damaged, so that it cannot be used: %.150s",
+        snprintf(words, sizeof words, "the file is damaged and cannot be used: %.150s",
                  found != NULL ? found : "");
         rc = fail_as(store, -EBADMSG, words);
     }
@@ -1024,8 +1054,7 @@ static int check_structure(struct store *store)
     return rc;
 }
 
-/* The numbers of the pages whose records are damaged, for free(), and some of their URLs
-   in words. */
+/* The numbers of damaged pages, and a list of some of their URLs for the message. */
 struct damage {
     int64_t *numbers;
     size_t count, capacity;
@@ -1083,7 +1112,7 @@ static int drop_damage(struct store *store, const struct damage *damage, int64_t
     }
     if (rc == 0)
         rc = write_counts(store, false, store->url_count, left);
-    rc = end(store, rc);
+    rc = end_transaction(store, rc);
     if (rc < 0)
         return rc;
     store->page_count = left;
@@ -1132,8 +1161,8 @@ int store_repair(struct store *store, char **notice)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-static int move(const char *folder, enum store_name from, enum store_name to,
-                char **message)
+static int rename_file(const char *folder, enum store_name from, enum store_name to,
+                       char **message)
 {
     char *old = NULL, *new = NULL;
     int rc = 0;
@@ -1154,7 +1183,10 @@ static int move(const char *folder, enum store_name from, enum store_name to,
     return rc;
 }
 
-/* A log belongs to the file of its name: it must not be left for another that gets the name. */
+/*
+ * Fail if the file has a write-ahead log. SQLite finds a log by the file's name, so after
+ * a rename the log would be applied to the wrong file.
+ */
 static int check_log(const char *folder, enum store_name name, char **message)
 {
     char *log;
@@ -1162,11 +1194,12 @@ static int check_log(const char *folder, enum store_name name, char **message)
 
     if (asprintf(&log, "%s/%s-wal", folder, names[name]) < 0)
         return -ENOMEM;
-    there = is_there(log);
+    there = path_exists(log);
     free(log);
     if (!there)
         return 0;
-    if (asprintf(message, "%s/%s: somebody reads it; recheck it again when that is done",
+    if (asprintf(message,
+                 "%s/%s: another process is reading it: run the recheck again later",
                  folder, names[name]) < 0)
         *message = NULL;
     return -EBUSY;
@@ -1178,10 +1211,11 @@ int store_mend(const char *folder, char **message)
     int rc;
 
     *message = NULL;
-    if (has(folder, STORE_CRAWL) || !has(folder, STORE_PREVIOUS) ||
-        !has(folder, STORE_RECHECK))
+    if (has_file(folder, STORE_CRAWL) || !has_file(folder, STORE_PREVIOUS) ||
+        !has_file(folder, STORE_RECHECK))
         return 0;
-    rc = store_open(folder, STORE_CRAWL, STORE_WRITE, &store, message); /* find_file() */
+    /* find_file() does the second rename */
+    rc = store_open(folder, STORE_CRAWL, STORE_WRITE, &store, message);
     if (rc == 0)
         store_close(store);
     return rc;
@@ -1196,6 +1230,6 @@ int store_replace(const char *folder, char **message)
     if (rc == 0)
         rc = check_log(folder, STORE_RECHECK, message);
     if (rc == 0)
-        rc = move(folder, STORE_CRAWL, STORE_PREVIOUS, message);
-    return rc == 0 ? move(folder, STORE_RECHECK, STORE_CRAWL, message) : rc;
+        rc = rename_file(folder, STORE_CRAWL, STORE_PREVIOUS, message);
+    return rc == 0 ? rename_file(folder, STORE_RECHECK, STORE_CRAWL, message) : rc;
 }

@@ -1,14 +1,15 @@
 /*
- * store.h - the file in which a crawl is kept: DIR/crawl.db, SQLite.
+ * store.h - the file of a saved crawl: DIR/crawl.db, in SQLite's format.
  *
  *     rc = store_create(DIR, STORE_CRAWL, &setup, &store, &message);   // or store_open()
  *     rc = store_write(store, &batch);                                 // one transaction
  *     ...
  *     store_close(store);
  *
- * docs/design/state.md has the schema, and why it is so. Calls nothing of coil: all of it blocks,
- * on any thread, one at a time. Functions that fail return a negative errno, and store_message()
- * is a sentence about it that names the file.
+ * docs/design/state.md describes the schema and the reasons for it. The functions use no
+ * coroutines: they block. Any thread may call them, but only one at a time. On failure
+ * they return a negative errno, and store_message() returns a message that names the
+ * file.
  */
 #ifndef CRAWLER_STORE_H
 #define CRAWLER_STORE_H
@@ -19,16 +20,19 @@
 
 struct store;
 
-/* The files of a folder. */
+/* The files in the folder of a saved crawl. */
 enum store_name {
-    STORE_CRAWL,   /* crawl.db: what is reported, and gone on with */
-    STORE_RECHECK, /* recheck.db: takes its place when it is done */
-    STORE_PREVIOUS /* previous.db: what crawl.db was before that */
+    STORE_CRAWL,   /* crawl.db: the crawl that reports read and that can be resumed */
+    STORE_RECHECK, /* recheck.db: replaces crawl.db once the recheck is complete */
+    STORE_PREVIOUS /* previous.db: the crawl.db before the last recheck */
 };
 
 enum store_mode {
-    STORE_READ, /* beside a crawl that goes on: what it has written until then */
-    STORE_WRITE /* by one process at a time */
+    /*
+     * May run during a crawl by another process. The reader sees all commits up to now.
+     */
+    STORE_READ,
+    STORE_WRITE /* one process at a time */
 };
 
 struct store_texts {
@@ -36,15 +40,15 @@ struct store_texts {
     size_t count;
 };
 
-/* What a crawl is begun with. */
+/* The input of a crawl. */
 struct store_setup {
     struct store_texts settings; /* options, as on the command line: "--max-depth=3" */
     struct store_texts starts;   /* URLs */
-    uint64_t seed;               /* of the hashes of ids: hash_bytes() */
+    uint64_t seed;               /* seed for the hashes of ids: hash_bytes() */
     int64_t time_s;
 };
 
-/* A URL that was met for the first time. Ids count from 1. */
+/* A URL that the crawl found for the first time. Ids count from 1. */
 struct store_url {
     uint32_t id;
     uint32_t fragment_at; /* as in struct target */
@@ -52,40 +56,52 @@ struct store_url {
 };
 
 enum store_flag {
-    STORE_ROBOTS =
-        1,          /* it was not asked for: robots.txt is against it, in `line`; or could
-                         not be fetched, for `rc` or with `status` */
+    /*
+     * Not requested because of robots.txt: rule `line` disallows the URL, or robots.txt
+     * could not be fetched (see `rc` and `status`).
+     */
+    STORE_ROBOTS = 1,
     STORE_LATE = 2, /* as in struct answer */
     STORE_TLS = 4,
     STORE_TOO_LONG = 8,
     STORE_CHALLENGE = 16,
-    STORE_BODY = 32,       /* has_body: links and ids are all there are */
-    STORE_WANTED_IDS = 64, /* the ids of a page of another site were asked for */
+    STORE_BODY = 32,       /* has_body: `links` and `ids` are complete */
+    STORE_WANTED_IDS = 64, /* a page of another site whose ids were needed */
     STORE_SEARCHED = 128,  /* as in struct target */
     STORE_HAS_IDS = 256,
-    STORE_SITEMAPS =
-        512, /* no page, but the sitemaps that this robots.txt names, as links */
+    /* Not a page: `links` has the sitemaps that this robots.txt names. */
+    STORE_SITEMAPS = 512,
     STORE_SETS_COOKIE = 1024,
     STORE_REOPENS = 2048, /* as in struct target */
 };
 
-/* What came of asking for a URL. Texts are NULL where there is none. */
+/* The result of a request for a URL. Missing texts are NULL. */
 struct store_page {
-    int64_t number; /* above those before it; 0: the next. Not set when it is read */
-    uint32_t url;   /* its id */
+    /*
+     * Greater than all earlier numbers; 0 assigns the next one. Reading does not set it.
+     */
+    int64_t number;
+    uint32_t url; /* id of its URL */
     unsigned flags;
-    int rc, status,
-        problem; /* below 0: why there is no answer; why it was not searched */
+    /*
+     * A negative `rc` is the reason why the request failed. A negative `problem` is the
+     * reason why the body was not searched.
+     */
+    int rc, status, problem;
     unsigned line, tries;
     int64_t size;
-    int64_t bytes; /* received since the page before this one was written */
-    int64_t at_ns,
-        duration_ns; /* since the crawl began, runs alone; kept to the microsecond */
+    int64_t bytes; /* received since the previous page was written */
+    /*
+     * Time since the crawl began, not counting the time between runs. Stored in
+     * microseconds.
+     */
+    int64_t at_ns, duration_ns;
     int64_t time_s;
     const char *content_type, *location;
-    const char *error; /* why there is no answer; of one, what was wrong with it */
+    const char *error;           /* why the request failed, or a fault of the answer */
     const char *etag, *modified; /* validators: ETag, Last-Modified */
-    const void *links;           /* link_blob.h; NULL: it was not searched */
+    /* in the format of link_blob.h; NULL if the page was not searched */
+    const void *links;
     size_t links_n;
     const uint64_t *ids;
     size_t id_count;
@@ -96,55 +112,66 @@ struct store_batch {
     size_t url_count;
     const struct store_page *pages;
     size_t page_count;
-    bool is_finished; /* nothing is left to be asked for */
+    bool is_finished; /* no URL is left to fetch */
 };
 
 /*
- * Begin a crawl in a folder, which is made if it is not there. -EEXIST: it has one; -EBUSY: another
- * process is at work in it. On failure *message is a sentence for free(), or NULL without memory.
+ * Create the file of a new crawl. Creates the folder if it does not exist. Fails with
+ * -EEXIST if the folder already has a crawl, or -EBUSY if another process uses it. On
+ * failure *message is a message that the caller frees, or NULL without memory.
  */
 int store_create(const char *folder, enum store_name name,
                  const struct store_setup *setup, struct store **out, char **message);
 
-/* Open what is there; to read it, `folder` may be such a file itself. -ENOENT: there is none; -EBUSY;
-   -EBADMSG: it is none of ours. */
+/*
+ * Open an existing crawl. For STORE_READ, `folder` may be the path of the file itself.
+ * Fails with -ENOENT if the folder has no crawl, -EBUSY as above, or -EBADMSG if the file
+ * was not written by coil-crawl.
+ */
 int store_open(const char *folder, enum store_name name, enum store_mode mode,
                struct store **out, char **message);
 
-/* NULL is accepted. */
+/* NULL is allowed. */
 void store_close(struct store *store);
 
-/* A sentence about the last failure: "DIR/crawl.db: database or disk is full". */
+/* The message of the last failure: "DIR/crawl.db: database or disk is full". */
 const char *store_message(const struct store *store);
 
-/* All or nothing; the disk has it unless the power fails, and what it has is whole in any case. */
+/*
+ * Write the whole batch in one transaction, or nothing. A power failure may lose the last
+ * transactions, but never leaves part of one.
+ */
 int store_write(struct store *store, const struct store_batch *batch);
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-/* What it was begun with; it belongs to the store. */
+/* The input of the crawl. The store owns it. */
 const struct store_setup *store_setup(const struct store *store);
 
-/* Nothing was left when it ended. */
+/* True if the crawl had fetched all its URLs. */
 bool store_is_finished(const struct store *store);
 
-/* The highest id of a URL; 0: there is none. */
+/* The highest id of a URL, or 0 without URLs. */
 uint32_t store_last_url(const struct store *store);
 
-/* The highest number of a page; 0: there is none. Below 0 as the others. */
+/* The highest number of a page, 0 without pages, or a negative errno. */
 int64_t store_last_page(struct store *store);
 
-/* Call visit() for each, by id, until it returns other than 0; return that. */
+/*
+ * Call visit() for each URL, in order of ids, until it returns nonzero. Returns that
+ * value, or 0.
+ */
 int store_each_url(struct store *store,
                    int (*visit)(void *arg, const struct store_url *url), void *arg);
 
 /*
- * The page behind `after`, in the order in which they were written; 0 begins. Returns its number,
- * which is above 0; 0 at the end; or below. *page lasts until the next call on the store.
+ * Read the page that was written after page number `after`. Use 0 to read the first page.
+ * Returns the number of the page, 0 after the last page, or a negative errno. *page is
+ * valid until the next call on the store.
  */
 int64_t store_next_page(struct store *store, int64_t after, struct store_page *page);
 
-/* Call visit() for each page that has a validator, with its number and its URL. */
+/* Call visit() with the number and URL of each page that has an ETag or Last-Modified. */
 int store_each_validator(struct store *store,
                          int (*visit)(void *arg, int64_t number, const char *url),
                          void *arg);
@@ -152,22 +179,30 @@ int store_each_validator(struct store *store,
 /* ---- damage ------------------------------------------------------------------------ */
 
 /*
- * Look for damage in a crawl that is open to be written, before it is read. Records of
- * pages that are damaged or missing are deleted, so that these pages are fetched again.
- * *notice names them then, and is for free(); else it is NULL. -EBADMSG: something else
- * is damaged, which store_message() names. The other functions fail with -EBADMSG where
- * they meet damage.
+ * Look for damage, before a crawl that is open for writing is read. Deletes the records
+ * of damaged pages, so that the crawl fetches these pages again. *notice then names the
+ * deleted and the missing pages, and the caller frees it; otherwise *notice is NULL.
+ * Fails with -EBADMSG if anything else is damaged; store_message() then says what. All
+ * other functions fail with -EBADMSG if they find damage.
  */
 int store_repair(struct store *store, char **notice);
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* recheck.db becomes crawl.db, and that previous.db; both are closed. -EBUSY: somebody reads one of
-   them; else as rename(2); with *message as store_open(). What cuts it short is mended when crawl.db
-   is opened to be written; who opens it to be read reads recheck.db until then. */
+/*
+ * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both must be closed. Fails
+ * with -EBUSY if a process reads one of them, or as rename(2) fails. *message is as in
+ * store_open().
+ *
+ * If the process dies between the two renames, the next store_open() for writing does the
+ * second one. Until then store_open() for reading reads recheck.db.
+ */
 int store_replace(const char *folder, char **message);
 
-/* Mend what has cut it short, before crawl.db is read and recheck.db written. As store_open(). */
+/*
+ * Complete a store_replace() that was interrupted. Call this before crawl.db is read and
+ * a new recheck.db is written. Fails as store_open() does.
+ */
 int store_mend(const char *folder, char **message);
 
 #endif

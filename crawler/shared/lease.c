@@ -1,8 +1,9 @@
 /*
- * lease.c - what a worker does with a crawl that many share.
+ * lease.c - the operations of a worker of a shared crawl.
  *
- * An item is six bytes and the rest of the URL behind its origin, which is the host's: scripts/common.lua. What Redis
- * replies is looked at before it is believed: others may write to it.
+ * An item is a head of six bytes, followed by the URL without its origin. The host has
+ * the origin. See scripts/common.lua. All replies are checked, because other programs may
+ * write to Redis, too.
  */
 #include "lease.h"
 
@@ -22,15 +23,17 @@
 #define SEEDS_BYTES 49
 #define REAPED_AT_ONCE 64
 #define LINK_WORDS 3
-#define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS) /* by a script */
+/* how many words of links one script gets at most */
+#define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
 #define FORGOTTEN_AT_ONCE "1000"
-#define OVER_SECONDS "3600" /* that a crawl without its keys is still told to be over */
+/* how long workers can still learn that a deleted crawl is over */
+#define OVER_SECONDS "3600"
 
 static const char class_letters[LEASE_CLASSES + 1] = "sxh";
 
 /* ---- replies ----------------------------------------------------------------------- */
 
-/* The i-th text of a list, or "". */
+/* Return the i-th string of a list, or "". */
 static const char *text_at(const redisReply *reply, size_t i)
 {
     if (reply->type != REDIS_REPLY_ARRAY || i >= reply->elements ||
@@ -47,7 +50,7 @@ static int64_t number_at(const redisReply *reply, size_t i)
     return strtoll(text_at(reply, i), NULL, 10);
 }
 
-/* Milliseconds, in nanoseconds; an hour at most. */
+/* Read milliseconds and return nanoseconds; at most an hour. */
 static int64_t span_at(const redisReply *reply, size_t i)
 {
     int64_t ms = number_at(reply, i);
@@ -60,8 +63,8 @@ static int64_t to_ms(int64_t span_ns)
     return span_ns <= 0 ? 0 : (span_ns - 1) / COIL_MSEC(1) + 1;
 }
 
-static int run(struct leases *leases, enum crawl_script script, struct redis_words *words,
-               redisReply **reply)
+static int run_script(struct leases *leases, enum crawl_script script,
+                      struct redis_words *words, redisReply **reply)
 {
     int rc = redis_run(leases->redis, script, leases->key, words, reply);
 
@@ -69,7 +72,7 @@ static int run(struct leases *leases, enum crawl_script script, struct redis_wor
     return rc;
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 bool leases_is_name(const char *name)
 {
@@ -107,7 +110,7 @@ static int take_setup(struct leases *leases, const struct leases_setup *setup,
     return rc == 0 ? number_at(reply, 0) == 1 : rc;
 }
 
-static void init(struct leases *leases, struct redis *redis, const char *name)
+static void init_leases(struct leases *leases, struct redis *redis, const char *name)
 {
     *leases = (struct leases){.redis = redis, .starts = -1};
     snprintf(leases->key, sizeof leases->key, "coil:{%s}", name);
@@ -136,11 +139,11 @@ int leases_begin(struct leases *leases, struct redis *redis, const char *name,
 
     if (!leases_is_name(name))
         return -EINVAL;
-    init(leases, redis, name);
+    init_leases(leases, redis, name);
     leases->span_ns = span_ns;
     make_seeds(seeds);
     add_setup(&words, seeds, setup);
-    rc = run(leases, SCRIPT_BEGIN, &words, &reply);
+    rc = run_script(leases, SCRIPT_BEGIN, &words, &reply);
     if (rc < 0)
         return rc;
     rc = take_setup(leases, setup, reply);
@@ -158,9 +161,9 @@ int leases_join(struct leases *leases, struct redis *redis, const char *name,
     *options = NULL;
     if (!leases_is_name(name))
         return -EINVAL;
-    init(leases, redis, name);
+    init_leases(leases, redis, name);
     add_setup(&words, "", &(struct leases_setup){.options = ""});
-    rc = run(leases, SCRIPT_BEGIN, &words, &reply);
+    rc = run_script(leases, SCRIPT_BEGIN, &words, &reply);
     if (rc < 0)
         return rc;
     rc = read_seeds(leases, text_at(reply, 1));
@@ -197,8 +200,11 @@ static void add_item(struct redis_words *words, const struct lease_url *url,
     text_finish(&item);
 }
 
-/* All machines of a crawl must have one byte order: hash_bytes() reads words. What is held is known besides what
-   it turns out to be. */
+/*
+ * Append the hash of a URL. hash_bytes() depends on the byte order, so all machines of a
+ * crawl must have the same. A held URL gets another hash, because it is enqueued again in
+ * its real class.
+ */
 static void add_hash(const struct leases *leases, struct redis_words *words,
                      const struct lease_url *url)
 {
@@ -235,7 +241,7 @@ void leases_origin(struct redis_words *links, const char *url)
     redis_words_add_bytes(links, url, url_origin_length(url));
 }
 
-/* The class that a host's name begins with; LEASE_CLASSES: none of them. */
+/* Return the class that the name of a host begins with, or LEASE_CLASSES. */
 static enum lease_class class_of(const char *host)
 {
     for (int class = 0; class < LEASE_CLASSES; class ++)
@@ -249,7 +255,10 @@ static bool is_web(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-/* A URL of the lease's host; what is held is of any. */
+/*
+ * True if a URL can be part of a lease of this host. The host of held URLs can have any
+ * URL.
+ */
 static bool is_of_host(const char *url, const char *host)
 {
     return is_web(url) &&
@@ -281,7 +290,7 @@ static int take_item(struct lease *lease, int64_t number, const redisReply *byte
     return is_of_host(item->text, lease->host) ? 0 : -EPROTO;
 }
 
-/* Numbers and items, from the i-th word of the reply on. */
+/* Read pairs of number and item, from the i-th element of the reply. */
 static int take_items(struct lease *lease, const redisReply *reply, size_t i)
 {
     int rc = 0;
@@ -313,8 +322,10 @@ static void drop_all(struct lease *lease)
     lease->token[0] = '\0';
 }
 
-/* What Redis has no more, though the worker has some left, is lost. */
-static void end(struct lease *lease)
+/*
+ * End a lease that has ended in Redis. If the worker has items left, the lease was lost.
+ */
+static void end_lost_lease(struct lease *lease)
 {
     lease->is_lost |= lease->count > 0;
     drop_all(lease);
@@ -330,19 +341,22 @@ void lease_finish(struct lease *lease)
 
 /* ---- add, acquire ------------------------------------------------------------------ */
 
-/* Those that need no reply. */
-static int tell(struct leases *leases, enum crawl_script script,
-                struct redis_words *words)
+/* Run a script, and ignore its reply. */
+static int run_without_reply(struct leases *leases, enum crawl_script script,
+                             struct redis_words *words)
 {
     redisReply *reply;
-    int rc = run(leases, script, words, &reply);
+    int rc = run_script(leases, script, words, &reply);
 
     if (rc == 0)
         freeReplyObject(reply);
     return rc;
 }
 
-/* From the first'th word on. If all that the crawl begins with is there then, `begins`. */
+/*
+ * Enqueue `count` words of links from number `first`. `begins` means that these are the
+ * last start URLs.
+ */
 static int add_some(struct leases *leases, const struct redis_words *links, size_t first,
                     size_t count, bool begins)
 {
@@ -350,10 +364,13 @@ static int add_some(struct leases *leases, const struct redis_words *links, size
 
     redis_words_add(&words, begins ? "1" : "0");
     redis_words_append(&words, links, first, count);
-    return tell(leases, SCRIPT_ADD, &words);
+    return run_without_reply(leases, SCRIPT_ADD, &words);
 }
 
-/* All but what fits into one more script: so many words. */
+/*
+ * Add links until the rest fits into one more script. *added is the number of words
+ * added.
+ */
 static int add_surplus(struct leases *leases, const struct redis_words *links,
                        size_t *added)
 {
@@ -458,7 +475,7 @@ int leases_acquire(struct leases *leases, enum lease_class class, unsigned most,
     redis_words_add(&words, leases->worker);
     redis_words_add_number(&words, to_ms(leases->span_ns));
     redis_words_add_number(&words, most);
-    rc = run(leases, SCRIPT_ACQUIRE, &words, &reply);
+    rc = run_script(leases, SCRIPT_ACQUIRE, &words, &reply);
     if (rc < 0)
         return rc;
     rc = take_outcome(leases, class, lease, reply, wait_ns);
@@ -492,7 +509,7 @@ static void add_results(struct redis_words *words, const struct lease_done *done
     text_finish(&bytes);
 }
 
-/* Returns how many were lost. */
+/* Returns how many results were lost. */
 static int take_completed(struct lease *lease, const struct lease_done *done,
                           const redisReply *reply)
 {
@@ -509,7 +526,7 @@ static int take_completed(struct lease *lease, const struct lease_done *done,
     lease->pause_ns = span_at(reply, 2);
     rc = take_items(lease, reply, 3);
     if (number_at(reply, 1) == 1)
-        end(lease);
+        end_lost_lease(lease);
     return rc < 0 ? rc : (int)lost;
 }
 
@@ -531,7 +548,7 @@ int lease_complete(struct leases *leases, struct lease *lease,
     add_results(&words, done);
     if (done->links != NULL)
         redis_words_append(&words, done->links, added, done->links->count - added);
-    rc = run(leases, SCRIPT_COMPLETE, &words, &reply);
+    rc = run_script(leases, SCRIPT_COMPLETE, &words, &reply);
     if (rc < 0)
         return rc;
     rc = take_completed(lease, done, reply);
@@ -542,7 +559,7 @@ int lease_complete(struct leases *leases, struct lease *lease,
 static void take_released(struct lease *lease, redisReply *reply)
 {
     if (number_at(reply, 1) == 1)
-        end(lease);
+        end_lost_lease(lease);
     freeReplyObject(reply);
 }
 
@@ -551,7 +568,8 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
 {
     struct lease_item *item = &lease->items[i];
     struct redis_words words = {.count = 0};
-    int64_t number = item->number; /* others may take theirs meanwhile */
+    /* copied, because other tasks may remove their items meanwhile */
+    int64_t number = item->number;
     redisReply *reply;
     int rc;
 
@@ -560,9 +578,10 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     redis_words_add_number(&words, number);
     redis_words_add_number(&words, to_ms(delay_ns));
-    item->url.flags &= ~(unsigned)LEASE_SINGLE; /* it has not brought this worker down */
+    /* not needed any more: this item did not crash the worker */
+    item->url.flags &= ~(unsigned)LEASE_SINGLE;
     add_item(&words, &item->url, strlen(lease->host + 1));
-    rc = run(leases, SCRIPT_RELEASE, &words, &reply);
+    rc = run_script(leases, SCRIPT_RELEASE, &words, &reply);
     if (rc < 0)
         return rc;
     lease->is_troubled = is_troubled;
@@ -580,7 +599,7 @@ int lease_release_all(struct leases *leases, struct lease *lease, int64_t pause_
     redis_words_add(&words, lease->token);
     redis_words_add(&words, leases->worker);
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
-    rc = tell(leases, SCRIPT_RELEASE, &words);
+    rc = run_without_reply(leases, SCRIPT_RELEASE, &words);
     if (rc == 0)
         drop_all(lease);
     return rc;
@@ -598,7 +617,7 @@ int leases_renew(struct leases *leases, struct lease_renewal *renewals, size_t c
     redis_words_add_number(&words, to_ms(leases->span_ns));
     for (size_t i = 0; i < count; i++)
         redis_words_add(&words, renewals[i].token);
-    rc = run(leases, SCRIPT_RENEW, &words, &reply);
+    rc = run_script(leases, SCRIPT_RENEW, &words, &reply);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < count; i++)
@@ -612,7 +631,7 @@ int leases_leave(struct leases *leases)
     struct redis_words words = {.count = 0};
 
     redis_words_add(&words, leases->worker);
-    return tell(leases, SCRIPT_LEAVE, &words);
+    return run_without_reply(leases, SCRIPT_LEAVE, &words);
 }
 
 int leases_reap(struct leases *leases)
@@ -620,24 +639,28 @@ int leases_reap(struct leases *leases)
     struct redis_words words = {.count = 0};
 
     redis_words_add_number(&words, REAPED_AT_ONCE);
-    return tell(leases, SCRIPT_REAP, &words);
+    return run_without_reply(leases, SCRIPT_REAP, &words);
 }
 
 /* ---- collect ----------------------------------------------------------------------- */
 
 typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
 
-/* Results that lie one behind the other, by their lengths: "120 7". Those up to `after` are known. */
+/*
+ * Visit the results of one entry, which are concatenated. `lengths` has their lengths:
+ * "120 7". Results up to number `after` are skipped.
+ */
 static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
                        int64_t after, result_visit visit, void *arg)
 {
     size_t at = 0;
     int count = 0, rc = 0;
 
-    for (char *end; *lengths != '\0'; lengths = end, number++) {
-        size_t n = strtoul(lengths, &end, 10);
+    for (char *end_lost_lease; *lengths != '\0'; lengths = end_lost_lease, number++) {
+        size_t n = strtoul(lengths, &end_lost_lease, 10);
 
-        if (end == lengths || bytes->type != REDIS_REPLY_STRING || n > bytes->len - at)
+        if (end_lost_lease == lengths || bytes->type != REDIS_REPLY_STRING ||
+            n > bytes->len - at)
             return -EPROTO;
         if (number > after) {
             rc = visit(arg, number, bytes->str + at, n);
@@ -679,7 +702,7 @@ int leases_collect(struct leases *leases, int64_t after, unsigned most,
 
     redis_words_add_number(&words, after);
     redis_words_add_number(&words, most);
-    rc = run(leases, SCRIPT_COLLECT, &words, &reply);
+    rc = run_script(leases, SCRIPT_COLLECT, &words, &reply);
     if (rc < 0)
         return rc;
     *progress = (struct lease_progress){number_at(reply, 1), number_at(reply, 2)};
@@ -691,7 +714,7 @@ int leases_collect(struct leases *leases, int64_t after, unsigned most,
     return rc;
 }
 
-/* ---- forget ------------------------------------------------------------------------ */
+/* ---- delete ------------------------------------------------------------------------ */
 
 static int command(struct leases *leases, struct redis_words *words)
 {
@@ -720,7 +743,10 @@ static int unlink_keys(struct leases *leases, const redisReply *keys, const char
     return 0;
 }
 
-/* Some of its keys, but for those that stay. `cursor` is SCAN's. */
+/*
+ * Delete some keys of the crawl, except those that remain. `cursor` is the cursor of
+ * SCAN.
+ */
 static int forget_some(struct leases *leases, char cursor[24], const char *setup)
 {
     struct redis_words words = {.count = 0};
@@ -745,7 +771,7 @@ static int forget_some(struct leases *leases, char cursor[24], const char *setup
     return rc;
 }
 
-static int expire(struct leases *leases, const char *key)
+static int expire_key(struct leases *leases, const char *key)
 {
     struct redis_words words = {.count = 0};
 
@@ -765,6 +791,6 @@ int leases_forget(struct leases *leases)
         rc = forget_some(leases, cursor, setup);
     while (rc == 0 && strcmp(cursor, "0") != 0 && cursor[0] != '\0');
     if (rc == 0)
-        rc = expire(leases, setup);
-    return rc == 0 ? expire(leases, leases->key) : rc;
+        rc = expire_key(leases, setup);
+    return rc == 0 ? expire_key(leases, leases->key) : rc;
 }

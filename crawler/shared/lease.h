@@ -1,7 +1,8 @@
 /*
- * lease.h - what a worker does with a crawl that many share: it leases URLs, completes them, gives them back.
+ * lease.h - the operations of a worker of a shared crawl: it leases URLs, completes or
+ * releases them.
  *
- *     rc = leases_begin(&leases, redis, "NAME", &setup);
+ *     rc = leases_begin(&leases, redis, "NAME", &setup, span_ns);
  *     if (rc >= 0)
  *         rc = leases_add(&leases, &starts);
  *     while ((rc = leases_acquire(&leases, LEASE_SITE, 16, &lease, &wait_ns)) >= 0) {
@@ -10,39 +11,45 @@
  *             continue;
  *         }
  *         while (lease.count > 0) {
- *             ... ask for lease.items[0].url ...
+ *             ... fetch lease.items[0].url ...
  *             rc = lease_complete(&leases, &lease, &done);
  *         }
- *     }                                            // -ENODATA: the crawl is over
+ *     }     // -ENODATA: the crawl is over
  *
- * Each of them is one script; docs/design/many-machines.md says why they are so. All may be repeated when they
- * have failed. Functions fail as redis_run(), and with -EPROTO for a reply that no script of ours gives.
+ * Each operation is one script in Redis. docs/design/many-machines.md explains the
+ * design. After a failure, each operation can be repeated. The functions fail as
+ * redis_run() does, and with -EPROTO if Redis returns a reply that the scripts never
+ * return.
  */
 #ifndef CRAWLER_LEASE_H
 #define CRAWLER_LEASE_H
 
 #include "redis/redis.h"
 
-/* As in scripts/common.lua. */
+/* The values are those of scripts/common.lua. */
 enum lease_flag {
     LEASE_SITEMAP = 1,
-    LEASE_IDS = 2, /* its ids are wanted, though it is of another site */
+    /* the page's ids are needed, although the page belongs to another site */
+    LEASE_IDS = 2,
     LEASE_START = 4,
-    LEASE_SINGLE = 8,   /* it is leased alone, since it was lost before */
-    LEASE_GIVEN_UP = 32 /* it was lost too often: it is an error, and is not asked for */
+    LEASE_SINGLE = 8,   /* leased alone, because it was lost before */
+    LEASE_GIVEN_UP = 32 /* Lost too often: report it as an error, and do not fetch it. */
 };
 
-/* Queues of a kind of hosts. */
+/* The queues. Each host is in one of them. */
 enum lease_class {
     LEASE_SITE,
     LEASE_EXTERNAL,
-    /* One host for all URLs that lead out of the site, it seems, and wait until all starts are through: then it is
-       known what belongs to the site. Whoever leases them says which class they are of. */
+    /*
+     * URLs that seem to be outside the site. They wait under one common host until all
+     * start URLs are completed, because only then it is known what belongs to the site. A
+     * worker that leases them decides for each which of the other classes it belongs to.
+     */
     LEASE_HELD,
     LEASE_CLASSES
 };
 
-/* A URL in the frontier, without fragment. */
+/* A URL in the frontier, without its fragment. */
 struct lease_url {
     const char *url;
     enum lease_class class;
@@ -54,156 +61,194 @@ struct lease_item {
     int64_t number; /* within the lease */
     struct lease_url url;
     char *text;    /* url.url */
-    bool is_known; /* for whoever has the lease; a new one is not */
+    bool is_known; /* free for the caller; false in a new item */
 };
 
-/* Zeroes are none. */
+/* Initialize with zeroes. */
 struct lease {
-    char token[24];   /* "": it is over */
-    char *host;       /* a letter for the class, and the origin */
-    int64_t pause_ns; /* so long nobody may ask the host, as others have learnt */
+    char token[24]; /* "": the lease has ended */
+    char *host;     /* a letter for the class, and then the origin */
+    /* do not contact the host for this time, as the host asked another worker to wait */
+    int64_t pause_ns;
     bool is_troubled, has_told_sitemaps;
-    bool is_lost;             /* somebody else has it by now */
-    struct lease_item *items; /* that are neither completed nor given back */
+    bool is_lost;             /* another worker has the lease now */
+    struct lease_item *items; /* not yet completed or released */
     size_t count, capacity;
 };
 
-/* What a crawl is begun with; all workers must agree on it. */
+/* The input of a crawl. It must be equal for all workers. */
 struct leases_setup {
     const char *options; /* as one text */
     bool by_depth;
-    int64_t max_pages, max_bytes; /* 0: no limit; of results that are not collected */
-    unsigned split;               /* leases of a host at a time */
+    /* 0: no limit. max_bytes limits the results that wait to be collected. */
+    int64_t max_pages, max_bytes;
+    unsigned split; /* how many workers may lease URLs of one host at the same time */
 };
 
-/* One worker's. */
+/* The state of one worker. */
 struct leases {
     struct redis *redis;
-    char key[80];      /* "coil:{NAME}" */
-    char worker[33];   /* random */
-    int64_t span_ns;   /* that a lease lasts */
-    uint64_t seeds[3]; /* the crawl's: two for URLs, one for ids */
-    /* As Redis has told last: */
-    int64_t starts;  /* that are not through; -1: it has not told */
-    int64_t origins; /* how many there are: leases_origins() */
+    char key[80];    /* "coil:{NAME}" */
+    char worker[33]; /* random */
+    int64_t span_ns; /* the duration of a lease */
+    /* seeds of the crawl: two for hashes of URLs, one for hashes of ids */
+    uint64_t seeds[3];
+    /* The last values that Redis returned: */
+    int64_t starts;  /* start URLs that are not completed yet; -1: not known yet */
+    int64_t origins; /* how many origins leases_origins() would visit */
 };
 
 #define LEASES_NAME_BYTES 64 /* the longest name of a crawl */
 
-/* Letters, digits, '.', '_' and '-'. */
+/*
+ * True for a name of letters, digits, '.', '_' and '-', and of at most LEASES_NAME_BYTES.
+ */
 bool leases_is_name(const char *name);
 
-/* Begin a crawl, or take part in one. 1 if it is new, 0 if it was there, -EEXIST if it was begun with
-   other options, -EINVAL for what is no name. */
+/*
+ * Begin a crawl, or take part in one that exists. Returns 1 if the crawl is new, and 0 if
+ * it existed. Fails with -EEXIST if it was begun with other options, or -EINVAL if the
+ * name is not valid.
+ */
 COIL_SUSPENDS int leases_begin(struct leases *leases, struct redis *redis,
                                const char *name, const struct leases_setup *setup,
                                int64_t span_ns);
 
 /*
- * Know a crawl that is there, to collect it: -ENOENT if there is none. *options is what it was begun with, for
- * free().
+ * Open an existing crawl to collect its results. *options is the text that the crawl was
+ * begun with; the caller frees it. Fails with -ENOENT if the crawl does not exist.
  */
 COIL_SUSPENDS int leases_join(struct leases *leases, struct redis *redis,
                               const char *name, char **options);
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* Words for a URL that was found; for leases_add() and lease_complete(). A URL that is none of the web is
-   left out. */
+/*
+ * Append a link to the arguments of leases_add() or lease_complete(). URLs other than
+ * http: and https: are ignored.
+ */
 void leases_link(const struct leases *leases, struct redis_words *links,
                  const struct lease_url *url);
 
-/* The same of an origin that belongs to the site, since a start redirects there. */
+/*
+ * The same for an origin that belongs to the site, because a start URL redirects to it.
+ */
 void leases_origin(struct redis_words *links, const char *url);
 
-/* Visit all such origins until visit() returns below 0, with that. */
+/*
+ * Call visit() for all such origins, until it returns a negative value. Returns that
+ * value.
+ */
 COIL_SUSPENDS int leases_origins(struct leases *leases,
                                  int (*visit)(void *arg, const char *origin), void *arg);
 
-/* Queue them, and begin: the crawl is over when nothing is left from now on. */
+/*
+ * Enqueue the start URLs and begin the crawl. From now on the crawl is over once no URL
+ * is left.
+ */
 COIL_SUSPENDS int leases_add(struct leases *leases, const struct redis_words *links);
 
 /* ---- leases ------------------------------------------------------------------------ */
 
 /*
- * A host of the class, and up to `most` of its URLs. 1: *lease is the
- * caller's; 0: there is nothing for *wait_ns; -ENODATA: the crawl is over; -ENOBUFS: results
- * must be collected first.
+ * Lease up to `most` URLs of one host of the class. Returns 1 with a lease that the
+ * caller owns, or 0 if there is no work for at least *wait_ns. Fails with -ENODATA if the
+ * crawl is over, and with -ENOBUFS if results must be collected first.
  */
 COIL_SUSPENDS int leases_acquire(struct leases *leases, enum lease_class class,
                                  unsigned most, struct lease *lease, int64_t *wait_ns);
 
-#define LEASE_SITEMAPS 0 /* no item, but the sitemaps that the host's robots.txt names */
+/* not an item, but the sitemaps that the host's robots.txt names */
+#define LEASE_SITEMAPS 0
 
 struct lease_result {
-    int64_t number; /* of the item, or LEASE_SITEMAPS */
+    int64_t number; /* number of the item, or LEASE_SITEMAPS */
     const void *bytes;
-    size_t n; /* 0: it is through, and nothing is kept of it */
+    size_t n; /* 0: the item is completed without a result */
 };
 
-/* What came of some items. */
+/* The results of some items. */
 struct lease_done {
     const struct lease_result *results;
     size_t count;
-    const struct redis_words *links; /* that they, or others, have brought; or NULL */
-    unsigned more;                   /* items that are wanted besides */
-    int64_t pause_ns;                /* so long the host is to be left alone */
+    const struct redis_words *links; /* links in these results or in others; or NULL */
+    unsigned more;    /* how many further items to lease from the same host */
+    int64_t pause_ns; /* do not contact the host for this time */
     bool is_troubled;
 };
 
-/* They go from lease->items, and more may come. Returns how many results were not taken: they were taken
-   before, or the lease is lost. */
+/*
+ * Complete the items. Removes them from lease->items; further items may be added.
+ * Returns how many results were ignored, because the item was completed before or the
+ * lease was lost.
+ */
 COIL_SUSPENDS int lease_complete(struct leases *leases, struct lease *lease,
                                  const struct lease_done *done);
 
-/* One is to be given out again after a while, with the tries that lease->items[i] says. */
+/*
+ * Release an item, which will be leased again after delay_ns. lease->items[i] has the new
+ * number of tries.
+ */
 COIL_SUSPENDS int lease_release(struct leases *leases, struct lease *lease, size_t i,
                                 int64_t delay_ns, int64_t pause_ns, bool is_troubled);
 
-/* All are given back as they were; so is what the worker does not know of, since a reply has not reached it. For a
-   lease that is not over though nothing of it is left. The host is to be left alone for pause_ns. */
+/*
+ * Release all items unchanged. This includes items that the worker does not know, because
+ * a reply was lost. It ends a lease that Redis keeps open although lease->items is empty.
+ * No worker will contact the host for pause_ns.
+ */
 COIL_SUSPENDS int lease_release_all(struct leases *leases, struct lease *lease,
                                     int64_t pause_ns, bool is_troubled);
 
-/* A copy of its token, since the lease may end meanwhile. */
+/* Contains a copy of the token, because the lease may end in the meantime. */
 struct lease_renewal {
     char token[sizeof((struct lease *)0)->token];
-    bool is_lost; /* it is not the worker's any more */
+    bool is_lost; /* the lease does not belong to the worker any more */
 };
 
-/* The worker is alive: its leases last longer. Sets is_lost of each. */
+/* Extend the leases of this worker. Sets is_lost in each renewal. */
 COIL_SUSPENDS int leases_renew(struct leases *leases, struct lease_renewal *renewals,
                                size_t count);
 
-/* The worker ends: all that it has leased is given back as it was, also what an acquire has leased whose reply was
-   not waited for. */
+/*
+ * End this worker: release all its leases unchanged. This includes a lease whose reply
+ * the worker did not wait for.
+ */
 COIL_SUSPENDS int leases_leave(struct leases *leases);
 
-/* Look after leases that have expired, and URLs that wait for their time. */
+/* End leases that have expired, and enqueue URLs whose delay is over. */
 COIL_SUSPENDS int leases_reap(struct leases *leases);
 
-/* Its memory; the lease itself expires. Zeroes are accepted. */
+/*
+ * Free the memory of the lease. In Redis the lease itself expires. A lease of zeroes is
+ * allowed.
+ */
 void lease_finish(struct lease *lease);
 
 /* ---- results ----------------------------------------------------------------------- */
 
-/* How far the crawl is, as leases_collect() has seen it. */
+/*
+ * Numbers of URLs that are completed, and that are left, when leases_collect() returned.
+ */
 struct lease_progress {
     int64_t through, left;
 };
 
 /*
- * The next results behind the one of that number, about `most` of them, each visited with its number; those up
- * to it are forgotten, and their number must be of the last that one call has visited, or 0. Returns how many there
- * were; -ENODATA if there are none and the crawl is over; or what visit() has returned below 0.
+ * Visit the next results after number `after`, about `most` of them. Redis deletes the
+ * results up to `after`. So `after` must be the last number that a previous call visited,
+ * or 0. Returns how many results were visited. Fails with -ENODATA if there are none and
+ * the crawl is over, or with the negative value of visit().
  */
 COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned most,
                                  int (*visit)(void *arg, int64_t number,
                                               const void *bytes, size_t n),
                                  void *arg, struct lease_progress *progress);
 
-/* The crawl is over, and all was collected: what it has in Redis goes, but for that it is over, which workers are
-   told for another hour. */
+/*
+ * Delete the data of a crawl that is over and collected. Only the fact that it is over
+ * remains for another hour, for workers that ask.
+ */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 
 #endif

@@ -160,7 +160,7 @@ def test_a_kept_crawl_loses_nothing_for_want_of_memory():
             said = complaint_of(*kept_crawl(site, folder, nth, *start, "-d", state_of(nth), site.url)[:3], whole)
             code, err, found, _ = kept_crawl(site, folder, 0, "resume", state_of(nth)) \
                 if os.path.exists(os.path.join(state_of(nth), "crawl.db")) else (2, "", whole, 0)
-            if code == 3 and "no crawl is there" in err:
+            if code == 3 and "there is no saved crawl" in err:
                 return nth, said
             return nth, said or (None if (code, found) == (2, whole) else f"resume: {code}, {err!r}, {len(found)}")
 

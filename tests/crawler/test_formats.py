@@ -503,7 +503,7 @@ def test_markdown_is_bounded():
     assert 30000 < len(text.encode()) <= 60000, len(text.encode())
     told = text.count("404 Not Found</code> |\n")
     contains(text, f"and {3000 - told} more")
-    contains(text, "<details><summary>Moved for good: links to update: 1000</summary>")
+    contains(text, "<details><summary>Moved permanently: links to update: 1000</summary>")
     contains(text, "</details>")
 
 

@@ -253,7 +253,7 @@ def killed_and_resumed(sites, base, expected, start, environment=None, seconds=N
         file = os.path.join(folder, "told.jsonl")
         again = ["resume", state]
         code, _, err = run(*again, "-f", f"jsonl:{file}", "-f", "text")
-        if code == USAGE and "no crawl is there" in err:
+        if code == USAGE and "there is no saved crawl" in err:
             code, _, err = run(*start(state), "-f", f"jsonl:{file}", "-f", "text")
         if code != expected[0] or err:
             return f"ended by {died}; then {code}, {err!r}"
@@ -359,7 +359,7 @@ def test_two_at_once_are_told_apart_and_a_report_is_not_in_the_way():
             for command in (["resume", state], ["-d", state, site.url], ["recheck", state]):
                 code, out, err = run(*command)
                 equal((code, out), (USAGE, ""))
-                assert "another coil-crawl is at work" in err or "not done" in err, err
+                assert "another coil-crawl is using" in err or "not done" in err, err
             wait_until(lambda: len(told(folder, ["report", state])[1]) > 4)
             site.answers["go"] = True
             _, err = process.communicate()
@@ -376,10 +376,10 @@ def test_a_crawl_is_not_begun_where_one_is():
         run("-d", state, site.url)
         code, _, err = run("-d", state, site.url)
         equal(code, USAGE)
-        contains(err, "a crawl is there already")
+        contains(err, "the folder already has a crawl")
         for command in ("resume", "report", "recheck"):
             code, _, err = run(command, folder)
-            equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: no crawl is there\n"))
+            equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: there is no saved crawl\n"))
         code, _, err = run("-d", os.path.join(folder, "x"), folder)
         equal(code, USAGE)
         contains(err, "--state keeps crawls of URLs")
@@ -618,11 +618,11 @@ def test_a_recheck_asks_whether_it_has_changed():
         equal((code, out), (BROKEN, f"""broken since:
   {site.url}new  404 Not Found (is new)
     on {site.url}b
-mended:
+fixed:
   {site.url}gone  404 Not Found
     on {site.url}
 
-      1 broken since, 1 mended, 0 no longer linked, 0 still broken
+      1 broken since, 1 fixed, 0 no longer linked, 0 still broken
 """))
 
 
@@ -683,7 +683,7 @@ def test_a_diff_tells_what_broke_and_what_was_mended():
     on {site.url}
   {site.url}user:p@x  404 Not Found (is new)
     on {site.url}
-mended:
+fixed:
   {site.url}b  404 Not Found
     on {site.url}
   {site.url}d#x  no element has this id
@@ -692,7 +692,7 @@ no longer linked:
   {site.url}c  404 Not Found
     on {site.url}
 
-      2 broken since, 2 mended, 1 no longer linked, 1 still broken
+      2 broken since, 2 fixed, 1 no longer linked, 1 still broken
 """)
         file = os.path.join(folder, "diff.jsonl")
         equal(run("diff", old, new, "-f", f"jsonl:{file}")[0], BROKEN)
@@ -711,7 +711,7 @@ no longer linked:
         equal((code, err), (USAGE, "coil-crawl: diff: -f takes text or jsonl here, not junit\n"))
         equal(os.path.exists(file), False)
         code, _, err = run("diff", old, folder)
-        equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: no crawl is there\n"))
+        equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: there is no saved crawl\n"))
 
 
 def test_a_diff_names_the_pages():
@@ -735,7 +735,7 @@ def test_a_diff_names_the_pages():
     and 1 more page
   {site.url}nowhere#x  404 Not Found (is new)
     on {site.url}p00
-mended:
+fixed:
   {site.url}mended  404 Not Found
     on {site.url}p00
 no longer linked:
@@ -743,7 +743,7 @@ no longer linked:
     on {site.url}p00
 {first}    and 2 more pages
 
-      3 broken since, 1 mended, 1 no longer linked, 1 still broken
+      3 broken since, 1 fixed, 1 no longer linked, 1 still broken
 """)
         records = [json.loads(line) for line in run("diff", old, new, "-f", "jsonl")[1].splitlines()]
         whole = [site.url, *(site.url + name[1:] for name in names)]

@@ -293,7 +293,7 @@ def test_one_process_at_a_time():
             wait_until(lambda: site.asked)
             code, _, err = run("--warc", path, site.url)
             equal(code, USAGE)
-            contains(err, "a.warc.gz: another process writes it")
+            contains(err, "a.warc.gz: another process is writing to it")
 
 
 # ---- by others ---------------------------------------------------------------------------

@@ -1,16 +1,16 @@
 /*
  * redis.c - a connection to Redis that many tasks share.
  *
- *     redis_command() --> unsent --> write_commands() --> sent --> read_replies() --> the caller
- *                           ^                               |
- *                           '------ (next connection)       '--> failed, where it breaks
+ *     redis_command() -> unsent -> write_commands() -> sent -> read_replies() -> caller
+ *                                                    |
+ *                                                    '-> failed, if the connection breaks
  *
  * Invariants
- *   1. A call is in `unsent`, in `sent` or in neither, and then it is done. Replies come in the order
- *      of `sent`.
- *   2. Who waits for a call owns it, unless it is_abandoned: then whoever takes it out of `sent`
- *      frees it.
- *   3. What the link is used for while it is open and greeted, redis_serve() and its writer do.
+ *   1. A call is in `unsent` or `sent` until it is done, and then in neither. Replies
+ *      arrive in the order of `sent`.
+ *   2. The waiting task owns its call. If the call is_abandoned, the code that removes it
+ *      from `sent` frees it.
+ *   3. Once the link is open and greeted, only redis_serve() and its writer use it.
  *
  * Where to start reading: redis_command(), redis_serve().
  */
@@ -28,12 +28,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WRITE_BYTES ((size_t)256 * 1024) /* about so much at a time */
+#define WRITE_BYTES ((size_t)256 * 1024) /* write about this many bytes at a time */
 #define FIRST_PAUSE_NS COIL_MSEC(50)
 #define LONGEST_PAUSE_NS COIL_SEC(2)
 
 struct redis_call {
-    char *bytes; /* until they are sent */
+    char *bytes; /* NULL once they are sent */
     size_t n;
     struct redis_call *next;
     coil_event done;
@@ -50,12 +50,12 @@ struct redis {
     struct redis_link link;
     struct redis_greeting greeting;
     int64_t timeout_ns;
-    void (*tell)(const char *message);
+    void (*notify)(const char *message);
     struct redis_calls unsent, sent;
     coil_event has_unsent;
-    struct text out; /* that is being written */
+    struct text out; /* being written */
     unsigned lives;
-    int failure; /* for good */
+    int failure; /* the error that ended redis_serve() */
 };
 
 const char *redis_message(const struct redis *redis)
@@ -106,7 +106,7 @@ static struct redis_call *calls_take(struct redis_calls *calls)
     return call;
 }
 
-/* True if it was in there. */
+/* Returns true if the call was in the list. */
 static bool calls_remove(struct redis_calls *calls, const struct redis_call *call)
 {
     struct redis_call **at = &calls->first;
@@ -145,7 +145,10 @@ static void destroy_call(struct redis_call *call)
     free(call);
 }
 
-/* Invariant 2. */
+/*
+ * Pass the result to the waiting task, or free the call if it was abandoned. (Invariant
+ * 2)
+ */
 static void finish_call(struct redis_call *call, int rc, redisReply *reply)
 {
     call->rc = rc;
@@ -166,9 +169,12 @@ static void fail_calls(struct redis_calls *calls, int rc)
 
 /* ---- a command --------------------------------------------------------------------- */
 
-/* Replies come in order: if this one is late, those behind it are. What was not sent yet has waited for a
-   connection; then the message tells why there was none. */
-static int give_up(struct redis *redis, struct redis_call *call, int rc)
+/*
+ * Stop waiting for a call. If it was sent, all later replies are late as well, so break
+ * the connection. If it was not sent, it waited for a connection, and the message says
+ * why there was none.
+ */
+static int abandon_call(struct redis *redis, struct redis_call *call, int rc)
 {
     bool was_unsent = calls_remove(&redis->unsent, call);
 
@@ -203,7 +209,7 @@ static int await_call(struct redis *redis, struct redis_call *call, redisReply *
     if (rc == 0)
         rc = coil_scope_exit(&scope, coil_event_wait(&call->done));
     if (!coil_event_is_set(&call->done))
-        return give_up(redis, call, rc);
+        return abandon_call(redis, call, rc);
     if (rc != -ECANCELED)
         return take_reply(redis, call, reply);
     destroy_call(call);
@@ -226,8 +232,9 @@ int redis_command(struct redis *redis, const struct redis_words *words,
     return await_call(redis, call, reply);
 }
 
-static int run(struct redis *redis, const char *command, const char *script,
-               const char *key, const struct redis_words *arguments, redisReply **reply)
+static int run_command(struct redis *redis, const char *command, const char *script,
+                       const char *key, const struct redis_words *arguments,
+                       redisReply **reply)
 {
     struct redis_words words = {.count = 0};
     int rc;
@@ -242,21 +249,25 @@ static int run(struct redis *redis, const char *command, const char *script,
     return rc;
 }
 
-/* -ENOEXEC: somebody has told Redis to forget all scripts. EVAL has it learn this one again. */
+/*
+ * EVALSHA fails with -ENOEXEC if SCRIPT FLUSH has removed all scripts from Redis. EVAL
+ * then loads this script again.
+ */
 int redis_run(struct redis *redis, size_t script, const char *key,
               const struct redis_words *arguments, redisReply **reply)
 {
     const struct redis_greeting *greeting = &redis->greeting;
-    int rc = run(redis, "EVALSHA", greeting->shas[script], key, arguments, reply);
+    int rc = run_command(redis, "EVALSHA", greeting->shas[script], key, arguments, reply);
 
     if (rc == -ENOEXEC)
-        rc = run(redis, "EVAL", greeting->scripts[script].text, key, arguments, reply);
+        rc = run_command(redis, "EVAL", greeting->scripts[script].text, key, arguments,
+                         reply);
     return rc;
 }
 
 /* ---- a connection ------------------------------------------------------------------ */
 
-/* Returns below 0, when the connection breaks. */
+/* Run until the connection breaks. Returns a negative error. */
 static int read_replies(struct redis *redis)
 {
     redisReply *reply;
@@ -267,15 +278,17 @@ static int read_replies(struct redis *redis)
 
         if (call == NULL) {
             freeReplyObject(reply);
-            return redis_link_complain(&redis->link, -EPROTO,
-                                       "a reply that nobody has asked for");
+            return redis_link_fail(&redis->link, -EPROTO, "a reply without a command");
         }
         finish_call(call, 0, reply);
     }
     return rc;
 }
 
-/* What waits goes to `sent` before it is written: the reply may be there before the writer knows. */
+/*
+ * Move commands to `sent` before they are written: a reply may arrive before the write
+ * returns.
+ */
 static int gather_commands(struct redis *redis)
 {
     redis->out.n = 0;
@@ -309,14 +322,15 @@ static int write_commands(void *arg)
     return rc;
 }
 
-/* Until the connection breaks: returns below 0. */
+/* Run one connection until it breaks. Returns a negative error. */
 static int serve_link(struct redis *redis)
 {
     coil_spawn_opts opts = {.name = "redis writer"};
     coil_group group;
     int rc;
 
-    coil_event_set(&redis->has_unsent); /* there may be some from before it */
+    /* commands may be waiting from before the connection */
+    coil_event_set(&redis->has_unsent);
     coil_group_enter(&group);
     rc = coil_group_spawn(&group, write_commands, redis, &opts, NULL);
     if (rc == 0)
@@ -324,7 +338,7 @@ static int serve_link(struct redis *redis)
     return coil_group_exit(&group, rc);
 }
 
-/* ---- one connection after the other ------------------------------------------------ */
+/* ---- reconnecting ------------------------------------------------------------------ */
 
 static int open_and_greet(struct redis *redis)
 {
@@ -347,20 +361,23 @@ int redis_open(struct redis *redis)
         return rc;
     rc = coil_scope_exit(&scope, open_and_greet(redis));
     if (rc == -ETIMEDOUT && coil_scope_expired(&scope))
-        redis_link_complain(&redis->link, rc, "no answer in time");
+        redis_link_fail(&redis->link, rc, "no answer in time");
     if (rc < 0)
         redis_link_close(&redis->link);
     return rc;
 }
 
-/* Connecting again would not mend it. */
+/* True if reconnecting cannot fix the error. */
 static bool is_final(int rc)
 {
     return rc == -ECANCELED || rc == -ENOMEM || rc == -EACCES || rc == -EINVAL ||
            rc == -EPROTO;
 }
 
-/* What calls fail with whose connection has ended with rc: that passes, whatever it was, if it is made anew. */
+/*
+ * Convert the error of a connection to that of its calls. Unless it is final, calls fail
+ * with -ECONNRESET and can be repeated on the next connection.
+ */
 static int failure_after(int rc)
 {
     if (rc == -ECANCELED)
@@ -368,13 +385,13 @@ static int failure_after(int rc)
     return is_final(rc) ? rc : -ECONNRESET;
 }
 
-static void tell(const struct redis *redis, const char *message)
+static void notify(const struct redis *redis, const char *message)
 {
-    if (redis->tell != NULL)
-        redis->tell(message);
+    if (redis->notify != NULL)
+        redis->notify(message);
 }
 
-/* 0, or what it has ended with. */
+/* Connect, trying again until it works. Returns 0, or the final error. */
 static int try_to_open(struct redis *redis, bool *has_told)
 {
     int64_t pause_ns = FIRST_PAUSE_NS;
@@ -382,7 +399,7 @@ static int try_to_open(struct redis *redis, bool *has_told)
 
     while ((rc = redis_open(redis)) < 0 && !is_final(rc)) {
         if (!*has_told)
-            tell(redis, redis->link.message);
+            notify(redis, redis->link.message);
         *has_told = true;
         rc = coil_sleep(pause_ns);
         if (rc < 0)
@@ -400,8 +417,8 @@ static int open_again(struct redis *redis)
     if (rc < 0)
         return rc;
     if (has_told)
-        tell(redis, NULL);
-    redis->link.message[0] = '\0'; /* that has passed */
+        notify(redis, NULL);
+    redis->link.message[0] = '\0'; /* the error is over */
     return 0;
 }
 
@@ -423,7 +440,7 @@ int redis_serve(void *arg)
     return rc;
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 static int create_tls(struct redis_link *link, const struct redis_options *options)
 {
@@ -435,12 +452,12 @@ static int create_tls(struct redis_link *link, const struct redis_options *optio
     return rc;
 }
 
-static int init(struct redis *redis, const struct redis_options *options)
+static int init_redis(struct redis *redis, const struct redis_options *options)
 {
     int rc;
 
     redis->timeout_ns = options->timeout_ns;
-    redis->tell = options->tell;
+    redis->notify = options->tell;
     redis->greeting.scripts = options->scripts;
     redis->greeting.script_count = options->script_count;
     calls_init(&redis->unsent);
@@ -457,7 +474,7 @@ static int init(struct redis *redis, const struct redis_options *options)
 int redis_create(const struct redis_options *options, struct redis **out)
 {
     struct redis *redis = calloc(1, sizeof *redis);
-    int rc = redis != NULL ? init(redis, options) : -ENOMEM;
+    int rc = redis != NULL ? init_redis(redis, options) : -ENOMEM;
 
     *out = redis;
     if (rc < 0) {
@@ -467,7 +484,7 @@ int redis_create(const struct redis_options *options, struct redis **out)
     return rc;
 }
 
-/* A call that was given up may still be in `sent`. */
+/* `sent` may still contain abandoned calls. */
 void redis_destroy(struct redis *redis)
 {
     if (redis == NULL)

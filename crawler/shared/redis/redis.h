@@ -1,22 +1,24 @@
 /*
- * redis.h - a connection to Redis (or Valkey) that many tasks share, made again when it breaks.
+ * redis.h - a connection to Redis (or Valkey) that many tasks share. It reconnects by
+ * itself.
  *
  *     rc = redis_create(&options, &redis);
  *     if (rc == 0)
- *         rc = redis_open(redis);                                   // is it there, and fit for a crawl?
+ *         rc = redis_open(redis);                   // connect, and check the server
  *     if (rc == 0)
  *         rc = coil_group_spawn(&group, redis_serve, redis, NULL, NULL);
  *     ...
- *     rc = redis_command(redis, &words, &reply);                    // in any task
+ *     rc = redis_command(redis, &words, &reply);    // in any task
  *     if (rc < 0)
  *         fprintf(stderr, "%s\n", redis_message(redis));
  *     freeReplyObject(reply);
  *
- * Commands of all tasks go out one behind the other, without waiting for each other's replies. hiredis
- * writes and reads the protocol; the streams are coil's.
+ * The commands of all tasks are pipelined: none waits for the reply of another. hiredis
+ * encodes and decodes the protocol, and coil's streams carry it.
  *
- * A command that had been sent when the connection broke fails: nobody knows whether Redis has done it. The
- * scripts of a crawl may all be run again. One that had not been sent waits for the next connection.
+ * If the connection breaks after a command was sent, the command fails, and Redis may or
+ * may not have executed it. All scripts of a crawl can be repeated safely. A command that
+ * was not sent yet waits for the next connection.
  */
 #ifndef CRAWLER_REDIS_H
 #define CRAWLER_REDIS_H
@@ -30,64 +32,81 @@
 struct redis;
 
 struct redis_options {
-    const char *url;     /* redis_address.h */
-    const char *ca_file; /* who is trusted with rediss://; NULL: as the system says */
-    bool insecure;       /* nobody is asked who he is */
-    int64_t timeout_ns;  /* of a command, and of connecting */
-    /* Redis cannot be reached any more, and why: a sentence, once; NULL when it can be again. Or NULL. */
+    const char *url; /* see redis_address.h */
+    /* trusted certificates for rediss://; NULL: those of the system */
+    const char *ca_file;
+    bool insecure;      /* do not verify the server's certificate */
+    int64_t timeout_ns; /* for each command, and for connecting */
+    /*
+     * Called with a message, once, when Redis becomes unreachable, and with NULL when it
+     * is reachable again. May be NULL.
+     */
     void (*tell)(const char *message);
-    const struct redis_script *scripts; /* that redis_run() runs; they must outlive it */
+    /* scripts for redis_run(). They must outlive the connection. */
+    const struct redis_script *scripts;
     size_t script_count;
 };
 
-/* Options are copied. 0, -EINVAL for what is no URL of a Redis, -ENOMEM; or as coil_tls_create(). *out
-   is NULL then. */
+/*
+ * Create a connection that is not open yet. Options are copied. Fails with -EINVAL if the
+ * URL is not valid for Redis, -ENOMEM, or as coil_tls_create() does. *out is then NULL.
+ */
 int redis_create(const struct redis_options *options, struct redis **out);
 
-/* Nobody may be in a call on it any more. NULL is accepted. */
+/* No task may be in a call on `redis`. NULL is allowed. */
 void redis_destroy(struct redis *redis);
 
 /*
- * Connect, and see whether a crawl can be kept there. Fails as coil_connect() and coil_start_tls(), with
- * -ETIMEDOUT, -EACCES for a password that is wrong or missing, -EINVAL where keys may be evicted or the
- * version is too old, -EPROTO for what is no Redis, -ENOMEM, -ECANCELED.
+ * Connect, and check that the server is suitable for a crawl. Fails as coil_connect() and
+ * coil_start_tls(), or with
+ *
+ *     -ETIMEDOUT               the server did not answer in time
+ *     -EACCES                  the password is wrong or missing
+ *     -EINVAL                  the server may evict keys, or its version is too old
+ *     -EPROTO                  the server is not Redis
+ *     -ENOMEM, -ECANCELED
  */
 COIL_SUSPENDS int redis_open(struct redis *redis);
 
 /*
- * The body of the task that does the work, `arg` being the connection; it connects again whenever that is
- * necessary. Ends when it is cancelled, or with what connecting again would not mend; then commands
- * fail with that, or with -ESHUTDOWN.
+ * The function of the task that sends and receives; `arg` is the connection. It
+ * reconnects when necessary. It ends when it is cancelled, or at an error that
+ * reconnecting cannot fix. Commands then fail with that error, or with -ESHUTDOWN.
  */
 COIL_SUSPENDS int redis_serve(void *arg);
 
 /*
- * Send a command, and wait for its reply, which is the caller's: freeReplyObject(). It is never an
- * error: those are failures. Fails with
+ * Send a command, and wait for its reply. The caller frees it with freeReplyObject(). An
+ * error reply is returned as a failure, never as a reply. Fails with
  *
- *     -ECONNRESET or what else broke the connection: it may have been done or not
- *     -ETIMEDOUT    the same, or there was no connection all the time
- *     -ENOSPC       Redis has no memory left (OOM)
- *     -ENOENT       NOCRAWL: there is no such crawl
- *     -EACCES       it is not allowed
+ *     -ECONNRESET                 connection lost; Redis may have executed the command
+ *     -ETIMEDOUT                  the same, or Redis could not be reached in time
+ *     -ENOSPC                     Redis is out of memory (OOM)
+ *     -ENOENT                     there is no such crawl (NOCRAWL)
+ *     -EACCES                     permission denied
  *     -EBUSY, -EROFS, -EREMOTEIO  other errors of Redis
- *     -ECANCELED, -ENOMEM, or what redis_serve() has ended with
+ *     -ECANCELED, -ENOMEM         or the error that ended redis_serve()
  */
 COIL_SUSPENDS int redis_command(struct redis *redis, const struct redis_words *words,
                                 redisReply **reply);
 
-/* The same by a script, of one key and these arguments. */
+/* The same for a script with one key and these arguments. */
 COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 
-/* True for a failure of a command because Redis cannot be reached, or is busy: the same may be sent again. */
+/*
+ * True if rc means that Redis cannot be reached or is busy. The command can then be sent
+ * again.
+ */
 bool redis_may_pass(int rc);
 
-/* What went wrong with this connection, in a sentence that names the Redis; "" if nothing has. */
+/* The message of the last failure, which names the server; or "". */
 const char *redis_message(const struct redis *redis);
 
-/* It counts how often Redis itself has been another since the first time: started again, maybe with its last
-   second lost. */
+/*
+ * Return how often Redis has restarted since the first connection. After a restart the
+ * last second of data may be lost.
+ */
 unsigned redis_lives(const struct redis *redis);
 
 #endif

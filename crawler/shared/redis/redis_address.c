@@ -42,7 +42,7 @@ static int read_db(struct redis_address *address, const char *s)
     return 0;
 }
 
-/* "user:password", ":password" or "password", as redis-cli(1) has them. */
+/* Read "user:password", ":password" or "password", as redis-cli(1) does. */
 static int read_credentials(struct redis_address *address, const char *s, size_t n)
 {
     const char *colon = memchr(s, ':', n);
@@ -54,7 +54,7 @@ static int read_credentials(struct redis_address *address, const char *s, size_t
     return rc;
 }
 
-/* "host", "host:port", "[::1]:port" */
+/* Read "host", "host:port" or "[::1]:port". */
 static int read_host(struct redis_address *address, const char *s, size_t n)
 {
     const char *end = s + n;

@@ -5,23 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Up to three words; NULL are none. */
-static int ask(struct redis_link *link, const char *const given[3], redisReply **reply)
+/* Send a command of up to three words. NULL ends it. */
+static int query(struct redis_link *link, const char *const given[3], redisReply **reply)
 {
     struct redis_words words = {.count = 0};
     int rc;
 
     for (int i = 0; i < 3 && given[i] != NULL; i++)
         redis_words_add(&words, given[i]);
-    rc = redis_link_ask(link, &words, reply);
+    rc = redis_link_query(link, &words, reply);
     redis_words_finish(&words);
     return rc;
 }
 
-static int tell(struct redis_link *link, const char *const given[3])
+static int run_command(struct redis_link *link, const char *const given[3])
 {
     redisReply *reply;
-    int rc = ask(link, given, &reply);
+    int rc = query(link, given, &reply);
 
     if (rc == 0)
         freeReplyObject(reply);
@@ -36,11 +36,12 @@ static int authenticate(struct redis_link *link)
     if (address->password == NULL)
         return 0;
     if (address->user == NULL)
-        rc = tell(link, (const char *const[3]){"AUTH", address->password});
+        rc = run_command(link, (const char *const[3]){"AUTH", address->password});
     else
-        rc = tell(link, (const char *const[3]){"AUTH", address->user, address->password});
-    if (rc == -EREMOTEIO) /* what it says may repeat the password */
-        rc = redis_link_complain(link, -EACCES, "it has refused AUTH");
+        rc = run_command(
+            link, (const char *const[3]){"AUTH", address->user, address->password});
+    if (rc == -EREMOTEIO) /* the error reply may contain the password */
+        rc = redis_link_fail(link, -EACCES, "the server refused AUTH");
     return rc;
 }
 
@@ -51,22 +52,22 @@ static int select_db(struct redis_link *link)
     if (link->address.db == 0)
         return 0;
     snprintf(digits, sizeof digits, "%u", link->address.db);
-    return tell(link, (const char *const[3]){"SELECT", digits});
+    return run_command(link, (const char *const[3]){"SELECT", digits});
 }
 
-/* ---- what it is -------------------------------------------------------------------- */
+/* ---- server ------------------------------------------------------------------------ */
 
 static int ask_info(struct redis_link *link, const char *section, redisReply **reply)
 {
-    int rc = ask(link, (const char *const[3]){"INFO", section}, reply);
+    int rc = query(link, (const char *const[3]){"INFO", section}, reply);
 
     if (rc < 0 || (*reply)->type == REDIS_REPLY_STRING)
         return rc;
     freeReplyObject(*reply);
-    return redis_link_complain(link, -EPROTO, "INFO tells nothing");
+    return redis_link_fail(link, -EPROTO, "the reply to INFO is not a text");
 }
 
-/* The rest of the line that begins with `key`; "" if there is none. */
+/* Copy the rest of the line that begins with `key`, or "" if the key is missing. */
 static void copy_info(const redisReply *info, const char *key, char *out, size_t room)
 {
     const char *at = strstr(info->str, key);
@@ -87,8 +88,8 @@ static int check_version(struct redis_link *link, const redisReply *info)
     if (sscanf(version, "%u.%u", &major, &minor) == 2 &&
         (major > 6 || (major == 6 && minor >= 2)))
         return 0;
-    return redis_link_complain(link, -EINVAL,
-                               "it is older than Redis 6.2, which a crawl needs");
+    return redis_link_fail(link, -EINVAL,
+                           "the server is older than Redis 6.2, which a crawl needs");
 }
 
 static int check_server(struct redis_link *link, char run_id[REDIS_RUN_ID_BYTES])
@@ -104,7 +105,10 @@ static int check_server(struct redis_link *link, char run_id[REDIS_RUN_ID_BYTES]
     return rc;
 }
 
-/* A crawl of which some keys are gone asks again for what it has, or is never over. */
+/*
+ * Require that keys are never evicted. A crawl that lost keys would repeat requests or
+ * never end.
+ */
 static int check_policy(struct redis_link *link)
 {
     char policy[32], words[160];
@@ -121,22 +125,23 @@ static int check_policy(struct redis_link *link)
              "its maxmemory-policy is '%s', which may drop parts of a crawl; it must be "
              "'noeviction'",
              policy);
-    return redis_link_complain(link, -EINVAL, words);
+    return redis_link_fail(link, -EINVAL, words);
 }
 
 /* ---- scripts ----------------------------------------------------------------------- */
 
-static int load(struct redis_link *link, const char *text, char sha[REDIS_SHA_BYTES])
+static int load_script(struct redis_link *link, const char *text,
+                       char sha[REDIS_SHA_BYTES])
 {
     redisReply *reply;
-    int rc = ask(link, (const char *const[3]){"SCRIPT", "LOAD", text}, &reply);
+    int rc = query(link, (const char *const[3]){"SCRIPT", "LOAD", text}, &reply);
 
     if (rc < 0)
         return rc;
     if (reply->type == REDIS_REPLY_STRING && reply->len == REDIS_SHA_BYTES - 1)
         memcpy(sha, reply->str, REDIS_SHA_BYTES);
     else
-        rc = redis_link_complain(link, -EPROTO, "it has no name for a script");
+        rc = redis_link_fail(link, -EPROTO, "the reply to SCRIPT LOAD is not a hash");
     freeReplyObject(reply);
     return rc;
 }
@@ -152,6 +157,6 @@ int redis_greet(struct redis_link *link, struct redis_greeting *greeting)
     if (rc == 0)
         rc = check_policy(link);
     for (size_t i = 0; i < greeting->script_count && rc == 0; i++)
-        rc = load(link, greeting->scripts[i].text, greeting->shas[i]);
+        rc = load_script(link, greeting->scripts[i].text, greeting->shas[i]);
     return rc;
 }

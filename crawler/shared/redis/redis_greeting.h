@@ -1,6 +1,6 @@
 /*
- * redis_greeting.h - what is said on a new connection: who one is, which database, and whether this Redis will
- * do for a crawl.
+ * redis_greeting.h - set up a new connection: log in, select the database, check the
+ * server, load the scripts.
  */
 #ifndef CRAWLER_REDIS_GREETING_H
 #define CRAWLER_REDIS_GREETING_H
@@ -14,8 +14,9 @@
 struct redis_greeting {
     const struct redis_script *scripts;
     size_t script_count;
-    char (*shas)[REDIS_SHA_BYTES];   /* what Redis calls each script */
-    char run_id[REDIS_RUN_ID_BYTES]; /* another each time that Redis is started */
+    /* the SHA-1 of each script, by which EVALSHA runs it */
+    char (*shas)[REDIS_SHA_BYTES];
+    char run_id[REDIS_RUN_ID_BYTES]; /* changes each time that Redis starts */
 };
 
 /* Fails as redis_open(). */

@@ -7,38 +7,38 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what went wrong --------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------ */
 
-int redis_link_complain(struct redis_link *link, int rc, const char *words)
+int redis_link_fail(struct redis_link *link, int rc, const char *words)
 {
     snprintf(link->message, sizeof link->message, "%s: %s", link->address.name, words);
     return rc;
 }
 
-/* What a call of coil's failed with; it may have left a sentence. */
-static int complain_of_stream(struct redis_link *link, int rc)
+/* Use the message of coil's last error, or that of errno. */
+static int fail_with_stream_error(struct redis_link *link, int rc)
 {
     coil_error *error = coil_last_error();
 
     if (rc == -ECANCELED || rc == -ENOMEM)
         return rc;
-    return redis_link_complain(link, rc,
-                               error != NULL && coil_error_rc(error) == rc
-                                   ? coil_error_message(error)
-                                   : strerror(-rc));
+    return redis_link_fail(link, rc,
+                           error != NULL && coil_error_rc(error) == rc
+                               ? coil_error_message(error)
+                               : strerror(-rc));
 }
 
-/* redis_link_break() has closed it, and has said why. */
-static int complain_unless_broken(struct redis_link *link, int rc)
+/* After redis_link_break() the stream is closed, and the message is already set. */
+static int fail_unless_broken(struct redis_link *link, int rc)
 {
-    return rc == -EBADF ? -ETIMEDOUT : complain_of_stream(link, rc);
+    return rc == -EBADF ? -ETIMEDOUT : fail_with_stream_error(link, rc);
 }
 
-static int complain_of_protocol(struct redis_link *link)
+static int fail_with_protocol_error(struct redis_link *link)
 {
     if (link->reader->err == REDIS_ERR_OOM)
         return -ENOMEM;
-    return redis_link_complain(link, -EPROTO, link->reader->errstr);
+    return redis_link_fail(link, -EPROTO, link->reader->errstr);
 }
 
 int redis_link_refused(struct redis_link *link, const redisReply *error)
@@ -56,10 +56,10 @@ int redis_link_refused(struct redis_link *link, const redisReply *error)
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (strncmp(error->str, errors[i].word, strlen(errors[i].word)) == 0)
             rc = errors[i].rc;
-    return redis_link_complain(link, rc, error->str);
+    return redis_link_fail(link, rc, error->str);
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 int redis_link_open(struct redis_link *link)
 {
@@ -74,7 +74,7 @@ int redis_link_open(struct redis_link *link)
         rc = coil_connect(address->host, address->port, &link->stream);
     if (rc < 0) {
         link->stream = NULL;
-        return complain_of_stream(link, rc);
+        return fail_with_stream_error(link, rc);
     }
     link->reader = redisReaderCreate();
     return link->reader != NULL ? 0 : -ENOMEM;
@@ -91,7 +91,7 @@ void redis_link_close(struct redis_link *link)
 
 void redis_link_break(struct redis_link *link)
 {
-    redis_link_complain(link, -ETIMEDOUT, "no answer in time");
+    redis_link_fail(link, -ETIMEDOUT, "no answer in time");
     if (link->stream != NULL)
         coil_stream_close(link->stream);
 }
@@ -102,20 +102,20 @@ int redis_link_write(struct redis_link *link, const void *bytes, size_t n)
 {
     ssize_t written = coil_write(link->stream, bytes, n);
 
-    return written < 0 ? complain_unless_broken(link, (int)written) : 0;
+    return written < 0 ? fail_unless_broken(link, (int)written) : 0;
 }
 
-static int feed(struct redis_link *link)
+static int read_more(struct redis_link *link)
 {
     const void *bytes;
     ssize_t n = coil_peek(link->stream, &bytes, 1);
 
     if (n < 0)
-        return complain_unless_broken(link, (int)n);
+        return fail_unless_broken(link, (int)n);
     if (n == 0)
-        return redis_link_complain(link, -ECONNRESET, "the connection was closed");
+        return redis_link_fail(link, -ECONNRESET, "the connection was closed");
     if (redisReaderFeed(link->reader, bytes, (size_t)n) != REDIS_OK)
-        return complain_of_protocol(link);
+        return fail_with_protocol_error(link);
     coil_stream_consume(link->stream, (size_t)n);
     return 0;
 }
@@ -127,17 +127,17 @@ int redis_link_read(struct redis_link *link, redisReply **reply)
 
     while (rc == 0) {
         if (redisReaderGetReply(link->reader, &found) != REDIS_OK)
-            return complain_of_protocol(link);
+            return fail_with_protocol_error(link);
         *reply = found;
         if (found != NULL)
             return 0;
-        rc = feed(link);
+        rc = read_more(link);
     }
     return rc;
 }
 
-int redis_link_ask(struct redis_link *link, const struct redis_words *words,
-                   redisReply **reply)
+int redis_link_query(struct redis_link *link, const struct redis_words *words,
+                     redisReply **reply)
 {
     char *bytes;
     int n = redis_words_format(words, &bytes);

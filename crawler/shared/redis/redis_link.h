@@ -3,10 +3,10 @@
  *
  *     rc = redis_link_open(&link);
  *     if (rc == 0)
- *         rc = redis_link_ask(&link, &words, &reply);
+ *         rc = redis_link_query(&link, &words, &reply);
  *     redis_link_close(&link);
  *
- * Whatever fails leaves a sentence in `message`, which names the Redis.
+ * Each failure leaves a message in `message`, which names the server.
  */
 #ifndef CRAWLER_REDIS_LINK_H
 #define CRAWLER_REDIS_LINK_H
@@ -20,37 +20,54 @@
 
 #define REDIS_MESSAGE_BYTES 512
 
-/* Zeroes, but for the address and, for rediss://, the context, are one that is closed. */
+/*
+ * Initialize with zeroes, the address and, for rediss://, the TLS context. Such a link is
+ * closed.
+ */
 struct redis_link {
     struct redis_address address;
     coil_tls *tls;
-    coil_stream *stream; /* NULL: it is closed */
+    coil_stream *stream; /* NULL: closed */
     redisReader *reader;
     char message[REDIS_MESSAGE_BYTES];
 };
 
-/* Fails as coil_connect_tls(). Close it in any case. */
+/* Fails as coil_connect_tls(). Call redis_link_close() in any case. */
 COIL_SUSPENDS int redis_link_open(struct redis_link *link);
 void redis_link_close(struct redis_link *link);
 
-/* Bytes of commands. 0, -ETIMEDOUT after redis_link_break(), or as coil_write(). */
+/*
+ * Write encoded commands. Fails with -ETIMEDOUT after redis_link_break(), or as
+ * coil_write().
+ */
 COIL_SUSPENDS int redis_link_write(struct redis_link *link, const void *bytes, size_t n);
 
-/* The next reply, which is the caller's, be it an error. -ECONNRESET at the end, -EPROTO for what is no
-   reply, -ENOMEM, -ETIMEDOUT after redis_link_break(), or as coil_read(). */
+/*
+ * Read the next reply, which may be an error reply. The caller owns it. Fails with
+ *
+ *     -ECONNRESET     the server closed the connection
+ *     -EPROTO         the bytes are not a reply
+ *     -ETIMEDOUT      redis_link_break() was called
+ *     -ENOMEM         or as coil_read()
+ */
 COIL_SUSPENDS int redis_link_read(struct redis_link *link, redisReply **reply);
 
-/* It answers too late: whoever writes or reads is sent away. */
+/*
+ * Close the stream because of a timeout: calls that read or write fail with -ETIMEDOUT.
+ */
 void redis_link_break(struct redis_link *link);
 
-/* A command and its reply, while nobody else uses it. An error is a failure: redis_link_refused(). */
-COIL_SUSPENDS int redis_link_ask(struct redis_link *link, const struct redis_words *words,
-                                 redisReply **reply);
+/*
+ * Send a command and read its reply, while the caller alone uses the link. An error reply
+ * is returned as a failure: redis_link_refused().
+ */
+COIL_SUSPENDS int redis_link_query(struct redis_link *link,
+                                   const struct redis_words *words, redisReply **reply);
 
-/* The failure that an error of Redis is, as redis_command() has it. */
+/* Convert an error reply to the error code that redis_command() documents. */
 int redis_link_refused(struct redis_link *link, const redisReply *error);
 
-/* Note a sentence; returns rc. */
-int redis_link_complain(struct redis_link *link, int rc, const char *words);
+/* Set the message. Returns rc. */
+int redis_link_fail(struct redis_link *link, int rc, const char *words);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * redis_script.h - the scripts of a crawl, which Redis runs: scripts/ has them, and says what each does.
+ * redis_script.h - the scripts of a shared crawl, which run in Redis. The files in
+ * scripts/ describe them.
  */
 #ifndef CRAWLER_REDIS_SCRIPT_H
 #define CRAWLER_REDIS_SCRIPT_H
 
 struct redis_script {
-    const char *name, *text; /* in Lua */
+    const char *name, *text; /* text: in Lua */
 };
 
 enum crawl_script {
@@ -21,7 +22,7 @@ enum crawl_script {
     SCRIPT_COUNT
 };
 
-/* Made by the build of scripts/NAME.lua, each behind common.lua. */
+/* The build generates these from scripts/NAME.lua, each with common.lua prepended. */
 extern const struct redis_script crawl_scripts[SCRIPT_COUNT];
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * redis_words.h - the words of a command to Redis.
+ * redis_words.h - build a Redis command word by word.
  *
  *     struct redis_words words = {0};
  *     redis_words_add(&words, "SET");
@@ -8,17 +8,18 @@
  *     rc = redis_command(redis, &words, &reply);
  *     redis_words_finish(&words);
  *
- * All is copied. What memory is missing for is seen at the end: words.bytes.failed.
+ * All words are copied. Without memory words.bytes.failed is set, and redis_command()
+ * fails.
  */
 #ifndef CRAWLER_REDIS_WORDS_H
 #define CRAWLER_REDIS_WORDS_H
 
 #include "../../base/text.h"
 
-/* Zeroes are an empty one. */
+/* Initialize with zeroes. */
 struct redis_words {
     struct text bytes;
-    size_t *ends; /* of each word, in bytes */
+    size_t *ends; /* where each word ends in `bytes` */
     size_t count, capacity;
 };
 
@@ -26,15 +27,18 @@ void redis_words_add(struct redis_words *words, const char *word);
 void redis_words_add_bytes(struct redis_words *words, const void *bytes, size_t n);
 void redis_words_add_number(struct redis_words *words, int64_t number);
 
-/* So many words of `from`, from the first'th on, behind those of `words`. */
+/* Append `count` words of `from`, beginning with word number `first`. */
 void redis_words_append(struct redis_words *words, const struct redis_words *from,
                         size_t first, size_t count);
 
-/* Forget them, and keep the memory for the next. */
+/* Remove all words, but reuse their memory. */
 void redis_words_clear(struct redis_words *words);
 void redis_words_finish(struct redis_words *words);
 
-/* The command in Redis' protocol, for redisFreeCommand(). Its length, or -ENOMEM. */
+/*
+ * Encode the command. The caller frees *out with redisFreeCommand(). Returns its length
+ * or -ENOMEM.
+ */
 int redis_words_format(const struct redis_words *words, char **out);
 
 #endif

@@ -87,13 +87,13 @@ static void refuses(void)
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"{\"type\":\"page\"}\n", "a:1: not the beginning of a report of coil-crawl"},
+        {"{\"type\":\"page\"}\n", "a:1: not the first line of a report by coil-crawl"},
         {"[]\n", "a:1: not an object"},
         {"<html>\n", "a:1: '[' or '{' expected near '<'"},
-        {"{\"type\":\"start\",\"schema\":2}\n", "a:1: a report of another schema than 1"},
+        {"{\"type\":\"start\",\"schema\":2}\n", "a:1: the schema of the report is not 1"},
         {START "{\"type\":\"verdict\"}\n", "a:2: a verdict without a target"},
         {START "{\"type\":\"verdict\",\"target\":\"a\",\"verdict\":\"bad\"}\n",
-         "a:2: no such verdict"},
+         "a:2: unknown verdict"},
         {START "{}\n", "a:2: a record without a type"},
         {START "{\"type\":\"page\"", "a:2: the line is cut off"},
     };

@@ -119,8 +119,8 @@ static void refuses(void)
         const char *text, *message;
     } rows[] = {
         {"hello\n", "a:1: '[' or '{' expected near 'hello'"},
-        {"{\"type\":\"start\",\"schema\":1}\n", "a:1: not a cache of coil-crawl"},
-        {"{\"type\":\"cache\",\"schema\":2}\n", "a:1: a cache of another schema than 1"},
+        {"{\"type\":\"start\",\"schema\":1}\n", "a:1: not a cache written by coil-crawl"},
+        {"{\"type\":\"cache\",\"schema\":2}\n", "a:1: the schema of the cache is not 1"},
         {START "{\"target\":\"a\"}\n", "a:2: not an entry of a cache"},
         {START "{\"target\":\"a\",\"time\":\"5\"}\n", "a:2: not an entry of a cache"},
         {START "{\"target\":\"a\",\"time\":5}", "a:2: the line is cut off"},

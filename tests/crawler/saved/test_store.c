@@ -153,7 +153,7 @@ TEST(store_has_one_writer_and_readers_beside_it)
     make_folder();
     store = create(STORE_CRAWL);
     check_refused(store_open(folder, STORE_CRAWL, STORE_WRITE, &other, &message), -EBUSY,
-                  &message, "another coil-crawl is at work");
+                  &message, "another coil-crawl is using");
     reader = open_as(STORE_READ);
     write_some(store, false);
     CHECK_INT(store_next_page(reader, 0, &page), 1);
@@ -177,7 +177,7 @@ TEST(store_refuses_what_is_not_there_or_is_something_else)
 
     make_folder();
     check_refused(store_open(folder, STORE_CRAWL, STORE_READ, &store, &message), -ENOENT,
-                  &message, "no crawl is there");
+                  &message, "there is no saved crawl");
     snprintf(path, sizeof path, "%s/crawl.db", folder);
     file = fopen(path, "w");
     CHECK(file != NULL);
@@ -192,7 +192,7 @@ TEST(store_refuses_what_is_not_there_or_is_something_else)
     store_close(store);
     check_refused(
         store_create(folder, STORE_CRAWL, &(struct store_setup){0}, &store, &message),
-        -EEXIST, &message, "a crawl is there already");
+        -EEXIST, &message, "the folder already has a crawl");
     remove_folder();
 }
 
