@@ -64,7 +64,7 @@ enum exit_status command_collect(const struct options *options)
 
     if (signals_catch(NULL) < 0)
         return STATUS_FAILED;
-    rc = run_in_loop(collect_and_show, &collecting);
+    rc = run_in_loop(options, collect_and_show, &collecting);
     status = judge_collection(rc);
     notice_end(status, rc, collecting.complaint);
     free(collecting.complaint);

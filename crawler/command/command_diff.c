@@ -29,7 +29,7 @@ static int read_records(const struct options *now, const char *folder,
         rc = crawler_init(&crawler, options, saved.cold, &sink, 1);
     if (rc == 0) {
         crawler_take_saved(&crawler, &saved);
-        rc = run_in_loop(crawler_run, &crawler);
+        rc = run_in_loop(now, crawler_run, &crawler);
         message = crawler.complaint;
         crawler.complaint = NULL;
     }

@@ -255,7 +255,7 @@ static int explain(void *arg)
 enum exit_status command_explain(const struct options *options)
 {
     struct explanation explanation = {options, stdout};
-    int rc = run_in_loop(explain, &explanation);
+    int rc = run_in_loop(options, explain, &explanation);
 
     if (rc == -EINTR) {
         notice_end(STATUS_INTERRUPTED, rc, NULL);

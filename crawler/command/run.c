@@ -124,15 +124,18 @@ static int crawl_with_tasks(void *arg)
     return rc;
 }
 
-int run_in_loop(int (*fn)(void *arg), void *arg)
+int run_in_loop(const struct options *options, int (*fn)(void *arg), void *arg)
 {
-    return coil_run(fn, arg, &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
+    coil_run_opts opts = {.drain_ns = DRAIN_NS, .no_report = true};
+
+    opts.loop.backend = options->backend;
+    return coil_run(fn, arg, &opts);
 }
 
 int run_crawl(struct run *run, int (*body)(void *crawler))
 {
     run->body = body;
-    return run_in_loop(crawl_with_tasks, run);
+    return run_in_loop(run->options, crawl_with_tasks, run);
 }
 
 int run_open_warc(struct run *run)

@@ -33,8 +33,8 @@ struct run {
    reports each second, and the progress line. Returns what `body` returns. */
 int run_crawl(struct run *run, int (*body)(void *crawler));
 
-/* Call fn(arg) in a loop of its own. */
-int run_in_loop(int (*fn)(void *arg), void *arg);
+/* Call fn(arg) in a loop of its own, on the backend of --backend. */
+int run_in_loop(const struct options *options, int (*fn)(void *arg), void *arg);
 
 bool run_wants_progress(const struct options *options);
 

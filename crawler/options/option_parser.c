@@ -241,18 +241,27 @@ static int complain_missing(struct command *command, const struct option_row *ro
     return -EINVAL;
 }
 
-/* "--name", "--name=value", "--name value". *next is the argument behind, if it is used. */
+/*
+ * "--name", "--name=value", "--name value". An underscore in a name means a dash, as in a
+ * configuration file: --max_tasks. *next is the argument behind, if it is used.
+ */
 static int read_long(struct command *command, const char *text, char *const **next)
 {
-    size_t n = strcspn(text, "=");
+    size_t n = strcspn(text, "="), count = 1;
     const char *value = text[n] == '=' ? text + n + 1 : NULL;
-    const struct option_row *row = option_named(text, n), *denied = NULL;
-    size_t count = 1;
+    const struct option_row *row, *denied = NULL;
+    char name[LONGEST_NAME + 1];
 
+    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    for (char *c = name; *c != '\0'; c++)
+        *c = *c == '_' ? '-' : *c;
+    if (n > LONGEST_NAME)
+        return option_complain_unknown(command->complaints, "", text, n);
+    row = option_named(name, n);
     if (row == NULL)
-        denied = option_denied(text, n);
+        denied = option_denied(name, n);
     if (row == NULL && denied == NULL)
-        count = rows_that_begin(text, n, &row);
+        count = rows_that_begin(name, n, &row);
     if (count == 0 || n == 0)
         return option_complain_unknown(command->complaints, "", text, n);
     if (count > 1)

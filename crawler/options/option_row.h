@@ -152,6 +152,8 @@ OPTION_SETTER(set_traps);
 OPTION_SETTER(add_statuses);
 OPTION_SETTER(add_verdicts);
 OPTION_SETTER(add_format);
+OPTION_SETTER(set_backend); /* a choice, or a flag whose `words` name the backend */
+OPTION_SETTER(refuse_iocp);
 
 /* What setters share. A struct option_part is a part of a list with commas: no white space
    around it. */

@@ -347,6 +347,32 @@ OPTION_SETTER(set_choice)
     return 0;
 }
 
+OPTION_SETTER(set_backend)
+{
+    bool chosen = true;
+    int rc = 0;
+
+    if (row->argument == NULL)
+        rc = flag_value(source, row, value, &chosen);
+    else if (option_word_index(row->choices, value, strlen(value)) < 0)
+        rc = no_choice(source, row, value, strlen(value));
+    if (rc < 0)
+        return rc;
+    const char *name = row->argument != NULL ? value : row->words;
+    const char *copy = chosen ? options_keep(source->options, name, strlen(name)) : NULL;
+
+    *(const char **)field_of(source, row) = copy;
+    return copy != NULL || !chosen ? 0 : -ENOMEM;
+}
+
+OPTION_SETTER(refuse_iocp)
+{
+    (void)value;
+    return option_complain(source, row,
+                           "I/O completion ports are an interface of Windows, and "
+                           "coil-crawl runs on Linux; --io-uring is the nearest");
+}
+
 bool option_next_part(const char **list, struct option_part *part)
 {
     const char *at = *list, *end;

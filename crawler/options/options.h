@@ -128,6 +128,7 @@ struct options {
     enum options_command command;
     const char *state;         /* the folder; NULL: none */
     const char *later_state;   /* of COMMAND_DIFF */
+    const char *backend;       /* of the loop; NULL: the default */
     int64_t state_interval_ns; /* so much work may be lost */
     const char *frontier,
         *crawl; /* a Redis, and a name there, of a crawl that many share; NULL: none */

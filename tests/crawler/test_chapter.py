@@ -4,11 +4,14 @@ the names it has there. Hosts that do not exist are asked for through a proxy.
 
     test_chapter.py COIL_CRAWL [TEST...]
 """
+import contextlib
+import os
+import platform
 import sys
 
-from check import contains, equal, run_tests
+from check import Skip, contains, equal, run_tests
 from server import Site, hang_up, html, page, redirect, response, slow, status
-from crawling import BROKEN, NOTHING, USAGE, WELL, run, together
+from crawling import BROKEN, NOTHING, USAGE, WELL, WRAPPER, run, started, together, wait_until
 from test_crawl import Crawl, crawl
 
 
@@ -254,6 +257,78 @@ def test_non_http():
     equal((result.status, result.site.requests), (WELL, ["/"]))
     equal(result.told, {"/": "ok", "mailto:a@b": "skipped/scheme",
                         "ftp://127.0.0.1/x": "skipped/scheme", "javascript:x": "skipped/scheme"})
+
+
+# ---- the repository's options -----------------------------------------------------------
+
+
+def test_options_as_the_repository_spells_them():
+    answers = {"/": redirect("/1"), "/1": redirect("/2"), "/2": page("/3", "/no"), "/3": hang_up}
+    result = crawl(answers, "--max_redirect", "1")
+    equal(result.told["/"], "broken/redirect-limit")
+    result = crawl(answers, "--max_redirect=2", "--max_tries=1", "--max_tasks", "1", "--exclude",
+                   "/no", "--lenient", "--strict")
+    equal(sorted(set(result.site.requests)), ["/", "/1", "/2", "/3"])
+    equal((result.pages["/3"]["tries"], result.site.most_active), (1, 1))
+    code, _, err = run("--max_taks", "1", "http://127.0.0.1:1/")
+    equal(code, USAGE)
+    contains(err, "--max_taks: no such option; did you mean --max-tasks?")
+
+
+def descriptors_of(process):
+    """Return the targets of a process's descriptors, and the number of its system call or ""."""
+    folder = f"/proc/{process.pid}"
+    names = set()
+    for name in os.listdir(f"{folder}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            names.add(os.readlink(f"{folder}/fd/{name}"))
+    try:
+        with open(f"{folder}/syscall", encoding="ascii") as file:
+            return names, file.read().split()[0]
+    except OSError:
+        return names, ""
+
+
+SYSCALLS = {"--select": ("23", "270"), "--poll": ("7", "271")}  # x86-64: also pselect6, ppoll
+
+
+def test_backends_by_option():
+    if WRAPPER:
+        raise Skip("the process would be the wrapper's")
+    for option, has in (("--epoll", "eventpoll"), ("--select", None), ("--poll", None),
+                        ("--backend=epoll", "eventpoll"), ("--io-uring", "io_uring")):
+        with Site({"/": slow(1, page())}) as site:
+            # the option counts more than the environment
+            with started(option, "--no-robots", site.url, environment={"COIL_BACKEND": "none"}) as process:
+                wait_until(lambda: site.requests or process.poll() is not None)
+                if process.poll() is not None and option == "--io-uring":
+                    contains(process.stderr.read(), "cannot be used")
+                    continue  # the kernel, or a sandbox, does not allow it
+                waits = []
+                if platform.machine() == "x86_64" and option in SYSCALLS:
+                    waits = SYSCALLS[option]
+                    wait_until(lambda: descriptors_of(process)[1] in (*waits, ""))
+                names, _ = descriptors_of(process)
+                out, err = process.communicate(timeout=60)
+                equal((option, process.returncode, err), (option, WELL, ""))
+        found = {name for name in ("eventpoll", "io_uring") if any(name in each for each in names)}
+        equal((option, found), (option, {has} - {None}))
+
+
+def test_a_backend_of_windows_is_refused():
+    code, out, err = run("--iocp", "http://127.0.0.1:1/")
+    equal((code, out), (USAGE, ""))
+    contains(err, "coil-crawl: --iocp: I/O completion ports are an interface of Windows")
+    code, _, err = run("--backend", "kqueue", "http://127.0.0.1:1/")
+    equal(code, USAGE)
+    contains(err, "select")
+
+
+def test_multiple_choices_are_a_page():
+    """The repository follows a 300. Fetch, and so browsers, do not."""
+    result = crawl({"/": redirect("/foo", 300), "/foo": page()})
+    equal((result.status, result.site.requests), (WELL, ["/"]))
+    equal(result.told, {"/": "ok"})
 
 
 # ---- beyond the repository's -----------------------------------------------------------

@@ -9,8 +9,13 @@
 #include <sys/socket.h>
 #include <pthread.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SIZE ((size_t)3 * 1024 * 1024 + 12345)
@@ -125,6 +130,37 @@ IO_TEST(sendfile_whole_to_tcp)
 
     make_stream_pair(ends);
     send_whole(ends[0], ends[1]);
+}
+
+/* Let sendfile(2) fail with EIO in this process. Each test has a process of its own. */
+static void refuse_sendfile(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendfile, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        test_skip("no seccomp here");
+}
+
+/* The kernel copies the bytes. If coil_sendfile() read and wrote them, EIO would not come. */
+IO_TEST(sendfile_copies_nothing_itself)
+{
+    int fd = make_file(SIZE);
+    coil_stream *ends[2];
+    int64_t offset = 0;
+
+    make_stream_pair(ends);
+    refuse_sendfile();
+    CHECK_INT(coil_sendfile(ends[0], fd, &offset, SIZE_MAX), -EIO);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    close(fd);
 }
 
 /* It has no name, and its pages are all in the page cache. */
