@@ -1,38 +1,68 @@
 /*
  * The search. Its index is a script, because a page opened from a file must not fetch
  * data. The script is loaded at the first search. An entry is [kind, name, page, address,
- * words].
+ * words, rank]. A kind is "text" for a section, "row" for a row of a table, or the kind of
+ * a name in a header. The rank is 0 for pages that users need, and 3 for the history.
  */
 "use strict";
 
-/* Return the score of each word of a query for an entry; 0 if the word does not occur. */
-function worth(word, entry) {
-    const [kind, name, page, , words] = entry;
-    const inName = name.toLowerCase().indexOf(word);
-    const isSymbol = kind !== "text";
+/* How much the score of an entry counts, by its rank. */
+const WEIGHTS = [1, 0.4, 0.1, 0.02];
 
-    if (isSymbol && name.toLowerCase() === word)
+/* A word also finds the other words of its list, for less. */
+const SYNONYMS = [["timeout", "deadline"], ["mutex", "lock"], ["ssl", "tls"], ["dns", "resolver"],
+                  ["subprocess", "process"], ["udp", "datagram"]];
+
+/* "Time-out" and "timeout" are the same word, and so are "-EBUSY" and "ebusy". */
+function plain(text) {
+    return text.toLowerCase().replace(/(\w)-(?=\w)/g, "$1").replace(/^[^\w]+/, "");
+}
+
+function wordsOf(query) {
+    return query.split(/\s+/).map(plain).filter((word) => word !== "");
+}
+
+/* Return the score of one word for an entry; 0 if the word does not occur. */
+function worth(word, [kind, name, page, words]) {
+    const inName = name.indexOf(word);
+    const isSymbol = kind !== "text" && kind !== "row";
+
+    if (isSymbol && name === word)
         return 1000;
-    if (inName === 0 || (isSymbol && name.toLowerCase() === "coil_" + word))
-        return isSymbol ? 300 : 150;
+    if (isSymbol && name === "coil_" + word)
+        return 300;
+    if (name === word)
+        return kind === "row" ? 140 : 160;
+    if (inName === 0)
+        return isSymbol ? 300 : kind === "row" ? 90 : name === page ? 170 : 150;
     if (inName > 0)
         return isSymbol ? 100 : 80;
-    if (page.toLowerCase().includes(word))
+    if (page.includes(word))
         return 30;
-    const found = words.toLowerCase().split(word).length - 1;
+    const found = words.split(word).length - 1;
     return found === 0 ? 0 : 5 + Math.min(found, 10);
+}
+
+function worthOfAny(word, entry) {
+    const others = (SYNONYMS.find((list) => list.includes(word)) || []);
+    return Math.max(worth(word, entry), ...others.map((other) => 0.95 * worth(other, entry)));
 }
 
 /* Return the entries that contain every word of the query, the best first. */
 function search(index, query) {
-    const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const words = wordsOf(query);
     if (words.length === 0)
         return [];
     const found = [];
     for (const entry of index) {
-        const worths = words.map((word) => worth(word, entry));
-        if (worths.every((each) => each > 0))
-            found.push([worths.reduce((a, b) => a + b), entry]);
+        const [kind, name, page, , text, rank] = entry;
+        const texts = [kind, plain(name), plain(page), plain(text)];
+        const worths = words.map((word) => worthOfAny(word, texts));
+        if (worths.every((each) => each > 0)) {
+            const phrase = words.length > 1 && plain(name).includes(words.join(" "));
+            found.push([WEIGHTS[rank] * worths.reduce((a, b) => a + b) + (phrase ? 200 : 0),
+                        entry]);
+        }
     }
     found.sort((a, b) => b[0] - a[0] || a[1][1].length - b[1][1].length);
     return found.map(([, entry]) => entry);
@@ -75,7 +105,7 @@ function install() {
         const entry = document.createElement("li");
         link.href = root + address;
         link.textContent = kind === "function" ? name + "()" : name;
-        where.textContent = kind === "text" ? page : kind + " of " + page;
+        where.textContent = kind === "text" || kind === "row" ? page : kind + " of " + page;
         text.textContent = excerpt(words, input.value);
         entry.append(link, " ", where, text);
         return entry;

@@ -6,7 +6,8 @@ include/coil/queue.html. All documents in docs/ are pages, and so is everything 
 to: other documents, sources, folders, pictures. coil's names in code link to their headers.
 cmark-gfm(1) reads the Markdown.
 
-search.js has the search, and index.js its index: an entry for each name and each section.
+search.js has the search, and index.js its index: an entry for each name, each section, and each
+row of a table for users that begins with code. Pages for users rank before others.
 """
 
 import functools
@@ -22,12 +23,32 @@ import headers
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALWAYS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'src/README.md']
-# The groups of the side bar: their title, and the folder with their documents.
-GROUPS = [('Start', ''), ('How async works', 'docs/tutorial'), ('Manual', 'docs/manual'),
-          ('Headers', 'include/coil'), ('Inside', 'docs/design'), ('Decisions', 'docs/decisions')]
 START = ['README.md', 'docs/start.md', 'docs/guide.md', 'docs/asyncio.md']
+# The pages of docs/manual/ by task. A page that is not listed comes last, in a group of its own.
+MANUAL = [
+    ('Tasks that work together', ['group', 'scope', 'queue', 'promise', 'timer', 'interval',
+                                  'context', 'gen', 'coro']),
+    ('The network', ['stream', 'server', 'names', 'tls', 'http', 'datagram']),
+    ('Files, programs, threads', ['file', 'process', 'signal', 'executor', 'threads', 'fork']),
+    ('Errors, debugging, tests', ['error', 'debug', 'testing']),
+    ('With other code', ['posix', 'libraries', 'hooks', 'guest', 'cxx', 'python']),
+    ('Memory', ['stack', 'light']),
+    ('coil-crawl', ['coil-crawl']),
+]
+# The groups of the side bar after these: their title, and the folder with their documents.
+GROUPS = [('Headers', 'include/coil'), ('How async works', 'docs/tutorial'),
+          ('For contributors: inside', 'docs/design'),
+          ('For contributors: decisions', 'docs/decisions')]
+CONTRIBUTORS = GROUPS[2][0]
+# The rank of a page in the search, by the beginning of its path: 0 is for users, 1 for further
+# reading, 2 for contributors, and 3 for the history and the tests.
+RANKS = [('docs/manual/', 0), ('docs/tutorial/', 1), ('docs/claims', 1), ('docs/', 2),
+         ('include/', 0), ('README.md', 0), ('SECURITY.md', 1), ('examples/', 1), ('CHANGELOG.md', 3),
+         ('tests/', 3), ('', 2)]
 PICTURES = ('.svg', '.png')
 
+EMPTY_HEAD = re.compile(r'<thead>\s*<tr>(\s*<th[^>]*></th>)+\s*</tr>\s*</thead>')
+ROW = re.compile(r'<tr>\s*<td[^>]*>\s*(?P<name><code>.*?)</td>(?P<rest>.*?)</tr>', re.S)
 HEADING = re.compile(r'<h([1-6])>(.*?)</h\1>', re.S)
 CODE = re.compile(r'<pre><code(?: class="language-(?P<language>[^"]*)")?>(?P<block>.*?)</code></pre>|'
                   r'<a [^>]*>.*?</a>|<code>(?P<inline>.*?)</code>', re.S)
@@ -43,10 +64,11 @@ KEYWORDS = set('break case char const continue default do double else enum exter
 
 
 class Page:
-    def __init__(self, source, target, title, body, sections):
+    def __init__(self, source, target, title, body, sections, rows=()):
         self.source, self.target = source, target
         self.title, self.body = title, body
         self.sections = sections  # triples: anchor, heading, the text below it
+        self.rows = rows          # triples: anchor, the code that a table's row begins with, its text
 
 
 @functools.cache
@@ -63,6 +85,14 @@ def is_copied(path):
 
 def text_of(markup):
     return ' '.join(html.unescape(re.sub(r'<[^>]*>', '', markup)).split())
+
+
+def rank_of(source):
+    return 0 if source in START else next(rank for path, rank in RANKS if source.startswith(path))
+
+
+def version_of(top):
+    return re.search(r"version: '([^']*)'", (top / 'meson.build').read_text())[1]
 
 
 def slug(heading, taken):
@@ -82,7 +112,7 @@ def relative(target, origin):
 
 class Website:
     def __init__(self, top, out):
-        self.top, self.out = top, out
+        self.top, self.out, self.version = top, out, version_of(top)
         self.headers = {f'include/{header.path}': header
                         for header in headers.read_all(top / 'include')}
         self.homes = headers.homes(self.headers.values())
@@ -195,7 +225,7 @@ class Website:
         parts = HEADING.split(markup)
         texts = [text_of(parts[0])] + [text_of(part) for part in parts[3::3]]
         markup = self.documented_code(HEADING.sub(heading, markup), source)
-        markup = markup.replace('<table>', '<div class="wide"><table>')
+        markup = EMPTY_HEAD.sub('', markup).replace('<table>', '<div class="wide"><table>')
         markup = markup.replace('</table>', '</table></div>')
         title = next((words for _, level, words in found if level == '1'), source)
         chapters = [(anchor, words) for anchor, level, words in found if level == '2']
@@ -205,7 +235,10 @@ class Website:
         sections = [('', title, texts[0])] if texts[0] else []
         sections += [(anchor, words, text)
                      for (anchor, _, words), text in zip(found, texts[1:])]
-        return Page(source, self.target_of(source), title, markup, sections)
+        rows = [(anchor, text_of(row['name']), text_of(row['rest'].replace('</td>', ' ')))
+                for anchor, part in zip([''] + [anchor for anchor, _, _ in found],
+                                        [parts[0], *parts[3::3]]) for row in ROW.finditer(part)]
+        return Page(source, self.target_of(source), title, markup, sections, rows)
 
     def comment(self, comment, source):
         return ''.join(f'<pre><code>{self.code(part.text, source)}</code></pre>' if part.example
@@ -298,15 +331,16 @@ class Website:
     def groups(self):
         """Return the side bar: pairs of a title and its pages, in order."""
         by_source = {page.source: page for page in self.pages}
-        start = [by_source[source] for source in START if source in by_source]
-        groups = [[title, start if not folder else
-                   sorted((page for page in self.pages
-                           if folder in (page.source, os.path.dirname(page.source))),
-                          key=lambda page: (page.source != folder,
-                                            not page.source.endswith('README.md'), page.source))]
-                  for title, folder in GROUPS]
+        groups = [[title, [by_source[source] for source in sources if source in by_source]]
+                  for title, sources in [('Start', START), *self.manual()]]
+        groups += [[title, sorted((page for page in self.pages
+                                   if folder in (page.source, os.path.dirname(page.source))),
+                                  key=lambda page: (page.source != folder,
+                                                    not page.source.endswith('README.md'),
+                                                    page.source))]
+                   for title, folder in GROUPS]
         placed = {page.source for _, pages in groups for page in pages}
-        inside = next(pages for title, pages in groups if title == 'Inside')
+        inside = next(pages for title, pages in groups if title == CONTRIBUTORS)
         inside[:0] = [page for page in self.pages if page.source not in placed and
                       page.source.startswith('docs/') and page.source.endswith('.md')]
         inside += [page for page in self.pages if page.source == 'src/README.md']
@@ -314,8 +348,16 @@ class Website:
                                        if source in by_source]])
         return [(title, pages) for title, pages in groups if pages]
 
+    def manual(self):
+        """Return the manual by task: pairs of a title and its documents."""
+        groups = [(title, [f'docs/manual/{noun}.md' for noun in nouns]) for title, nouns in MANUAL]
+        listed = {source for _, sources in groups for source in sources}
+        others = sorted(page.source for page in self.pages
+                        if page.source.startswith('docs/manual/') and page.source not in listed)
+        return [*groups, ('More of the manual', others)]
+
     def index(self):
-        """Return the search index: kind, name, page, address, words."""
+        """Return the search index: kind, name, page, address, words, rank."""
         entries = []
         for source, header in self.headers.items():
             for block in header.blocks:
@@ -323,13 +365,18 @@ class Website:
                                    for pair in declaration.names):
                     if self.homes[name] is header:
                         entries.append([kind, name, header.path, self.place_of(name),
-                                        headers.plain(block.comment).replace('`', '')])
+                                        headers.plain(block.comment).replace('`', ''),
+                                        rank_of(source)])
         unique = {entry[3]: entry for entry in entries}
         for page in self.pages:
             for anchor, heading, words in page.sections:
                 address = page.target + ('#' + anchor if anchor else '')
-                unique.setdefault(address, ['text', heading, page.title, address, words])
-        return list(unique.values())
+                unique.setdefault(address, ['text', heading, page.title, address, words,
+                                            rank_of(page.source)])
+        rows = [['row', name, page.title, page.target + ('#' + anchor if anchor else ''), words,
+                 rank_of(page.source)] for page in self.pages if rank_of(page.source) < 2
+                for anchor, name, words in page.rows]
+        return [*unique.values(), *rows]
 
     def write(self):
         self.gather()
@@ -337,11 +384,11 @@ class Website:
         for page in self.pages:
             target = self.out / page.target
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(framed(page, groups))
+            target.write_text(framed(page, groups, self.version))
         (self.out / 'index.js').write_text(
             'coilIndex(' + json.dumps(self.index(), ensure_ascii=False,
                                       separators=(',', ':')) + ');\n')
-        for name in ('style.css', 'search.js'):
+        for name in ('style.css', 'search.js', 'copy.js'):
             shutil.copy(HERE / name, self.out / name)
 
 
@@ -388,7 +435,7 @@ def neighbours(page, groups):
     return ''
 
 
-def framed(page, groups):
+def framed(page, groups, version):
     top = relative('index.html', page.target)
     root = top.removesuffix('index.html')
     title = page.title if page.title == 'coil' else f'{page.title} - coil'
@@ -401,10 +448,11 @@ def framed(page, groups):
 <title>{html.escape(title)}</title>
 <link rel="stylesheet" href="{root}style.css">
 <script defer src="{root}search.js" data-root="{root}"></script>
+<script defer src="{root}copy.js"></script>
 </head>
 <body>
 <header>
-<a class="name" href="{top}">coil</a>
+<a class="name" href="{top}">coil</a> <span class="version">{version}</span>
 <form role="search" action="{top}"><input type="search" name="q" placeholder="Search"
  aria-label="Search" autocomplete="off"></form>
 </header>
