@@ -1,8 +1,9 @@
 /*
- * aio.c - aio_suspend(3).
+ * aio.c - aio_suspend(3), and lio_listio(3) with LIO_WAIT.
  *
  * glibc performs asynchronous I/O on threads, and wakes only those that wait inside it. So
- * the call is tried with a time-out of 0, again and again at growing intervals.
+ * aio_suspend() is tried with a time-out of 0, again and again at growing intervals.
+ * lio_listio() starts the operations with LIO_NOWAIT, and waits for them in the same way.
  */
 #include "waiting.h"
 
@@ -41,4 +42,65 @@ INTERPOSE int aio_suspend64(const struct aiocb64 *const list[], int n,
         return NEXT(aio_suspend64)(list, n, timeout);
     return suspend_in_task((const struct aiocb *const *)list, n,
                            posix__deadline(timeout));
+}
+
+/* ---- lio_listio() ------------------------------------------------------------------ */
+
+#define MOST_PRIORITY 20 /* glibc's AIO_PRIO_DELTA_MAX */
+
+/* True if glibc starts the operation. One with an unknown opcode is started, and fails. */
+static bool is_operation(const struct aiocb *cb)
+{
+    return cb != NULL && cb->aio_lio_opcode != LIO_NOP && cb->aio_reqprio >= 0 &&
+           cb->aio_reqprio <= MOST_PRIORITY;
+}
+
+/* Wait until the operation is done, however it ends. 0 or -1. */
+static int finish_operation(const struct aiocb *cb)
+{
+    int64_t nap = 0;
+
+    while (aio_error(cb) == EINPROGRESS)
+        if (posix__nap(&nap, COIL_NEVER) < 0)
+            return -1;
+    return 0;
+}
+
+/*
+ * `rc` is the result of LIO_NOWAIT: -1 if an operation could not be started. If others
+ * could be, the error is EIO, as after an operation that failed.
+ */
+static int finish_list(struct aiocb *const *list, int n, int rc)
+{
+    bool any = false, all_right = rc == 0;
+    int saved = errno;
+
+    posix__fairly();
+    for (int i = 0; i < n; i++) {
+        if (!is_operation(list[i]))
+            continue;
+        any = true;
+        if (finish_operation(list[i]) < 0)
+            return -1;
+        all_right = all_right && aio_error(list[i]) == 0;
+    }
+    errno = any && !all_right ? EIO : saved;
+    return all_right ? 0 : -1;
+}
+
+INTERPOSE int lio_listio(int mode, struct aiocb *const list[], int n,
+                         struct sigevent *restrict event)
+{
+    if (mode != LIO_WAIT || !IN_TASK() || !posix__may_wait())
+        return NEXT(lio_listio)(mode, list, n, event);
+    return finish_list(list, n, NEXT(lio_listio)(LIO_NOWAIT, list, n, NULL));
+}
+
+INTERPOSE int lio_listio64(int mode, struct aiocb64 *const list[], int n,
+                           struct sigevent *restrict event)
+{
+    if (mode != LIO_WAIT || !IN_TASK() || !posix__may_wait())
+        return NEXT(lio_listio64)(mode, list, n, event);
+    return finish_list((struct aiocb *const *)list, n,
+                       NEXT(lio_listio64)(LIO_NOWAIT, list, n, NULL));
 }

@@ -13,7 +13,7 @@
 #define POSIX__SUSPENDING(X)                                                             \
     /* plain.c, devices.c, 0.1: sockets as below; pipes by `RWF_NOWAIT`; terminals and   \
        FIFOs by `poll`, see below; regular files by the C library */                     \
-    X(read) X(readv) X(__read_chk) X(write) X(writev)                                    \
+    X(read) X(readv) X(__read_chk) X(write) X(writev) X(eventfd_read) X(eventfd_write)   \
     /* receive.c, 0.1: by `MSG_DONTWAIT`; `MSG_WAITALL` and `SO_RCVTIMEO` are            \
        obeyed */                                                                         \
     X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(__recv_chk) X(__recvfrom_chk)           \
@@ -68,6 +68,8 @@
     X(wait) X(wait3) X(wait4) X(waitpid) X(waitid)                                       \
     /* signals.c, 0.1: by a signalfd */                                                  \
     X(sigwait) X(sigwaitinfo) X(sigtimedwait)                                            \
+    /* pausing.c, 0.1: by a signalfd, `sigpause` too; see below */                       \
+    X(pause) X(sigsuspend) X(__xpg_sigpause) X(__sigpause)                               \
     /* locking.c, 0.1: woken by the unlock; see below */                                 \
     X(pthread_mutex_lock) X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock)              \
     /* locking.c, 0.1: the same, until the time given */                                 \
@@ -112,7 +114,10 @@
     X(wordexp)                                                                           \
     /* barriers.c, 0.1: on a thread of its own; tasks and threads may meet at one        \
        barrier */                                                                        \
-    X(pthread_barrier_wait)
+    X(pthread_barrier_wait)                                                              \
+    /* draining.c, 0.1: on a thread of its own, until all is sent; `tcsetattr` only with \
+       `TCSADRAIN` or `TCSAFLUSH` */                                                     \
+    X(tcdrain) X(tcsendbreak) X(tcsetattr)
 
 /* at intervals: the task sleeps between two attempts. */
 #define POSIX__AT_INTERVALS(X)                                                           \
@@ -121,8 +126,12 @@
     X(__open64_2) X(__openat_2) X(__openat64_2) X(fopen) X(fopen64)                      \
     /* messages.c, 0.1: tried with `IPC_NOWAIT` */                                       \
     X(msgrcv) X(msgsnd) X(semop) X(semtimedop)                                           \
-    /* aio.c, 0.1: asynchronous I/O of the C library's threads */                        \
-    X(aio_suspend) X(aio_suspend64)                                                      \
+    /* aio.c, 0.1: asynchronous I/O of the C library's threads; `lio_listio` with        \
+       `LIO_WAIT` */                                                                     \
+    X(aio_suspend) X(aio_suspend64) X(lio_listio) X(lio_listio64)                        \
+    /* lookup_requests.c, 0.1: look-ups of the C library's threads; `getaddrinfo_a` with \
+       `GAI_WAIT` */                                                                     \
+    X(gai_suspend) X(getaddrinfo_a)                                                      \
     /* file_lock.c, 0.1: locks on files (`F_SETLKW`, `F_OFD_SETLKW`) */                  \
     X(flock) X(lockf) X(lockf64) X(fcntl) X(fcntl64)
 
@@ -148,24 +157,28 @@
 
 /* blocks: these may wait and are not interposed. All tasks of the thread wait. */
 #define POSIX__BLOCKING(X)                                                               \
-    /* the C library: until a signal comes */                                            \
-    X(pause) X(sigsuspend)                                                               \
-    /* the C library: until all is written to the terminal */                            \
-    X(tcdrain)                                                                           \
-    /* the C library: with `LIO_WAIT` */                                                 \
-    X(lio_listio)                                                                        \
+    /* the C library: commands that wait, such as those of terminals and of drives */    \
+    X(ioctl)                                                                             \
     /* the C library: FILEs of wide characters */                                        \
     X(fgetwc) X(getwc) X(getwchar) X(fgetws) X(fputwc) X(putwc) X(putwchar) X(fputws)    \
     X(wprintf) X(fwprintf) X(vwprintf) X(vfwprintf) X(wscanf) X(fwscanf) X(vwscanf)      \
     X(vfwscanf)                                                                          \
     /* the C library: where they have to read or to flush; `freopen` of a FIFO, and      \
        `fopen` of one with `,ccs=`, until its other end is open */                       \
-    X(getw) X(putw) X(freopen) X(fseek) X(fseeko) X(fsetpos) X(rewind)                   \
+    X(getw) X(putw) X(gets) X(freopen) X(fseek) X(fseeko) X(fsetpos) X(rewind)           \
     /* the C library: where standard error, or the log's socket, takes no more */        \
-    X(perror) X(psignal) X(err) X(errx) X(warn) X(warnx) X(syslog) X(vsyslog)            \
+    X(perror) X(psignal) X(psiginfo) X(fmtmsg) X(getopt) X(err) X(errx) X(warn) X(warnx) \
+    X(syslog) X(vsyslog)                                                                 \
     /* the C library: if the name service asks a server for users and groups */          \
     X(getpwnam) X(getpwuid) X(getgrnam) X(getgrgid) X(getpwnam_r) X(getpwuid_r)          \
-    X(getgrnam_r) X(getgrgid_r) X(initgroups) X(getgrouplist)                            \
+    X(getgrnam_r) X(getgrgid_r) X(getpwent) X(setpwent) X(getgrent) X(setgrent)          \
+    X(initgroups) X(getgrouplist)                                                        \
+    /* the C library: if the name service asks a server for networks and services */     \
+    X(gethostent) X(sethostent) X(gethostid) X(getnetbyname) X(getnetbyaddr)             \
+    X(getnetent) X(setnetent) X(getservbyname) X(getservbyport) X(getservent)            \
+    X(setservent) X(getprotobyname) X(getprotobynumber) X(getprotoent) X(setprotoent)    \
+    /* the C library: while another process has the lock of the list of logins */        \
+    X(pututxline) X(getutxent) X(getutxid) X(getutxline)                                 \
     /* the C library: regular files: until the disk is done */                           \
     X(pread) X(pwrite) X(preadv) X(pwritev) X(pread64) X(pwrite64) X(preadv64)           \
     X(pwritev64) X(copy_file_range) X(fallocate) X(posix_fallocate) X(ftruncate)

@@ -37,6 +37,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
@@ -46,6 +47,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,6 +97,10 @@ ssize_t __getdelim(char **restrict line, size_t *restrict room, int delimiter,
 int __uflow(FILE *file);
 int __underflow(FILE *file);
 int __overflow(FILE *file, int c);
+
+/* <signal.h> renames sigpause() to one of these. */
+int __xpg_sigpause(int signo);
+int __sigpause(int signo_or_bits, int is_signo);
 
 /* Declared since glibc 2.34. */
 pid_t _Fork(void);

@@ -86,6 +86,15 @@ INTERPOSE ssize_t __read_chk(int fd, void *buf, size_t n, size_t size)
     return posix__read(fd, buf, n);
 }
 
+/* The C library's eventfd_read() calls its own read(). */
+INTERPOSE int eventfd_read(int fd, eventfd_t *value)
+{
+    if (!IN_TASK())
+        return NEXT(eventfd_read)(fd, value);
+    posix__fairly();
+    return posix__read(fd, value, sizeof *value) == (ssize_t)sizeof *value ? 0 : -1;
+}
+
 INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
 {
     struct msghdr message = {.msg_iov = (struct iovec *)parts,
@@ -203,6 +212,14 @@ INTERPOSE ssize_t write(int fd, const void *buf, size_t n)
         return NEXT(write)(fd, buf, n);
     posix__fairly();
     return posix__write(fd, buf, n);
+}
+
+INTERPOSE int eventfd_write(int fd, eventfd_t value)
+{
+    if (!IN_TASK())
+        return NEXT(eventfd_write)(fd, value);
+    posix__fairly();
+    return posix__write(fd, &value, sizeof value) == (ssize_t)sizeof value ? 0 : -1;
 }
 
 INTERPOSE ssize_t writev(int fd, const struct iovec *parts, int count)

@@ -2,9 +2,6 @@
  * signals.c - sigwait(3) and its relatives; polling with a signal mask.
  *
  * Both wait for a signalfd, which is readable when a blocked signal is pending.
- *
- * pause(2) and sigsuspend(2) wait until a handler has run, which the kernel does not
- * report by an event. The C library makes these calls, and they block the thread.
  */
 #include "waiting.h"
 

@@ -2,6 +2,7 @@
 """outside.py BUILD - test the installed form of libcoil-posix.
 
 - It exports the functions of its table, and docs/manual/posix.md contains that table.
+- docs/manual/posix.md lists every cancellation point of POSIX, with what it does in a task.
 - Every function of the table that may wait suspends the task, in the way that the table says.
   This holds if libcoil-posix is linked, preloaded, or used with libcoil.a, and if the call is
   the last statement of a function.
@@ -109,6 +110,64 @@ def manual():
                           stdout=subprocess.PIPE)
     if done.returncode != 0:
         raise Failure(done.stdout)
+
+
+# pthreads(7) names them.
+CANCELLATION_POINTS = """
+    accept access aio_suspend asctime asctime_r catclose catgets catopen chmod chown
+    clock_nanosleep close closedir closelog connect creat ctermid ctime ctime_r dbm_close
+    dbm_delete dbm_fetch dbm_nextkey dbm_open dbm_store dlclose dlopen dprintf endgrent
+    endhostent endnetent endprotoent endpwent endservent endutxent faccessat fchmod fchmodat
+    fchown fchownat fclose fcntl fdatasync fflush fgetc fgetpos fgets fgetwc fgetws fmtmsg
+    fopen fpathconf fprintf fputc fputs fputwc fputws fread freopen fscanf fseek fseeko
+    fsetpos fstat fstatat fsync ftell ftello ftw futimens fwprintf fwrite fwscanf getaddrinfo
+    getc getc_unlocked getchar getchar_unlocked getcwd getdate getdelim getgrent getgrgid
+    getgrgid_r getgrnam getgrnam_r gethostbyaddr gethostbyname gethostent gethostid
+    gethostname getline getlogin getlogin_r getmsg getnameinfo getnetbyaddr getnetbyname
+    getnetent getopt getpmsg getprotobyname getprotobynumber getprotoent getpwent getpwnam
+    getpwnam_r getpwuid getpwuid_r gets getservbyname getservbyport getservent getutxent
+    getutxid getutxline getwc getwchar getwd glob iconv_close iconv_open ioctl link linkat
+    lio_listio localtime localtime_r lockf lseek lstat mkdir mkdirat mkdtemp mkfifo mkfifoat
+    mknod mknodat mkstemp mktime mq_receive mq_send mq_timedreceive mq_timedsend msgrcv msgsnd
+    msync nanosleep nftw open openat opendir openlog pathconf pause pclose perror poll popen
+    posix_fadvise posix_fallocate posix_madvise posix_openpt posix_spawn posix_spawnp
+    posix_trace_clear posix_trace_close posix_trace_create posix_trace_create_withlog
+    posix_trace_eventtypelist_getnext_id posix_trace_eventtypelist_rewind posix_trace_flush
+    posix_trace_get_attr posix_trace_get_filter posix_trace_get_status
+    posix_trace_getnext_event posix_trace_open posix_trace_rewind posix_trace_set_filter
+    posix_trace_shutdown posix_trace_timedgetnext_event posix_typed_mem_open pread printf
+    pselect psiginfo psignal pthread_cond_timedwait pthread_cond_wait pthread_join
+    pthread_rwlock_rdlock pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock
+    pthread_rwlock_wrlock pthread_testcancel putc putc_unlocked putchar putchar_unlocked
+    putmsg putpmsg puts pututxline putwc putwchar pwrite read readdir readdir_r readlink
+    readlinkat readv recv recvfrom recvmsg remove rename renameat rewind rewinddir scandir
+    scanf seekdir select sem_timedwait sem_wait semop send sendmsg sendto setgrent sethostent
+    setnetent setprotoent setpwent setservent setutxent sigpause sigsuspend sigtimedwait
+    sigwait sigwaitinfo sleep stat strerror strerror_r strftime symlink symlinkat sync syslog
+    system tcdrain tmpfile tmpnam ttyname ttyname_r tzset ungetc ungetwc unlink unlinkat
+    usleep utime utimensat utimes vdprintf vfprintf vfwprintf vprintf vwprintf wait waitid
+    waitpid wcsftime wordexp wprintf write writev wscanf
+""".split()
+
+
+def cancellation_points(library):
+    """Those that suspend are exported; those that block are in the table as such."""
+    text = (ROOT / 'docs' / 'manual' / 'posix.md').read_text()
+    text = text[text.index('<!-- cancellation points -->'):]
+    rows = dict(re.findall(r'^\| ([\w, ]+) \| (`.*`) \|$', text.split('\n\n')[0], re.M))
+    rows = {how: re.findall(r'`(\w+)`', names) for how, names in rows.items()}
+    listed = sorted(sum(rows.values(), []))
+    if listed != sorted(CANCELLATION_POINTS):
+        raise Failure('not once in both: ' + ' '.join(
+            sorted(set(listed) ^ set(CANCELLATION_POINTS))))
+    exported = {line.split()[-1].removeprefix('__xpg_') for line in
+                run('nm', '-D', '--defined-only', library).splitlines()}
+    suspending = set(rows['suspends'])
+    if wrong := suspending - exported | (exported & set(listed)) - suspending:
+        raise Failure('exported or said to suspend, not both: ' + ' '.join(sorted(wrong)))
+    blocking = set(rows['blocks the thread, if it has to wait'])
+    if wrong := blocking ^ (table('BLOCKING') & set(listed)):
+        raise Failure('in BLOCKING or said to block, not both: ' + ' '.join(sorted(wrong)))
 
 
 def all_calls():
@@ -279,6 +338,7 @@ def cases(build):
     library = build / 'posix' / 'libcoil-posix.so'
     yield 'exports', lambda: exports(library)
     yield 'manual', manual
+    yield 'cancellation points', lambda: cancellation_points(library)
     yield 'all calls', all_calls
     if shutil.which('objdump'):
         yield 'own calls', lambda: own_calls(build / 'src' / 'libcoil.so')

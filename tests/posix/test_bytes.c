@@ -684,6 +684,33 @@ IO_TEST(write_to_a_terminal_that_another_task_reads)
     free(buf);
 }
 
+SAME(a_terminal_is_drained, false)
+{
+    struct termios settings;
+    int master, slave, ends[2];
+
+    make_pipe(ends);
+    CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
+    SAY(write(slave, "hello", 5));
+    SAY(tcdrain(slave));
+    SAY(tcgetattr(slave, &settings));
+    settings.c_lflag &= ~(tcflag_t)ECHO;
+    SAY(tcsetattr(slave, TCSADRAIN, &settings));
+    SAY(tcgetattr(slave, &settings));
+    say("%d", (settings.c_lflag & ECHO) != 0);
+    SAY(tcsetattr(slave, TCSAFLUSH, &settings));
+    SAY(tcsetattr(slave, 77, &settings));
+    SAY(tcsendbreak(slave, 0));
+    SAY(tcdrain(ends[0]));
+    SAY(tcsetattr(ends[0], TCSADRAIN, &settings));
+    SAY(tcsendbreak(ends[0], 0));
+    close_both(ends);
+    SAY(tcdrain(ends[0]));
+    close(master);
+    SAY(tcdrain(slave));
+    close(slave);
+}
+
 static int write_terminal(void *slave)
 {
     char *buf = large();

@@ -151,3 +151,45 @@ IO_TEST(look_up_in_a_cancelled_task)
     finish_task(busy);
     close(ends[0]);
 }
+
+/* ---- requests for several names ---------------------------------------------------- */
+
+#define REQUESTS 300
+
+/* So many that they are not done at once. The hosts file has the name. */
+SAME(requests_for_names_are_waited_for, true)
+{
+    struct timespec wrong = {0, -1};
+    struct gaicb *requests = calloc(REQUESTS, sizeof *requests), *list[REQUESTS + 1];
+    const struct gaicb *last[2];
+    int done = 0, rc;
+
+    for (int i = 0; i < REQUESTS; i++) {
+        requests[i].ar_name = i % 2 == 0 ? "localhost" : "127.0.0.1";
+        list[i] = &requests[i];
+    }
+    list[REQUESTS] = NULL;
+    SAY(getaddrinfo_a(GAI_WAIT, list, REQUESTS + 1, NULL));
+    for (int i = 0; i < REQUESTS; i++) {
+        done += gai_error(list[i]) == 0;
+        freeaddrinfo(list[i]->ar_result);
+        list[i]->ar_result = NULL;
+    }
+    say("%d", done);
+    SAY(getaddrinfo_a(GAI_NOWAIT, list, REQUESTS, NULL));
+    last[0] = NULL;
+    last[1] = list[REQUESTS - 1];
+    rc = gai_suspend(last, 2, NULL);
+    say("%d", rc == 0 || rc == EAI_ALLDONE); /* depends on when it was done */
+    SAY(gai_error(list[REQUESTS - 1]));
+    SAY(gai_suspend(last, 2, NULL) == EAI_ALLDONE);
+    SAY(gai_suspend(last, 1, NULL) == EAI_ALLDONE);
+    for (int i = 0; i < REQUESTS; i++) {
+        last[0] = list[i];
+        while (gai_error(list[i]) == EAI_INPROGRESS)
+            gai_suspend(last, 1, NULL);
+        freeaddrinfo(list[i]->ar_result);
+    }
+    SAY(gai_suspend(last, 0, &wrong) == EAI_ALLDONE);
+    free(requests);
+}

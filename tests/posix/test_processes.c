@@ -162,8 +162,7 @@ SAME(command_has_the_signal_mask_of_its_caller, true)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* ---- signals
- * ---------------------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------------------- */
 
 static void send_signal(int signo)
 {
@@ -200,6 +199,137 @@ IO_TEST(wait_for_a_signal)
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     compare_in_and_out(wait_for_signals, true);
+}
+
+/* ---- waiting for a signal handler -------------------------------------------------- */
+
+static _Atomic int handled[NSIG];
+static pthread_t pauser;
+
+static void handle(int signo)
+{
+    handled[signo]++;
+}
+
+/* To the waiting thread: another one might get a signal to the process. */
+static void signal_pauser(int signo)
+{
+    pthread_kill(pauser, signo);
+}
+
+static void begin_pauses(void)
+{
+    struct sigaction action = {.sa_handler = handle};
+
+    pauser = pthread_self();
+    handled[SIGUSR1] = handled[SIGUSR2] = 0;
+    CHECK_INT(sigaction(SIGUSR1, &action, NULL), 0);
+    CHECK_INT(sigaction(SIGUSR2, &action, NULL), 0);
+}
+
+static void say_handled(void)
+{
+    sigset_t mask;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    say("handled %d and %d, blocked %d and %d", handled[SIGUSR1], handled[SIGUSR2],
+        sigismember(&mask, SIGUSR1), sigismember(&mask, SIGUSR2));
+}
+
+SAME(pause_until_a_handler_has_run, true)
+{
+    begin_pauses();
+    later(20, signal_pauser, SIGUSR1);
+    SAY(pause());
+    say_handled();
+    finish_later();
+    later(20, signal_pauser, SIGUSR2);
+    SAY(pause());
+    say_handled();
+    finish_later();
+}
+
+SAME(suspend_until_a_blocked_signal_is_handled, true)
+{
+    sigset_t both, none, first;
+
+    begin_pauses();
+    sigemptyset(&none);
+    sigemptyset(&first);
+    sigaddset(&first, SIGUSR1);
+    both = first;
+    sigaddset(&both, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &both, NULL);
+    later(20, signal_pauser, SIGUSR1);
+    SAY(sigsuspend(&none));
+    say_handled();
+    finish_later();
+    signal_pauser(SIGUSR1);
+    SAY(sigsuspend(&none)); /* it is pending already */
+    say_handled();
+    signal_pauser(SIGUSR1);
+    later(20, signal_pauser, SIGUSR2);
+    SAY(sigsuspend(&first)); /* the first one stays blocked */
+    say_handled();
+    finish_later();
+    SAY(sigsuspend(&none));
+    say_handled();
+    later(20, signal_pauser, SIGUSR2);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    SAY(sigpause(SIGUSR2));
+#pragma GCC diagnostic pop
+    say_handled();
+    finish_later();
+    pthread_sigmask(SIG_UNBLOCK, &both, NULL);
+}
+
+SAME(ignored_signals_do_not_end_a_pause, true)
+{
+    sigset_t first, none;
+
+    begin_pauses();
+    sigemptyset(&none);
+    sigemptyset(&first);
+    sigaddset(&first, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &first, NULL);
+    signal(SIGUSR1, SIG_IGN);
+    signal_pauser(SIGUSR1);
+    later(20, signal_pauser, SIGUSR2);
+    SAY(sigsuspend(&none));
+    say_handled();
+    finish_later();
+    pthread_sigmask(SIG_UNBLOCK, &first, NULL);
+}
+
+static int pause_once(void *count)
+{
+    CHECK_INT(pause(), -1);
+    CHECK_INT(errno, EINTR);
+    ++*(int *)count;
+    return 0;
+}
+
+/* As of two threads that pause: each signal ends one pause. */
+IO_TEST(each_signal_ends_the_pause_of_one_task)
+{
+    int count = 0;
+    coil_task *tasks[2];
+
+    begin_pauses();
+    for (int i = 0; i < 2; i++)
+        tasks[i] = start_task(pause_once, &count);
+    coil_sleep(COIL_MSEC(1));
+    for (int i = 1; i <= 2; i++) {
+        CHECK_INT(raise(SIGUSR1), 0);
+        coil_sleep(COIL_MSEC(20));
+        CHECK_INT(count, i);
+        CHECK_INT(handled[SIGUSR1], i);
+    }
+    for (int i = 0; i < 2; i++)
+        finish_task(tasks[i]);
+    CHECK_INT(raise(SIGUSR1), 0);
+    CHECK_INT(handled[SIGUSR1], 3); /* it is not blocked any more */
 }
 
 /* ---- forked in a task

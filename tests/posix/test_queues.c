@@ -8,6 +8,7 @@
 #include <mqueue.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
@@ -611,4 +612,83 @@ SAME(aio_is_waited_for, true)
     SAY(aio_suspend(list, 2, NULL)); /* the operation has already finished */
     finish_later();
     close_both(both);
+}
+
+static void say_operations(struct aiocb *const *list, int n)
+{
+    for (int i = 0; i < n; i++)
+        say("%d: %d, %d", i, aio_error(list[i]), (int)aio_return(list[i]));
+}
+
+SAME(a_list_of_aio_is_waited_for, true)
+{
+    char byte = 0;
+    struct aiocb reading = {.aio_buf = &byte, .aio_nbytes = 1},
+                 writing = {.aio_buf = "x", .aio_nbytes = 1},
+                 nothing = {.aio_lio_opcode = LIO_NOP},
+                 unknown = {.aio_fildes = -1, .aio_lio_opcode = LIO_READ},
+                 wrong = {.aio_lio_opcode = LIO_READ, .aio_reqprio = -1},
+                 strange = {.aio_lio_opcode = 77};
+    struct aiocb *all[] = {&reading, NULL, &nothing, &writing};
+    struct aiocb *some[] = {&reading, &unknown}, *few[] = {&reading, &wrong};
+    struct aiocb *none[] = {&nothing}, *bad[] = {&wrong}, *odd[] = {&strange};
+    int both[2];
+
+    make_unix(both, SOCK_STREAM);
+    reading.aio_fildes = writing.aio_fildes = both[0];
+    reading.aio_lio_opcode = LIO_READ;
+    writing.aio_lio_opcode = LIO_WRITE;
+    later(20, write_byte, both[1]);
+    SAY(lio_listio(LIO_WAIT, all, 4, NULL));
+    say_operations((struct aiocb *const[]){&reading, &writing}, 2);
+    finish_later();
+    later(20, write_byte, both[1]);
+    SAY(lio_listio(LIO_WAIT, some, 2, NULL)); /* EIO */
+    say_operations(some, 2);
+    finish_later();
+    later(20, write_byte, both[1]);
+    SAY(lio_listio(LIO_WAIT, few, 2, NULL)); /* EIO */
+    say_operations((struct aiocb *const[]){&reading}, 1);
+    finish_later();
+    SAY(lio_listio(LIO_WAIT, none, 1, NULL));
+    SAY(lio_listio(LIO_WAIT, bad, 1, NULL)); /* EINVAL */
+    SAY(lio_listio(LIO_WAIT, odd, 1, NULL)); /* EIO */
+    say_operations(odd, 1);
+    SAY(lio_listio(77, all, 4, NULL));
+    close_both(both);
+}
+
+/* ---- counters ---------------------------------------------------------------------- */
+
+static void count_two(int fd)
+{
+    CHECK_INT(eventfd_write(fd, 2), 0);
+}
+
+static void uncount(int fd)
+{
+    eventfd_t count;
+
+    CHECK_INT(eventfd_read(fd, &count), 0);
+}
+
+SAME(counters_are_waited_for, true)
+{
+    eventfd_t count = 0;
+    int fd = eventfd(0, 0);
+
+    later(20, count_two, fd);
+    SAY(eventfd_read(fd, &count));
+    say("%d", (int)count);
+    finish_later();
+    SAY(eventfd_write(fd, (eventfd_t)-2));
+    later(20, uncount, fd);
+    SAY(eventfd_write(fd, 5));
+    finish_later();
+    SAY(eventfd_read(fd, &count));
+    say("%d", (int)count);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    SAY(eventfd_read(fd, &count));
+    close(fd);
+    SAY(eventfd_read(fd, &count));
 }

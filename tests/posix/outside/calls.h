@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -39,6 +40,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -87,6 +89,8 @@ ssize_t __getdelim(char **line, size_t *room, int delimiter, FILE *file);
 int __uflow(FILE *file);
 int __underflow(FILE *file);
 int __overflow(FILE *file, int c);
+int __xpg_sigpause(int signo);
+int __sigpause(int signo_or_bits, int is_signo);
 #ifdef __cplusplus
 }
 #endif
@@ -132,7 +136,14 @@ static mqd_t no_mail, much_mail;
 static struct aiocb64 reading; /* a read that never ends */
 static const struct aiocb *const readings[] = {(const struct aiocb *)(void *)&reading};
 static const struct aiocb64 *const readings64[] = {&reading};
+static struct aiocb listed_reading; /* this and the next one never end, either */
+static struct aiocb64 listed_reading64;
+static struct aiocb *const listed[] = {&listed_reading};
+static struct aiocb64 *const listed64[] = {&listed_reading64};
 static pthread_barrier_t barrier; /* of one */
+static int no_event, full_event, terminal;
+static eventfd_t events;
+static struct termios settings;
 static wordexp_t words;
 static pid_t child;
 static void *page;
@@ -145,6 +156,32 @@ static unsigned char reply[1200], request[512] = {0, 1, 1, 0, 0, 1};
 
 static void never(void)
 {
+}
+
+/* So many look-ups that the last one is not done at once. */
+#define LOOK_UPS 500
+
+static struct gaicb **create_look_ups(void)
+{
+    struct gaicb *requests = (struct gaicb *)calloc(LOOK_UPS, sizeof *requests);
+    struct gaicb **list = (struct gaicb **)calloc(LOOK_UPS, sizeof *list);
+
+    for (int i = 0; i < LOOK_UPS; i++) {
+        requests[i].ar_name = "localhost";
+        list[i] = &requests[i];
+    }
+    return list;
+}
+
+/* Returns a list of the last one. */
+static const struct gaicb *const *start_look_ups(void)
+{
+    static const struct gaicb *last;
+    struct gaicb **list = create_look_ups();
+
+    getaddrinfo_a(GAI_NOWAIT, list, LOOK_UPS, NULL);
+    last = list[LOOK_UPS - 1];
+    return &last;
 }
 
 /*
@@ -202,6 +239,8 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(read, read(quiet[0], &byte, 1))                                                    \
     X(__read_chk, __read_chk(quiet[0], &byte, 1, 1))                                     \
     X(readv, readv(quiet[0], &part, 1))                                                  \
+    X(eventfd_read, eventfd_read(no_event, &events))                                     \
+    X(eventfd_write, eventfd_write(full_event, 1))                                       \
     X(write, write(full[1], &byte, 1))                                                   \
     X(writev, writev(full[1], &part, 1))                                                 \
     X(recv, recv(quiet[0], &byte, 1, 0))                                                 \
@@ -307,6 +346,10 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(sigwait, sigwait(&signals, &signo))                                                \
     X(sigwaitinfo, sigwaitinfo(&signals, NULL))                                          \
     X(sigtimedwait, sigtimedwait(&signals, NULL, &long_time))                            \
+    X(pause, pause())                                                                    \
+    X(sigsuspend, sigsuspend(&signals))                                                  \
+    X(__xpg_sigpause, __xpg_sigpause(SIGUSR1))                                           \
+    X(__sigpause, __sigpause(SIGUSR1, 1))                                                \
     X(pthread_mutex_lock, pthread_mutex_lock(&mutex))                                    \
     X(pthread_mutex_timedlock, pthread_mutex_timedlock(&mutex, &far_away))               \
     X(pthread_mutex_clocklock,                                                           \
@@ -372,7 +415,10 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(system, system("exit 0"))                                                          \
     X(pclose, pclose(popen("exit 0", "r")))                                              \
     X(wordexp, wordexp("$(exit 0)", &words, 0))                                          \
-    X(pthread_barrier_wait, pthread_barrier_wait(&barrier))
+    X(pthread_barrier_wait, pthread_barrier_wait(&barrier))                              \
+    X(tcdrain, tcdrain(terminal))                                                        \
+    X(tcsendbreak, tcsendbreak(terminal, 0))                                             \
+    X(tcsetattr, tcsetattr(terminal, TCSADRAIN, &settings))
 
 /* sync() affects the whole machine, so it is called only once. */
 #define CALLS_FOR_ONCE(X) X(sync, THEN_0(sync()))
@@ -397,6 +443,10 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(semtimedop, semtimedop(set, &take, 1, &long_time))                                 \
     X(aio_suspend, aio_suspend(readings, 1, NULL))                                       \
     X(aio_suspend64, aio_suspend64(readings64, 1, NULL))                                 \
+    X(lio_listio, lio_listio(LIO_WAIT, listed, 1, NULL))                                 \
+    X(lio_listio64, lio_listio64(LIO_WAIT, listed64, 1, NULL))                           \
+    X(gai_suspend, gai_suspend(start_look_ups(), 1, NULL))                               \
+    X(getaddrinfo_a, getaddrinfo_a(GAI_WAIT, create_look_ups(), LOOK_UPS, NULL))         \
     X(flock, flock(file, LOCK_EX))                                                       \
     X(lockf, lockf(file, F_LOCK, 0))                                                     \
     X(lockf64, lockf64(file, F_LOCK, 0))                                                 \
@@ -547,7 +597,23 @@ static int prepare_reading(void)
     reading.aio_fildes = quiet[0];
     reading.aio_buf = &byte;
     reading.aio_nbytes = 1;
+    listed_reading64 = reading;
+    listed_reading64.aio_lio_opcode = LIO_READ;
+    listed_reading.aio_fildes = quiet[0];
+    listed_reading.aio_buf = &byte;
+    listed_reading.aio_nbytes = 1;
+    listed_reading.aio_lio_opcode = LIO_READ;
     return aio_read64(&reading);
+}
+
+static int prepare_events(void)
+{
+    no_event = eventfd(0, EFD_CLOEXEC);
+    full_event = eventfd(0, EFD_CLOEXEC);
+    terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (no_event < 0 || terminal < 0 || tcgetattr(terminal, &settings) < 0)
+        return -1;
+    return eventfd_write(full_event, (eventfd_t)-2);
 }
 
 static int prepare(void)
@@ -557,7 +623,7 @@ static int prepare(void)
     prepare_streams();
     refuse_queries(&resolver);
     refuse_queries(&_res);
-    if (prepare_mail() < 0 || prepare_reading() < 0)
+    if (prepare_mail() < 0 || prepare_reading() < 0 || prepare_events() < 0)
         return -1;
     pthread_barrier_init(&barrier, NULL, 1);
     sem_init(&semaphore, 0, 0);
