@@ -1,6 +1,4 @@
-/*
- * arena.c - chunks of 64 KiB, and larger ones for what is larger.
- */
+/* arena.c - chunks of 64 KiB, or larger for larger objects. */
 #include "arena.h"
 
 #include <stdint.h>
@@ -14,8 +12,8 @@ struct arena_chunk {
     uint64_t bytes[];
 };
 
-/* A chunk of cold memory needs no list to be given back. */
-static char *take_cold(struct arena *arena, size_t room, size_t n)
+/* Cold memory is not listed in `chunks`, because its owner frees it. */
+static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 {
     char *at = cold_take(arena->cold, room);
 
@@ -26,15 +24,18 @@ static char *take_cold(struct arena *arena, size_t room, size_t n)
     return at;
 }
 
-/* What does not fit into the rest of a chunk gets a new one; a large thing gets one of its own,
-   behind the first, whose rest stays in use. */
-static char *take_chunk(struct arena *arena, size_t n)
+/*
+ * Allocate from a new chunk, after an object did not fit into the rest of the first one.
+ * A large object gets a chunk of its own, which is listed second, so that the rest of the
+ * first remains in use.
+ */
+static char *allocate_chunk(struct arena *arena, size_t n)
 {
     size_t room = n > CHUNK_BYTES / 4 ? n : CHUNK_BYTES;
     struct arena_chunk *chunk;
 
     if (arena->cold != NULL)
-        return take_cold(arena, room, n);
+        return allocate_cold(arena, room, n);
     chunk = malloc(sizeof *chunk + room);
     if (chunk == NULL)
         return NULL;
@@ -50,25 +51,27 @@ static char *take_chunk(struct arena *arena, size_t n)
     return (char *)chunk->bytes;
 }
 
-/* Behind so many bytes that are left out, if it comes from the first chunk. */
-static char *take(struct arena *arena, size_t skipped, size_t n)
+/*
+ * Allocate n bytes. In the first chunk, skip `skipped` bytes before them, for alignment.
+ */
+static char *allocate(struct arena *arena, size_t skipped, size_t n)
 {
     char *at = arena->at;
 
     if (at == NULL || skipped + n > (size_t)(arena->end - at))
-        return take_chunk(arena, n);
+        return allocate_chunk(arena, n);
     arena->at += skipped + n;
     return at + skipped;
 }
 
 void *arena_alloc(struct arena *arena, size_t n)
 {
-    return take(arena, -(uintptr_t)arena->at % sizeof(uint64_t), n);
+    return allocate(arena, -(uintptr_t)arena->at % sizeof(uint64_t), n);
 }
 
 char *arena_text(struct arena *arena, const char *text, size_t n)
 {
-    char *copy = take(arena, 0, n + 1);
+    char *copy = allocate(arena, 0, n + 1);
 
     if (copy == NULL)
         return NULL;

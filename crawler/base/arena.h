@@ -1,25 +1,32 @@
 /*
- * arena.h - memory for what lives as long as the crawl: taken in pieces, given back at once.
+ * arena.h - memory for objects that live as long as the crawl: allocated in pieces, freed
+ * all at once.
  */
 #ifndef CRAWLER_ARENA_H
 #define CRAWLER_ARENA_H
 
 #include "cold.h"
 
-/* Zeroes are an empty arena. */
+/* Initialize with zeroes. */
 struct arena {
-    struct cold *cold; /* what it takes its memory from; NULL: from the heap */
+    struct cold *cold; /* where chunks are allocated; NULL: the heap */
     struct arena_chunk *chunks;
-    char *at, *end; /* what is free of the first chunk */
+    char *at, *end; /* the unused part of the first chunk */
 };
 
-/* `n` bytes, not cleared; NULL without memory. Aligned for pointers and 64-bit numbers. */
+/*
+ * Allocate n bytes, not cleared, aligned for pointers and 64-bit numbers. NULL without
+ * memory.
+ */
 void *arena_alloc(struct arena *arena, size_t n);
 
-/* A copy of n bytes with a NUL behind, at any address; NULL without memory. */
+/* Copy n bytes and append a NUL. The copy is not aligned. NULL without memory. */
 char *arena_text(struct arena *arena, const char *text, size_t n);
 
-/* It is empty again. What is cold is given back by who has it. */
+/*
+ * Free everything, and leave the arena empty. Memory from `cold` is freed by the owner of
+ * `cold`.
+ */
 void arena_finish(struct arena *arena);
 
 #endif

@@ -14,7 +14,8 @@ int array_grow(void *array, size_t *capacity, size_t size)
 
     if (longer < *capacity || __builtin_mul_overflow(longer, size, &bytes))
         return -ENOMEM;
-    memcpy(&at, array, sizeof at); /* it is of another type there */
+    /* copied bytewise, because the pointer has another type in the caller */
+    memcpy(&at, array, sizeof at);
     at = realloc(at, bytes);
     if (at == NULL)
         return -ENOMEM;

@@ -12,14 +12,15 @@
 #include <stddef.h>
 
 /*
- * Make room for twice as many elements of `size` bytes, for a few if there is none. `array` is
- * the address of the pointer to them, which may move. 0 or -ENOMEM; then all is as it was.
+ * Double the capacity of an array, or allocate a few elements if it is empty. `size` is
+ * the size of an element. `array` is the address of the pointer to the elements, which
+ * may move. Returns 0, or -ENOMEM and leaves the array unchanged.
  */
 int array_grow(void *array, size_t *capacity, size_t size);
 
 /*
- * The same until it has an element `index`; new elements are zeroes. 0 or -ENOMEM; then all that was
- * there is.
+ * Grow the array until element `index` exists. New elements are zeroes. Returns 0, or
+ * -ENOMEM and keeps all existing elements.
  */
 int array_reach(void *array, size_t *capacity, size_t size, size_t index);
 

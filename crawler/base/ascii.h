@@ -1,6 +1,4 @@
-/*
- * ascii.h - what a byte is in ASCII, whatever the locale.
- */
+/* ascii.h - classify ASCII characters, independent of the locale. */
 #ifndef CRAWLER_ASCII_H
 #define CRAWLER_ASCII_H
 
@@ -16,7 +14,7 @@ static inline bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Of a hexadecimal digit, else -1. */
+/* Return the value of a hexadecimal digit, or -1. */
 static inline int hex_value(char c)
 {
     if (is_digit(c))
@@ -25,7 +23,7 @@ static inline int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* In lower case, if it is a letter. */
+/* Convert a letter to lower case. */
 static inline char to_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;

@@ -1,39 +1,40 @@
 /*
- * blocks.h - an array whose elements never move: in blocks, each of which is made when it is needed.
+ * blocks.h - an array whose elements never move. It consists of blocks, allocated when
+ * first needed.
  *
  *     struct blocks numbers = {.element_bytes = sizeof *number};
  *
- *     number = blocks_reach(&numbers, index);      // zeroes, where nobody has been before
- *     number = blocks_at(&numbers, index);         // of one that was reached
+ *     number = blocks_reach(&numbers, index);   // zeroes if it is new
+ *     number = blocks_at(&numbers, index);      // requires an earlier blocks_reach()
  */
 #ifndef CRAWLER_BLOCKS_H
 #define CRAWLER_BLOCKS_H
 
 #include "cold.h"
 
-#define BLOCKS_ELEMENTS 1024 /* in one of them */
+#define BLOCKS_ELEMENTS 1024 /* in each block */
 
 struct blocks {
     size_t element_bytes;
-    struct cold *cold; /* what blocks are taken from; NULL: from the heap */
+    struct cold *cold; /* where blocks are allocated; NULL: the heap */
     char **at;
-    size_t count; /* of `at`; NULL there: it was never needed */
+    size_t count; /* number of pointers in `at`; NULL there: the block is not allocated */
 };
 
-/* The element, whose block is made if it is missing. NULL without memory. */
+/* Return the element, allocating its block if necessary. NULL without memory. */
 void *blocks_reach(struct blocks *blocks, size_t index);
 
-/* The element of a block that is there. */
+/* Return an element whose block is allocated. */
 static inline void *blocks_at(const struct blocks *blocks, size_t index)
 {
     return blocks->at[index / BLOCKS_ELEMENTS] +
            index % BLOCKS_ELEMENTS * blocks->element_bytes;
 }
 
-/* The same; NULL if its block is missing. */
+/* Return the element, or NULL if its block is not allocated. */
 void *blocks_find(const struct blocks *blocks, size_t index);
 
-/* What is cold is given back by who has it. */
+/* Free the blocks. Memory from `cold` is freed by the owner of `cold`. */
 void blocks_finish(struct blocks *blocks);
 
 #endif

@@ -1,20 +1,20 @@
 /*
- * cold.c - memory that lies in a file.
+ * cold.c - memory backed by a file.
  *
- * The file is mapped in chunks, shared: what is written there is in the kernel's cache of files, and
- * goes to the disk if the machine has a better use for that memory. MADV_DONTNEED takes such pages
- * from the process, and nothing from the file: the next look at them is a fault of about a
- * microsecond, which maps the pages around it as well. Who looks at things in the order in which
- * they lie pays it once for 64 KiB.
+ * The file is mapped in chunks with MAP_SHARED. Written data are in the kernel's page
+ * cache, which goes to the disk if the machine needs the memory. MADV_DONTNEED removes
+ * pages from the process but not from the file. The next access causes a page fault of
+ * about a microsecond, which also maps the pages around it. Code that reads data in the
+ * order of their addresses has one fault for 64 KiB.
  *
  * Invariants
- *   1. A chunk's blocks are allocated before it is mapped: a disk that is full is found there, and
- *      not by SIGBUS at some store.
- *   2. Chunks grow with the whole, by an eighth of it, so that there are few of them.
+ *   1. The blocks of a chunk are allocated before it is mapped. So a full disk is
+ *      detected then, and does not cause SIGBUS at a later write.
+ *   2. A new chunk is an eighth of the total, so that there are few chunks.
  *
- * How much of it is resident only the kernel knows: /proc/self/statm has the pages of files that
- * are mapped, those of libraries among them, which hardly change. Where it cannot be read, all is let go
- * each time.
+ * Only the kernel knows how much of the file is resident. /proc/self/statm has the number
+ * of file pages that are mapped; this includes libraries, whose number hardly changes. If
+ * it cannot be read, all pages are released each time.
  */
 #include "cold.h"
 
@@ -28,7 +28,7 @@
 
 #define FIRST_CHUNK_BYTES ((size_t)1024 * 1024)
 #define ALIGNMENT ((size_t)64)
-#define TENDS_A_LOOK 64 /* at how much of it is resident */
+#define TENDS_A_LOOK 64 /* check the resident size after this many calls of cold_tend() */
 #define BYTES_A_LOOK ((size_t)1024 * 1024)
 
 struct chunk {
@@ -39,20 +39,21 @@ struct chunk {
 };
 
 struct cold {
-    struct chunk *chunks; /* the last one first */
-    size_t used;          /* of the first chunk */
-    size_t total;         /* of all */
-    int fd;               /* of the file; -1: there is none */
+    struct chunk *chunks; /* the newest first */
+    size_t used;          /* in the first chunk */
+    size_t total;         /* of all chunks */
+    int fd;               /* -1: no file */
     off_t file_end;
-    int statm_fd;       /* -1: it cannot be read */
-    size_t least_pages; /* of files that were mapped when all had been let go */
-    unsigned tends;     /* since the last look */
-    size_t taken;       /* the same, bytes */
+    int statm_fd; /* /proc/self/statm; -1: it cannot be read */
+    /* mapped file pages after everything was released: libraries only */
+    size_t least_pages;
+    unsigned tends; /* calls of cold_tend() since the last check */
+    size_t taken;   /* bytes allocated since then */
 };
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* Some file systems cannot make one without a name. */
+/* Some file systems do not support O_TMPFILE. */
 static int open_named(const char *folder)
 {
     char path[PATH_MAX];
@@ -73,7 +74,7 @@ static int open_file(const char *folder)
     return fd >= 0 ? fd : open_named(folder);
 }
 
-/* Invariant 1. NULL if there is no room for it. */
+/* Allocate n bytes of the file and map them. (Invariant 1) NULL if that fails. */
 static char *map_file(struct cold *cold, size_t n)
 {
     char *at;
@@ -94,14 +95,17 @@ static char *map_memory(size_t n)
     return at != MAP_FAILED ? at : NULL;
 }
 
-/* ---- letting go -------------------------------------------------------------------- */
+/* ---- release ----------------------------------------------------------------------- */
 
 static size_t page_bytes(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The pages of files that are mapped; 0 if nobody can tell. (proc_pid_statm(5): shared) */
+/*
+ * Return the number of mapped file pages, or 0 if it is not known. (proc_pid_statm(5):
+ * "shared")
+ */
 static size_t mapped_pages(const struct cold *cold)
 {
     char line[128];
@@ -112,7 +116,7 @@ static size_t mapped_pages(const struct cold *cold)
     return sscanf(line, "%*u %*u %lu", &shared) == 1 ? shared : 0;
 }
 
-static void let_go(struct cold *cold)
+static void release_pages(struct cold *cold)
 {
     for (const struct chunk *chunk = cold->chunks; chunk != NULL; chunk = chunk->next)
         if (chunk->is_of_file)
@@ -120,30 +124,30 @@ static void let_go(struct cold *cold)
     cold->least_pages = mapped_pages(cold);
 }
 
-static void look(struct cold *cold)
+static void check_resident(struct cold *cold)
 {
     size_t pages = mapped_pages(cold);
 
     cold->tends = 0;
     cold->taken = 0;
     if (pages == 0 || pages > cold->least_pages + COLD_BUDGET_BYTES / page_bytes())
-        let_go(cold);
+        release_pages(cold);
 }
 
 void cold_tend(struct cold *cold)
 {
     if (cold != NULL && ++cold->tends >= TENDS_A_LOOK)
-        look(cold);
+        check_resident(cold);
 }
 
-/* ---- taking ------------------------------------------------------------------------ */
+/* ---- input ------------------------------------------------------------------------- */
 
 static size_t round_up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;
 }
 
-/* Invariant 2. */
+/* Return the size of a new chunk. (Invariant 2) */
 static size_t size_of_next(const struct cold *cold, size_t n)
 {
     size_t usual = cold->total / 8;
@@ -174,8 +178,11 @@ static int add_chunk(struct cold *cold, size_t n)
     return 0;
 }
 
-/* One call for what will be written soon, instead of a fault for each page. (since Linux 5.14) */
-static void bring_in(char *at, size_t n)
+/*
+ * Map pages that will soon be written in one call, instead of one fault for each page.
+ * (Linux 5.14 or later)
+ */
+static void populate(char *at, size_t n)
 {
     uintptr_t begin = (uintptr_t)at & ~(page_bytes() - 1);
 
@@ -196,13 +203,13 @@ void *cold_take(struct cold *cold, size_t n)
     cold->used += n;
     cold->taken += n;
     if (cold->taken >= BYTES_A_LOOK)
-        look(cold);
+        check_resident(cold);
     if (cold->chunks->is_of_file && n <= BYTES_A_LOOK)
-        bring_in(at, n);
+        populate(at, n);
     return at;
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 struct cold *cold_create(const char *folder)
 {

@@ -1,12 +1,12 @@
 /*
- * cold.h - memory for what is seldom looked at, so that it need not stay in memory.
+ * cold.h - memory for rarely used data, which the kernel can write to a file.
  *
- *     struct cold *cold = cold_create(folder);     // NULL without memory
- *     at = cold_take(cold, n);                     // an address that stays, as from malloc()
- *     cold_tend(cold);                             // often: it is here that pages leave the process
- *     cold_destroy(cold);                          // all of it at once
+ *     struct cold *cold = cold_create(folder);        // NULL without memory
+ *     at = cold_take(cold, n);               // the address never changes
+ *     cold_tend(cold);                      // often: releases pages
+ *     cold_destroy(cold);                             // frees everything
  *
- * Who looks at what has left it has it back at the same address, a moment later.
+ * Released data stay valid at the same address. Reading them again costs a page fault.
  */
 #ifndef CRAWLER_COLD_H
 #define CRAWLER_COLD_H
@@ -19,23 +19,26 @@
 struct cold;
 
 /*
- * Its file lies in that folder and has no name, so that it goes with the process. Where a file cannot
- * be made or has no room, memory of the process takes its place: NULL for none at all. NULL without memory.
+ * Create cold memory. Its file is in `folder`, and lacks a name, so that it disappears
+ * with the process. If the file cannot be created or is full, or `folder` is NULL,
+ * ordinary memory is used. NULL without memory.
  */
 struct cold *cold_create(const char *folder);
 
-/* False: no file could be made, and all of it is memory. */
+/* False if no file could be created, so that all of it is ordinary memory. */
 bool cold_has_file(const struct cold *cold);
 
-/* Nobody looks at it any more. NULL is accepted. */
+/* Free all cold memory. NULL is allowed. */
 void cold_destroy(struct cold *cold);
 
-/* `n` bytes, zeroes, aligned for anything; NULL without memory. */
+/* Allocate n bytes, zeroed and aligned for any type. NULL without memory. */
 void *cold_take(struct cold *cold, size_t n);
 
-/* Let go of what has come into the process's memory since the last time, if that is more than the budget. It
-   costs next to nothing: call it for each page, and for each target where all are gone through. NULL
-   is accepted. */
+/*
+ * If more than COLD_BUDGET_BYTES of the file are in the process's memory, release these
+ * pages. The call is cheap: make it after each page, and for each target in a loop over
+ * all of them. NULL is allowed.
+ */
 void cold_tend(struct cold *cold);
 
 #endif

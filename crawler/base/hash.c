@@ -1,6 +1,4 @@
-/*
- * hash.c - eight bytes at a time, each folded in by a multiplication that keeps all 128 bits.
- */
+/* hash.c - hash eight bytes at a time, using multiplications with 128-bit results. */
 #include "hash.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * hash.h - the hash of the crawl's tables.
+ * hash.h - the hash function of the crawl's tables.
  *
- * Whoever writes the pages chooses the keys, so the tables hash with a seed that nobody
- * knows: keys that collide cannot be chosen.
+ * The keys come from pages, whose authors may be hostile. A secret seed prevents them
+ * from choosing keys that collide.
  */
 #ifndef CRAWLER_HASH_H
 #define CRAWLER_HASH_H

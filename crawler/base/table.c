@@ -1,9 +1,9 @@
 /*
- * table.c - a hash table that only grows.
+ * table.c - a hash table without removal.
  *
- * Open addressing with linear probing, at most two thirds full. A crawler asks about
- * every link of every page and never forgets one, so there is no removal and no
- * tombstone.
+ * It uses open addressing with linear probing, and is at most two thirds full. A crawler
+ * looks up each link of each page and never forgets a URL, so that neither removal nor
+ * tombstones are needed.
  */
 #include "table.h"
 
@@ -15,8 +15,9 @@
 
 #define FIRST_CAPACITY 64
 
-/* The slot that holds the key, or the free one where it belongs. */
-static struct table_slot *find(const struct table *table, const char *key, uint64_t hash)
+/* Return the slot with this key, or the free slot for it. */
+static struct table_slot *find_slot(const struct table *table, const char *key,
+                                    uint64_t hash)
 {
     for (size_t i = hash;; i++) {
         struct table_slot *slot = &table->slots[i & (table->capacity - 1)];
@@ -25,7 +26,7 @@ static struct table_slot *find(const struct table *table, const char *key, uint6
     }
 }
 
-static int grow(struct table *table)
+static int grow_table(struct table *table)
 {
     struct table old = *table;
     size_t capacity = old.capacity > 0 ? old.capacity * 2 : FIRST_CAPACITY;
@@ -39,7 +40,7 @@ static int grow(struct table *table)
     table->capacity = capacity;
     for (size_t i = 0; i < old.capacity; i++)
         if (old.slots[i].key != NULL)
-            *find(table, old.slots[i].key, old.slots[i].hash) = old.slots[i];
+            *find_slot(table, old.slots[i].key, old.slots[i].hash) = old.slots[i];
     free(old.slots);
     return 0;
 }
@@ -48,7 +49,7 @@ void *table_get(const struct table *table, const char *key)
 {
     if (table->capacity == 0)
         return NULL;
-    return find(table, key, hash_bytes(key, strlen(key), table->seed))->value;
+    return find_slot(table, key, hash_bytes(key, strlen(key), table->seed))->value;
 }
 
 int table_add(struct table *table, const char *key, void *value)
@@ -56,12 +57,12 @@ int table_add(struct table *table, const char *key, void *value)
     uint64_t hash;
 
     if (table->count + 1 > table->capacity / 3 * 2) {
-        int rc = grow(table);
+        int rc = grow_table(table);
         if (rc < 0)
             return rc;
     }
     hash = hash_bytes(key, strlen(key), table->seed);
-    *find(table, key, hash) = (struct table_slot){key, value, hash};
+    *find_slot(table, key, hash) = (struct table_slot){key, value, hash};
     table->count++;
     return 0;
 }

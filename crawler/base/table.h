@@ -1,8 +1,8 @@
 /*
- * table.h - strings to pointers: "have we seen this URL?"
+ * table.h - map strings to pointers, for example URLs to their records.
  *
- * Keys and values are borrowed: a key usually lies in the value it leads to, and must
- * stay unchanged for as long as it is in the table. Zeroes are an empty table.
+ * Keys and values are borrowed. A key is usually part of its value, and must not change
+ * while it is in the table. Initialize with zeroes.
  */
 #ifndef CRAWLER_TABLE_H
 #define CRAWLER_TABLE_H
@@ -23,13 +23,16 @@ struct table {
     uint64_t seed;
 };
 
-/* The value of this key, or NULL. */
+/* Return the value of a key, or NULL. */
 void *table_get(const struct table *table, const char *key);
 
-/* Add a key that is not in the table, with a value other than NULL. 0 or -ENOMEM. */
+/*
+ * Add a key that is not in the table yet. The value must not be NULL. Returns 0 or
+ * -ENOMEM.
+ */
 int table_add(struct table *table, const char *key, void *value);
 
-/* Free the table's own memory. Zeroes are accepted. */
+/* Free the memory of the table itself. A table of zeroes is allowed. */
 void table_finish(struct table *table);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * text.c - bytes that grow, percent-encoding and UTF-8.
+ * text.c - growing byte strings, percent-encoding and UTF-8.
  *
- * Everything here goes over its input once, and a text doubles when it is full: the time
- * is linear whatever the input.
+ * All functions read their input once, and a full text doubles in size. So the time is
+ * linear for any input.
  */
 #include "text.h"
 
@@ -101,8 +101,8 @@ void text_finish(struct text *text)
 /* ---- percent-encoding -------------------------------------------------------------- */
 
 /*
- * For each byte of ASCII, the sets it is in. They are not nested: "'" is for the special
- * query alone, and the backquote for the fragment but not for the query.
+ * The sets that each ASCII byte belongs to. The sets are not nested: "'" is only in the
+ * special query set, and the backquote is in the fragment set, but not in the query set.
  */
 enum {
     ALL = 63,
@@ -179,7 +179,9 @@ void text_add_decoded(struct text *text, const char *s, size_t n)
 
 /* ---- UTF-8 ------------------------------------------------------------------------- */
 
-/* How long the sequence is that this byte begins; 0 for one that begins none. */
+/*
+ * Return the length of the sequence that a byte begins, or 0 for an invalid first byte.
+ */
 static size_t announced_length(unsigned char byte)
 {
     if (byte < 0x80)
@@ -192,8 +194,8 @@ static size_t announced_length(unsigned char byte)
 }
 
 /*
- * A sequence that is not valid ends before the first byte that cannot belong to it. The range of
- * the second byte excludes overlong forms, surrogates, and what is beyond U+10FFFF.
+ * An invalid sequence ends before the first byte that cannot continue it. The range of
+ * the second byte excludes overlong forms, surrogates, and values above U+10FFFF.
  */
 size_t text_utf8_length(const char *text, size_t n, bool *is_valid)
 {

@@ -1,9 +1,10 @@
 /*
- * charset.c - which encoding a page is in, and out of it by iconv(3).
+ * charset.c - find out the encoding of a page, and convert it with iconv(3).
  *
- * It matters for links like <a href="caf\xe9.html">: browsers ask for caf%C3%A9.html, so
- * must we. What is declared is converted before anything looks at it; in UTF-16 not even a tag
- * could be seen before. What is not declared is looked at as it is, and checked meanwhile.
+ * The encoding matters for links like <a href="caf\xe9.html">: browsers request
+ * caf%C3%A9.html, so coil-crawl must do the same. If an encoding is declared, the page is
+ * converted first; in UTF-16 even tags could not be found otherwise. If it is not
+ * declared, the page is searched as it is, and checked for valid UTF-8 meanwhile.
  */
 #include "charset.h"
 
@@ -18,7 +19,10 @@
 
 /* ---- finding out ------------------------------------------------------------------- */
 
-/* False for a label that browsers do not know: then nothing is declared by it. */
+/*
+ * Set the encoding. Returns false, and ignores the declaration, if browsers do not know
+ * the label.
+ */
 static bool set_label(struct charset *charset, const char *label, size_t n)
 {
     const char *name;
@@ -34,8 +38,10 @@ static bool set_label(struct charset *charset, const char *label, size_t n)
     return true;
 }
 
-/* The label in "text/html; charset=label", quoted or not. False if there is none.
-   (WHATWG: extracting a character encoding from a meta element) */
+/*
+ * Find the label in "text/html; charset=label", with or without quotes. Returns false if
+ * it is missing. (WHATWG: extracting a character encoding from a meta element)
+ */
 static bool find_label(const char *text, const char **label, size_t *n)
 {
     for (const char *s = text; (s = strcasestr(s, "charset")) != NULL;) {
@@ -58,12 +64,17 @@ static bool find_label(const char *text, const char **label, size_t *n)
 
 /* ---- <meta> ------------------------------------------------------------------------ */
 
-/* What of a <meta> matters. (WHATWG: prescan a byte stream to determine its encoding) */
+/*
+ * The state of the search for <meta>. (WHATWG: prescan a byte stream to determine its
+ * encoding)
+ */
 struct prescan {
     struct charset charset;
-    bool has_charset, is_pragma; /* of this tag */
-    bool needs_pragma;           /* the charset is in its content */
-    bool has_attribute;          /* for a charset, so that its content does not count */
+    bool has_charset, is_pragma; /* for this tag */
+    /* the charset is in `content`, which counts only with http-equiv */
+    bool needs_pragma;
+    /* the tag has a `charset` attribute, so that `content` does not count */
+    bool has_attribute;
 };
 
 static bool begin_meta(const struct html_name *name, bool is_end, void *arg)
@@ -82,38 +93,38 @@ static bool wants_of_meta(const struct html_name *name, void *arg)
            strcmp(name->bytes, "http-equiv") == 0;
 }
 
-static void take_label(struct prescan *scan, const char *label, size_t n)
+static void add_label(struct prescan *scan, const char *label, size_t n)
 {
     scan->has_charset = set_label(&scan->charset, label, n);
-    /* It was found as ASCII, so it cannot be what it says. (WHATWG: prescan) */
+    /* A declaration that was found as ASCII cannot be in UTF-16. (WHATWG: prescan) */
     if (strncasecmp(scan->charset.label, "utf-16", 6) == 0)
         scan->charset.label[0] = '\0';
 }
 
-static int take_attribute(const struct html_name *name, const struct html_value *value,
-                          void *arg)
+static int on_attribute(const struct html_name *name, const struct html_value *value,
+                        void *arg)
 {
     struct prescan *scan = arg;
     char text[CHARSET_HEAD_BYTES + 1];
     const char *label;
     size_t n = value->n;
 
-    memcpy(text, value->bytes, n); /* of no more than what is looked at */
+    memcpy(text, value->bytes, n); /* at most CHARSET_HEAD_BYTES */
     text[n] = '\0';
     if (strcmp(name->bytes, "http-equiv") == 0) {
         scan->is_pragma = strcasecmp(text, "content-type") == 0;
     } else if (strcmp(name->bytes, "charset") == 0) {
         scan->has_attribute = true;
         scan->needs_pragma = false;
-        take_label(scan, text, n);
+        add_label(scan, text, n);
     } else if (!scan->has_attribute && find_label(text, &label, &n)) {
         scan->needs_pragma = true;
-        take_label(scan, label, n);
+        add_label(scan, label, n);
     }
     return 0;
 }
 
-/* Found: nothing more is looked at. */
+/* If a charset was found, stop. */
 static int end_meta(const struct html_name *name, bool is_end, bool is_self_closing,
                     void *arg)
 {
@@ -125,12 +136,12 @@ static int end_meta(const struct html_name *name, bool is_end, bool is_self_clos
     return scan->has_charset && (scan->is_pragma || !scan->needs_pragma) ? -EALREADY : 0;
 }
 
-/* 1, 0 or -ENOMEM. */
+/* Returns 1, 0 or -ENOMEM. */
 static int find_in_meta(const char *html, size_t n, struct charset *out)
 {
     static const struct html_sink sink = {.tag = begin_meta,
                                           .wants = wants_of_meta,
-                                          .attribute = take_attribute,
+                                          .attribute = on_attribute,
                                           .tag_end = end_meta};
     struct prescan scan = {.has_charset = false};
     struct html_tokenizer tokenizer;
@@ -157,7 +168,7 @@ static bool find_in_type(const char *content_type, struct charset *out)
            set_label(out, label, n);
 }
 
-/* A byte order mark. */
+/* Find a byte order mark. */
 static bool find_mark(const char *text, size_t n, struct charset *out)
 {
     *out = (struct charset){.label = ""};
@@ -170,14 +181,14 @@ static bool find_mark(const char *text, size_t n, struct charset *out)
     return out->mark_bytes > 0;
 }
 
-/* UTF-16 cannot be what declares it byte by byte. */
-static void take_utf_16_for_utf_8(struct charset *charset)
+/* A declaration in ASCII bytes cannot be in UTF-16: use UTF-8 instead. */
+static void replace_utf_16(struct charset *charset)
 {
     if (strncasecmp(charset->label, "utf-16", 6) == 0)
         charset->label[0] = '\0';
 }
 
-/* <?xml version="1.0" encoding="..."?> (HTML: get an XML encoding) */
+/* Find <?xml version="1.0" encoding="..."?>. (HTML: get an XML encoding) */
 static bool find_in_xml(const char *html, size_t n, struct charset *out)
 {
     const char *end, *at, *quote;
@@ -200,7 +211,7 @@ static bool find_in_xml(const char *html, size_t n, struct charset *out)
     quote = memchr(at + 1, *at, (size_t)(end - at - 1));
     if (quote == NULL || !set_label(out, at + 1, (size_t)(quote - at - 1)))
         return false;
-    take_utf_16_for_utf_8(out);
+    replace_utf_16(out);
     return true;
 }
 
@@ -218,7 +229,9 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
     return found < 0 ? found : 0;
 }
 
-/* Those very bytes: it is no rule of CSS, but looks like one. */
+/*
+ * Find @charset. It must consist of exactly these bytes: it only looks like a CSS rule.
+ */
 static bool find_in_rule(const char *css, size_t n, struct charset *out)
 {
     static const char rule[] = "@charset \"";
@@ -233,7 +246,7 @@ static bool find_in_rule(const char *css, size_t n, struct charset *out)
         return false;
     if (!set_label(out, css + at, (size_t)(quote - css) - at))
         return false;
-    take_utf_16_for_utf_8(out);
+    replace_utf_16(out);
     return true;
 }
 
@@ -323,9 +336,9 @@ void charset_converter_close(struct charset_converter *converter)
         iconv_close(converter->back);
 }
 
-/* What has no meaning is left out, and U+FFFD stands for it. */
-static int leave_out(const struct charset_converter *converter, char **text, size_t *n,
-                     charset_take take, void *arg)
+/* Skip an invalid sequence, and write U+FFFD instead. */
+static int skip_invalid(const struct charset_converter *converter, char **text, size_t *n,
+                        charset_take take, void *arg)
 {
     size_t unit = converter->unit < *n ? converter->unit : *n;
 
@@ -334,7 +347,10 @@ static int leave_out(const struct charset_converter *converter, char **text, siz
     return take("\xef\xbf\xbd", 3, arg);
 }
 
-/* Convert all but the beginning of a character at the end. Returns how many bytes that is. */
+/*
+ * Convert everything except an incomplete character at the end. Returns the length of
+ * that character.
+ */
 static ssize_t convert(const struct charset_converter *converter, char *text, size_t n,
                        charset_take take, void *arg)
 {
@@ -352,12 +368,12 @@ static ssize_t convert(const struct charset_converter *converter, char *text, si
         if (error == EINVAL)
             return rc < 0 ? rc : (ssize_t)n;
         if (error != 0 && error != E2BIG && rc >= 0)
-            rc = leave_out(converter, &text, &n, take, arg);
+            rc = skip_invalid(converter, &text, &n, take, arg);
     }
     return rc < 0 ? rc : 0;
 }
 
-/* Add a byte to those that were left. */
+/* Convert an incomplete character after one more byte. */
 static int convert_left(struct charset_converter *converter, char byte, charset_take take,
                         void *arg)
 {
@@ -371,7 +387,7 @@ static int convert_left(struct charset_converter *converter, char byte, charset_
         return (int)rest;
     memmove(left, left + converter->left_n - (size_t)rest, (size_t)rest);
     converter->left_n = (size_t)rest;
-    if (converter->left_n == sizeof converter->left) { /* no character is so long */
+    if (converter->left_n == sizeof converter->left) { /* no character is that long */
         rc = take("\xef\xbf\xbd", 3, arg);
         converter->left_n = 0;
     }
@@ -407,7 +423,7 @@ int charset_convert_end(struct charset_converter *converter, charset_take take, 
 
 /* ---- queries ----------------------------------------------------------------------- */
 
-/* "&#9731;" of the character that is n bytes long. */
+/* Append "&#9731;" for the character of n bytes, percent-encoded. */
 static void add_by_number(struct text *out, const char *s, size_t n)
 {
     char reference[sizeof "%26%23%3B" + 10];
@@ -438,7 +454,7 @@ static void add_in_windows_1252(struct text *out, const char *s, size_t n)
     }
 }
 
-/* One call of iconv(3); NULL ends what has a state. Returns what went wrong, or 0. */
+/* Call iconv(3) once. NULL resets the state. Returns the error, or 0. */
 static int add_converted(iconv_t back, struct text *out, char **s, size_t *n)
 {
     char piece[PIECE_BYTES], *to = piece;

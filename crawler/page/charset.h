@@ -1,6 +1,4 @@
-/*
- * charset.h - pages that are not UTF-8.
- */
+/* charset.h - the encodings of pages that are not UTF-8. */
 #ifndef CRAWLER_CHARSET_H
 #define CRAWLER_CHARSET_H
 
@@ -13,35 +11,41 @@
 #define CHARSET_BYTES 32
 
 struct charset {
-    char label
-        [CHARSET_BYTES]; /* iconv(3)'s name; "" for UTF-8, and for what nobody knows */
-    bool is_declared;    /* else it is UTF-8 unless that is not valid: Windows-1252 */
-    size_t mark_bytes;   /* of the byte order mark, which is none of the text */
+    /* the name for iconv(3); "" for UTF-8, and for unknown encodings */
+    char label[CHARSET_BYTES];
+    /* if not, the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
+    bool is_declared;
+    size_t mark_bytes; /* length of the byte order mark, which is not part of the text */
 };
 
-/* iconv(3)'s name for the encoding with this label, n bytes in any case; "" for UTF-8, and NULL
-   for what browsers do not know. */
+/*
+ * Return the name for iconv(3) of an encoding with this label of n bytes, in upper or
+ * lower case. Returns "" for UTF-8, and NULL for a label that browsers do not know.
+ */
 const char *charset_name(const char *label, size_t n);
 
-/* So much of the beginning of a page settles what is declared. */
+/* The encoding must be declared within this many bytes. */
 #define CHARSET_HEAD_BYTES 1024
 
 /*
- * The encoding of an HTML page by its first bytes: by its byte order mark, else by the charset
- * parameter of `content_type` (which may be NULL), else by a <meta>, else by <?xml encoding="...">.
- * (WHATWG: encoding sniffing algorithm) 0 or -ENOMEM.
+ * Find the encoding of an HTML page. In this order: byte order mark, the charset
+ * parameter of `content_type` (which may be NULL), <meta>, <?xml encoding="...">.
+ * (WHATWG: encoding sniffing algorithm) Returns 0 or -ENOMEM.
  */
 int charset_of(struct charset *charset, const char *content_type, const char *html,
                size_t n);
 
-/* The same of a style sheet: by its byte order mark, else by `content_type`, else by its @charset,
-   else it is UTF-8. (CSS Syntax Level 3, section 3.2, without the encoding of who links to it) */
+/*
+ * The same for a style sheet. In this order: byte order mark, `content_type`, @charset,
+ * UTF-8. (CSS Syntax Level 3, section 3.2, except that the encoding of the linking page
+ * is ignored)
+ */
 void charset_of_sheet(struct charset *charset, const char *content_type, const char *css,
                       size_t n);
 
 bool charset_is_utf8(const struct charset *charset);
 
-/* Is a text UTF-8, that comes in pieces? Begins as zeroes. */
+/* Checks that a text in pieces is valid UTF-8. Initialize with zeroes. */
 struct charset_check {
     int pending;
     bool failed;
@@ -49,36 +53,39 @@ struct charset_check {
 
 void charset_check_utf8(struct charset_check *check, const char *text, size_t n);
 
-/* Takes a piece of UTF-8; what it returns below 0 ends the conversion. */
+/* Receives a piece of UTF-8. A negative return value ends the conversion. */
 typedef int (*charset_take)(const char *text, size_t n, void *arg);
 
-/* A text that comes in pieces, into UTF-8; what has no meaning becomes U+FFFD. */
+/* Converts a text in pieces to UTF-8. Invalid bytes become U+FFFD. */
 struct charset_converter {
     iconv_t iconv;
-    iconv_t
-        back; /* out of UTF-8; (iconv_t)-1 where queries are UTF-8 all the same: UTF-16 */
-    size_t unit;  /* bytes to leave out where there is no meaning */
-    char left[8]; /* the beginning of a character */
+    /* Converts from UTF-8. (iconv_t)-1 for UTF-16, because then queries are UTF-8. */
+    iconv_t back;
+    size_t unit;  /* how many bytes to skip where the text is invalid */
+    char left[8]; /* the incomplete character at the end of the last piece */
     size_t left_n;
 };
 
-/* Fails with -ENOMEM, or -EINVAL for a charset that iconv(3) does not know. May read files:
-   iconv(3) loads modules from disk. */
+/*
+ * Fails with -ENOMEM, or -EINVAL for a charset that iconv(3) does not know. May read
+ * files, because iconv(3) loads modules from disk.
+ */
 int charset_converter_open(struct charset_converter *converter,
                            const struct charset *charset);
 int charset_convert(struct charset_converter *converter, const char *text, size_t n,
                     charset_take take, void *arg);
-/* The text is at its end. */
+/* Call this at the end of the text. */
 int charset_convert_end(struct charset_converter *converter, charset_take take,
                         void *arg);
 /*
- * Append a query of a page of this encoding, NULL for Windows-1252, as browsers ask for it: what is
- * beyond ASCII in the encoding's bytes, percent-encoded, and what that does not have by number,
- * "&#9731;". `s` is UTF-8. (WHATWG, URL: percent-encode after encoding)
+ * Append a query as browsers send it for a page in this encoding; NULL is Windows-1252.
+ * Characters that are not ASCII are converted and percent-encoded. Those that the
+ * encoding lacks become numbers like "&#9731;". `s` is UTF-8. (WHATWG, URL:
+ * percent-encode after encoding)
  */
 void charset_add_query(const struct charset_converter *converter, struct text *out,
                        const char *s, size_t n);
-/* Another text of the same encoding begins. */
+/* Prepare for another text in the same encoding. */
 void charset_converter_reset(struct charset_converter *converter);
 void charset_converter_close(struct charset_converter *converter);
 

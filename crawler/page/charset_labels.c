@@ -1,9 +1,11 @@
 /*
- * charset_labels.c - the labels of encodings that browsers know, and iconv(3)'s names for them.
+ * charset_labels.c - the labels of encodings that browsers know, with the names for
+ * iconv(3).
  *
- * iconv(3) knows more, which browsers do not: UTF-7, UTF-32, EBCDIC. Some labels mean
- * a larger encoding than they say: "iso-8859-1" is Windows-1252. (WHATWG: encodings, names and
- * labels) What the standard decodes to nothing but U+FFFD, as ISO-2022-KR, is not here.
+ * iconv(3) knows more encodings than browsers do, for example UTF-7, UTF-32 and EBCDIC.
+ * Some labels mean a larger encoding than their name: "iso-8859-1" is Windows-1252.
+ * (WHATWG: encodings, names and labels) Encodings like ISO-2022-KR, which the standard
+ * decodes to U+FFFD only, are not listed.
  */
 #include "charset.h"
 
@@ -11,7 +13,7 @@
 #include <strings.h>
 
 static const struct {
-    const char *name, *labels; /* "" is UTF-8 */
+    const char *name, *labels; /* name: "" is UTF-8 */
 } encodings[] = {
     {"", "utf-8 utf8 unicode11utf8 unicode20utf8 x-unicode20utf8 unicode-1-1-utf-8"},
     {"windows-1252",

@@ -18,7 +18,7 @@ struct span {
 
 struct type {
     struct span essence; /* "text/html" */
-    struct span charset; /* n is 0: none */
+    struct span charset; /* n is 0 if there is none */
 };
 
 static struct span trim(struct span span)
@@ -32,7 +32,7 @@ static struct span trim(struct span span)
     return span;
 }
 
-/* (RFC 9110, 5.6.2) */
+/* True for a token. (RFC 9110, 5.6.2) */
 static bool is_token(struct span span)
 {
     for (size_t i = 0; i < span.n; i++)
@@ -42,7 +42,7 @@ static bool is_token(struct span span)
     return span.n > 0;
 }
 
-/* What stands before a separator that is not in a quoted string. */
+/* Return the part before the first separator outside of quotes. */
 static struct span part_before(struct span span, char separator)
 {
     bool in_quotes = false;
@@ -57,7 +57,7 @@ static struct span part_before(struct span span, char separator)
     return (struct span){span.at, n};
 }
 
-/* Cut off the part, and the separator behind it. */
+/* Cut the first part off *rest, with the separator after it. */
 static struct span take_part(struct span *rest, char separator)
 {
     struct span part = part_before(*rest, separator);
@@ -72,7 +72,7 @@ static bool is_word(struct span span, const char *word)
     return span.n == strlen(word) && strncasecmp(span.at, word, span.n) == 0;
 }
 
-/* The value of "charset=x" or "charset="x"", or none. */
+/* Return the value of "charset=x" or "charset="x"", or nothing. */
 static struct span charset_of(struct span parameter)
 {
     struct span value = parameter, name = take_part(&value, '=');
@@ -85,8 +85,8 @@ static struct span charset_of(struct span parameter)
     return is_token(value) ? value : (struct span){NULL, 0};
 }
 
-/* False for what is no type. (WHATWG, MIME Sniffing, 4.4) */
-static bool parse(struct span text, struct type *type)
+/* Returns false if the text is not a type. (WHATWG, MIME Sniffing, 4.4) */
+static bool parse_type(struct span text, struct type *type)
 {
     struct span rest = text, subtype;
 
@@ -105,7 +105,7 @@ bool content_type_is_single(const char *value)
     struct span text = {value, strlen(value)};
     struct type type;
 
-    return part_before(text, ',').n == text.n && parse(text, &type);
+    return part_before(text, ',').n == text.n && parse_type(text, &type);
 }
 
 static bool is_same(struct span a, struct span b)
@@ -122,7 +122,7 @@ int content_type_extract(const char *const *values, size_t count, char **out)
         struct span rest = {values[i], strlen(values[i])};
 
         while (rest.n > 0) {
-            if (!parse(take_part(&rest, ','), &type))
+            if (!parse_type(take_part(&rest, ','), &type))
                 continue;
             if (type.charset.n == 0 && is_same(type.essence, found.essence))
                 type.charset = found.charset;

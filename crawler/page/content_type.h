@@ -1,19 +1,18 @@
-/*
- * content_type.h - the type that headers give a page.
- */
+/* content_type.h - the content type of a page, from its headers. */
 #ifndef CRAWLER_CONTENT_TYPE_H
 #define CRAWLER_CONTENT_TYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True for one type without a list, "text/html; charset=utf-8": it can be taken as it is written. */
+/* True if the value is one type and not a list. Then it can be used as it is. */
 bool content_type_is_single(const char *value);
 
 /*
- * The type of several Content-Type headers, or of one that is a list. The last that is a type counts; its
- * charset may come from one before it of the same type. *out is "text/html;charset=utf-8", for free(), or
- * NULL if there is none. (Fetch: extract a MIME type) 0 or -ENOMEM.
+ * Find the type in several Content-Type headers, or in one that is a list. The last valid
+ * type counts. Its charset may come from an earlier one of the same type. (Fetch: extract
+ * a MIME type) *out is "text/html;charset=utf-8", which the caller frees, or NULL if no
+ * type is valid. Returns 0 or -ENOMEM.
  */
 int content_type_extract(const char *const *values, size_t count, char **out);
 

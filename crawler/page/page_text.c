@@ -1,9 +1,10 @@
 /*
  * page_text.c - the text of an HTML page, and text fragments in it.
  *
- * Both the page and the words of a directive are made alike first: in lower case, with single spaces. Then
- * a directive is a search for bytes, whose ends must be limits of words. White space between a prefix and
- * the text, or the text and a suffix, may be of any kind, the end of a block too.
+ * The page and the words of a directive are normalised in the same way: lower case,
+ * single spaces. Then a directive is a byte search whose matches must begin and end at
+ * word boundaries. Any white space may separate the text from its prefix and suffix, even
+ * the end of a block.
  */
 #include "page_text.h"
 
@@ -23,8 +24,8 @@
 struct extraction {
     struct html_tokenizer tokenizer;
     struct text text;
-    char last;      /* the last byte, while it may grow: ' ', '\n', or another */
-    bool is_hidden; /* within a script or its like */
+    char last; /* the last byte, if more white space may follow: ' ', '\n', or another */
+    bool is_hidden; /* inside a script or similar */
 };
 
 static bool is_block(enum html_element element)
@@ -81,7 +82,7 @@ static bool is_block(enum html_element element)
     }
 }
 
-/* The end of a block takes the place of spaces before it. */
+/* Replace spaces at the end of a block by '\n'. */
 static void end_block(struct extraction *extraction)
 {
     struct text *text = &extraction->text;
@@ -101,7 +102,7 @@ static void add_space(struct extraction *extraction)
         extraction->last = ' ';
 }
 
-/* The length of a space at s, which U+00A0 is as well; 0: there is none. */
+/* Return the length of a space at s, including U+00A0; 0: no space. */
 static size_t space_at(const char *s, size_t n)
 {
     if (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r' || *s == '\f')
@@ -179,14 +180,14 @@ struct span {
     size_t n;
 };
 
-/* The parts, made like the text; n is 0 for one that is not there. */
+/* The parts, normalised like the text. n is 0 for a missing part. */
 struct directive {
     char *texts[4];
     struct span prefix, start, end, suffix;
 };
 
-/* In lower case, with single spaces, without those at the ends; for free(). */
-static char *make_alike(const char *part, size_t n)
+/* Normalise text, without spaces at its ends. The caller frees the result. */
+static char *normalise(const char *part, size_t n)
 {
     struct extraction words = {.last = '\n'};
     char *decoded = strndup(part, n), *lower;
@@ -213,8 +214,8 @@ static struct span take_part(const char **rest, const char *end)
     return part;
 }
 
-/* 1, 0 for what is no directive, or -ENOMEM. (parse a text directive) */
-static int parse(const char *value, size_t n, struct directive *directive)
+/* Returns 1, 0 if it is not a directive, or -ENOMEM. (parse a text directive) */
+static int parse_directive(const char *value, size_t n, struct directive *directive)
 {
     struct span parts[4] = {{NULL, 0}}, *found[4];
     size_t count = 0, used = 0;
@@ -232,7 +233,7 @@ static int parse(const char *value, size_t n, struct directive *directive)
     if (count > 1 && parts[count - 1].n > 1 && parts[count - 1].at[0] == '-') {
         parts[count - 1].at++;
         parts[count - 1].n--;
-        directive->suffix.n = 1; /* there is one */
+        directive->suffix.n = 1; /* a suffix is present */
     }
     found[used++] = &directive->start;
     if (used + (directive->suffix.n > 0) < count)
@@ -242,7 +243,7 @@ static int parse(const char *value, size_t n, struct directive *directive)
     for (size_t i = 0; used == count && i < count; i++) {
         if (parts[i].n == 0)
             return 0;
-        directive->texts[i] = make_alike(parts[i].at, parts[i].n);
+        directive->texts[i] = normalise(parts[i].at, parts[i].n);
         if (directive->texts[i] == NULL)
             return -ENOMEM;
         *found[i] = (struct span){directive->texts[i], strlen(directive->texts[i])};
@@ -254,7 +255,7 @@ static int parse(const char *value, size_t n, struct directive *directive)
 
 /* ---- matching ---------------------------------------------------------------------- */
 
-/* The character that ends before, or begins at, `at`; 0 at an end of the text. */
+/* Return the character before or at `at`; 0 at an end of the text. */
 static uint32_t character_before(const char *text, const char *at)
 {
     const char *s = at;
@@ -272,7 +273,10 @@ static uint32_t character_at(const char *at)
     return n > 0 ? text_utf8_point(at, text_utf8_length(at, n, &is_valid)) : 0;
 }
 
-/* Scripts without spaces between words (Thai, Chinese, Japanese) have limits anywhere. */
+/*
+ * False for scripts without spaces (Thai, Chinese, Japanese), where any place is a word
+ * boundary.
+ */
 static bool is_of_word(uint32_t c)
 {
     if (c < 0x80)
@@ -283,26 +287,28 @@ static bool is_of_word(uint32_t c)
            !(c >= 0xf900 && c <= 0xfaff) && !(c >= 0xff00 && c <= 0xffef) && c < 0x20000;
 }
 
-static bool is_limit(const char *text, const char *at)
+static bool is_boundary(const char *text, const char *at)
 {
     return !is_of_word(character_before(text, at)) || !is_of_word(character_at(at));
 }
 
-static bool is_there(const char *text, const char *at, struct span part,
-                     bool limit_at_end)
+static bool is_part_at(const char *text, const char *at, struct span part,
+                       bool limit_at_end)
 {
     return strncmp(at, part.at, part.n) == 0 &&
-           (!limit_at_end || is_limit(text, at + part.n));
+           (!limit_at_end || is_boundary(text, at + part.n));
 }
 
-/* Find the first place from `at` on, where `end` is the text's. NULL without one. */
-static const char *find(const char *text, const char *end, const char *at,
-                        struct span part, bool limit_at_begin, bool limit_at_end)
+/*
+ * Find the first match from `at` on. `end` is the end of the text. NULL if there is none.
+ */
+static const char *find_part(const char *text, const char *end, const char *at,
+                             struct span part, bool limit_at_begin, bool limit_at_end)
 {
     for (; (at = memchr(at, part.at[0], (size_t)(end - at))) != NULL; at++)
         if ((size_t)(end - at) >= part.n && memcmp(at, part.at, part.n) == 0 &&
-            (!limit_at_begin || is_limit(text, at)) &&
-            (!limit_at_end || is_limit(text, at + part.n)))
+            (!limit_at_begin || is_boundary(text, at)) &&
+            (!limit_at_end || is_boundary(text, at + part.n)))
             return at;
     return NULL;
 }
@@ -312,8 +318,10 @@ static const char *skip_space(const char *at)
     return at + strspn(at, " \n");
 }
 
-/* Return the end of the range that begins with `start` there; NULL if it has none, or another suffix. Then
-   *is_over says whether that holds for all that begin later, too. */
+/*
+ * Return the end of the range that begins with `start`. Returns NULL if the end or the
+ * suffix does not match; *is_over then says whether all later matches would fail, too.
+ */
 static const char *match_end(const char *text, const char *text_end, const char *start,
                              const struct directive *directive, bool *is_over)
 {
@@ -321,12 +329,13 @@ static const char *match_end(const char *text, const char *text_end, const char 
     bool has_suffix = directive->suffix.n > 0;
 
     if (directive->end.n == 0)
-        return !has_suffix || is_there(text, skip_space(at), directive->suffix, true)
+        return !has_suffix || is_part_at(text, skip_space(at), directive->suffix, true)
                    ? at
                    : NULL;
-    while ((at = find(text, text_end, at, directive->end, true, !has_suffix)) != NULL) {
+    while ((at = find_part(text, text_end, at, directive->end, true, !has_suffix)) !=
+           NULL) {
         at += directive->end.n;
-        if (!has_suffix || is_there(text, skip_space(at), directive->suffix, true))
+        if (!has_suffix || is_part_at(text, skip_space(at), directive->suffix, true))
             return at;
     }
     *is_over = true;
@@ -340,11 +349,11 @@ static bool matches(const char *text, const struct directive *directive)
     struct span first = has_prefix ? directive->prefix : directive->start;
     const char *at = text, *end = text + strlen(text);
 
-    while (!is_over &&
-           (at = find(text, end, at, first, true, !has_prefix && ends_word)) != NULL) {
+    while (!is_over && (at = find_part(text, end, at, first, true,
+                                       !has_prefix && ends_word)) != NULL) {
         const char *start = has_prefix ? skip_space(at + first.n) : at;
 
-        if ((!has_prefix || is_there(text, start, directive->start, ends_word)) &&
+        if ((!has_prefix || is_part_at(text, start, directive->start, ends_word)) &&
             match_end(text, end, start, directive, &is_over) != NULL)
             return true;
         at++;
@@ -355,7 +364,7 @@ static bool matches(const char *text, const struct directive *directive)
 static int has_one(const char *text, const char *value, size_t n)
 {
     struct directive directive = {.texts = {NULL}};
-    int rc = parse(value, n, &directive);
+    int rc = parse_directive(value, n, &directive);
 
     if (rc > 0)
         rc = matches(text, &directive);

@@ -1,9 +1,9 @@
 /*
- * plain_text.c - the URLs that are written in plain text.
+ * plain_text.c - find the URLs in plain text.
  *
- * A URL has no end mark in a text. As in RFC 3986, appendix C, white space, quotes and angle brackets
- * delimit it, and so does a bracket that was not opened in it; and as in GitHub's autolinks (GFM, 6.9),
- * the punctuation behind it belongs to the sentence.
+ * In text a URL has no end mark. As in RFC 3986, appendix C, it ends at white space,
+ * quotes and angle brackets, and also at a closing bracket that was not opened inside it.
+ * As in GitHub's autolinks (GFM, 6.9), punctuation at its end belongs to the sentence.
  */
 #include "plain_text.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The character of UTF-8 at s, whose bytes are *length; 0 for one that is malformed. */
+/* Decode the UTF-8 character at s, which has *length bytes; 0 if it is malformed. */
 static unsigned character_at(const char *s, size_t n, size_t *length)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -30,14 +30,14 @@ static unsigned character_at(const char *s, size_t n, size_t *length)
     return c;
 }
 
-/* Beyond ASCII: spaces, and punctuation of Latin, Chinese and Japanese texts. */
+/* Spaces outside of ASCII, and punctuation of Latin, Chinese and Japanese text. */
 static bool is_delimiter(unsigned c)
 {
     return c < 0xa1 || c == 0xab || c == 0xbb || (c >= 0x2000 && c <= 0x206f) ||
            (c >= 0x3000 && c <= 0x303f) || (c >= 0xff00 && c <= 0xff65);
 }
 
-/* The length of what may be a URL at s. */
+/* Return the length of a possible URL at s. */
 static size_t length_at(const char *s, size_t n)
 {
     size_t at = 0, length, round = 0, square = 0;
@@ -46,7 +46,7 @@ static size_t length_at(const char *s, size_t n)
         unsigned char c = (unsigned char)s[at];
 
         if ((c == ')' && round-- == 0) || (c == ']' && square-- == 0))
-            break; /* of the text around it */
+            break; /* the bracket belongs to the surrounding text */
         round += c == '(';
         square += c == '[';
 
@@ -60,7 +60,7 @@ static size_t length_at(const char *s, size_t n)
     return at;
 }
 
-/* The same without the punctuation of the sentence. */
+/* Return the length without the punctuation of the sentence. */
 static size_t without_punctuation(const char *s, size_t n)
 {
     while (n > 0 && strchr("?!.,:;*_~'", s[n - 1]) != NULL)
@@ -68,7 +68,7 @@ static size_t without_punctuation(const char *s, size_t n)
     return n;
 }
 
-/* "http://" or "https://" and a host, which no letter stands before. */
+/* True for "http://" or "https://" and a host, without a letter before it. */
 static bool begins_url(const char *text, size_t n, size_t at)
 {
     size_t scheme = strncasecmp(text + at, "http://", 7) == 0    ? 7
@@ -83,7 +83,10 @@ static bool begins_url(const char *text, size_t n, size_t at)
            text[at + scheme] == '[' || (unsigned char)text[at + scheme] >= 0x80;
 }
 
-/* "http://h/{name}", "http://h/<name>", "http://h/${name}": to be filled in by somebody. */
+/*
+ * True for "http://h/{name}", "http://h/<name>" and "http://h/${name}", which are
+ * templates.
+ */
 static bool has_placeholder(const char *text, size_t n, size_t end)
 {
     if (end == n || text[end] == '{')

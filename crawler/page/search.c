@@ -1,10 +1,11 @@
 /*
- * search.c - from the bytes of a page to URLs: its encoding, its links, what they resolve to.
+ * search.c - from the bytes of a page to URLs: decode the page, find its links, resolve
+ * them.
  *
- * It runs in the loop: finding links takes two milliseconds for a megabyte, and a page comes in
- * pieces of some kilobytes. The first of them are held until the encoding is certain; a page
- * that needs a converter which is not open, the first of its encoding, is held to its end. So is
- * Markdown, which is then read on a thread.
+ * This runs in the event loop: finding links takes two milliseconds for a megabyte, and a
+ * page arrives in pieces of some kilobytes. The first pieces are held until the encoding
+ * is known. The first page in an encoding needs a converter that is not open yet, and is
+ * held to its end. Markdown is held as well, and then read on a thread.
  */
 #include "search.h"
 
@@ -26,19 +27,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* Others get their turn after so many links. */
+/* After this many links other tasks run. */
 #define LINKS_PER_TURN 1000
 
 enum encoding {
-    AS_IT_IS,     /* UTF-8, or Windows-1252 if it is not that */
-    CONVERTED,    /* by the converter that is open */
+    AS_IT_IS,     /* UTF-8, or Windows-1252 if it is not valid UTF-8 */
+    CONVERTED,    /* by the open converter */
     TO_BE_OPENED, /* a converter must be opened first */
-    HELD,         /* to the page's end */
-    SITEMAP,      /* which says itself what it is in */
+    HELD,         /* until the end of the page */
+    SITEMAP,      /* the sitemap declares its own encoding */
     IGNORED,
 };
 
-/* What is searched. */
+/* The type of the page. */
 enum page_type {
     PAGE_HTML,
     PAGE_MARKDOWN,
@@ -48,13 +49,15 @@ enum page_type {
     PAGE_NONE
 };
 
-/* What else it may be. */
+/* Which other types are possible. */
 enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
 
 #define PROBLEM_BYTES 128
 
-/* What is found is visited when so many more have been found: meanwhile the memory that the visit
-   needs comes into the cache. */
+/*
+ * The number of links between finding a link and visiting it. Meanwhile the memory that
+ * the visit needs is loaded into the CPU cache.
+ */
 #define AHEAD 8
 #define SOON (AHEAD / 2)
 
@@ -62,30 +65,30 @@ struct ahead {
     enum search_kind kind;
     struct link link;
     struct html_buffer text; /* link.reference */
-    struct url url;          /* of SEARCH_URL */
+    struct url url;          /* for SEARCH_URL */
     uint64_t mark;
 };
 
 struct search {
     struct links links;
-    char content_type[256]; /* the beginning, which has the charset */
+    char content_type[256]; /* the beginning, which includes the charset */
     enum page_type type;
     enum sitemap_mode sitemap_mode;
     bool else_html;
-    bool is_unknown, takes_text; /* search_expect_unknown() */
-    bool is_cut;                 /* search_break_off() */
-    bool wants_text;             /* search_want_text() */
-    char *page_text;             /* of the page that was searched last */
+    bool is_unknown, takes_text; /* see search_expect_unknown() */
+    bool is_cut;                 /* see search_break_off() */
+    bool wants_text;             /* see search_want_text() */
+    char *page_text;             /* of the last page */
     struct sitemap *sitemap;
     char problem[PROBLEM_BYTES];
     struct charset charset;
     bool knows_charset;
     enum encoding encoding;
-    struct charset_converter converter; /* from `opened`, if that is not "" */
+    /* open if `opened` is not ""; `opened` is its encoding */
+    struct charset_converter converter;
     char opened[CHARSET_BYTES];
-    struct html_buffer held; /* what has come, until there is a converter for it */
-    struct html_buffer
-        text; /* of plain text, or of a page whose text is wanted, in UTF-8 */
+    struct html_buffer held; /* bytes that wait for a converter */
+    struct html_buffer text; /* plain text, or a page whose text is wanted, in UTF-8 */
     struct markdown *markdown;
     struct charset_check check;
     char head[CHARSET_HEAD_BYTES];
@@ -94,7 +97,7 @@ struct search {
     struct whatwg_url base;
     size_t visited;
     const struct search_visitor *visitor;
-    struct ahead ahead[AHEAD]; /* [first, first + waiting) */
+    struct ahead ahead[AHEAD]; /* a ring: [first, first + waiting) */
     size_t first, waiting;
 };
 
@@ -176,7 +179,7 @@ static enum page_type type_of(const char *content_type)
     return is_type(content_type, "text/css") ? PAGE_SHEET : PAGE_HTML;
 }
 
-/* As browsers read it. */
+/* True for XHTML, as in browsers. */
 static bool is_xml(const char *content_type)
 {
     return is_type(content_type, "application/xhtml+xml") ||
@@ -247,14 +250,14 @@ bool search_is_ignored(const struct search *search)
 
 /* ---- sitemaps ---------------------------------------------------------------------- */
 
-/* Then it is XML, which expat reads. */
+/* Sitemaps in UTF-16 must be XML, which expat reads. */
 static bool is_utf16(const char *head, size_t n)
 {
     return n >= 2 &&
            (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0);
 }
 
-/* By what is there of the page. */
+/* Decide by the bytes that have arrived. */
 static bool is_sitemap(const struct search *search)
 {
     bool is_named = search->sitemap_mode == NAMED_SITEMAP;
@@ -266,7 +269,7 @@ static bool is_sitemap(const struct search *search)
     case SITEMAP_INDEX:
         return search->sitemap_mode != MAY_BE_FEED;
     case SITEMAP_RSS:
-    case SITEMAP_ATOM: /* as HTML, its CDATA sections would be taken for tags */
+    case SITEMAP_ATOM: /* HTML would treat its CDATA sections as tags */
         return is_named || search->else_html;
     case SITEMAP_NO_XML:
         return is_named && (is_utf16(head, n) ||
@@ -277,7 +280,7 @@ static bool is_sitemap(const struct search *search)
     return false;
 }
 
-/* False for what is to be searched as HTML. */
+/* Returns false if the page is to be searched as HTML. */
 static bool choose_sitemap(struct search *search)
 {
     bool is_gzip = search->sitemap_mode == NAMED_SITEMAP &&
@@ -300,7 +303,7 @@ static int feed_sitemap(struct search *search, const char *bytes, size_t n)
     return search->sitemap != NULL ? sitemap_feed(search->sitemap, bytes, n) : -ENOMEM;
 }
 
-/* On a thread: a little may be made of much. */
+/* Runs on a thread, because the result may be large. */
 static int inflate_sitemap(void *arg)
 {
     struct search *search = arg;
@@ -326,7 +329,7 @@ static int end_sitemap(struct search *search)
 
 /* ---- a page ------------------------------------------------------------------------ */
 
-static int take(const char *html, size_t n, void *arg)
+static int process_piece(const char *html, size_t n, void *arg)
 {
     struct search *search = arg;
 
@@ -337,7 +340,7 @@ static int take(const char *html, size_t n, void *arg)
     return links_feed(&search->links, html, n);
 }
 
-/* Pages of a site have the same encoding, mostly: one converter stays open. */
+/* Most pages of a site have the same encoding, so that one converter remains open. */
 static enum encoding choose_encoding(struct search *search)
 {
     if (charset_is_utf8(&search->charset))
@@ -348,11 +351,11 @@ static enum encoding choose_encoding(struct search *search)
     return CONVERTED;
 }
 
-static int feed(struct search *search, const char *html, size_t n)
+static int feed_bytes(struct search *search, const char *html, size_t n)
 {
     switch (search->encoding) {
     case CONVERTED:
-        return charset_convert(&search->converter, html, n, take, search);
+        return charset_convert(&search->converter, html, n, process_piece, search);
     case TO_BE_OPENED:
     case HELD:
         return html_buffer_add(&search->held, html, n, SIZE_MAX);
@@ -365,10 +368,10 @@ static int feed(struct search *search, const char *html, size_t n)
     }
     if (!search->charset.is_declared)
         charset_check_utf8(&search->check, html, n);
-    return take(html, n, search);
+    return process_piece(html, n, search);
 }
 
-/* On a thread: it may read files. */
+/* Runs on a thread, because it may read files. */
 static int open_converter(void *arg)
 {
     struct search *search = arg;
@@ -376,7 +379,7 @@ static int open_converter(void *arg)
     return charset_converter_open(&search->converter, &search->charset);
 }
 
-/* What nobody knows might as well not have been declared. */
+/* If iconv(3) does not know the encoding, ignore the declaration. */
 static int begin_converting(struct search *search)
 {
     int rc;
@@ -398,10 +401,10 @@ static int feed_held(struct search *search)
 {
     int rc = begin_converting(search);
 
-    return rc == 0 ? feed(search, search->held.bytes, search->held.n) : rc;
+    return rc == 0 ? feed_bytes(search, search->held.bytes, search->held.n) : rc;
 }
 
-/* Decide by the first bytes how a page without a type is read. */
+/* Decide by the first bytes how to read a page without a type. */
 static void choose_type(struct search *search)
 {
     enum sniffed sniffed = sniff(search->head, search->head_n);
@@ -429,7 +432,7 @@ static int feed_head(struct search *search)
         return 0;
     }
     if (search->sitemap_mode != NO_SITEMAP && choose_sitemap(search))
-        return feed(search, search->head, search->head_n);
+        return feed_bytes(search, search->head, search->head_n);
     if (search->type == PAGE_SHEET || search->type == PAGE_TEXT)
         charset_of_sheet(&search->charset, search->content_type, search->head,
                          search->head_n);
@@ -441,7 +444,7 @@ static int feed_head(struct search *search)
     search->knows_charset = true;
     search->encoding = choose_encoding(search);
     mark_bytes = search->charset.mark_bytes;
-    return feed(search, search->head + mark_bytes, search->head_n - mark_bytes);
+    return feed_bytes(search, search->head + mark_bytes, search->head_n - mark_bytes);
 }
 
 int search_feed(struct search *search, const char *html, size_t n)
@@ -450,16 +453,16 @@ int search_feed(struct search *search, const char *html, size_t n)
     int rc;
 
     if (search->knows_charset)
-        return feed(search, html, n);
+        return feed_bytes(search, html, n);
     memcpy(search->head + search->head_n, html, part);
     search->head_n += part;
     if (search->head_n < sizeof search->head)
         return 0;
     rc = feed_head(search);
-    return rc < 0 ? rc : feed(search, html + part, n - part);
+    return rc < 0 ? rc : feed_bytes(search, html + part, n - part);
 }
 
-/* On a thread: of a long text it takes a while, and of some more stack than a task has. */
+/* Runs on a thread: a long text takes a while, and needs more stack than a task has. */
 static int read_markdown(void *arg)
 {
     struct search *search = arg;
@@ -512,7 +515,7 @@ static int visit_rest(struct search *search)
     return rc;
 }
 
-/* A copy of the link at the end of the line; NULL without memory. */
+/* Append a copy of the link to the ring. NULL without memory. */
 static struct ahead *add_ahead(struct search *search, const struct link *link)
 {
     struct ahead *last = ahead_at(search, search->waiting);
@@ -527,7 +530,7 @@ static struct ahead *add_ahead(struct search *search, const struct link *link)
     return last;
 }
 
-/* Not declared and not valid as UTF-8: Windows-1252, then. */
+/* True if the encoding is not declared and the page is not valid UTF-8. */
 static bool is_windows_1252(const struct search *search)
 {
     return search->encoding == AS_IT_IS && !search->charset.is_declared &&
@@ -541,8 +544,10 @@ static bool is_ascii(const char *s, size_t n)
     return n == 0;
 }
 
-/* A query is in the encoding of its page, unless a style sheet has it: `url`, which has it in UTF-8, is made anew. (HTML:
-   encoding-parse a URL) */
+/*
+ * A query must be in the encoding of its page, except in style sheets. Resolve `url`,
+ * whose query is in UTF-8, again. (HTML: encoding-parse a URL)
+ */
 static int encode_query(const struct search *search, const struct whatwg_url *base,
                         const char *reference, struct url *url)
 {
@@ -570,15 +575,15 @@ static int encode_query(const struct search *search, const struct whatwg_url *ba
     return 0;
 }
 
-/* A base that nothing can be relative to is none. (HTML: set the frozen base URL) */
+/* A base that no URL can be relative to is ignored. (HTML: set the frozen base URL) */
 static bool may_be_base(const struct whatwg_url *url)
 {
     return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
 }
 
-/* `rc` is what resolving it came to: 0, or -EINVAL. Fails as the visitor's function. */
-static int rebase(const struct search *search, const char *reference, struct url *url,
-                  int rc)
+/* `rc` is the result of resolving: 0 or -EINVAL. Fails as the visitor's function. */
+static int rebase_url(const struct search *search, const char *reference, struct url *url,
+                      int rc)
 {
     const struct search_visitor *visitor = search->visitor;
 
@@ -587,8 +592,10 @@ static int rebase(const struct search *search, const char *reference, struct url
     return visitor->rebase(reference, url, visitor->arg);
 }
 
-/* Replace *base by a reference that is relative to it, unless that is malformed. The base of a local
-   file may mean another: "/x" is in the root folder. 0 or -ENOMEM. */
+/*
+ * Resolve a reference against *base, and replace *base by the result if it is valid. For
+ * a local file, "/x" is in the root folder. Returns 0 or -ENOMEM.
+ */
 static int change_base(const struct search *search, const char *reference,
                        struct whatwg_url *base)
 {
@@ -598,7 +605,7 @@ static int change_base(const struct search *search, const char *reference,
     int rc = url_parse(base, reference, &url);
 
     if (visitor->rebase != NULL && (rc == -EINVAL || (rc == 0 && url.kind == URL_FILE)))
-        rc = rebase(search, reference, &url, rc);
+        rc = rebase_url(search, reference, &url, rc);
     if (rc == 0)
         rc = whatwg_url_parse(url.href, url.n, NULL, &next);
     free(url.href);
@@ -613,7 +620,7 @@ static int change_base(const struct search *search, const char *reference,
     return 0;
 }
 
-/* The base that a link has for itself. 0 or -ENOMEM; finish it in any case. */
+/* Find the base of a single link. Returns 0 or -ENOMEM. Finish *base in any case. */
 static int find_own_base(const struct search *search, const char *lines,
                          struct whatwg_url *base)
 {
@@ -631,8 +638,8 @@ static int find_own_base(const struct search *search, const char *lines,
     return rc;
 }
 
-static int resolve(struct search *search, struct ahead *found,
-                   const struct whatwg_url *base)
+static int resolve_link(struct search *search, struct ahead *found,
+                        const struct whatwg_url *base)
 {
     const struct search_visitor *visitor = search->visitor;
     int rc = url_parse(base, found->link.reference, &found->url);
@@ -641,7 +648,7 @@ static int resolve(struct search *search, struct ahead *found,
         (search->encoding == CONVERTED || is_windows_1252(search)))
         rc = encode_query(search, base, found->link.reference, &found->url);
     if (visitor->rebase != NULL && rc != -ENOMEM)
-        rc = rebase(search, found->link.reference, &found->url, rc);
+        rc = rebase_url(search, found->link.reference, &found->url, rc);
     return rc;
 }
 
@@ -657,8 +664,8 @@ static int find_url(struct search *search, struct ahead *found)
         base = &own;
     }
     if (rc == 0)
-        rc = resolve(search, found, base);
-    found->link.base = NULL; /* it lasts for the call alone */
+        rc = resolve_link(search, found, base);
+    found->link.base = NULL; /* valid only during the call */
     whatwg_url_finish(&own);
     if (rc == -ENOMEM)
         return rc;
@@ -692,7 +699,7 @@ static int on_link(const struct link *link, void *arg)
     return rc;
 }
 
-/* Drop the last line, which breaks off: it may end within a URL. */
+/* Drop the last line, which is incomplete and may end within a URL. */
 static void drop_last_line(struct html_buffer *text)
 {
     while (text->n > 0 && text->bytes[text->n - 1] != '\n' &&
@@ -700,7 +707,7 @@ static void drop_last_line(struct html_buffer *text)
         text->n--;
 }
 
-/* End a page of which only the beginning is there. */
+/* End a page whose rest is missing. */
 static int end_cut_page(struct search *search)
 {
     if (search->type == PAGE_MARKDOWN) {
@@ -729,11 +736,11 @@ static int end_page(struct search *search)
     if (rc == 0 && search->type == PAGE_MARKDOWN)
         rc = coil_blocking(COIL_LANE_CPU, read_markdown, search);
     if (rc == 0 && search->encoding == CONVERTED)
-        rc = charset_convert_end(&search->converter, take, search);
+        rc = charset_convert_end(&search->converter, process_piece, search);
     return rc == 0 ? links_end(&search->links) : rc;
 }
 
-/* What is found from here on is relative to `url`. */
+/* Begin visits relative to `url`. */
 static int begin_visits(struct search *search, const char *url,
                         const struct search_visitor *visitor)
 {
@@ -763,7 +770,7 @@ static int visit_page(struct search *search)
     return links_visit(&search->links, is_windows_1252(search), on_link, search);
 }
 
-/* *text, n bytes of Windows-1252, becomes UTF-8. 0 or -ENOMEM. */
+/* Convert *text from Windows-1252 to UTF-8. Returns 0 or -ENOMEM. */
 static int convert_windows_1252(struct html_buffer *text)
 {
     struct html_buffer converted = {NULL};
@@ -780,7 +787,7 @@ static int convert_windows_1252(struct html_buffer *text)
     return 0;
 }
 
-/* On a thread: a page may be long. */
+/* Runs on a thread, because a page may be long. */
 static int read_text(void *arg)
 {
     struct search *search = arg;
@@ -823,7 +830,7 @@ int search_links(struct search *search,
     return rc == 0 ? end_visits(search, find(on_link, search, arg)) : rc;
 }
 
-/* Whoever waits for the next page needs no memory for this one. */
+/* Free the memory of the page, which is not needed while waiting for the next one. */
 void search_cancel(struct search *search)
 {
     html_buffer_finish(&search->held);

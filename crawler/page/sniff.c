@@ -1,8 +1,8 @@
 /*
- * sniff.c - what a page is whose type is unknown, by its first bytes.
+ * sniff.c - guess the type of a page without a content type, from its first bytes.
  *
- * The standard's patterns of images, sound and archives are left out: those have bytes that no text
- * has, or are not searched in any case.
+ * The standard's patterns for images, sound and archives are omitted. These files contain
+ * bytes that text cannot contain, or are not searched in any case.
  */
 #include "sniff.h"
 
@@ -17,7 +17,7 @@ static bool begins(const char *bytes, size_t n, const char *with)
     return n >= length && memcmp(bytes, with, length) == 0;
 }
 
-/* A tag of HTML, which white space or '>' ends. */
+/* True for an HTML tag, followed by white space or '>'. */
 static bool is_html(const char *s, size_t n)
 {
     static const char *const tags[] = {"<!DOCTYPE HTML",

@@ -1,6 +1,4 @@
-/*
- * sniff.h - what a page is whose type is unknown, by its first bytes.
- */
+/* sniff.h - guess the type of a page without a content type, from its first bytes. */
 #ifndef CRAWLER_SNIFF_H
 #define CRAWLER_SNIFF_H
 

@@ -1,17 +1,18 @@
 /*
- * css.c - CSS's tokens, as far as URLs depend on them. (CSS Syntax Level 3, section 4.3)
+ * css.c - tokenize CSS, as far as URLs depend on it. (CSS Syntax Level 3, section 4.3)
  *
- *                    .-- '"' --> STRING --.
- *          .---------|                    |--> TOP        each may hold an escape:
- *     TOP -|-- a name --> NAME -- "url(" --> URL_OPEN         ESCAPE --> HEX --> SKIP_LF
- *          |-- a digit --> INTEGER ... its unit --> NAME        |__ and back to after_escape
- *          '-- "/ *" --> COMMENT                        URL_OPEN -- a quote --> STRING
- *                                                                '-- else --> URL --> URL_END
+ *                  .-- '"' --> STRING --.
+ *        .---------|                    |--> TOP      each may hold an escape:
+ *       TOP -------|-- a name --> NAME -- "url(" --> URL_OPEN      ESCAPE --> HEX --> SKIP_LF
+ *                  |-- a digit --> INTEGER ... its unit --> NAME      |__ and back to after_escape
+ *                  '-- "/ *" --> COMMENT             URL_OPEN -- a quote --> STRING
+ *                                                             '-- else --> URL --> URL_END
  *
- * Each byte is looked at once, or twice where a token ends.
+ * Each byte is read once, or twice where a token ends.
  *
- * What begins with a sign, a dot, '#', '@' or '<' is known by the next byte or two; for each of
- * them there is a state. Numbers are in css_numbers.c, escapes are decoded in css_decode.c.
+ * A token that begins with a sign, a dot, '#', '@' or '<' is recognised by the next one
+ * or two bytes, and has states of its own. Numbers are in css_numbers.c, the decoding of
+ * escapes in css_decode.c.
  */
 #include "css_states.h"
 #include "../html/html_tokenizer.h"
@@ -28,7 +29,7 @@ static bool is_unprintable(char c)
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* The place of a byte of this piece, at or behind where it was last asked for. */
+/* Return the place of a byte. Calls must be in the order of the bytes. */
 static struct html_position place_of(struct css *css, const char *p)
 {
     html_count(&css->counter, css->counted, (size_t)(p - css->counted));
@@ -47,8 +48,8 @@ static void begin_value(struct css *css, const char *p, enum css_kind kind)
     html_buffer_clear(&css->value);
 }
 
-/* The value goes on in the next piece, or has ended before `p`. */
-static void keep_value(struct css *css, const char *p)
+/* Store the value up to `p`, because it ends there or continues in the next piece. */
+static void store_value(struct css *css, const char *p)
 {
     if (css->reads_value &&
         html_buffer_add(&css->value, css->value_at, (size_t)(p - css->value_at),
@@ -57,7 +58,7 @@ static void keep_value(struct css *css, const char *p)
     css->value_at = p;
 }
 
-static void tell(struct css *css, const char *bytes, size_t n, bool cut)
+static void visit_url(struct css *css, const char *bytes, size_t n, bool cut)
 {
     struct css_url url = {(enum css_kind)css->kind, bytes, n, cut, css->place};
     int rc = n > 0 ? css->visit(&url, css->arg) : 0;
@@ -66,7 +67,7 @@ static void tell(struct css *css, const char *bytes, size_t n, bool cut)
         css->rc = rc;
 }
 
-/* It has ended before `p`; all of it is in this piece, unless one has ended in it. */
+/* End the value before `p`. Usually all of it is in the current piece. */
 static void end_value(struct css *css, const char *p)
 {
     if (!css->reads_value)
@@ -74,11 +75,11 @@ static void end_value(struct css *css, const char *p)
     if (css->value.n == 0) {
         size_t n = (size_t)(p - css->value_at);
         bool cut = n > HTML_VALUE_BYTES;
-        tell(css, css->value_at, cut ? HTML_VALUE_BYTES : n, cut);
+        visit_url(css, css->value_at, cut ? HTML_VALUE_BYTES : n, cut);
     } else {
-        keep_value(css, p);
+        store_value(css, p);
         if (css->rc == 0)
-            tell(css, css->value.bytes, css->value.n, css->value.cut);
+            visit_url(css, css->value.bytes, css->value.n, css->value.cut);
     }
     css->reads_value = false;
 }
@@ -96,14 +97,14 @@ static bool is_name(const struct css *css, const char *name)
     return css->name_n == strlen(name) && memcmp(css->name, name, css->name_n) == 0;
 }
 
-static void take_at_rule(struct css *css)
+static void begin_at_rule(struct css *css)
 {
     css->awaits_import = is_name(css, "import");
     css->in_name_rule = is_name(css, "namespace") || is_name(css, "document") ||
                         is_name(css, "-moz-document");
 }
 
-/* Behind the '('. */
+/* After '('. */
 static void open_function(struct css *css)
 {
     if (is_name(css, "url")) {
@@ -128,7 +129,7 @@ STATE(state_name)
     }
     css->state = TOP;
     if (css->name_kind == OF_AT)
-        take_at_rule(css);
+        begin_at_rule(css);
     if (css->name_kind != OF_IDENT || *p != '(')
         return p;
     open_function(css);
@@ -144,9 +145,12 @@ static const char *begin_escape(struct css *css, const char *p, enum css_state a
     return p + 1;
 }
 
-/* A backslash before a newline is no escape: in a string it goes on in the next line, elsewhere it
-   stands for itself, and what was being read has ended. */
-static const char *no_escape(struct css *css, const char *p)
+/*
+ * A backslash before a newline is not an escape. In a string the next line continues the
+ * string. Elsewhere the backslash is a character of its own, and the current token has
+ * ended.
+ */
+static const char *end_escape(struct css *css, const char *p)
 {
     switch (css->after_escape) {
     case STRING:
@@ -154,7 +158,7 @@ static const char *no_escape(struct css *css, const char *p)
         return p + 1;
     case NAME:
         if (css->name_kind == OF_AT && css->name_n > 0)
-            take_at_rule(css);
+            begin_at_rule(css);
         css->awaits_import = false;
         css->state = TOP;
         return p;
@@ -170,7 +174,7 @@ STATE(state_escape)
     if (p == end)
         return p;
     if (css_is_newline(*p))
-        return no_escape(css, p);
+        return end_escape(css, p);
     css->state = css->after_escape;
     if (hex_value(*p) >= 0) {
         css->hex = css->hex_n = 0;
@@ -215,7 +219,7 @@ static const char *begin_string(struct css *css, const char *p)
     return p + 1;
 }
 
-/* A newline ends it, and then it counts for nothing. */
+/* A newline in a string makes it invalid. */
 STATE(state_string)
 {
     while (p < end && *p != css->mark && *p != '\\' && !css_is_newline(*p))
@@ -262,7 +266,7 @@ STATE(state_url)
         return p + 1;
     }
     if (css_is_space(*p)) {
-        keep_value(css, p);
+        store_value(css, p);
         css->value_at = p + 1;
         css->state = URL_END;
         return p + 1;
@@ -276,7 +280,7 @@ STATE(state_url_end)
 {
     while (p < end && css_is_space(*p))
         p++;
-    css->value_at = p; /* white space is none of it */
+    css->value_at = p; /* white space is not part of the value */
     if (p == end)
         return p;
     if (*p == ')')
@@ -327,7 +331,7 @@ STATE(state_comment_star)
     return p + 1;
 }
 
-/* ---- what one byte does not tell --------------------------------------------------- */
+/* ---- multi-byte encodings ---------------------------------------------------------- */
 
 STATE(state_minus)
 {
@@ -429,29 +433,29 @@ static void close_parenthesis(struct css *css)
     css->depth--;
 }
 
-static const char *go_to(struct css *css, const char *p, enum css_state state)
+static const char *set_state(struct css *css, const char *p, enum css_state state)
 {
     css->state = (uint8_t)state;
     return p + 1;
 }
 
-/* A token that begins with a byte of its own kind. */
-static const char *take_mark(struct css *css, const char *p)
+/* Begin a token that its first byte identifies. */
+static const char *begin_token(struct css *css, const char *p)
 {
     switch (*p) {
     case '"':
     case '\'':
         return open_string(css, p);
     case '-':
-        return go_to(css, p, MINUS);
+        return set_state(css, p, MINUS);
     case '.':
-        return go_to(css, p, DOT);
+        return set_state(css, p, DOT);
     case '#':
-        return go_to(css, p, HASH);
+        return set_state(css, p, HASH);
     case '@':
-        return go_to(css, p, AT);
+        return set_state(css, p, AT);
     case '<':
-        return go_to(css, p, LESS);
+        return set_state(css, p, LESS);
     case '(':
         css->depth++;
         break;
@@ -476,7 +480,7 @@ STATE(state_top)
     if (p == end)
         return p;
     if (*p == '/')
-        return go_to(css, p, SLASH);
+        return set_state(css, p, SLASH);
     css->is_import = css->awaits_import;
     css->awaits_import = false;
     if (css_begins_name(*p)) {
@@ -488,7 +492,7 @@ STATE(state_top)
         return p;
     }
     if (*p != '\\')
-        return take_mark(css, p);
+        return begin_token(css, p);
     css_begin_name(css, OF_IDENT);
     return begin_escape(css, p, NAME);
 }
@@ -557,12 +561,12 @@ int css_feed(struct css *css, const char *text, size_t n)
     while (p < end && css->rc == 0)
         p = states[css->state](css, p, end);
     if (css->rc == 0)
-        keep_value(css, end);
+        store_value(css, end);
     place_of(css, end);
     return css->rc;
 }
 
-/* A backslash at the end of a string is none of it. (4.3.5) */
+/* A backslash at the end of an unfinished string is not part of the value. (4.3.5) */
 static size_t value_length(const struct css *css)
 {
     bool is_open = css->state == ESCAPE && css->after_escape == STRING && !css->value.cut;
@@ -573,7 +577,7 @@ static size_t value_length(const struct css *css)
 int css_end(struct css *css)
 {
     if (css->rc == 0 && css->reads_value)
-        tell(css, css->value.bytes, value_length(css), css->value.cut);
+        visit_url(css, css->value.bytes, value_length(css), css->value.cut);
     css->reads_value = false;
     return css->rc;
 }

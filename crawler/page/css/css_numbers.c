@@ -8,7 +8,7 @@
  */
 #include "css_states.h"
 
-/* Behind the digits: its unit, if it has one. */
+/* After the digits, begin the unit, if there is one. */
 static const char *begin_unit(struct css *css, const char *p)
 {
     css->state = TOP;
@@ -57,7 +57,7 @@ CSS_STATE(css_state_fraction)
     return p + 1;
 }
 
-/* Behind an 'e', which is the unit's if no exponent follows. */
+/* After 'e', which begins the unit unless an exponent follows. */
 CSS_STATE(css_state_exponent_e)
 {
     if (p == end)

@@ -1,8 +1,9 @@
 /*
- * css_states.h - what the files of the CSS tokenizer share.
+ * css_states.h - shared by the files of the CSS tokenizer.
  *
- * A state is a function: it takes what it can of a piece, says in `state` how to go on, and
- * returns where it has got to. It is never called with an empty piece.
+ * A state is a function. It reads as much of a piece as it can, sets `state` to the next
+ * state, and returns the address of the first unread byte. It is never called with an
+ * empty piece.
  */
 #ifndef CRAWLER_CSS_STATES_H
 #define CRAWLER_CSS_STATES_H
@@ -14,16 +15,16 @@ enum css_state {
     TOP,
     NAME,
     STRING,
-    URL_OPEN, /* behind "url(" */
+    URL_OPEN, /* after "url(" */
     URL,
-    URL_END, /* behind the white space that ends one */
+    URL_END, /* after the white space at the end of a URL */
     BAD_URL,
     SLASH,
     COMMENT,
     COMMENT_STAR,
-    ESCAPE, /* behind a backslash */
+    ESCAPE, /* after a backslash */
     HEX,
-    SKIP_LF, /* behind a CR: a LF belongs to it */
+    SKIP_LF, /* after a CR, to which a following LF belongs */
     MINUS,
     DOT,
     HASH,
@@ -38,7 +39,7 @@ enum css_state {
     EXPONENT_E,
     EXPONENT_SIGN,
     EXPONENT,
-    NUMBER_MINUS, /* which may begin its unit */
+    NUMBER_MINUS, /* it may begin the unit */
     STATES
 };
 
@@ -55,7 +56,7 @@ CSS_STATE(css_state_exponent_sign);
 CSS_STATE(css_state_exponent);
 CSS_STATE(css_state_number_minus);
 
-/* A name begins with the next byte, or has begun with those that are added to it. */
+/* Begin a name. Its bytes are added later. */
 static inline void css_begin_name(struct css *css, enum css_name_kind kind)
 {
     css->name_kind = (uint8_t)kind;
@@ -73,7 +74,7 @@ static inline bool css_is_space(char c)
     return c == ' ' || c == '\t' || css_is_newline(c);
 }
 
-/* NUL stands for U+FFFD. (3.3) */
+/* NUL counts as U+FFFD. (3.3) */
 static inline bool css_begins_name(char c)
 {
     return is_letter(c) || c == '_' || (c & 0x80) != 0 || c == '\0';
@@ -84,7 +85,7 @@ static inline bool css_is_of_name(char c)
     return css_begins_name(c) || is_digit(c) || c == '-';
 }
 
-/* What an escape of hexadecimal digits means. (4.3.7) */
+/* Return the character of a hexadecimal escape. (4.3.7) */
 static inline uint32_t css_point_of_hex(uint32_t hex)
 {
     return hex == 0 || hex > 0x10ffff || (hex >= 0xd800 && hex <= 0xdfff) ? 0xfffd : hex;

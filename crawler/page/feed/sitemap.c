@@ -1,14 +1,15 @@
 /*
- * sitemap.c - the URLs in a sitemap or a feed.
+ * sitemap.c - find the URLs in a sitemap or a feed.
  *
- *    bytes --> take_bytes --- the first that is not blank -- '<' --> expat --> on_start, on_text, on_end
- *                                  '-- else --> take_lines
+ *     bytes --> process_bytes: the first byte that is not blank
+ *                  |-- '<' --> expat --> on_start, on_text, on_end
+ *                  '-- else --> process_lines
  *
- * URLs are kept one behind the other until they are visited, as those of a page are.
+ * URLs are stored one after the other until they are visited, like those of a page.
  *
- * Expat needs time and memory in proportion to the text, if no token and no nesting is very long:
- * it reads a token from its beginning again with each piece, and keeps each open element. So both
- * have a limit here.
+ * Expat takes time and memory in proportion to the text only if tokens and nesting are
+ * limited: with each piece it reads an unfinished token from its beginning again, and it
+ * stores each open element. So both have limits here.
  */
 #include "sitemap.h"
 
@@ -22,7 +23,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define TOKEN_BYTES ((size_t)256 * 1024) /* of a tag, or a comment */
+#define TOKEN_BYTES ((size_t)256 * 1024) /* of a tag or a comment */
 #define DEPTH_MAX 100
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
 #define PROBLEM_BYTES 128
@@ -34,46 +35,47 @@
 enum form { UNKNOWN, LINES, XML };
 
 struct entry {
-    uint32_t start, n; /* in `bytes` */
-    uint32_t base;     /* where its base begins in `bases`, which a NUL ends; 0: none */
+    uint32_t start, n; /* range in `bytes` */
+    uint32_t base;     /* where its base begins in `bases`, NUL-terminated; 0: none */
     struct html_position place;
-    uint8_t source; /* the row of `sources` */
+    uint8_t source; /* index into `sources` */
     bool cut;
 };
 
 struct sitemap {
     enum form form;
     enum sitemap_root root;
-    size_t total;  /* bytes that were taken */
-    size_t listed; /* URLs that count for the limit */
+    size_t total;  /* number of bytes processed */
+    size_t listed; /* number of URLs that count for the limit */
     struct html_counter counter;
-    size_t mark_n; /* bytes of a byte order mark that were seen */
+    size_t mark_n; /* bytes of the byte order mark so far */
     XML_Parser parser;
-    size_t token_at; /* where in `total` the last token was seen */
+    size_t token_at; /* value of `total` at the last token */
     unsigned depth;
-    int source;                 /* whose text is read: a row of `sources`; -1: none */
-    bool has_text;              /* and it has begun: */
-    struct html_position place; /* there */
-    struct html_buffer text;    /* of the element, or the line, that is read */
+    int source;    /* index into `sources` of the text being read; -1: none */
+    bool has_text; /* the text has begun at `place` */
+    struct html_position place; /* where it began */
+    struct html_buffer text;    /* of the current element or line */
     struct html_buffer bytes;
-    struct html_buffer base;        /* the xml:base of all open elements, a line each */
-    uint32_t base_n[DEPTH_MAX + 2]; /* of it, outside of the element at each depth */
-    struct html_buffer bases;       /* those that entries have */
-    uint32_t last_base;             /* the last of these, if it is `base` still; or 0 */
+    struct html_buffer base; /* the xml:base of all open elements, one per line */
+    /* length of `base` outside of the element at each depth */
+    uint32_t base_n[DEPTH_MAX + 2];
+    struct html_buffer bases; /* the bases of entries */
+    uint32_t last_base;       /* index in `bases` of the current `base`, or 0 */
     struct entry *entries;
     size_t count, capacity;
     char problem[PROBLEM_BYTES];
-    bool is_over; /* nothing more is taken */
+    bool is_over; /* further input is ignored */
     int rc;
 };
 
-/* ---- what counts ------------------------------------------------------------------- */
+/* ---- counting ---------------------------------------------------------------------- */
 
 #define ROOT(name) (1U << SITEMAP_##name)
 
-/* By local name: prefixes are up to the document. */
+/* Elements that contain URLs, by local name, because the document chooses prefixes. */
 static const struct source {
-    const char *name, *attribute; /* NULL: its text */
+    const char *name, *attribute; /* attribute: NULL means the element's text */
     unsigned roots;
 } sources[] = {
     {"loc", NULL, ROOT(URLSET) | ROOT(INDEX)}, /* of images, too */
@@ -97,7 +99,7 @@ static const struct {
              {"RDF", SITEMAP_RSS},
              {"feed", SITEMAP_ATOM}};
 
-/* n bytes of a name, with its prefix. */
+/* `name` has n bytes, including its prefix. */
 static enum sitemap_root root_of_name(const char *name, size_t n)
 {
     const char *colon = memrchr(name, ':', n);
@@ -126,8 +128,8 @@ static bool is_blank(char c)
     return c != '\0' && strchr(BLANK, c) != NULL;
 }
 
-/* Behind `what`, which begins before `end`; or `end`. */
-static const char *behind(const char *s, const char *end, const char *what)
+/* Return the address after `what`, or `end` if it is not found. */
+static const char *skip_past(const char *s, const char *end, const char *what)
 {
     const char *found = memmem(s, (size_t)(end - s), what, strlen(what));
 
@@ -141,13 +143,13 @@ static bool begins(const char *s, const char *end, const char *what)
     return (size_t)(end - s) >= n && memcmp(s, what, n) == 0;
 }
 
-/* Behind its '>', which is not one of its declarations'. */
-static const char *behind_doctype(const char *s, const char *end)
+/* Return the address after the '>' of a document type, not of a declaration in it. */
+static const char *skip_doctype(const char *s, const char *end)
 {
-    const char *close = behind(s, end, ">");
+    const char *close = skip_past(s, end, ">");
 
     if (memchr(s, '[', (size_t)(close - s)) != NULL)
-        return behind(behind(s, end, "]"), end, ">");
+        return skip_past(skip_past(s, end, "]"), end, ">");
     return close;
 }
 
@@ -163,11 +165,11 @@ enum sitemap_root sitemap_root_of(const char *bytes, size_t n)
         if (s == end || *s != '<')
             return is_first && s < end ? SITEMAP_NO_XML : SITEMAP_OTHER;
         if (begins(s, end, "<?"))
-            s = behind(s, end, "?>");
+            s = skip_past(s, end, "?>");
         else if (begins(s, end, "<!--"))
-            s = behind(s + 4, end, "-->");
+            s = skip_past(s + 4, end, "-->");
         else if (begins(s, end, "<!"))
-            s = behind_doctype(s, end);
+            s = skip_doctype(s, end);
         else
             break;
     }
@@ -184,7 +186,7 @@ bool sitemap_is_gzip(const char *bytes, size_t n)
 
 /* ---- what is wrong ----------------------------------------------------------------- */
 
-/* Nothing more is taken. */
+/* Ignore further input. */
 static void stop(struct sitemap *sitemap, const char *problem)
 {
     if (sitemap->is_over)
@@ -204,7 +206,7 @@ static void fail(struct sitemap *sitemap, int rc)
 
 /* ---- xml:base ---------------------------------------------------------------------- */
 
-#define BASE_BYTES_MAX 2048 /* of all that are in force together */
+#define BASE_BYTES_MAX 2048 /* of all bases in force together */
 
 static const char *value_of_name(const char *const *attributes, const char *name)
 {
@@ -214,7 +216,9 @@ static const char *value_of_name(const char *const *attributes, const char *name
     return NULL;
 }
 
-/* An element begins: its base is relative to that around it. (XML Base; RFC 4287, 2) */
+/*
+ * Begin an element. Its base is relative to that of its parent. (XML Base; RFC 4287, 2)
+ */
 static void enter_base(struct sitemap *sitemap, const char *const *attributes)
 {
     const char *value = value_of_name(attributes, "xml:base");
@@ -238,8 +242,8 @@ static void leave_base(struct sitemap *sitemap)
     sitemap->base.n = n;
 }
 
-/* Keep the current base, and return its place in `bases`; 0 without one. */
-static uint32_t keep_base(struct sitemap *sitemap)
+/* Store the current base, and return its index in `bases`; 0 without one. */
+static uint32_t store_base(struct sitemap *sitemap)
 {
     bool is_feed = sitemap->root == SITEMAP_ATOM || sitemap->root == SITEMAP_RSS;
 
@@ -261,9 +265,9 @@ static uint32_t keep_base(struct sitemap *sitemap)
 
 /* ---- URLs -------------------------------------------------------------------------- */
 
-/* A NUL, which only a list may have, ends it. */
-static void keep(struct sitemap *sitemap, const char *url, size_t n, size_t source,
-                 bool cut, struct html_position place)
+/* Store a URL. It ends at a NUL, which only a list can contain. */
+static void store_url(struct sitemap *sitemap, const char *url, size_t n, size_t source,
+                      bool cut, struct html_position place)
 {
     struct entry entry = {.start = (uint32_t)sitemap->bytes.n,
                           .place = place,
@@ -274,7 +278,7 @@ static void keep(struct sitemap *sitemap, const char *url, size_t n, size_t sour
     entry.n = (uint32_t)n;
     if (n == 0)
         return;
-    entry.base = keep_base(sitemap);
+    entry.base = store_base(sitemap);
     if ((sitemap->count == sitemap->capacity &&
          array_grow(&sitemap->entries, &sitemap->capacity, sizeof *sitemap->entries) <
              0) ||
@@ -286,7 +290,7 @@ static void keep(struct sitemap *sitemap, const char *url, size_t n, size_t sour
         sitemap->entries[sitemap->count++] = entry;
 }
 
-/* False if there were as many as a sitemap may have. */
+/* Returns false after the highest number of URLs that a sitemap may have. */
 static bool may_list(struct sitemap *sitemap)
 {
     if (sitemap->listed++ < SITEMAP_URLS)
@@ -295,20 +299,23 @@ static bool may_list(struct sitemap *sitemap)
     return false;
 }
 
-/* The text that was read, without the white space behind it; what is before it was left out. */
-static void keep_text(struct sitemap *sitemap, size_t source)
+/*
+ * Store the text of an element, without white space at its end. White space before it was
+ * skipped.
+ */
+static void store_text(struct sitemap *sitemap, size_t source)
 {
     struct html_buffer *text = &sitemap->text;
 
     while (text->n > 0 && is_blank(text->bytes[text->n - 1]))
         text->n--;
     if (text->n > 0)
-        keep(sitemap, text->bytes, text->n, source, text->cut, sitemap->place);
+        store_url(sitemap, text->bytes, text->n, source, text->cut, sitemap->place);
     html_buffer_clear(text);
     sitemap->has_text = false;
 }
 
-/* Some of it, which begins at `place`. */
+/* Append a part of the text, which begins at `place`. */
 static void add_text(struct sitemap *sitemap, const char *bytes, size_t n,
                      struct html_position place)
 {
@@ -333,10 +340,10 @@ static void add_text(struct sitemap *sitemap, const char *bytes, size_t n,
 static void end_line(struct sitemap *sitemap)
 {
     if (sitemap->has_text && may_list(sitemap))
-        keep_text(sitemap, 0);
+        store_text(sitemap, 0);
 }
 
-static void take_lines(struct sitemap *sitemap, const char *bytes, size_t n)
+static void process_lines(struct sitemap *sitemap, const char *bytes, size_t n)
 {
     const char *s = bytes, *end = bytes + n;
 
@@ -356,7 +363,10 @@ static void take_lines(struct sitemap *sitemap, const char *bytes, size_t n)
 
 /* ---- XML --------------------------------------------------------------------------- */
 
-/* Of the token that expat is at; `counter` is where the text began that it was given. */
+/*
+ * Return the place of the current token of expat. `counter` is the place of the piece's
+ * beginning.
+ */
 static struct html_position place_in_xml(const struct sitemap *sitemap)
 {
     struct html_position begin = sitemap->counter.place;
@@ -375,7 +385,7 @@ static const char *value_of(const char *const *attributes, const char *name)
     return NULL;
 }
 
-static void take_attribute(struct sitemap *sitemap, size_t source, const char *value)
+static void store_attribute(struct sitemap *sitemap, size_t source, const char *value)
 {
     size_t n;
 
@@ -383,11 +393,11 @@ static void take_attribute(struct sitemap *sitemap, size_t source, const char *v
     n = strlen(value);
     while (n > 0 && is_blank(value[n - 1]))
         n--;
-    keep(sitemap, value, n < HTML_VALUE_BYTES ? n : HTML_VALUE_BYTES, source,
-         n > HTML_VALUE_BYTES, place_in_xml(sitemap));
+    store_url(sitemap, value, n < HTML_VALUE_BYTES ? n : HTML_VALUE_BYTES, source,
+              n > HTML_VALUE_BYTES, place_in_xml(sitemap));
 }
 
-/* A hub is told of what is new, and is no page. (WebSub) */
+/* True for a hub, which receives notifications, and is not a page. (WebSub) */
 static bool is_hub(const char *const *attributes)
 {
     const char *rel = value_of(attributes, "rel");
@@ -395,7 +405,7 @@ static bool is_hub(const char *const *attributes)
     return rel != NULL && strcmp(rel, "hub") == 0;
 }
 
-static void take_element(struct sitemap *sitemap, const char *name,
+static void begin_source(struct sitemap *sitemap, const char *name,
                          const char *const *attributes)
 {
     for (size_t i = 0; i < SOURCE_COUNT; i++) {
@@ -407,7 +417,7 @@ static void take_element(struct sitemap *sitemap, const char *name,
         value =
             source->attribute != NULL ? value_of(attributes, source->attribute) : NULL;
         if (value != NULL && !is_hub(attributes))
-            take_attribute(sitemap, i, value);
+            store_attribute(sitemap, i, value);
         if (source->attribute != NULL)
             continue;
         sitemap->source = (int)i;
@@ -416,7 +426,10 @@ static void take_element(struct sitemap *sitemap, const char *name,
     }
 }
 
-/* The locations of <url> and <sitemap>, which are two deep, are those that the protocol counts. */
+/*
+ * True for the locations that the protocol counts: those in <url> and <sitemap>, at depth
+ * two.
+ */
 static bool is_listed(const struct sitemap *sitemap, const char *name)
 {
     return sitemap->depth == 3 && strcmp(name, "loc") == 0;
@@ -440,7 +453,7 @@ static void on_start(void *arg, const char *qualified, const char **attributes)
     else if (sitemap->depth > DEPTH_MAX)
         stop(sitemap, "its elements are nested too deep");
     else if (!is_listed(sitemap, name) || may_list(sitemap))
-        take_element(sitemap, name, attributes);
+        begin_source(sitemap, name, attributes);
 }
 
 static void on_end(void *arg, const char *name)
@@ -450,7 +463,7 @@ static void on_end(void *arg, const char *name)
     (void)name;
     sitemap->token_at = sitemap->total;
     if (sitemap->source >= 0 && !sitemap->is_over)
-        keep_text(sitemap, (size_t)sitemap->source);
+        store_text(sitemap, (size_t)sitemap->source);
     if (sitemap->depth <= DEPTH_MAX)
         leave_base(sitemap);
     sitemap->depth--;
@@ -468,7 +481,7 @@ static void on_text(void *arg, const char *text, int n)
              sitemap->has_text ? sitemap->place : place_in_xml(sitemap));
 }
 
-/* Whatever else there is: comments, and references that are not known. */
+/* Everything else: comments, and unknown references. */
 static void on_other(void *arg, const char *text, int n)
 {
     struct sitemap *sitemap = arg;
@@ -491,7 +504,7 @@ static void on_doctype(void *arg, const char *name, const char *system_id,
         stop(sitemap, "its document type has declarations, which are refused");
 }
 
-/* Functions of this file, so that the tests can make them fail. */
+/* Functions of this file, so that tests can let them fail. */
 static void *allocate(size_t n)
 {
     return malloc(n);
@@ -502,14 +515,15 @@ static void *reallocate(void *old, size_t n)
     return realloc(old, n);
 }
 
-static void release(void *old)
+static void release_memory(void *old)
 {
     free(old);
 }
 
 static void begin_xml(struct sitemap *sitemap)
 {
-    static const XML_Memory_Handling_Suite memory = {allocate, reallocate, release};
+    static const XML_Memory_Handling_Suite memory = {allocate, reallocate,
+                                                     release_memory};
 
     sitemap->form = XML;
     sitemap->parser = XML_ParserCreate_MM(NULL, &memory, NULL);
@@ -524,7 +538,8 @@ static void begin_xml(struct sitemap *sitemap)
     XML_SetStartDoctypeDeclHandler(sitemap->parser, on_doctype);
 }
 
-static void take_xml(struct sitemap *sitemap, const char *bytes, size_t n, bool is_final)
+static void process_xml(struct sitemap *sitemap, const char *bytes, size_t n,
+                        bool is_final)
 {
     char problem[PROBLEM_BYTES];
     enum XML_Error error;
@@ -555,13 +570,13 @@ static bool is_mark(const struct sitemap *sitemap, char c)
     return sitemap->mark_n < 3 && c == mark[sitemap->mark_n];
 }
 
-/* UTF-16 begins with its byte order mark, which expat wants to see. */
+/* Besides '<', the byte order mark of UTF-16, which expat needs. */
 static bool begins_xml(char c)
 {
     return c == '<' || c == '\xff' || c == '\xfe';
 }
 
-/* What is before the first byte that tells. Returns what is behind it. */
+/* Skip white space and a byte order mark. Returns the address of the rest. */
 static const char *skip_beginning(struct sitemap *sitemap, const char *s, const char *end)
 {
     while (s < end) {
@@ -582,7 +597,7 @@ static const char *skip_beginning(struct sitemap *sitemap, const char *s, const 
     return s;
 }
 
-static void take_bytes(struct sitemap *sitemap, const char *bytes, size_t n)
+static void process_bytes(struct sitemap *sitemap, const char *bytes, size_t n)
 {
     const char *s = bytes, *end = bytes + n;
 
@@ -591,9 +606,9 @@ static void take_bytes(struct sitemap *sitemap, const char *bytes, size_t n)
     if (s == end || sitemap->is_over)
         return;
     if (sitemap->form == XML)
-        take_xml(sitemap, s, (size_t)(end - s), false);
+        process_xml(sitemap, s, (size_t)(end - s), false);
     else
-        take_lines(sitemap, s, (size_t)(end - s));
+        process_lines(sitemap, s, (size_t)(end - s));
 }
 
 int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n)
@@ -606,7 +621,7 @@ int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n)
             break;
         }
         sitemap->total += part;
-        take_bytes(sitemap, bytes, part);
+        process_bytes(sitemap, bytes, part);
         bytes += part;
         n -= part;
     }
@@ -618,7 +633,7 @@ int sitemap_end(struct sitemap *sitemap)
     if (sitemap->form == LINES && !sitemap->is_over)
         end_line(sitemap);
     else if (sitemap->form == XML && !sitemap->is_over)
-        take_xml(sitemap, "", 0, true);
+        process_xml(sitemap, "", 0, true);
     return sitemap->rc;
 }
 
@@ -636,7 +651,7 @@ static void release_items(void *arg, void *old)
     free(old);
 }
 
-/* One piece of what is in it; zlib's Z_OK, or why there is no more. */
+/* Decompress one piece. Returns Z_OK, or the reason to stop. */
 static int inflate_piece(struct sitemap *sitemap, z_stream *stream)
 {
     unsigned char piece[PIECE_BYTES];
@@ -649,7 +664,7 @@ static int inflate_piece(struct sitemap *sitemap, z_stream *stream)
     if (code == Z_STREAM_END &&
         sitemap_is_gzip((char *)stream->next_in, stream->avail_in))
         return inflateReset(stream); /* another member follows */
-    return code;                     /* and what else follows is ignored, as by gzip(1) */
+    return code;                     /* other data after it are ignored, as by gzip(1) */
 }
 
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n)
@@ -672,7 +687,7 @@ int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n)
     return sitemap_end(sitemap);
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 struct sitemap *sitemap_create(void)
 {

@@ -1,5 +1,5 @@
 /*
- * sitemap.h - the URLs in a sitemap or a feed, out of a text that comes in pieces.
+ * sitemap.h - find the URLs in a sitemap or a feed that arrives in pieces.
  *
  *     sitemap = sitemap_create();
  *     while (rc == 0 && ... more of it ...)
@@ -10,12 +10,13 @@
  *         rc = sitemap_visit(sitemap, visit, arg);
  *     sitemap_destroy(sitemap);
  *
- * What it may be: a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or Atom, or a
- * text with a URL a line; gzip around it is the caller's, or that of sitemap_inflate(). XML is read
- * by expat. As much is read as the protocol allows a sitemap to have: 50,000 URLs, 50 MiB. A document
- * type with declarations of its own is refused, so there are no entities to expand.
+ * Accepted are a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or
+ * Atom, and a text with one URL per line. For gzip use sitemap_inflate(), or decompress
+ * it first. XML is parsed by expat. The limits are those of the protocol: 50,000 URLs, 50
+ * MiB. A document type that contains declarations is rejected, so that no entities can be
+ * expanded.
  *
- * Calls nothing of coil, and can run on any thread.
+ * The functions do not use coil, and can run on any thread.
  */
 #ifndef CRAWLER_SITEMAP_H
 #define CRAWLER_SITEMAP_H
@@ -30,48 +31,50 @@
 
 struct sitemap;
 
-/* By the name of the root element. */
+/* The kind of document, from the name of its root element. */
 enum sitemap_root {
-    SITEMAP_NO_XML, /* no '<' at its beginning */
+    SITEMAP_NO_XML, /* does not begin with '<' */
     SITEMAP_OTHER,
     SITEMAP_URLSET,
     SITEMAP_INDEX,
-    SITEMAP_RSS, /* 0.91 to 2.0, and RSS 1.0: rdf:RDF */
+    SITEMAP_RSS, /* versions 0.91 to 2.0, and RSS 1.0: rdf:RDF */
     SITEMAP_ATOM
 };
 
-/* What a document is by its first bytes, in UTF-8; SITEMAP_OTHER as well if the root element is not
-   among them. */
+/*
+ * Guess the kind of a document in UTF-8 from its first bytes. Returns SITEMAP_OTHER if
+ * they do not include the root element.
+ */
 enum sitemap_root sitemap_root_of(const char *bytes, size_t n);
 
-/* NULL without memory; NULL may be destroyed. */
+/* NULL without memory. sitemap_destroy() accepts NULL. */
 struct sitemap *sitemap_create(void);
 void sitemap_destroy(struct sitemap *sitemap);
 
 /*
- * Take the next piece. What is wrong with the sitemap ends it there, and what was found until then
- * counts: sitemap_problem() says what it was. Fails with -ENOMEM, or -EMSGSIZE where there is more
- * to keep than anybody would.
+ * Process the next piece. An error in the sitemap ends it there, and URLs before the
+ * error still count: sitemap_problem() returns the error. Fails with -ENOMEM, or
+ * -EMSGSIZE if too much must be stored.
  */
 int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n);
 int sitemap_end(struct sitemap *sitemap);
 
-/* All of it at once, gzip around it; then it is at its end. Fails likewise. */
+/* Process a whole sitemap in gzip, including its end. Fails likewise. */
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n);
 
-/* True for the first bytes of gzip. */
+/* True if these are the first bytes of gzip. */
 bool sitemap_is_gzip(const char *bytes, size_t n);
 
-/* "line 3: mismatched tag"; NULL if nothing was wrong. */
+/* Return the error, for example "line 3: mismatched tag", or NULL. */
 const char *sitemap_problem(const struct sitemap *sitemap);
 
-/* True for the problem of a sitemap that is well-formed, and has more than the protocol allows. */
+/* True for the error of a well-formed sitemap that exceeds the limits of the protocol. */
 bool sitemap_is_beyond_limit(const char *problem);
 
 /*
- * Call visit() for each URL, in their order, until it returns non-zero, and return that. A URL that
- * names another sitemap says so: link->is_sitemap. The place of a URL in an attribute is that of its
- * tag. -ENOMEM.
+ * Call visit() for each URL, in their order, until it returns nonzero. Returns that
+ * value, or -ENOMEM. link->is_sitemap is set for URLs of other sitemaps. The place of a
+ * URL in an attribute is that of its tag.
  */
 int sitemap_visit(struct sitemap *sitemap, links_visit_function visit, void *arg);
 

@@ -1,8 +1,9 @@
 /*
- * html_buffer.c - bytes, and sets of names.
+ * html_buffer.c - byte buffers, and sets of names.
  *
- * Of a tag few attributes are wanted, so a set is a list that is looked through. Who wants
- * all of them may get any number: from the ninth name on there is a hash table beside it.
+ * Usually only a few attributes of a tag are wanted, so that a set is a list that is
+ * searched linearly. If all attributes are wanted there can be any number: from the ninth
+ * name on, a hash table is used.
  */
 #include "html_buffer.h"
 
@@ -13,14 +14,13 @@
 #include <string.h>
 
 #define FEW 8
-#define MANY                                                                             \
-    64 /* more than this is not kept: a table is emptied for each tag that has one */
+#define MANY 64 /* larger tables are freed, because the table is cleared for each tag */
 #define USUAL_BYTES ((size_t)64 * 1024)
 
 struct html_name_slot {
-    uint64_t key;      /* its last bytes: all of it, if those are all it has */
-    uint64_t hash;     /* once there is a table */
-    uint32_t start, n; /* in `bytes`, if it is longer */
+    uint64_t key;      /* the last bytes of the name: all of it, if it is short */
+    uint64_t hash;     /* set once there is a table */
+    uint32_t start, n; /* range in `bytes`, if the name is longer than the key */
 };
 
 /* ---- bytes ------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static bool has_key_alone(size_t n)
     return n <= sizeof(uint64_t);
 }
 
-/* NULL where the key is all of it. */
+/* NULL if the key contains the whole name. */
 static const char *bytes_of(const struct html_names *names,
                             const struct html_name_slot *slot)
 {
@@ -107,13 +107,13 @@ static uint64_t hash_of(const char *name, size_t n, uint64_t key, uint64_t seed)
                             : hash_bytes(name, n, seed);
 }
 
-/* At most half of it is used. */
+/* At most half of the table is used. */
 static size_t table_size(const struct html_names *names)
 {
     return 2 * names->capacity;
 }
 
-static void enter(struct html_names *names, size_t i)
+static void insert_name(struct html_names *names, size_t i)
 {
     size_t mask = table_size(names) - 1, at = names->all[i].hash & mask;
 
@@ -143,7 +143,7 @@ static bool is_in_table(const struct html_names *names, uint64_t hash, const cha
     return false;
 }
 
-/* In the list, and in the table if they are many. */
+/* Enlarge the list, and the table if there are many names. */
 static int make_room(struct html_names *names)
 {
     size_t capacity = names->capacity > 0 ? 2 * names->capacity : FEW;
@@ -171,7 +171,7 @@ static void fill_table(struct html_names *names)
     for (size_t i = 0; i < names->count; i++) {
         struct html_name_slot *slot = &names->all[i];
         slot->hash = hash_of(bytes_of(names, slot), slot->n, slot->key, names->seed);
-        enter(names, i);
+        insert_name(names, i);
     }
 }
 
@@ -192,7 +192,7 @@ int html_names_add(struct html_names *names, const char *name, size_t n, uint64_
     if (names->count == FEW + 1 || (has_table && is_full))
         fill_table(names);
     else if (has_table)
-        enter(names, names->count - 1);
+        insert_name(names, names->count - 1);
     return 1;
 }
 

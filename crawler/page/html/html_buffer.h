@@ -1,6 +1,4 @@
-/*
- * html_buffer.h - bytes put together out of several pieces, and sets of names.
- */
+/* html_buffer.h - collect bytes from several pieces, and sets of names. */
 #ifndef CRAWLER_HTML_BUFFER_H
 #define CRAWLER_HTML_BUFFER_H
 
@@ -8,42 +6,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroes are an empty one. */
+/* Initialize with zeroes. */
 struct html_buffer {
     char *bytes;
     size_t n, capacity;
-    bool cut; /* there was more than its limit */
+    bool cut; /* more bytes than the limit were added */
 };
 
-/* Add n bytes, but keep no more than `limit` in all. 0 or -ENOMEM. */
+/* Append n bytes, but store at most `limit` in all. Returns 0 or -ENOMEM. */
 int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n,
                     size_t limit);
 
-/* Make room for n bytes in all. 0 or -ENOMEM. */
+/* Make room for n bytes in all. Returns 0 or -ENOMEM. */
 int html_buffer_reserve(struct html_buffer *buffer, size_t n);
 
-/* Empty it, and keep its memory. */
+/* Empty the buffer, but reuse its memory. */
 void html_buffer_clear(struct html_buffer *buffer);
 
-/* The same, but give back what is more than anybody usually needs. */
+/* The same, but free memory beyond the usual size. */
 void html_buffer_shrink(struct html_buffer *buffer);
 
 void html_buffer_finish(struct html_buffer *buffer);
 
-/* A set of names; zeroes are an empty one. */
+/* A set of names. Initialize with zeroes. */
 struct html_names {
-    struct html_buffer bytes; /* of those longer than their keys, one behind the other */
-    struct html_name_slot *all; /* in the order in which they came */
-    uint32_t *table; /* once they are many: 1 + the index into `all`, by hash */
+    struct html_buffer bytes;   /* the names that are longer than their keys */
+    struct html_name_slot *all; /* in the order in which they were added */
+    uint32_t *table;            /* for large sets: 1 + the index into `all`, by hash */
     size_t count, capacity;
-    uint64_t seed; /* of the table's hashes: a page must not choose names that collide */
+    uint64_t seed; /* secret, so that a page cannot choose names that collide */
 };
 
-/* 1 if it was not there before, 0 if it was, or -ENOMEM. `key` is the last eight bytes. Takes about
-   the same time however many there are. */
+/*
+ * Add a name. Returns 1 if it is new, 0 if not, or -ENOMEM. `key` is made of the last
+ * eight bytes. The time does not depend on the size of the set.
+ */
 int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
 
-/* Empty it, and keep the memory of some. */
+/* Empty the set, but reuse some of its memory. */
 void html_names_clear(struct html_names *names);
 void html_names_finish(struct html_names *names);
 

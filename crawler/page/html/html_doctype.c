@@ -1,8 +1,8 @@
 /*
- * html_doctype.c - the parts of a DOCTYPE. (13.2.5.53 to 68)
+ * html_doctype.c - parse a DOCTYPE. (13.2.5.53 to 68)
  *
- * A '>' ends a DOCTYPE wherever it stands, within quotes too. So it is first collected up to
- * there, and then taken apart at leisure.
+ * A '>' always ends a DOCTYPE, even inside quotes. So the text up to it is collected
+ * first, and then parsed.
  */
 #include "html_states.h"
 
@@ -40,7 +40,7 @@ static struct html_name read_name(struct reader *in)
     return name;
 }
 
-/* A quoted text, if one begins here; false if it does not, or has no end. */
+/* Read a quoted string. Returns false if there is none, or it does not end. */
 static bool read_quoted(struct reader *in, struct html_name *text)
 {
     char quote, *closing;
@@ -55,7 +55,7 @@ static bool read_quoted(struct reader *in, struct html_name *text)
     return closing != NULL;
 }
 
-/* What follows the name. True if it is in order, but for what comes after all of it. */
+/* Read what follows the name. Returns true if it is valid, apart from text after it. */
 static bool read_ids(struct reader *in, struct html_doctype *doctype)
 {
     if (skip_word(in, "public")) {
@@ -83,7 +83,7 @@ struct html_doctype html_doctype_of(char *text, size_t n, bool is_complete)
     if (skip_space(&in)) {
         if (!read_ids(&in, &doctype))
             return doctype;
-        if (skip_space(&in)) { /* whatever it is, it is not minded */
+        if (skip_space(&in)) { /* other text is ignored */
             doctype.force_quirks = false;
             return doctype;
         }

@@ -1,15 +1,15 @@
 /*
- * html_markup.c - what begins with "<!" or "<?": comments, DOCTYPEs, and the openings of
- * CDATA sections.
+ * html_markup.c - text that begins with "<!" or "<?": comments, DOCTYPEs, and the
+ * beginnings of CDATA sections.
  *
- * A comment's states (13.2.5.43 to 52) are phases here, by what has come last:
+ * The states of a comment (13.2.5.43 to 52) are phases here, named by the last bytes:
  *
- *   START, START_DASH   nothing, "-": '>' ends it already
- *   TEXT                anything else
- *   DASH, DASHES        "-", "--"
- *   BANG                "--!"
+ *      START, START_DASH   nothing, "-": '>' already ends the comment
+ *      TEXT                anything else
+ *      DASH, DASHES        "-", "--"
+ *      BANG                "--!"
  *
- * Those in between that only tell of nested comments are left out.
+ * The states that only detect nested comments are omitted.
  */
 #include "html_states.h"
 
@@ -19,27 +19,27 @@ enum { START, START_DASH, TEXT, DASH, DASHES, BANG };
 
 /* ---- collecting -------------------------------------------------------------------- */
 
-static void begin(struct html_tokenizer *t)
+static void begin_data(struct html_tokenizer *t)
 {
     html_buffer_clear(&t->value);
     t->after_cr = false;
 }
 
-static void add(struct html_tokenizer *t, const char *bytes, size_t n)
+static void add_data(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     html_note(t, html_buffer_add(&t->value, bytes, n, HTML_DATA_BYTES));
 }
 
-/* Add to the comment or DOCTYPE. */
-static void collect(struct html_tokenizer *t, const char *bytes, size_t n)
+/* Append to the comment or DOCTYPE. */
+static void collect_lines(struct html_tokenizer *t, const char *bytes, size_t n)
 {
-    html_put_lines(t, bytes, n, true, add);
+    html_put_lines(t, bytes, n, true, add_data);
 }
 
 static void collect_comment(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (t->sink->comment != NULL)
-        collect(t, bytes, n);
+        collect_lines(t, bytes, n);
 }
 
 static const char *end_comment(struct html_tokenizer *t, const char *p)
@@ -72,7 +72,7 @@ static const char *end_doctype(struct html_tokenizer *t, const char *p, bool is_
 const char *html_begin_bogus_comment(struct html_tokenizer *t, const char *p,
                                      const char *end)
 {
-    begin(t);
+    begin_data(t);
     t->state = STATE_BOGUS_COMMENT;
     return html_state_bogus_comment(t, p, end);
 }
@@ -85,7 +85,7 @@ HTML_STATE(html_state_bogus_comment)
     return closing != NULL ? end_comment(t, closing + 1) : end;
 }
 
-/* The word that a declaration may be, by its first byte; NULL if none. */
+/* Return the keyword that a declaration may begin with, by its first byte, or NULL. */
 static const char *word_of(const struct html_tokenizer *t, char c)
 {
     if (c == '-')
@@ -97,7 +97,7 @@ static const char *word_of(const struct html_tokenizer *t, char c)
 
 static const char *end_word(struct html_tokenizer *t, const char *p)
 {
-    begin(t);
+    begin_data(t);
     t->phase = START;
     t->matched = 0;
     if (t->held[0] == '-') {
@@ -112,23 +112,23 @@ static const char *end_word(struct html_tokenizer *t, const char *p)
     return p;
 }
 
-static const char *end_no_word(struct html_tokenizer *t, const char *p, const char *end)
+static const char *end_unknown(struct html_tokenizer *t, const char *p, const char *end)
 {
-    begin(t);
+    begin_data(t);
     collect_comment(t, t->held, t->held_n);
     t->held_n = 0;
     t->state = STATE_BOGUS_COMMENT;
     return html_state_bogus_comment(t, p, end);
 }
 
-/* Behind "<!". */
+/* After "<!". */
 HTML_STATE(html_state_declaration)
 {
     for (; p < end; p++) {
         const char *word = word_of(t, t->held_n > 0 ? t->held[0] : *p);
         char c = word != NULL && word[0] == 'd' ? to_lower(*p) : *p;
         if (word == NULL || c != word[t->held_n])
-            return end_no_word(t, p, end);
+            return end_unknown(t, p, end);
         html_hold(t, *p);
         if (word[t->held_n] == '\0')
             return end_word(t, p + 1);
@@ -136,13 +136,13 @@ HTML_STATE(html_state_declaration)
     return p;
 }
 
-/* One byte that may begin or end the end of a comment. False if it is text. */
-static bool step(struct html_tokenizer *t, char c)
+/* Handle a byte that may be part of the end of a comment. Returns false if it is text. */
+static bool step_comment(struct html_tokenizer *t, char c)
 {
     static const struct {
-        const char *text;   /* what has come is this, if it does not go on */
-        uint8_t dash, bang; /* where '-' and '!' lead to, if not TEXT */
-        bool ends;          /* '>' ends it */
+        const char *text;   /* the text of this phase, if the comment continues */
+        uint8_t dash, bang; /* the next phase after '-' and '!', if not TEXT */
+        bool ends;          /* '>' ends the comment */
     } phases[] = {
         [START] = {"", START_DASH, TEXT, true}, [START_DASH] = {"-", DASHES, TEXT, true},
         [TEXT] = {"", DASH, TEXT, false},       [DASH] = {"-", DASHES, TEXT, false},
@@ -166,7 +166,7 @@ HTML_STATE(html_state_comment)
     while (p < end) {
         const char *dash;
         if (t->phase != TEXT || *p == '-') {
-            bool taken = step(t, *p);
+            bool taken = step_comment(t, *p);
             if (taken && *p == '>')
                 return end_comment(t, p + 1);
             p += taken;
@@ -181,13 +181,13 @@ HTML_STATE(html_state_comment)
     return p;
 }
 
-/* Whatever stands in it, it ends with the first '>'; html_doctype_of() sees to the rest. */
+/* A DOCTYPE ends at the first '>'. html_doctype_of() parses it. */
 HTML_STATE(html_state_doctype)
 {
     const char *closing = memchr(p, '>', (size_t)(end - p));
 
     if (t->sink->doctype != NULL)
-        collect(t, p, (size_t)((closing != NULL ? closing : end) - p));
+        collect_lines(t, p, (size_t)((closing != NULL ? closing : end) - p));
     return closing != NULL ? end_doctype(t, closing + 1, true) : end;
 }
 
@@ -196,7 +196,7 @@ HTML_STATE(html_state_doctype)
 void html_markup_end(struct html_tokenizer *t)
 {
     if (t->state == STATE_DECLARATION)
-        end_no_word(t, "", "");
+        end_unknown(t, "", "");
     if (t->state == STATE_COMMENT || t->state == STATE_BOGUS_COMMENT)
         end_comment(t, NULL);
     else if (t->state == STATE_DOCTYPE)

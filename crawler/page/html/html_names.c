@@ -1,15 +1,15 @@
 /*
- * html_names.c - the elements and attributes that the crawler knows, found by a hash table.
+ * html_names.c - the elements and attributes that coil-crawl knows, in hash tables.
  *
- * A name's key is made while it is read, and is all of it where it has eight bytes at most. The
- * tables are made once.
+ * The key of a name is computed while the name is read. For names of at most eight bytes
+ * the key is the whole name. The tables are built once.
  */
 #include "html_names.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#define SLOTS 512 /* a power of two, four times what is in it */
+#define SLOTS 512 /* a power of two, four times the number of entries */
 
 struct index {
     const struct html_known *all;
@@ -17,7 +17,7 @@ struct index {
     struct {
         uint64_t key;
         uint8_t n;
-        uint8_t which; /* 0: nobody is here */
+        uint8_t which; /* 0: the slot is free */
     } slots[SLOTS];
 };
 
@@ -176,7 +176,7 @@ static const struct html_known attributes[ATTRIBUTE_COUNT] = {
 static struct index element_index = {.all = html_elements, .count = ELEMENT_COUNT};
 static struct index attribute_index = {.all = attributes, .count = ATTRIBUTE_COUNT};
 
-/* By this factor, found by trying, no two elements want the same slot. */
+/* With this factor, which was found by trial, no two elements have the same slot. */
 static size_t slot_of(uint64_t key)
 {
     return (key * 0x31485df24037a85b) >> 55;
@@ -204,7 +204,7 @@ static void make_index(struct index *index)
     }
 }
 
-static void make_both(void)
+static void make_indexes(void)
 {
     make_index(&element_index);
     make_index(&attribute_index);
@@ -214,7 +214,7 @@ void html_names_prepare(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, make_both);
+    pthread_once(&once, make_indexes);
 }
 
 static bool is_named(const struct index *index, size_t at, const struct html_name *name)
@@ -225,7 +225,7 @@ static bool is_named(const struct index *index, size_t at, const struct html_nam
            (name->n <= 8 || memcmp(known->name, name->bytes, name->n) == 0);
 }
 
-/* 0 if it is not there. */
+/* Returns 0 if the name is not known. */
 static unsigned look_up(const struct index *index, const struct html_name *name)
 {
     size_t at = slot_of(name->key);

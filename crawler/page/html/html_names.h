@@ -1,6 +1,4 @@
-/*
- * html_names.h - the elements and attributes that the crawler knows.
- */
+/* html_names.h - the elements and attributes that coil-crawl knows. */
 #ifndef CRAWLER_HTML_NAMES_H
 #define CRAWLER_HTML_NAMES_H
 
@@ -45,19 +43,21 @@ enum html_attribute {
 };
 /* clang-format on */
 
-/* What the standard says of an element, as far as links depend on it. */
+/* Properties of elements that links depend on. */
 enum {
-    IS_VOID = 1,          /* it has no end tag */
-    LEAVES_FOREIGN = 2,   /* in SVG or MathML, it ends that */
-    STAYS_IN_HEAD = 4,    /* it does not begin the body */
-    RULES_OUT_FRAMES = 8, /* behind it a frameset is not taken for one */
-    IS_OF_TABLE = 16,     /* in a table, it ends a select */
+    IS_VOID = 1,          /* has no end tag */
+    LEAVES_FOREIGN = 2,   /* ends SVG or MathML */
+    STAYS_IN_HEAD = 4,    /* does not begin the body */
+    RULES_OUT_FRAMES = 8, /* a frameset after it is ignored */
+    IS_OF_TABLE = 16,     /* inside a table, it ends a select */
 };
 
-/* To be called before the others. Any thread, and any number of times. */
+/*
+ * Must be called before the other functions. Any thread may call it, any number of times.
+ */
 void html_names_prepare(void);
 
-/* Any thread. */
+/* May be called on any thread. */
 enum html_element html_element_of(const struct html_name *name);
 enum html_attribute html_attribute_of(const struct html_name *name);
 
@@ -81,7 +81,7 @@ static inline enum html_content html_element_content(enum html_element element)
     return (enum html_content)html_elements[element].content;
 }
 
-/* "" for ELEMENT_OTHER and ATTRIBUTE_OTHER. */
+/* Return "" for ELEMENT_OTHER and ATTRIBUTE_OTHER. */
 const char *html_element_name(enum html_element element);
 const char *html_attribute_name(enum html_attribute attribute);
 

@@ -1,18 +1,18 @@
 /*
- * html_position.c - counting lines and columns, sixteen bytes at a time.
+ * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Blocks without a CR, and almost all are, are counted by vectors that the compiler knows
- * (SSE2, NEON, or words where there is neither). Comparing gives -1 in each byte that is
- * equal; subtracted, it counts how many are.
+ * Nearly all blocks lack a CR. They are counted with the compiler's vector types (SSE2,
+ * NEON, or ordinary words elsewhere). A comparison gives -1 in each byte that is equal,
+ * so that subtracting the result counts these bytes.
  */
 #include "html_position.h"
 
 #include <string.h>
 
 #define BLOCK 16
-#define BLOCKS_SUMMED 127 /* before a byte of the sums might overflow */
+#define BLOCKS_SUMMED 127 /* then a byte of the sums might overflow */
 
-/* Else the bytes of a word would have to be looked at from the other end. */
+/* On big-endian machines the order of bytes in a word would be reversed. */
 #define IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 typedef signed char block __attribute__((vector_size(BLOCK)));
@@ -36,14 +36,16 @@ static void count_bytes(struct html_counter *counter, const char *bytes, size_t 
         count_byte(counter, (unsigned char)bytes[i]);
 }
 
-static bool any(block mask)
+static bool is_any_set(block mask)
 {
     halves words = (halves)mask;
 
     return (words[0] | words[1]) != 0;
 }
 
-/* How many bytes of a mask are set: each adds 1 to a byte of the product's highest. */
+/*
+ * Count the set bytes of a mask. The multiplication adds all bytes up in the highest one.
+ */
 static unsigned count_mask(halves mask)
 {
     const uint64_t ones = 0x0101010101010101;
@@ -51,8 +53,10 @@ static unsigned count_mask(halves mask)
     return (unsigned)(((mask[0] & ones) + (mask[1] & ones)) * ones >> 56);
 }
 
-/* The mask without what is not behind the last byte of `ends`, which has one. */
-static halves behind_last(halves mask, halves ends)
+/*
+ * Clear the part of the mask up to the last set byte of `ends`, which must not be empty.
+ */
+static halves mask_after_last(halves mask, halves ends)
 {
     unsigned half = ends[1] != 0;
 
@@ -62,13 +66,13 @@ static halves behind_last(halves mask, halves ends)
     return mask;
 }
 
-/* True for all bytes but 0x80 to 0xbf. */
+/* True for all bytes except 0x80 to 0xbf, which continue a character. */
 static block begins_character(block text)
 {
     return text > (block){0} - 65;
 }
 
-/* The sum of all bytes, which are below 0x80. */
+/* Return the sum of all bytes, which are below 0x80. */
 static unsigned sum_of(block bytes)
 {
     const uint64_t even = 0x00ff00ff00ff00ff;
@@ -79,30 +83,33 @@ static unsigned sum_of(block bytes)
     return (unsigned)(pairs * 0x0001000100010001 >> 48);
 }
 
-/* A block in which a line ends, but with LF alone. */
+/* Count a block that has line ends, all of them LF. */
 static void count_line_ends(struct html_position *place, block text)
 {
     halves newlines = (halves)(text == (block){0} + '\n');
 
     place->line += count_mask(newlines);
-    place->column = 1 + count_mask(behind_last((halves)begins_character(text), newlines));
+    place->column =
+        1 + count_mask(mask_after_last((halves)begins_character(text), newlines));
 }
 
-/* A block of which only the last n bytes count, those at `bytes`. */
+/* Count the last n bytes of a block. The same bytes are at `bytes`. */
 static void count_rest(struct html_counter *counter, block text, const char *bytes,
                        size_t n)
 {
-    if (!IS_LITTLE_ENDIAN || counter->after_cr || any(text == (block){0} + '\r'))
+    if (!IS_LITTLE_ENDIAN || counter->after_cr || is_any_set(text == (block){0} + '\r'))
         count_bytes(counter, bytes, n);
-    else if (any(text == (block){0} + '\n'))
+    else if (is_any_set(text == (block){0} + '\n'))
         count_line_ends(&counter->place, text);
     else
         counter->place.column += count_mask((halves)begins_character(text));
 }
 
-/* The n bytes before `end`, fewer than a block, of a text that is longer than one: as a block
-   whose others are such as only continue a character. */
-static block last_of(const char *end, size_t n)
+/*
+ * Load the n bytes before `end` as a block, where n is less than a block and the text
+ * longer. The other bytes of the block are set so that they do not count as characters.
+ */
+static block load_last(const char *end, size_t n)
 {
     static const signed char none_then_all[2 * BLOCK] = {
         0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
@@ -114,7 +121,7 @@ static block last_of(const char *end, size_t n)
     return (text & counts) | (((block){0} + INT8_MIN) & ~counts);
 }
 
-/* Blocks up to one in which a line ends with CR. Returns what is behind them. */
+/* Count blocks until one has a CR. Returns the address of the rest. */
 static const char *count_blocks(struct html_counter *counter, const char *bytes, size_t n)
 {
     unsigned summed = 0;
@@ -123,13 +130,13 @@ static const char *count_blocks(struct html_counter *counter, const char *bytes,
     for (; n >= BLOCK; bytes += BLOCK, n -= BLOCK) {
         block text;
         memcpy(&text, bytes, BLOCK);
-        if (!any((text == (block){0} + '\n') | (text == (block){0} + '\r'))) {
+        if (!is_any_set((text == (block){0} + '\n') | (text == (block){0} + '\r'))) {
             sums -= begins_character(text);
             if (++summed < BLOCKS_SUMMED)
                 continue;
             counter->place.column += sum_of(sums);
-        } else if (IS_LITTLE_ENDIAN && !any(text == (block){0} + '\r')) {
-            count_line_ends(&counter->place, text); /* whatever the column was */
+        } else if (IS_LITTLE_ENDIAN && !is_any_set(text == (block){0} + '\r')) {
+            count_line_ends(&counter->place, text); /* sets the column, whatever it was */
         } else {
             break;
         }
@@ -156,7 +163,7 @@ void html_count(struct html_counter *counter, const char *bytes, size_t n)
         n -= BLOCK;
     }
     if (has_block && n > 0)
-        count_rest(counter, last_of(end, n), bytes, n);
+        count_rest(counter, load_last(end, n), bytes, n);
     else
         count_bytes(counter, bytes, n);
 }

@@ -1,16 +1,17 @@
 /*
- * html_reference.c - character references, by the byte, so that they may be split anywhere.
+ * html_reference.c - decode character references byte by byte, so that they may be split
+ * anywhere.
  *
- *   NAME ----- a byte by which no name goes on ------> over
- *    | '#'
- *    v            'x'
- *   NUMBER ------------> HEXADECIMAL
- *    | digit              | digit
- *    v                    v
- *   (code) --- ';' is taken, anything else not ------> over
+ *      NAME ----- a byte that continues no name --------> over
+ *       | '#'
+ *       v        'x'
+ *      NUMBER ------------> HEXADECIMAL
+ *       | digit              | digit
+ *       v                    v
+ *      (code) --- ';' is consumed, other bytes not -----> over
  *
- * The table of names is sorted, so those that begin with the bytes seen so far are a range
- * of it. Each byte narrows the range; the longest name that was complete on the way counts.
+ * The table of names is sorted. So the names that begin with the bytes read so far are a
+ * range of the table. Each byte narrows the range. The longest complete name counts.
  */
 #include "html_reference.h"
 
@@ -25,12 +26,12 @@ enum { NAME, NUMBER, HEXADECIMAL, OVER };
 
 /* ---- names ------------------------------------------------------------------------- */
 
-static void keep(struct html_reference *reference, unsigned char byte)
+static void store_byte(struct html_reference *reference, unsigned char byte)
 {
     reference->text[reference->n++] = (char)byte;
 }
 
-/* The first name of the range whose byte at `depth` is `byte` or higher. */
+/* Return the first name in the range whose byte at `depth` is at least `byte`. */
 static uint16_t first_from(uint16_t low, uint16_t high, unsigned depth, unsigned byte)
 {
     while (low < high) {
@@ -49,7 +50,7 @@ static bool feed_name(struct html_reference *reference, unsigned char byte)
     uint16_t low, high;
 
     if (depth == 0 && byte == '#') {
-        keep(reference, byte);
+        store_byte(reference, byte);
         reference->state = NUMBER;
         return true;
     }
@@ -61,8 +62,9 @@ static bool feed_name(struct html_reference *reference, unsigned char byte)
         return false;
     reference->low = low;
     reference->high = high;
-    keep(reference, byte);
-    if (html_entities[low].name[reference->n] == '\0') { /* the shortest comes first */
+    store_byte(reference, byte);
+    /* the shortest name comes first */
+    if (html_entities[low].name[reference->n] == '\0') {
         reference->matched = reference->n;
         reference->entity = low;
     }
@@ -77,7 +79,7 @@ static bool feed_number(struct html_reference *reference, unsigned char byte)
     int digit = hexadecimal || is_digit((char)byte) ? hex_value((char)byte) : -1;
 
     if (!hexadecimal && !reference->has_digits && (byte | 0x20) == 'x') {
-        keep(reference, byte);
+        store_byte(reference, byte);
         reference->state = HEXADECIMAL;
         return true;
     }
@@ -105,7 +107,7 @@ uint32_t html_windows_1252(unsigned char byte)
     return byte >= 0x80 && byte < 0xa0 ? upper[byte - 0x80] : byte;
 }
 
-/* Some numbers mean Windows-1252, as they did before there was Unicode. */
+/* Some numbers are Windows-1252, for historical reasons. */
 static uint32_t point_of(uint32_t code)
 {
     if (code == 0 || code > LAST_CODE || (code >= 0xd800 && code < 0xe000))
@@ -212,16 +214,16 @@ static const char *decode_reference(const char *s, const char *end, char **out)
     return s;
 }
 
-/* The same byte in each place. */
+/* A word with the same byte in each place. */
 #define EACH(byte) (0x0101010101010101U * (byte))
 
-/* True if a byte of it is 0. */
+/* True if one of the bytes is 0. */
 static bool has_zero(uint64_t bytes)
 {
     return ((bytes - EACH(1U)) & ~bytes & EACH(0x80U)) != 0;
 }
 
-/* Copy what stands for itself, eight bytes at a time. Returns how many. */
+/* Copy bytes that need no decoding, eight at a time. Returns their number. */
 static size_t copy_plain(const char *s, size_t n, char *out)
 {
     size_t at = 0;

@@ -1,8 +1,8 @@
 /*
- * html_reference.h - character references: "&amp;", "&#x41;", "&notin".
+ * html_reference.h - decode character references: "&amp;", "&#x41;", "&notin".
  *
- *     html_reference_begin(&reference);             // behind the '&'
- *     while (html_reference_feed(&reference, *s))   // as much as belongs to it
+ *     html_reference_begin(&reference);                // after '&'
+ *     while (html_reference_feed(&reference, *s))      // the bytes that belong to it
  *         s++;
  *     n = html_reference_end(&reference, false, *s, out);
  *
@@ -16,51 +16,52 @@
 #include <stdint.h>
 
 #define HTML_ENTITY_COUNT 2231
-#define HTML_ENTITY_BYTES 32 /* the longest name */
+#define HTML_ENTITY_BYTES 32 /* of the longest name */
 
 struct html_entity {
-    char name[HTML_ENTITY_BYTES + 1]; /* without '&', with ';' where it is written so */
-    uint32_t points[2];               /* what it means; the second may be 0 */
+    /* without '&'; with ';' if it is part of the name */
+    char name[HTML_ENTITY_BYTES + 1];
+    uint32_t points[2]; /* the characters it means; the second may be 0 */
 };
 
 extern const struct html_entity html_entities[HTML_ENTITY_COUNT];
 
 struct html_reference {
     uint8_t state;
-    uint8_t n;          /* bytes in `text` */
-    uint8_t matched;    /* so many of them are a name */
-    uint16_t low, high; /* the names that begin with `text`: from low, below high */
+    uint8_t n;          /* number of bytes in `text` */
+    uint8_t matched;    /* how many of them are a complete name */
+    uint16_t low, high; /* range of names that begin with `text`; `high` is exclusive */
     uint16_t entity;    /* the name of `matched` bytes */
-    uint32_t code;      /* of a reference by number, with: */
+    uint32_t code;      /* value of a numeric reference */
     bool has_digits;
-    char text[HTML_ENTITY_BYTES + 1]; /* behind the '&'; of numbers only "#x" */
+    char text[HTML_ENTITY_BYTES + 1]; /* the text after '&'; for numbers only "#x" */
 };
 
 void html_reference_begin(struct html_reference *reference);
 
-/* True if the byte belongs to it; else it is at its end. */
+/* Returns true if the byte belongs to the reference, and false if it has ended. */
 bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 
-/* What html_reference_end() may write. */
+/* The most bytes that html_reference_end() writes. */
 #define HTML_REFERENCE_OUT_BYTES (HTML_ENTITY_BYTES + 9)
 
 /*
- * Write what it means, as UTF-8, or the reference as written if it means nothing; returns
- * how many bytes. `next` is the byte behind it, 0 at the end of the text: in an attribute
- * "&not=1" and "&notx" are no references.
+ * Write the decoded text as UTF-8, or the reference as written if it is not valid.
+ * Returns the length. `next` is the next byte, or 0 at the end of the text: in an
+ * attribute, "&not=1" and "&notx" are not references.
  */
 size_t html_reference_end(const struct html_reference *reference, bool in_attribute,
                           unsigned char next, char out[HTML_REFERENCE_OUT_BYTES]);
 
-/* Write a character as UTF-8; returns how many bytes, four at most. */
+/* Write a character as UTF-8. Returns the length, at most four bytes. */
 size_t html_put_utf8(uint32_t point, char *out);
 
-/* The character that a byte is in Windows-1252. */
+/* Convert a byte from Windows-1252 to Unicode. */
 uint32_t html_windows_1252(unsigned char byte);
 
 /*
- * Decode the value of an attribute: references, U+FFFD for NUL, line feeds for carriage
- * returns. `out` has room for 3 * n bytes; returns how many were written.
+ * Decode the value of an attribute: character references, NUL to U+FFFD, and CR to LF.
+ * `out` needs room for 3 * n bytes. Returns the length.
  */
 size_t html_decode(const char *value, size_t n, char *out);
 

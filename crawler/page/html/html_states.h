@@ -1,8 +1,9 @@
 /*
- * html_states.h - what the files of the tokenizer share.
+ * html_states.h - shared by the files of the HTML tokenizer.
  *
- * A state is a function: it takes what it can of a piece, says in `state` how to go on, and
- * returns where it has got to. It may be called with an empty piece.
+ * A state is a function. It reads as much of a piece as it can, sets `state` to the next
+ * state, and returns the address of the first unread byte. It may be called with an empty
+ * piece.
  */
 #ifndef CRAWLER_HTML_STATES_H
 #define CRAWLER_HTML_STATES_H
@@ -10,7 +11,7 @@
 #include "../../base/ascii.h"
 #include "html_tokenizer.h"
 
-/* The first are those of enum html_content, by the same numbers. */
+/* The first states have the numbers of enum html_content. */
 enum html_state {
     STATE_DATA,
     STATE_RCDATA,
@@ -18,10 +19,10 @@ enum html_state {
     STATE_SCRIPT,
     STATE_PLAINTEXT,
     STATE_CDATA,
-    STATE_REFERENCE,     /* behind '&', in text */
-    STATE_RAW_OPEN,      /* behind '<' in RCDATA, RAWTEXT and scripts */
-    STATE_RAW_END_NAME,  /* behind "</" there */
-    STATE_SCRIPT_ESCAPE, /* behind "<!" in a script */
+    STATE_REFERENCE,     /* after '&' in text */
+    STATE_RAW_OPEN,      /* after '<' in RCDATA, RAWTEXT and scripts */
+    STATE_RAW_END_NAME,  /* after "</" there */
+    STATE_SCRIPT_ESCAPE, /* after "<!" in a script */
     STATE_SCRIPT_WORD,   /* in a name in an escaped script, which may be "script" */
     STATE_TAG_OPEN,
     STATE_END_TAG_OPEN,
@@ -34,7 +35,7 @@ enum html_state {
     STATE_VALUE_UNQUOTED,
     STATE_AFTER_VALUE,
     STATE_SELF_CLOSING,
-    STATE_DECLARATION, /* behind "<!" */
+    STATE_DECLARATION, /* after "<!" */
     STATE_BOGUS_COMMENT,
     STATE_COMMENT,
     STATE_DOCTYPE,
@@ -58,7 +59,10 @@ HTML_STATE(html_state_script_escape);
 HTML_STATE(html_state_script_word);
 void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n);
 
-/* Put the bytes in parts, with LF for CR and CR LF, and U+FFFD for NUL if that is replaced. */
+/*
+ * Call put() for the bytes in parts, with LF for CR and CR LF, and U+FFFD for NUL if
+ * `replaces_nul`.
+ */
 typedef void (*html_put_function)(struct html_tokenizer *t, const char *bytes, size_t n);
 void html_put_lines(struct html_tokenizer *t, const char *bytes, size_t n,
                     bool replaces_nul, html_put_function put);
@@ -90,10 +94,10 @@ const char *html_begin_bogus_comment(struct html_tokenizer *t, const char *p,
                                      const char *end);
 void html_markup_end(struct html_tokenizer *t);
 
-/* html_doctype.c: take apart what stands between "<!DOCTYPE" and '>', in place. */
+/* html_doctype.c: parse the text between "<!DOCTYPE" and '>', in place. */
 struct html_doctype html_doctype_of(char *text, size_t n, bool is_complete);
 
-/* The sink's answer; what fails ends the page. */
+/* Record the return value of the sink. A negative value ends the page. */
 static inline void html_note(struct html_tokenizer *t, int rc)
 {
     if (rc < 0)
@@ -110,7 +114,7 @@ static inline bool html_is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-/* The place of a byte of this piece, at or behind where it was last asked for. */
+/* Return the place of a byte. Calls must be in the order of the bytes. */
 static inline struct html_position html_position_of(struct html_tokenizer *t,
                                                     const char *p)
 {

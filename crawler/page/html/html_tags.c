@@ -1,18 +1,18 @@
 /*
  * html_tags.c - tags and their attributes.
  *
- *   '<' --> TAG_OPEN --> TAG_NAME --> BEFORE_ATTRIBUTE --> ATTRIBUTE_NAME
- *              |                          ^    ^               |      \ '='
- *              v                          |    |               v       v
- *         END_TAG_OPEN                    | AFTER_VALUE  AFTER_  BEFORE_VALUE
- *                                         |    ^         ATTRIBUTE     |
- *                                         |    '-- VALUE_QUOTED <------|
- *                                         '------- VALUE_UNQUOTED <----'
+ *      '<' --> TAG_OPEN --> TAG_NAME --> BEFORE_ATTRIBUTE --> ATTRIBUTE_NAME
+ *                 |  ^                      ^   ^       |        \ '='
+ *                 v  |                      |   |       v         v
+ *            END_TAG_OPEN                   |  AFTER_VALUE  AFTER_  BEFORE_VALUE
+ *                                           |     ^       ATTRIBUTE  |
+ *                                           |     '-- VALUE_QUOTED <------|
+ *                                           '------- VALUE_UNQUOTED <----'
  *
- * and '>' leads from nearly everywhere to end_tag(), '/' to SELF_CLOSING.
+ * Nearly everywhere '>' leads to end_tag(), and '/' to SELF_CLOSING.
  *
- * Names are copied, in lower case, for they are short and must be looked up; values are not,
- * unless a piece ends in them.
+ * Names are copied in lower case, because they are short and must be looked up. Values
+ * are copied only if they continue in the next piece.
  */
 #include "html_states.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* The byte in lower case; 0 for what may end a name, and for NUL. */
+/* The byte in lower case; 0 for bytes that may end a name, and for NUL. */
 static const unsigned char in_names[256] = {
     0,   1,   2,   3,   4,   5,   6,   7,   8,   0,   0,   11,  0,   0,   14,  15,
     16,  17,  18,  19,  20,  21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31,
@@ -47,7 +47,7 @@ void html_name_add(struct html_name_buffer *name, const char *bytes, size_t n)
     }
 }
 
-/* Bytes that are neither NUL nor end a name. Returns what is behind them. */
+/* Copy bytes until a NUL or the end of the name. Returns the address after them. */
 static const char *read_plain(const char *p, const char *end,
                               struct html_name_buffer *name)
 {
@@ -66,7 +66,10 @@ static const char *read_plain(const char *p, const char *end,
     return p;
 }
 
-/* Copy as much of a name as there is; `inside` is a byte that does not end it. */
+/*
+ * Copy the part of a name in this piece. `inside` is a byte that does not end this kind
+ * of name.
+ */
 static const char *read_name(const char *p, const char *end,
                              struct html_name_buffer *name, char inside)
 {
@@ -82,7 +85,7 @@ static const char *read_name(const char *p, const char *end,
     return p;
 }
 
-/* The same, but nobody wants to know it. */
+/* Skip the part of a name in this piece, which is not wanted. */
 static const char *skip_name(const char *p, const char *end)
 {
     while (p < end && (in_names[(unsigned char)*p] != 0 || *p == '\0'))
@@ -102,7 +105,7 @@ static struct html_name name_of(struct html_name_buffer *name)
     return (struct html_name){name->bytes, name->n, name->key};
 }
 
-/* ---- telling of tags --------------------------------------------------------------- */
+/* ---- output of tags ---------------------------------------------------------------- */
 
 void html_begin_tag(struct html_tokenizer *t, bool is_end)
 {
@@ -111,7 +114,7 @@ void html_begin_tag(struct html_tokenizer *t, bool is_end)
     clear_name(&t->name);
 }
 
-/* Its name is known. */
+/* The name of the tag is complete. */
 void html_name_tag(struct html_tokenizer *t)
 {
     struct html_name name = name_of(&t->name);
@@ -123,7 +126,7 @@ void html_name_tag(struct html_tokenizer *t)
         html_names_clear(&t->seen);
 }
 
-/* Behind '>'. */
+/* After '>'. */
 static const char *end_tag(struct html_tokenizer *t, const char *p)
 {
     struct html_name name = name_of(&t->name);
@@ -137,9 +140,9 @@ static const char *end_tag(struct html_tokenizer *t, const char *p)
     return p;
 }
 
-/* ---- telling of attributes --------------------------------------------------------- */
+/* ---- output of attributes ---------------------------------------------------------- */
 
-/* Its name is known, and ends before `p`. */
+/* The name of the attribute is complete, and ends before `p`. */
 static void name_attribute(struct html_tokenizer *t)
 {
     struct html_name name = name_of(&t->attribute);
@@ -154,7 +157,7 @@ static void name_attribute(struct html_tokenizer *t)
     html_buffer_clear(&t->value);
 }
 
-static void tell_value(struct html_tokenizer *t, const char *bytes, size_t n, bool cut)
+static void report_value(struct html_tokenizer *t, const char *bytes, size_t n, bool cut)
 {
     struct html_name name = name_of(&t->attribute);
     struct html_value value = {bytes, n, cut, t->value_place};
@@ -164,29 +167,29 @@ static void tell_value(struct html_tokenizer *t, const char *bytes, size_t n, bo
         html_note(t, t->sink->attribute(&name, &value, t->arg));
 }
 
-static void keep_value(struct html_tokenizer *t, const char *bytes, size_t n)
+static void store_value(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (t->wants_value)
         html_note(t, html_buffer_add(&t->value, bytes, n, HTML_VALUE_BYTES));
 }
 
-/* The value ends with these bytes, which are all of it unless a piece ended in it. */
+/* End the value with these bytes. Usually they are the whole value. */
 static void end_value(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (!t->wants_value)
         return;
     if (t->value.n == 0) {
         bool cut = n > HTML_VALUE_BYTES;
-        tell_value(t, bytes, cut ? HTML_VALUE_BYTES : n, cut);
+        report_value(t, bytes, cut ? HTML_VALUE_BYTES : n, cut);
         return;
     }
-    keep_value(t, bytes, n);
-    tell_value(t, t->value.bytes, t->value.n, t->value.cut);
+    store_value(t, bytes, n);
+    report_value(t, t->value.bytes, t->value.n, t->value.cut);
 }
 
 /* ---- states: the tag --------------------------------------------------------------- */
 
-/* Behind '<'. */
+/* After '<'. */
 HTML_STATE(html_state_tag_open)
 {
     if (p == end)
@@ -212,7 +215,7 @@ HTML_STATE(html_state_tag_open)
     return p;
 }
 
-/* Behind "</". */
+/* After "</". */
 HTML_STATE(html_state_end_tag_open)
 {
     if (p == end)
@@ -256,7 +259,7 @@ HTML_STATE(html_state_before_attribute)
     }
     clear_name(&t->attribute);
     t->state = STATE_ATTRIBUTE_NAME;
-    if (*p == '=') /* as its first byte it belongs to it */
+    if (*p == '=') /* a '=' at the beginning is part of the name */
         html_name_add(&t->attribute, p++, 1);
     return html_state_attribute_name(t, p, end);
 }
@@ -318,7 +321,7 @@ HTML_STATE(html_state_value_quoted)
     const char *quote = memchr(p, t->quote, (size_t)(end - p));
 
     if (quote == NULL) {
-        keep_value(t, p, (size_t)(end - p));
+        store_value(t, p, (size_t)(end - p));
         return end;
     }
     end_value(t, p, (size_t)(quote - p));
@@ -333,7 +336,7 @@ HTML_STATE(html_state_value_unquoted)
     while (p < end && *p != '>' && !html_is_space(*p))
         p++;
     if (p == end) {
-        keep_value(t, begin, (size_t)(p - begin));
+        store_value(t, begin, (size_t)(p - begin));
         return p;
     }
     end_value(t, begin, (size_t)(p - begin));
@@ -341,8 +344,10 @@ HTML_STATE(html_state_value_unquoted)
     return p;
 }
 
-/* Space should follow. Returns, rather than go on to an earlier state: see
-   html_tokenizer_feed(). */
+/*
+ * A space should follow. Returns to the loop in html_tokenizer_feed() to go back to an
+ * earlier state.
+ */
 HTML_STATE(html_state_after_value)
 {
     if (p == end)
@@ -353,7 +358,7 @@ HTML_STATE(html_state_after_value)
     return p;
 }
 
-/* Behind '/'. */
+/* After '/'. */
 HTML_STATE(html_state_self_closing)
 {
     if (p == end)
@@ -368,7 +373,10 @@ HTML_STATE(html_state_self_closing)
 
 /* ---- the end of the page ----------------------------------------------------------- */
 
-/* What was a tag by now is dropped; what was not yet is text. */
+/*
+ * At the end of the page an unfinished tag is dropped. Text that only might have become
+ * one remains text.
+ */
 void html_tags_end(struct html_tokenizer *t)
 {
     if (t->state == STATE_TAG_OPEN)

@@ -1,17 +1,17 @@
 /*
- * html_text.c - what stands between tags: text of all kinds, scripts and CDATA sections.
+ * html_text.c - text between tags: ordinary text, scripts and CDATA sections.
  *
- * Who wants no text gets none: then all is a search for the next '<'. In RCDATA, RAWTEXT and
- * scripts a '<' may begin the one end tag that counts there. Until that is known its bytes are
- * held, so that they can still be text.
+ * If the sink does not want text, this is only a search for the next '<'. In RCDATA,
+ * RAWTEXT and scripts a '<' may begin the only end tag that counts there. Its bytes are
+ * held back until that is known, because they may be text.
  *
  * A script has three levels (13.2.5.15 to 31), in `phase`:
  *
- *   PLAIN -- "<!--" --> ESCAPED -- "<script" --> TWICE
- *     ^                   |  ^                     |
- *     '------ "-->" ------'  '---- "</script" -----'     "-->" leads from TWICE to PLAIN
+ *      PLAIN -- "<!--" --> ESCAPED -- "<script" --> TWICE
+ *       ^                   |  ^                     |
+ *       '------ "-->" ------'  '---- "</script" -----'          "-->" leads from TWICE to PLAIN
  *
- * and ends at "</script" in the first two.
+ * "</script" ends the script in the first two.
  */
 #include "html_states.h"
 
@@ -19,9 +19,9 @@
 
 enum { PLAIN, ESCAPED, TWICE };
 
-/* ---- telling of text --------------------------------------------------------------- */
+/* ---- output of text ---------------------------------------------------------------- */
 
-static void tell(struct html_tokenizer *t, const char *bytes, size_t n)
+static void report_text(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (n > 0 && t->rc == 0)
         html_note(t, t->sink->text(bytes, n, t->arg));
@@ -32,7 +32,7 @@ static bool wants_text(const struct html_tokenizer *t)
     return t->wants_text && t->sink->text != NULL;
 }
 
-/* In data and CDATA sections NUL is itself, elsewhere it is replaced. */
+/* NUL is replaced everywhere except in data and CDATA sections. */
 static bool replaces_nul(const struct html_tokenizer *t)
 {
     return t->content != HTML_DATA && t->content != HTML_CDATA;
@@ -61,11 +61,11 @@ void html_put_lines(struct html_tokenizer *t, const char *bytes, size_t n,
 void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (wants_text(t))
-        html_put_lines(t, bytes, n, replaces_nul(t), tell);
+        html_put_lines(t, bytes, n, replaces_nul(t), report_text);
 }
 
-/* What was held is text after all. */
-static const char *release(struct html_tokenizer *t, const char *p)
+/* The bytes that were held back are text. */
+static const char *release_held(struct html_tokenizer *t, const char *p)
 {
     html_put_text(t, t->held, t->held_n);
     t->held_n = 0;
@@ -73,9 +73,9 @@ static const char *release(struct html_tokenizer *t, const char *p)
     return p;
 }
 
-/* ---- looking for what ends it ------------------------------------------------------ */
+/* ---- end of raw text --------------------------------------------------------------- */
 
-static const char *find(const char *p, const char *end, char c)
+static const char *find_byte(const char *p, const char *end, char c)
 {
     const char *found = memchr(p, c, (size_t)(end - p));
 
@@ -89,15 +89,15 @@ static const char *find_either(const char *p, const char *end, char one, char ot
     return p;
 }
 
-/* Text up to '<', or a reference if those are decoded. */
+/* Skip text up to '<', or to a reference if `decodes`. */
 static const char *skip_text(struct html_tokenizer *t, const char *p, const char *end,
                              bool decodes)
 {
     const char *begin = p;
 
     if (!wants_text(t))
-        return find(p, end, '<');
-    p = decodes ? find_either(p, end, '<', '&') : find(p, end, '<');
+        return find_byte(p, end, '<');
+    p = decodes ? find_either(p, end, '<', '&') : find_byte(p, end, '<');
     html_put_text(t, begin, (size_t)(p - begin));
     return p;
 }
@@ -132,8 +132,8 @@ HTML_STATE(html_state_data)
     return html_state_tag_open(t, p + 1, end);
 }
 
-static const char *raw(struct html_tokenizer *t, const char *p, const char *end,
-                       bool decodes)
+static const char *open_raw(struct html_tokenizer *t, const char *p, const char *end,
+                            bool decodes)
 {
     p = skip_text(t, p, end, decodes);
     if (p == end)
@@ -148,12 +148,12 @@ static const char *raw(struct html_tokenizer *t, const char *p, const char *end,
 
 HTML_STATE(html_state_rcdata)
 {
-    return raw(t, p, end, true);
+    return open_raw(t, p, end, true);
 }
 
 HTML_STATE(html_state_rawtext)
 {
-    return raw(t, p, end, false);
+    return open_raw(t, p, end, false);
 }
 
 HTML_STATE(html_state_plaintext)
@@ -162,7 +162,7 @@ HTML_STATE(html_state_plaintext)
     return end;
 }
 
-/* Behind '&'. */
+/* After '&'. */
 HTML_STATE(html_state_reference)
 {
     char out[HTML_REFERENCE_OUT_BYTES];
@@ -171,12 +171,12 @@ HTML_STATE(html_state_reference)
         p++;
     if (p == end)
         return p;
-    tell(t, out, html_reference_end(&t->reference, false, 0, out));
+    report_text(t, out, html_reference_end(&t->reference, false, 0, out));
     t->state = t->content;
     return p;
 }
 
-/* Behind '<': it is text, unless an end tag follows; a script has more to say. */
+/* After '<'. It is text, unless an end tag follows, or in a script "<!". */
 HTML_STATE(html_state_raw_open)
 {
     if (p == end)
@@ -187,7 +187,7 @@ HTML_STATE(html_state_raw_open)
         t->state = STATE_RAW_END_NAME;
         return html_state_raw_end_name(t, p + 1, end);
     }
-    release(t, p);
+    release_held(t, p);
     if (t->content != HTML_SCRIPT)
         return p;
     if (t->phase == ESCAPED && is_letter(*p)) {
@@ -201,18 +201,18 @@ HTML_STATE(html_state_raw_open)
     return p + 1;
 }
 
-/* Behind "</": the name of the start tag that began this, and no more? */
+/* After "</": check for the name of the start tag. */
 HTML_STATE(html_state_raw_end_name)
 {
     for (; p < end && t->matched < t->last_start_n; p++, t->matched++) {
         if (to_lower(*p) != t->last_start[t->matched])
-            return release(t, p);
+            return release_held(t, p);
         html_hold(t, *p);
     }
     if (p == end)
         return p;
     if (t->last_start_n == 0 || (!html_is_space(*p) && *p != '/' && *p != '>'))
-        return release(t, p);
+        return release_held(t, p);
     t->held_n = 0;
     html_begin_tag(t, true);
     html_name_add(&t->name, t->last_start, t->last_start_n);
@@ -223,13 +223,13 @@ HTML_STATE(html_state_raw_end_name)
 
 /* ---- scripts ----------------------------------------------------------------------- */
 
-/* Escaped: "-->" ends that. Returns where '<' is. */
+/* Skip escaped text, which "-->" ends. Returns the address of '<'. */
 static const char *skip_escaped(struct html_tokenizer *t, const char *p, const char *end)
 {
     for (; p < end && *p != '<'; p++) {
         if (*p == '>' && t->dashes == 2) {
             t->phase = PLAIN;
-            return find(p, end, '<');
+            return find_byte(p, end, '<');
         }
         t->dashes = *p != '-' ? 0 : t->dashes < 2 ? t->dashes + 1 : 2;
     }
@@ -240,7 +240,7 @@ HTML_STATE(html_state_script)
 {
     const char *begin = p;
 
-    p = t->phase == PLAIN ? find(p, end, '<') : skip_escaped(t, p, end);
+    p = t->phase == PLAIN ? find_byte(p, end, '<') : skip_escaped(t, p, end);
     html_put_text(t, begin, (size_t)(p - begin));
     if (p == end)
         return p;
@@ -251,7 +251,7 @@ HTML_STATE(html_state_script)
     return html_state_raw_open(t, p + 1, end);
 }
 
-/* Behind "<!": two dashes make it escaped. */
+/* After "<!": two dashes begin escaped text. */
 HTML_STATE(html_state_script_escape)
 {
     for (; p < end && *p == '-' && t->matched < 2; p++, t->matched++)
@@ -266,7 +266,7 @@ HTML_STATE(html_state_script_escape)
     return p;
 }
 
-/* In a name behind "<", or "</" if it is escaped twice: is it "script"? */
+/* In a name after "<", or after "</" if escaped twice: check for "script". */
 HTML_STATE(html_state_script_word)
 {
     static const char word[] = "script";
@@ -287,18 +287,19 @@ HTML_STATE(html_state_script_word)
 
 /* ---- CDATA sections ---------------------------------------------------------------- */
 
-/* `matched` brackets of "]]>" have come. */
+/* `matched` is the number of bytes of "]]>" so far. */
 HTML_STATE(html_state_cdata)
 {
     while (p < end) {
         const char *begin = p;
         if (t->matched == 0) {
-            p = find(p, end, ']');
+            p = find_byte(p, end, ']');
             html_put_text(t, begin, (size_t)(p - begin));
             t->matched = p < end;
             p += p < end;
         } else if (*p == ']') {
-            html_put_text(t, p++, t->matched == 2); /* of more than two the first */
+            /* of more than two brackets the first */
+            html_put_text(t, p++, t->matched == 2);
             t->matched = 2;
         } else if (*p == '>' && t->matched == 2) {
             t->content = t->state = HTML_DATA;
@@ -319,8 +320,8 @@ void html_text_end(struct html_tokenizer *t)
     char out[HTML_REFERENCE_OUT_BYTES];
 
     if (t->state == STATE_REFERENCE)
-        tell(t, out, html_reference_end(&t->reference, false, 0, out));
+        report_text(t, out, html_reference_end(&t->reference, false, 0, out));
     if (t->state == STATE_CDATA)
         html_put_text(t, "]]", t->matched);
-    release(t, NULL);
+    release_held(t, NULL);
 }

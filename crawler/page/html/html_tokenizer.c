@@ -1,15 +1,16 @@
 /*
- * html_tokenizer.c - the life of a tokenizer, and the loop that its states run in.
+ * html_tokenizer.c - life cycle of the tokenizer, and the loop that calls its states.
  *
- *   html_text.c     text, RCDATA, RAWTEXT, scripts, PLAINTEXT, CDATA sections, references
- *   html_tags.c     tags and attributes
- *   html_markup.c   comments, DOCTYPEs
+ *      html_text.c       text, RCDATA, RAWTEXT, scripts, PLAINTEXT, CDATA sections, references
+ *      html_tags.c       tags and attributes
+ *      html_markup.c     comments, DOCTYPEs
  *
  * Invariants
- *   1. A state calls only states that come later in the way through a tag, and returns to the
- *      loop here to go on to an earlier one: calls nest to a fixed depth.
- *   2. A state that does not take a byte has changed the state to one that does.
- *   3. `counted` lies in the piece that is being fed, and no place before it is asked for.
+ *   1. A state calls only states that come later in a tag. To go back to an earlier state
+ *      it returns to the loop. So calls nest to a fixed depth.
+ *   2. A state that does not consume a byte changes to a state that does.
+ *   3. `counted` is in the current piece, and places are requested in the order of the
+ *      bytes.
  */
 #include "html_states.h"
 

@@ -1,18 +1,19 @@
 /*
- * html_tokenizer.h - HTML5's tokens, out of a page that comes in pieces.
+ * html_tokenizer.h - split a page that arrives in pieces into the tokens of HTML5.
  *
  *     html_tokenizer_init(&tokenizer, &sink, arg);
  *     while (... more of the page ...)
- *         rc = html_tokenizer_feed(&tokenizer, bytes, n);   // tells the sink
+ *         rc = html_tokenizer_feed(&tokenizer, bytes, n);   // calls the sink
  *     rc = html_tokenizer_end(&tokenizer);
  *     html_tokenizer_finish(&tokenizer);
  *
- * Pieces may be of any size. Text is UTF-8, or any encoding that has ASCII's bytes for
- * ASCII's characters alone; what is not valid is passed through. A byte order mark is a
- * character like any other. What the sink does not ask for is skipped.
+ * Pieces can have any size. The text is UTF-8, or any encoding in which the bytes of
+ * ASCII always mean ASCII characters. Invalid bytes are passed through. A byte order mark
+ * is treated as a normal character. Anything that the sink does not want is skipped.
  * (WHATWG: HTML, 13.2.5 Tokenization, without its parse errors)
  *
- * Calls nothing of coil and touches nothing global: it can run anywhere.
+ * The functions do not use coil and have no global state, so that they can run on any
+ * thread.
  */
 #ifndef CRAWLER_HTML_TOKENIZER_H
 #define CRAWLER_HTML_TOKENIZER_H
@@ -25,14 +26,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTML_NAME_BYTES 1024             /* of a name; what goes beyond it is cut off */
-#define HTML_VALUE_BYTES ((size_t)65536) /* of the value of an attribute: the same */
+#define HTML_NAME_BYTES 1024             /* longer names are shortened */
+#define HTML_VALUE_BYTES ((size_t)65536) /* the same for values of attributes */
 #define HTML_DATA_BYTES ((size_t)65536)  /* of a comment, or a DOCTYPE */
 #define HTML_WORD_BYTES 31               /* of a name that ends text: "script" */
 
-#define HTML_SPACE " \t\n\f\r" /* what HTML takes for white space */
+#define HTML_SPACE " \t\n\f\r" /* white space in HTML */
 
-/* How the text behind a start tag is read. (13.2.5: the states of the same names) */
+/* How the text after a start tag is read. (13.2.5: the states of the same names) */
 enum html_content {
     HTML_DATA,
     HTML_RCDATA,
@@ -42,116 +43,123 @@ enum html_content {
     HTML_CDATA,
 };
 
-/* In lower case, with U+FFFD for NUL; a NUL follows it. It lasts for the call. */
+/* In lower case, with U+FFFD for NUL, and NUL-terminated. Valid during the call. */
 struct html_name {
     const char *bytes;
     size_t n;
-    uint64_t key; /* its last eight bytes, the last in the lowest: see html_name_key() */
+    /* its last eight bytes, the very last in the lowest byte: see html_name_key() */
+    uint64_t key;
 };
 
-/* The key of a name with one more byte. */
+/* Return the key of a name with one more byte. */
 static inline uint64_t html_name_key(uint64_t key, char c)
 {
     return key << 8 | (unsigned char)c;
 }
 
-/* A name that is being read. */
+/* The current name. */
 struct html_name_buffer {
     size_t n;
     uint64_t key;
     char bytes[HTML_NAME_BYTES + 1];
 };
 
-/* As written: html_decode() makes text of it. It lasts for the call. */
+/* The value as written; see html_decode(). Valid during the call. */
 struct html_value {
     const char *bytes;
     size_t n;
-    bool cut; /* it was longer than HTML_VALUE_BYTES */
-    struct html_position
-        place; /* of its first byte; without a value, of the name's end */
+    bool cut; /* it is longer than HTML_VALUE_BYTES */
+    /* place of its first byte; without a value, of the end of the name */
+    struct html_position place;
 };
 
-/* A text that is not there has NULL for its bytes. */
+/* The `bytes` of a missing name are NULL. */
 struct html_doctype {
     struct html_name name, public_id, system_id;
     bool force_quirks;
 };
 
 /*
- * What is told of a page. Any function may be NULL: then nobody wants that. Those that return
- * int end the page with anything below 0, which html_tokenizer_feed() returns.
+ * Receives the tokens of a page. Any function may be NULL. If a function that returns int
+ * returns a negative value, the page ends, and html_tokenizer_feed() returns that value.
  */
 struct html_sink {
-    /* A tag begins that has this name. True if the sink wants attributes of it. */
+    /* A tag begins. Returns true if the sink wants its attributes. */
     bool (*tag)(const struct html_name *name, bool is_end, void *arg);
-    /* True if the sink wants this attribute: asked for each but those of end tags. */
+    /* Returns true if the sink wants this attribute. Not called for end tags. */
     bool (*wants)(const struct html_name *name, void *arg);
-    /* An attribute of a start tag that was wanted; of several by one name the first. */
+    /*
+     * A wanted attribute of a start tag. If a name occurs several times, only the first.
+     */
     int (*attribute)(const struct html_name *name, const struct html_value *value,
                      void *arg);
-    /* The tag's '>'. If that never comes, neither does this call: there was no tag. */
+    /* The '>' of a tag. Without it, the tag does not count. */
     int (*tag_end)(const struct html_name *name, bool is_end, bool is_self_closing,
                    void *arg);
-    /* Text, in pieces of any size, references decoded; while html_tokenizer.wants_text. */
+    /*
+     * Text in pieces of any size, with references decoded. Called while
+     * html_tokenizer.wants_text is true.
+     */
     int (*text)(const char *bytes, size_t n, void *arg);
     int (*comment)(const char *bytes, size_t n, void *arg);
     int (*doctype)(const struct html_doctype *doctype, void *arg);
 };
 
 struct html_tokenizer {
-    /* The sink may change these when told of the end of a tag, or of text. */
-    bool wants_text;   /* true at first */
-    bool allows_cdata; /* where a tag would be of SVG or MathML; false at first */
-    bool marks_tags;   /* `tag_place` is wanted; false at first */
-    struct html_position tag_place; /* of the '<' of the latest tag */
-    /* The sink may change this when told that a tag begins. */
-    bool marks_end;                 /* `end_place` is wanted; false at first */
-    struct html_position end_place; /* of what follows the '>' of the latest tag */
+    /* The sink may change these in tag_end() and text(). */
+    bool wants_text;   /* initially true */
+    bool allows_cdata; /* true where SVG or MathML is allowed; initially false */
+    bool marks_tags;   /* set `tag_place`; initially false */
+    struct html_position tag_place; /* place of the '<' of the latest tag */
+    /* The sink may change this in tag(). */
+    bool marks_end;                 /* set `end_place`; initially false */
+    struct html_position end_place; /* place after the '>' of the latest tag */
 
-    /* The rest is for the tokenizer's own files: html_states.h. */
+    /* The rest is private to the tokenizer: html_states.h. */
     const struct html_sink *sink;
     void *arg;
     int rc;
     uint8_t state, content;
-    uint8_t quote;   /* of the value being read */
-    uint8_t phase;   /* of a comment, or a script */
-    uint8_t dashes;  /* that came last in an escaped script, two at most */
-    uint8_t matched; /* so many bytes agree with the word that is looked for */
+    uint8_t quote;   /* of the current value */
+    uint8_t phase;   /* of a comment or a script */
+    uint8_t dashes;  /* number of dashes at the end of escaped text, at most two */
+    uint8_t matched; /* how many bytes match the word that is searched for */
     bool is_end, is_self_closing, wants_attributes, wants_value, after_cr;
-    char held[HTML_WORD_BYTES + 4]; /* text, or else the beginning of a tag */
+    char held[HTML_WORD_BYTES + 4]; /* may be text, or the beginning of a tag */
     uint8_t held_n;
-    char last_start[HTML_WORD_BYTES + 1]; /* what ends `content`, if anything does */
+    char last_start[HTML_WORD_BYTES + 1]; /* name of the end tag that ends `content` */
     uint8_t last_start_n;
     struct html_name_buffer name, attribute;
-    struct html_buffer value; /* of an attribute, a comment, a DOCTYPE */
+    struct html_buffer value; /* of an attribute, a comment or a DOCTYPE */
     struct html_position value_place;
-    struct html_names seen; /* attributes of this tag that were wanted */
+    struct html_names seen; /* wanted attributes of this tag */
     struct html_reference reference;
-    struct html_counter counter; /* has counted up to: */
+    struct html_counter counter; /* the place of `counted` */
     const char *counted;
 };
 
-/* `sink` and `arg` must outlast it. */
+/* `sink` and `arg` must outlive the tokenizer. */
 void html_tokenizer_init(struct html_tokenizer *tokenizer, const struct html_sink *sink,
                          void *arg);
 
-/* Free what it holds; zeroes are accepted. */
+/* Free its memory. A struct of zeroes is allowed. */
 void html_tokenizer_finish(struct html_tokenizer *tokenizer);
 
-/* Begin another page, with the memory of the last. */
+/* Begin another page, reusing the memory. */
 void html_tokenizer_reset(struct html_tokenizer *tokenizer);
 
 /*
- * Take the next piece. Fails with -ENOMEM, or as the sink says; and again with the same.
+ * Process the next piece. Fails with -ENOMEM, or the negative value of the sink. Later
+ * calls fail with the same.
  */
 int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, size_t n);
 
-/* The page is at its end. Fails likewise. */
+/* Call this at the end of the page. Fails likewise. */
 int html_tokenizer_end(struct html_tokenizer *tokenizer);
 
 /*
- * How to go on behind the start tag whose end the sink is told of; `name` is what ends it.
- * Outside of that, how to begin.
+ * Set how to read the text after the start tag whose end is being reported. `name` is the
+ * end tag that ends it. Called elsewhere, sets how to read the beginning of the page.
  */
 void html_tokenizer_set_content(struct html_tokenizer *tokenizer,
                                 enum html_content content, const char *name);

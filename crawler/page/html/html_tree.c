@@ -1,12 +1,12 @@
 /*
- * html_tree.c - which tags are elements, and how the text behind them is read.
+ * html_tree.c - decide which tags become elements, and how the text after them is read.
  *
- * `open` has templates and selects, and from the first <svg> or <math> on all that is open in it,
- * down to where that ends. Of HTML elements elsewhere there are only counts: they answer whether
- * "</div>" in an <svg> that was never closed has a <div> to close.
+ * `open` contains templates and selects. Inside <svg> or <math> it contains all open
+ * elements. For HTML elements elsewhere there are only counts. With these, "</div>" in an
+ * <svg> that was not closed can be matched with an open <div>.
  *
- * (WHATWG: HTML, 13.2.6 Tree construction; docs/design/tokenizer-deviations.md has what is simpler
- * here)
+ * (WHATWG: HTML, 13.2.6 Tree construction; docs/design/tokenizer-deviations.md lists the
+ * simplifications)
  */
 #include "html_tree.h"
 
@@ -23,18 +23,18 @@ static uint64_t hash_of(const struct html_name *name)
     return hash;
 }
 
-static bool is_foreign(enum html_inside inside)
+static bool is_foreign(enum html_inside current_inside)
 {
-    return inside >= INSIDE_SVG;
+    return current_inside >= INSIDE_SVG;
 }
 
-static enum html_inside inside(const struct html_tree *tree)
+static enum html_inside current_inside(const struct html_tree *tree)
 {
     return tree->depth > 0 ? tree->open[tree->depth - 1].inside : INSIDE_HTML;
 }
 
-static void push(struct html_tree *tree, const struct html_name *name,
-                 enum html_inside what)
+static void push_element(struct html_tree *tree, const struct html_name *name,
+                         enum html_inside what)
 {
     if (tree->depth == HTML_TREE_DEPTH)
         return;
@@ -55,11 +55,11 @@ static void pop_to(struct html_tree *tree, unsigned depth)
     }
 }
 
-/* Out of SVG and MathML, up to where HTML may stand. */
+/* Leave SVG and MathML up to an element in which HTML is allowed. */
 static void leave_foreign(struct html_tree *tree)
 {
-    while (inside(tree) == INSIDE_SVG || inside(tree) == INSIDE_MATHML ||
-           inside(tree) == INSIDE_ANNOTATION)
+    while (current_inside(tree) == INSIDE_SVG || current_inside(tree) == INSIDE_MATHML ||
+           current_inside(tree) == INSIDE_ANNOTATION)
         pop_to(tree, tree->depth - 1);
 }
 
@@ -71,10 +71,13 @@ void html_tree_reset(struct html_tree *tree)
 
 /* ---- SVG and MathML ---------------------------------------------------------------- */
 
-/* Is a start tag here one of SVG or MathML? (13.2.6: tree construction dispatcher) */
+/*
+ * True if a start tag here belongs to SVG or MathML. (13.2.6: tree construction
+ * dispatcher)
+ */
 static bool starts_foreign(const struct html_tree *tree, enum html_element element)
 {
-    switch (inside(tree)) {
+    switch (current_inside(tree)) {
     case INSIDE_SVG:
     case INSIDE_MATHML:
         return true;
@@ -114,8 +117,9 @@ static enum html_inside in_mathml(const struct html_start *tag)
 static void start_foreign(struct html_tree *tree, const struct html_start *tag)
 {
     if (!tag->is_self_closing)
-        push(tree, tag->name,
-             inside(tree) == INSIDE_SVG ? in_svg(tag->element) : in_mathml(tag));
+        push_element(tree, tag->name,
+                     current_inside(tree) == INSIDE_SVG ? in_svg(tag->element)
+                                                        : in_mathml(tag));
 }
 
 /* ---- HTML -------------------------------------------------------------------------- */
@@ -136,7 +140,7 @@ static void note_body(struct html_tree *tree, const struct html_start *tag)
         tree->may_have_frames = false;
 }
 
-/* In a frameset nothing else stands but these. */
+/* Handle a start tag in a frameset, where only a few are allowed. */
 static struct html_effect start_in_frames(struct html_tree *tree,
                                           enum html_element element)
 {
@@ -163,7 +167,10 @@ static struct html_effect start_frameset(struct html_tree *tree)
     return (struct html_effect){.is_inserted = true, .drops_body = tree->has_body};
 }
 
-/* In a select: false if the tag is dropped. Some of them end it, and are taken then. */
+/*
+ * Handle a start tag in a select. Returns false if it is dropped. Some tags end the
+ * select, and then count.
+ */
 static bool start_in_select(struct html_tree *tree, enum html_element element)
 {
     switch (element) {
@@ -178,7 +185,7 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     case ELEMENT_TEXTAREA:
         pop_to(tree, tree->depth - 1);
         return true;
-    case ELEMENT_SELECT: /* it is taken for an end tag */
+    case ELEMENT_SELECT: /* it counts as an end tag */
         pop_to(tree, tree->depth - 1);
         return false;
     default:
@@ -190,13 +197,13 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     }
 }
 
-/* "<title/>" is an element without content in XML, and a start tag in HTML. */
+/* "<title/>" is an empty element in XML, and a start tag in HTML. */
 static bool is_empty(const struct html_tree *tree, const struct html_start *tag)
 {
     return tree->is_xml && tag->is_self_closing;
 }
 
-/* A form in a form is dropped. */
+/* A form inside a form is dropped. */
 static bool start_form(struct html_tree *tree, const struct html_start *tag)
 {
     bool was_open = tree->form_is_open;
@@ -207,7 +214,7 @@ static bool start_form(struct html_tree *tree, const struct html_start *tag)
     return !was_open;
 }
 
-/* A part of a table where there is no table is dropped. */
+/* A part of a table outside of tables is dropped. */
 static bool is_stray_of_table(const struct html_tree *tree, enum html_element element)
 {
     return html_element_properties(element) & IS_OF_TABLE && element != ELEMENT_TABLE &&
@@ -220,19 +227,19 @@ static void open_html(struct html_tree *tree, const struct html_start *tag)
 
     if (tag->element == ELEMENT_SVG || tag->element == ELEMENT_MATH) {
         if (!tag->is_self_closing)
-            push(tree, tag->name,
-                 tag->element == ELEMENT_SVG ? INSIDE_SVG : INSIDE_MATHML);
+            push_element(tree, tag->name,
+                         tag->element == ELEMENT_SVG ? INSIDE_SVG : INSIDE_MATHML);
         return;
     }
     if (properties & IS_VOID || is_stray_of_table(tree, tag->element))
         return;
     tree->counts[tag->element]++;
     if (tag->element == ELEMENT_TEMPLATE)
-        push(tree, tag->name, tag->is_shadow ? INSIDE_SHADOW : INSIDE_TEMPLATE);
+        push_element(tree, tag->name, tag->is_shadow ? INSIDE_SHADOW : INSIDE_TEMPLATE);
     else if (tag->element == ELEMENT_SELECT)
-        push(tree, tag->name, INSIDE_SELECT);
+        push_element(tree, tag->name, INSIDE_SELECT);
     else if (tree->foreign_count > 0)
-        push(tree, tag->name, INSIDE_HTML);
+        push_element(tree, tag->name, INSIDE_HTML);
 }
 
 static struct html_effect start_html(struct html_tree *tree, const struct html_start *tag)
@@ -244,7 +251,7 @@ static struct html_effect start_html(struct html_tree *tree, const struct html_s
         return start_in_frames(tree, tag->element);
     if (tag->element == ELEMENT_FRAMESET)
         return start_frameset(tree);
-    if (inside(tree) == INSIDE_SELECT && !start_in_select(tree, tag->element))
+    if (current_inside(tree) == INSIDE_SELECT && !start_in_select(tree, tag->element))
         return effect;
     note_body(tree, tag);
     if (tag->element == ELEMENT_FRAME)
@@ -278,12 +285,12 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
 
 /* ---- end tags ---------------------------------------------------------------------- */
 
-/* Close the innermost HTML element of this name, but none outside of where HTML began. */
+/* Close the innermost HTML element of this name within the integration point. */
 static void close_html(struct html_tree *tree, const struct html_name *name)
 {
     uint64_t hash;
 
-    if (tree->depth == 0) /* as nearly everywhere */
+    if (tree->depth == 0) /* the usual case */
         return;
     hash = hash_of(name);
     for (unsigned i = tree->depth; i > 0 && tree->open[i - 1].inside == INSIDE_HTML; i--)
@@ -311,7 +318,7 @@ static void close_template(struct html_tree *tree)
 static void end_html(struct html_tree *tree, const struct html_name *name,
                      enum html_element element)
 {
-    bool is_in_select = inside(tree) == INSIDE_SELECT;
+    bool is_in_select = current_inside(tree) == INSIDE_SELECT;
     bool leaves_select =
         element == ELEMENT_SELECT ||
         (html_element_properties(element) & IS_OF_TABLE && tree->counts[element] > 0);
@@ -326,7 +333,7 @@ static void end_html(struct html_tree *tree, const struct html_name *name,
         close_template(tree);
     else if (is_in_select && !leaves_select)
         return;
-    else if (element == ELEMENT_BR) /* it is taken for a start tag */
+    else if (element == ELEMENT_BR) /* it counts as a start tag */
         rule_out_frames(tree);
     else if (is_in_select)
         pop_to(tree, tree->depth - 1);
@@ -338,14 +345,14 @@ static void end_html(struct html_tree *tree, const struct html_name *name,
         tree->counts[element]--;
 }
 
-/* Does this end tag close an HTML element that SVG or MathML stands in, and that with it? */
+/* True if this end tag closes an HTML element around SVG or MathML, and so both. */
 static bool closes_foreign(const struct html_tree *tree, enum html_element element)
 {
     return tree->counts[element] > 0 && element != ELEMENT_OTHER &&
            element != ELEMENT_BODY && element != ELEMENT_HTML && element != ELEMENT_FORM;
 }
 
-/* Up from here: SVG's and MathML's own first, then HTML's. */
+/* Search upwards: first elements of SVG and MathML, then HTML elements. */
 static void end_foreign(struct html_tree *tree, const struct html_name *name,
                         enum html_element element)
 {
@@ -365,7 +372,7 @@ static void end_foreign(struct html_tree *tree, const struct html_name *name,
 void html_tree_end(struct html_tree *tree, const struct html_name *name,
                    enum html_element element)
 {
-    if (!is_foreign(inside(tree))) {
+    if (!is_foreign(current_inside(tree))) {
         end_html(tree, name, element);
         return;
     }

@@ -1,6 +1,4 @@
-/*
- * header_links.c - what the headers of an answer point at. (RFC 8288, appendix B)
- */
+/* header_links.c - find the URLs in the headers of an answer. (RFC 8288, appendix B) */
 #include "header_links.h"
 
 #include "link_visit.h"
@@ -19,7 +17,7 @@ static char *skip_blank(char *s)
 
 /* ---- parameters --------------------------------------------------------------------- */
 
-/* A quoted string, decoded in place. Returns what is behind it. (B.4) */
+/* Read a quoted string and decode it in place. Returns the address after it. (B.4) */
 static char *read_quoted(char *s, char **value)
 {
     char *to = ++s;
@@ -34,7 +32,9 @@ static char *read_quoted(char *s, char **value)
     return s;
 }
 
-/* What '=' has behind it. *end is where a NUL is to be put that ends it, or NULL. */
+/*
+ * Read a value after '='. *end is where a NUL must be written to end the value, or NULL.
+ */
 static char *read_value(char *s, char **value, char **end)
 {
     *end = NULL;
@@ -47,11 +47,13 @@ static char *read_value(char *s, char **value, char **end)
     return s;
 }
 
-/* The parameters behind "<...>"; *relations becomes the first `rel`, or NULL. Returns what is behind
-   them. (B.3) */
+/*
+ * Read the parameters after "<...>". *relations is the first `rel`, or NULL. Returns the
+ * address after them. (B.3)
+ */
 static char *read_parameters(char *s, char **relations)
 {
-    char *ends = NULL; /* where the relations end */
+    char *ends = NULL; /* the end of the relations */
 
     *relations = NULL;
     for (s = skip_blank(s); *s == ';'; s = skip_blank(s)) {
@@ -67,7 +69,7 @@ static char *read_parameters(char *s, char **relations)
             ends = end;
         }
     }
-    s += strcspn(s, ","); /* what is malformed is skipped */
+    s += strcspn(s, ","); /* skip malformed text */
     s += *s == ',';
     if (ends != NULL)
         *ends = '\0';

@@ -1,5 +1,5 @@
 /*
- * header_links.h - what the headers of an answer point at: Link and Refresh.
+ * header_links.h - find the URLs in the headers of an answer: Link and Refresh.
  *
  *     rc = header_links_visit(HEADER_LINK, "<style.css>; rel=stylesheet, </>; rel=up", visit, arg);
  *     rc = header_links_visit(HEADER_REFRESH, "5; url=next.html", visit, arg);
@@ -12,10 +12,13 @@
 enum header_kind { HEADER_LINK, HEADER_REFRESH };
 
 /*
- * Call visit() for each URL in the value of a header, until it returns non-zero, and return that.
- * A link of RFC 8288 counts if it has a relation that is none of a name (`type`, `profile`), nor
- * one that asks to get a host ready (`preconnect`, `dns-prefetch`). A link's element is NULL, its
- * attribute the header, and its place is 0:0. -ENOMEM.
+ * Call visit() for each URL in the value of a header, until it returns nonzero. Returns
+ * that value, or -ENOMEM. A link of RFC 8288 counts only if one of its relations leads to
+ * a resource. Relations that are only names (`type`, `profile`) and those that only
+ * prepare a connection (`preconnect`, `dns-prefetch`) do not.
+ *
+ * The element of the link is NULL, the attribute is the name of the header, and the place
+ * is 0:0.
  */
 int header_links_visit(enum header_kind kind, const char *value,
                        links_visit_function visit, void *arg);

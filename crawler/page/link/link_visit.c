@@ -1,5 +1,6 @@
 /*
- * link_visit.c - the URLs in a value that is more than a URL; what relations lead to.
+ * link_visit.c - find the URLs in values that contain more than one URL; classify
+ * relations.
  */
 #include "link_visit.h"
 
@@ -25,8 +26,8 @@ int link_visit_part(struct link_visit *visit, char *text, size_t n)
 /* ---- relations --------------------------------------------------------------------- */
 
 /*
- * Names, which need not lead anywhere (RFC 6903, RFC 6906), hosts to get ready, and what is only
- * posted to (HTML, 4.6.7.13; Webmention, 3.1.3).
+ * True for relations that are only names (RFC 6903, RFC 6906), that only prepare a
+ * connection, or whose targets only accept POST (HTML, 4.6.7.13; Webmention, 3.1.3).
  */
 static bool names_no_resource(const char *relation)
 {
@@ -54,7 +55,10 @@ struct link_relations link_relations_of(char *text)
 
 /* ---- refresh ----------------------------------------------------------------------- */
 
-/* Behind "url =", in any case and with any white space; or `s` if it is not there. */
+/*
+ * Skip "url =", in upper or lower case and with any white space. Returns `s` if it is
+ * missing.
+ */
 static char *skip_word_url(char *s)
 {
     char *at = s + 3;
@@ -90,7 +94,10 @@ int link_visit_refresh(struct link_visit *visit, char *s)
 
 /* ---- srcset ------------------------------------------------------------------------ */
 
-/* Behind what follows a URL, "2x" or "100w", which may have commas in parentheses. */
+/*
+ * Skip the descriptors after a URL, "2x" or "100w". They may contain commas in
+ * parentheses.
+ */
 static char *skip_descriptors(char *s)
 {
     bool in_parentheses = false;
@@ -142,8 +149,8 @@ int link_visit_css(struct link_visit *visit, const char *url, size_t n,
 struct styling {
     struct link_visit *visit;
     struct html_buffer *text;
-    bool breaks_off; /* the attribute was cut, and is at its end */
-    int rc;          /* what the visitor has said; above 0 as well */
+    bool breaks_off; /* the attribute was shortened, and its end is reached */
+    int rc;          /* the nonzero value of the visitor */
 };
 
 static int visit_url(const struct css_url *url, void *arg)

@@ -1,6 +1,6 @@
 /*
- * link_visit.h - the URLs in a value that is more than a URL: of srcset, of a refresh, of style; and
- * what relations lead to.
+ * link_visit.h - find the URLs in values that contain more than one URL: srcset, refresh
+ * and style; and classify relations.
  */
 #ifndef CRAWLER_LINK_VISIT_H
 #define CRAWLER_LINK_VISIT_H
@@ -10,37 +10,43 @@
 struct link_visit {
     links_visit_function function;
     void *arg;
-    struct link link; /* but for its reference and `cut` */
-    bool cut;         /* the value that the link is of */
+    struct link link; /* `reference` and `cut` are set for each link */
+    bool cut;         /* the value was shortened */
 };
 
 #define LINK_SEPARATORS HTML_SPACE ","
 
-/* How many of a link's relations, "next preload", lead to a resource that can be asked for by GET. */
+/*
+ * How many relations of a link ("next preload") lead to a resource that can be fetched
+ * with GET.
+ */
 struct link_relations {
     unsigned to_resources, others;
 };
 
-/* Of a text with words between LINK_SEPARATORS, which is taken apart. */
+/* Count the words in a text, separated by LINK_SEPARATORS. Modifies the text. */
 struct link_relations link_relations_of(char *text);
 
-/* Visit n bytes of a text, which a NUL ends for that long. */
+/* Visit n bytes of a text. A NUL after them is written and removed again. */
 int link_visit_part(struct link_visit *visit, char *text, size_t n);
 
-/* Each image of srcset="small.png, large.png 2x". */
+/* Visit each image of srcset="small.png, large.png 2x". */
 int link_visit_srcset(struct link_visit *visit, char *srcset);
 
-/* The URL in "0; url=there", the content of a <meta http-equiv=refresh> or a header. */
+/*
+ * Visit the URL in "0; url=there", the content of a <meta http-equiv=refresh> or of a
+ * header.
+ */
 int link_visit_refresh(struct link_visit *visit, char *content);
 
 /*
- * A URL of a style sheet, n bytes as written, unless it is a place in the document that is styled,
- * "#x". `text` is what it works in.
+ * Visit a URL of a style sheet, n bytes as written. A reference "#x" into the document
+ * itself is ignored. `text` is a scratch buffer.
  */
 int link_visit_css(struct link_visit *visit, const char *url, size_t n,
                    struct html_buffer *text);
 
-/* Each URL in a style attribute. */
+/* Visit each URL in a style attribute. */
 int link_visit_style(struct link_visit *visit, const char *style,
                      struct html_buffer *text);
 

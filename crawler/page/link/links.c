@@ -1,10 +1,10 @@
 /*
- * links.c - which attributes are links.
+ * links.c - decide which attributes are links.
  *
- * Values are kept as written, one behind the other, since the page's encoding and its base are
- * certain only at its end; then they are decoded and taken apart. A tag keeps the values that may
- * be wanted of it while it is read, and most of them go again at its '>', where it is known
- * whether it counts.
+ * Values are stored as written, one after the other, because the encoding and the base of
+ * the page are known only at its end. Then they are decoded and split. While a tag is
+ * read, all values that may be needed are stored. At its '>' it is known whether the tag
+ * counts, and most of them are dropped.
  */
 #include "links.h"
 
@@ -18,7 +18,7 @@
 #include <strings.h>
 
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
-#define USUAL_LINKS 4096 /* of a page; room for more is given back */
+#define USUAL_LINKS 4096 /* in a page; larger arrays are freed */
 
 enum kept_kind {
     KEPT_LINK,
@@ -27,22 +27,22 @@ enum kept_kind {
     KEPT_BASE,
     KEPT_ID,
     KEPT_SRCDOC,
-    KEPT_STYLE, /* an attribute; the element's name is kept behind it */
-    KEPT_CSS,   /* a URL of a style sheet: `attribute` is its enum css_kind */
+    KEPT_STYLE, /* a style attribute, followed by the name of its element */
+    KEPT_CSS,   /* a URL in a style sheet; `attribute` is its enum css_kind */
 };
 
 struct kept_value {
-    uint32_t start, n; /* in `bytes` */
+    uint32_t start, n; /* range in `bytes` */
     struct html_position place;
     uint8_t kind, element, attribute;
     bool cut, nofollow;
 };
 
-/* ---- what counts as a link --------------------------------------------------------- */
+/* ---- links ------------------------------------------------------------------------- */
 
 #define BIT(name) (1U << ATTRIBUTE_##name)
 
-/* Attributes that are URLs, or say whether another is one. */
+/* Attributes that are URLs, or decide whether another attribute is one. */
 static const uint32_t wanted_of[ELEMENT_COUNT] = {
     [ELEMENT_A] = BIT(HREF) | BIT(XLINK_HREF),
     [ELEMENT_AREA] = BIT(HREF),
@@ -76,7 +76,7 @@ static const uint32_t urls = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET
                              BIT(IMAGESRCSET) | BIT(POSTER) | BIT(DATA) | BIT(ACTION) |
                              BIT(FORMACTION) | BIT(BACKGROUND);
 
-/* Attributes that say whether links are to be followed. */
+/* Attributes that decide whether links are followed. */
 static uint32_t rel_of(enum html_element element)
 {
     if (element == ELEMENT_A || element == ELEMENT_AREA)
@@ -113,7 +113,7 @@ static struct kept_value *attribute(const struct links *links, enum html_attribu
     return NULL;
 }
 
-/* True for an attribute that is one of these words. */
+/* True if the value of an attribute equals one of two words. */
 static bool attribute_is(const struct links *links, enum html_attribute which,
                          const char *one, const char *other)
 {
@@ -128,7 +128,7 @@ static bool attribute_is(const struct links *links, enum html_attribute which,
 
 #define WORDS_BYTES 256
 
-/* An attribute's value, decoded; "" if there is none, or it is longer than words are. */
+/* Return the decoded value of an attribute; "" if it is missing or too long. */
 static char *words_of(const struct links *links, enum html_attribute which,
                       char text[3 * WORDS_BYTES + 1])
 {
@@ -139,7 +139,10 @@ static char *words_of(const struct links *links, enum html_attribute which,
     return text;
 }
 
-/* True if one of its words, between white space or commas, is one of these. */
+/*
+ * True if one of the words of an attribute, separated by spaces or commas, is one of
+ * these.
+ */
 static bool attribute_has(const struct links *links, enum html_attribute which,
                           const char *one, const char *other)
 {
@@ -160,7 +163,7 @@ static bool has_only_other_relations(const struct links *links)
     return relations.to_resources == 0 && relations.others > 0;
 }
 
-/* What <a rel=nofollow> says of itself, or <meta name=robots content=nofollow> of the page. */
+/* True for <a rel=nofollow>, and for <meta name=robots content=nofollow>. */
 static bool says_nofollow(struct links *links)
 {
     if (!links->wants_rel)
@@ -173,7 +176,7 @@ static bool says_nofollow(struct links *links)
            attribute_has(links, ATTRIBUTE_REL, "nofollow", "nofollow");
 }
 
-/* A button may say so itself, for the form that it is in. */
+/* The `formmethod` of a button overrides the `method` of its form. */
 static bool submits_by_get(const struct links *links)
 {
     if (attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
@@ -191,8 +194,9 @@ static uint32_t counted_of_input(const struct links *links)
 }
 
 /*
- * The attributes that count. A <link rel="preconnect"> names a host to get ready and no resource; what
- * a form or a pingback is posted to need not answer to GET; and of inputs, only images have a source.
+ * Return the attributes that count. Not counted: <link rel="preconnect">, which names a
+ * host and not a resource; targets of forms and pingbacks that only accept POST; and
+ * `src` of inputs other than images.
  */
 static uint32_t counted_attributes(const struct links *links)
 {
@@ -210,7 +214,7 @@ static uint32_t counted_attributes(const struct links *links)
                    : wanted;
     case ELEMENT_INPUT:
         return counted_of_input(links);
-    case ELEMENT_IMAGE: /* of SVG: that of HTML is an <img> */
+    case ELEMENT_IMAGE: /* of SVG; the one of HTML becomes an <img> */
         return BIT(HREF) | BIT(XLINK_HREF);
     case ELEMENT_META:
         return attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh") ? wanted
@@ -220,7 +224,7 @@ static uint32_t counted_attributes(const struct links *links)
     }
 }
 
-/* Only SVG has "xlink:href", and "href" goes before it. (SVG 2, 16.1.6) */
+/* Only SVG has "xlink:href", and "href" takes precedence. (SVG 2, 16.1.6) */
 static bool takes_xlink(const struct links *links, bool is_foreign)
 {
     return is_foreign && attribute(links, ATTRIBUTE_HREF) == NULL;
@@ -233,7 +237,7 @@ static int kind_of_id(const struct links *links, const struct kept_value *value)
     return is_id && !html_tree_is_shadow(&links->tree) ? KEPT_ID : -1;
 }
 
-/* What a value is; -1 for what is not kept. */
+/* Return the kind of a value; -1 if it does not count. */
 static int kind_of(const struct links *links, const struct kept_value *value,
                    uint32_t counted)
 {
@@ -254,8 +258,8 @@ static int kind_of(const struct links *links, const struct kept_value *value,
     return urls >> value->attribute & 1 ? KEPT_LINK : -1;
 }
 
-/* Of the tag's values, keep those that count. */
-static void keep_tag(struct links *links, bool is_foreign)
+/* Keep only those values of the tag that count. */
+static void store_tag(struct links *links, bool is_foreign)
 {
     uint32_t counted = counted_attributes(links);
     bool nofollow = says_nofollow(links);
@@ -284,7 +288,7 @@ static void drop_tag(struct links *links)
     links->bytes.n = links->bytes_at;
 }
 
-/* All that stood in the body before the frameset, whose tag is being read. */
+/* Drop everything in the body before the current <frameset>. */
 static void drop_body(struct links *links)
 {
     size_t n = links->count - links->tag_at;
@@ -298,13 +302,13 @@ static void drop_body(struct links *links)
         links->base = 0;
 }
 
-/* ---- what the tokenizer tells ------------------------------------------------------ */
+/* ---- tokens ------------------------------------------------------------------------ */
 
 static bool on_tag(const struct html_name *name, bool is_end, void *arg)
 {
     struct links *links = arg;
 
-    drop_tag(links); /* if the one before never ended */
+    drop_tag(links); /* if the previous tag never ended */
     links->element = html_element_of(name);
     if (is_end)
         return false;
@@ -321,9 +325,9 @@ static bool on_wants(const struct html_name *name, void *arg)
     return links->wanted >> links->attribute & 1;
 }
 
-/* n bytes, with room for one more. */
-static int keep_value(struct links *links, const char *bytes, size_t n,
-                      struct kept_value value)
+/* Store n bytes, with room for one more. */
+static int store_value(struct links *links, const char *bytes, size_t n,
+                       struct kept_value value)
 {
     if (links->count == links->capacity &&
         array_grow(&links->kept, &links->capacity, sizeof *links->kept) < 0)
@@ -337,8 +341,10 @@ static int keep_value(struct links *links, const char *bytes, size_t n,
     return links->bytes.cut ? -EMSGSIZE : 0;
 }
 
-/* Most style attributes have no URL, which they cannot without a parenthesis, or a reference to
-   one. */
+/*
+ * A style attribute without a parenthesis, or a reference that may stand for one, cannot
+ * contain a URL. Most have neither.
+ */
 static bool may_have_url(const struct html_value *style)
 {
     return memchr(style->bytes, '(', style->n) != NULL ||
@@ -355,10 +361,10 @@ static int on_attribute(const struct html_name *name, const struct html_value *v
     (void)name;
     if (links->attribute == ATTRIBUTE_STYLE && !may_have_url(value))
         return 0;
-    rc = keep_value(links, value->bytes, value->n,
-                    (struct kept_value){.place = value->place,
-                                        .attribute = (uint8_t)links->attribute,
-                                        .cut = value->cut});
+    rc = store_value(links, value->bytes, value->n,
+                     (struct kept_value){.place = value->place,
+                                         .attribute = (uint8_t)links->attribute,
+                                         .cut = value->cut});
     if (rc == 0 && links->attribute == ATTRIBUTE_STYLE)
         rc = html_buffer_add(&links->bytes, element->bytes, element->n + 1,
                              KEPT_BYTES_MAX);
@@ -393,11 +399,11 @@ static struct html_start start_of(const struct links *links, const struct html_n
 
 /* ---- style sheets ------------------------------------------------------------------ */
 
-/* Outside of tags: what comes next begins behind it. */
+/* Called outside of tags. The next value begins after this one. */
 static int on_css_url(const struct css_url *url, void *arg)
 {
     struct links *links = arg;
-    int rc = keep_value(
+    int rc = store_value(
         links, url->bytes, url->n,
         (struct kept_value){.place = url->place,
                             .kind = KEPT_CSS,
@@ -442,12 +448,13 @@ static void start_tag(struct links *links, const struct html_name *name,
     if (links->in_style)
         css_begin(&links->css, links->tokenizer.end_place);
     if (links->element == ELEMENT_IMAGE && !effect.is_foreign)
-        links->element = ELEMENT_IMG; /* "Don't ask", says the standard */
+        links->element = ELEMENT_IMG; /* the standard comments this with "Don't ask" */
     else if (links->element == ELEMENT_BASE && effect.is_foreign)
-        links->element = ELEMENT_OTHER; /* SVG has none: links would lead elsewhere */
+        /* SVG does not have <base>; following one would resolve links wrongly */
+        links->element = ELEMENT_OTHER;
     else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
              html_tree_is_shadow(&links->tree))
-        links->element = ELEMENT_OTHER; /* they are obeyed in a document tree alone */
+        links->element = ELEMENT_OTHER; /* these count only in the document tree */
     else if (links->element == ELEMENT_USE && !effect.is_foreign)
         links->element = ELEMENT_OTHER;
     else if (links->element == ELEMENT_FORM && effect.is_inserted)
@@ -455,7 +462,7 @@ static void start_tag(struct links *links, const struct html_name *name,
     if (!effect.is_inserted)
         drop_tag(links);
     else if (links->count > links->tag_at)
-        keep_tag(links, effect.is_foreign);
+        store_tag(links, effect.is_foreign);
 }
 
 static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_closing,
@@ -576,10 +583,13 @@ void links_break_off(struct links *links)
         drop_tag(links);
 }
 
-/* ---- visiting ---------------------------------------------------------------------- */
+/* ---- visits ------------------------------------------------------------------------ */
 
-/* What of SVG is drawn here stands on the page; often scripts put it there. And a background
-   of "#FFFFFF" is meant for a color: no browser looks for that place. */
+/*
+ * True for a fragment that is not checked: SVG drawn here is on the page, and scripts
+ * often add it. A background of "#FFFFFF" is meant as a color; browsers do not look for
+ * such an id.
+ */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
     return (value->element == ELEMENT_USE || value->element == ELEMENT_IMAGE ||
@@ -587,7 +597,10 @@ static bool is_drawn_here(const struct kept_value *value, const char *text)
            text[strspn(text, HTML_SPACE)] == '#';
 }
 
-/* An empty <a href> leads to the page itself; elsewhere browsers take it for none. */
+/*
+ * An empty <a href> leads to the page itself. Other empty attributes are ignored, as in
+ * browsers.
+ */
 static int visit_value(struct links *links, struct link_visit *visit,
                        const struct kept_value *value, char *text)
 {
@@ -621,8 +634,10 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
     return (size_t)(out - begin);
 }
 
-/* The bytes of a value as UTF-8, *n of them, in links->text behind room for 3 bytes for each of
-   them if they are not in it already; NULL without memory. */
+/*
+ * Return the bytes of a value as UTF-8; *n is their number. If they must be converted,
+ * they are in links->text, after room for 3 bytes for each of them. NULL without memory.
+ */
 static const char *bytes_of(struct links *links, const struct kept_value *value,
                             bool is_windows_1252, size_t *n)
 {
@@ -640,7 +655,7 @@ static const char *bytes_of(struct links *links, const struct kept_value *value,
     return converted;
 }
 
-static enum link_kind kind_told(const struct kept_value *value)
+static enum link_kind visible_kind(const struct kept_value *value)
 {
     return value->kind == KEPT_BASE ? LINK_BASE
            : value->kind == KEPT_ID ? LINK_ID
@@ -653,12 +668,12 @@ static const char *const css_names[CSS_KINDS] = {
     [CSS_IMAGE_SET] = "image-set()",
 };
 
-/* Where a value stands; that of a style attribute has the name of an element that is not known. */
+/* Fill in where a value occurs. After a style attribute its element's name is stored. */
 static struct link link_of(const struct links *links, const struct kept_value *value)
 {
     const char *behind = links->bytes.bytes + value->start + value->n;
     struct link link = {
-        .kind = kind_told(value),
+        .kind = visible_kind(value),
         .element = html_element_name((enum html_element)value->element),
         .place = value->place,
         .nofollow = value->nofollow || links->nofollow,

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 8 /* of documents in each other; more stack than that is not there */
+#define DEPTH_MAX 8 /* nesting of documents; the stack would not suffice for more */
 
 struct srcdoc {
     struct link_visit *visit;
     char *base; /* of the document, or NULL */
 };
 
-/* A base of a document in this one comes behind this one's. */
-static int visit_below(const struct srcdoc *srcdoc, struct link *link)
+/* Combine bases: that of a nested document follows that of this document. */
+static int visit_nested(const struct srcdoc *srcdoc, struct link *link)
 {
     const char *inner = link->base;
     char *both = NULL;
@@ -42,11 +42,12 @@ static int on_link(const struct link *link, void *arg)
     }
     told.place = srcdoc->visit->link.place;
     told.nofollow |= srcdoc->visit->link.nofollow;
-    told.has_no_encoding = true; /* it is in UTF-8, whatever the page is in */
-    return visit_below(srcdoc, &told);
+    /* the document is in UTF-8, whatever the encoding of the page */
+    told.has_no_encoding = true;
+    return visit_nested(srcdoc, &told);
 }
 
-static int search(struct links *inner, struct srcdoc *srcdoc, const char *html)
+static int search_document(struct links *inner, struct srcdoc *srcdoc, const char *html)
 {
     int rc = links_feed(inner, html, strlen(html));
 
@@ -72,7 +73,7 @@ int srcdoc_visit(const struct links *links, struct link_visit *visit, const char
     inner->wants_rel = links->wants_rel;
     inner->wants_css = links->wants_css;
     inner->depth = links->depth + 1;
-    rc = search(inner, &srcdoc, html);
+    rc = search_document(inner, &srcdoc, html);
     links_finish(inner);
     free(inner);
     free(srcdoc.base);

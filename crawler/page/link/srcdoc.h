@@ -1,6 +1,4 @@
-/*
- * srcdoc.h - the links of the document in the srcdoc attribute of an iframe.
- */
+/* srcdoc.h - find the links of the document in the srcdoc attribute of an iframe. */
 #ifndef CRAWLER_SRCDOC_H
 #define CRAWLER_SRCDOC_H
 
@@ -8,9 +6,10 @@
 #include "links.h"
 
 /*
- * Visit each link of the document, which is searched as the page in `links` is. Its URLs are relative to
- * the page's base, or to a <base> of its own; their place is that of the attribute; its ids are no
- * places of the page. (HTML: about:srcdoc) -ENOMEM.
+ * Visit each link of the document, which is searched with the settings of `links`. Its
+ * URLs are relative to the page's base, or to a <base> in the document. The place of its
+ * links is that of the attribute. Its ids do not belong to the page. (HTML: about:srcdoc)
+ * Fails with -ENOMEM.
  */
 int srcdoc_visit(const struct links *links, struct link_visit *visit, const char *html);
 

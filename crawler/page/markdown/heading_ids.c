@@ -1,10 +1,11 @@
 /*
- * heading_ids.c - the ids that GitHub gives to headings.
+ * heading_ids.c - generate the ids of headings, as GitHub does.
  *
- * Lower case; letters, marks, digits, "_" and "-" stay, a space becomes "-", all else goes:
- * "I will \u2665 C++" is "i-will--c". Marks are among it, so the id of a heading with an emoji of
- * two characters has its U+FE0F. The second of the same text gets "-1", and so on, unless a
- * heading is called that.
+ * Text is converted to lower case. Letters, marks, digits, "_" and "-" remain, a space
+ * becomes "-", and everything else is removed: "I will \u2665 C++" becomes "i-will--c".
+ * U+FE0F is a mark, so that the id of a heading with a two-character emoji contains it.
+ * The second heading with the same text gets "-1", and so on, unless another heading
+ * already has that id.
  */
 #include "heading_ids.h"
 
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <wctype.h>
 
-/* Loaded once: the C library reads it from the disk. It is never freed. */
+/* Loaded once, because the C library reads it from disk. Never freed. */
 static locale_t unicode;
 
 static void load_unicode(void)
@@ -26,7 +27,7 @@ static void load_unicode(void)
     unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 }
 
-static void prepare(void)
+static void load_unicode_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -36,7 +37,7 @@ static void prepare(void)
 void heading_ids_init(struct heading_ids *ids)
 {
     *ids = (struct heading_ids){0};
-    prepare();
+    load_unicode_once();
 }
 
 void heading_ids_finish(struct heading_ids *ids)
@@ -52,7 +53,7 @@ static void add_character(struct text *out, wint_t c)
     text_add(out, bytes, html_put_utf8(c, bytes));
 }
 
-/* Connectors such as U+203F, which no class of the C library has. */
+/* True for connectors such as U+203F, which the C library has no class for. */
 static bool is_connector(wint_t c)
 {
     return c == 0x203f || c == 0x2040 || c == 0x2054 || c == 0xfe33 || c == 0xfe34 ||
@@ -61,13 +62,13 @@ static bool is_connector(wint_t c)
 
 static void add_lower(struct text *out, wint_t c)
 {
-    if (c == 0x130) /* the one letter whose lower case is two characters */
+    if (c == 0x130) /* the only letter whose lower case is two characters */
         text_add(out, "i\u0307", 3);
     else
         add_character(out, unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);
 }
 
-/* Where the system does not have the locale, all of it counts as letters. */
+/* If the system lacks the locale, all these characters count as letters. */
 static void add_beyond_ascii(struct text *out, wint_t c)
 {
     if (unicode == (locale_t)0)
@@ -91,8 +92,8 @@ static void add_slug(struct text *out, const char *s, size_t n)
     }
 }
 
-/* Remember the id with its count, 0. */
-static unsigned *give(struct heading_ids *ids, const char *id, const char **kept)
+/* Store the id with a count of 0. */
+static unsigned *add_id(struct heading_ids *ids, const char *id, const char **kept)
 {
     unsigned *count = arena_alloc(&ids->arena, sizeof *count);
 
@@ -103,21 +104,21 @@ static unsigned *give(struct heading_ids *ids, const char *id, const char **kept
     return count;
 }
 
-/* The first of `slug`, "slug-1", "slug-2" that no heading has. */
-static const char *give_unique(struct heading_ids *ids, const char *slug)
+/* Return the first of `slug`, "slug-1", "slug-2" ... that no heading has yet. */
+static const char *add_unique_id(struct heading_ids *ids, const char *slug)
 {
     unsigned *count = table_get(&ids->given, slug);
     const char *kept = NULL;
     char *id = NULL;
 
     if (count == NULL)
-        return give(ids, slug, &kept) != NULL ? kept : NULL;
+        return add_id(ids, slug, &kept) != NULL ? kept : NULL;
     do {
         free(id);
         if (asprintf(&id, "%s-%u", slug, ++*count) < 0)
             return NULL;
     } while (table_get(&ids->given, id) != NULL);
-    if (give(ids, id, &kept) == NULL)
+    if (add_id(ids, id, &kept) == NULL)
         kept = NULL;
     free(id);
     return kept;
@@ -135,7 +136,7 @@ const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n)
     text_finish(&valid);
     taken = text_take(&slug);
     if (taken != NULL)
-        id = give_unique(ids, taken);
+        id = add_unique_id(ids, taken);
     free(taken);
     return id;
 }
@@ -144,7 +145,7 @@ char *heading_ids_lower(const char *text, size_t n)
 {
     struct text valid = {0}, lower = {0};
 
-    prepare();
+    load_unicode_once();
     text_add_utf8(&valid, text, n, "");
     for (size_t i = 0, length; i < valid.n; i += length) {
         bool is_valid;

@@ -1,6 +1,4 @@
-/*
- * heading_ids.h - the ids that GitHub gives to the headings of a Markdown text.
- */
+/* heading_ids.h - generate the ids of headings in Markdown, as GitHub does. */
 #ifndef CRAWLER_HEADING_IDS_H
 #define CRAWLER_HEADING_IDS_H
 
@@ -9,9 +7,9 @@
 
 #include <stddef.h>
 
-/* Those of one text. */
+/* The ids of one text. */
 struct heading_ids {
-    struct table given; /* ids to how often one was asked for */
+    struct table given; /* maps each id to the number of times it was requested */
     struct arena arena;
 };
 
@@ -19,12 +17,15 @@ void heading_ids_init(struct heading_ids *ids);
 void heading_ids_finish(struct heading_ids *ids);
 
 /*
- * The id of the next heading, whose text without markup is `text`. It lasts as long as `ids`.
- * NULL without memory. (github-slugger, whose cases came from GitHub; html-pipeline)
+ * Return the id of the next heading. `text` is its text without markup. The id is valid
+ * as long as `ids`. NULL without memory. (github-slugger, whose test cases came from
+ * GitHub; html-pipeline)
  */
 const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n);
 
-/* The text in lower case, as an id would have it, for free(). NULL without memory. */
+/*
+ * Return the text in lower case, as in an id. The caller frees it. NULL without memory.
+ */
 char *heading_ids_lower(const char *text, size_t n);
 
 #endif

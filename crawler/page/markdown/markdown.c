@@ -1,13 +1,14 @@
 /*
- * markdown.c - what a Markdown text points at.
+ * markdown.c - find the links in a Markdown text.
  *
- *   text --cmark--> tree --walk--+--> links and ids, with offsets --> sorted ---+
- *                                |                                             +--> visit()
- *                                '--> raw HTML, at its place --links.c---------+
+ *      text --cmark--> tree --walk--+--> links and ids, with offsets --> sorted ---+
+ *                             |                                                    +--> visit()
+ *                             '--> raw HTML, at its place --links.c----------------+
  *
- * Raw HTML is copied to a text that is blank but for it, at the place that it has in the
- * source. So one tokenizer sees all of it, and its lines and columns are the source's. The walk gives it
- * to another, for headings: their ids are counted together with Markdown's, in the order of the text.
+ * Raw HTML is copied to a text that is otherwise blank, to the place that it has in the
+ * source. So one tokenizer reads all of it, and its lines and columns are those of the
+ * source. The walk also passes raw HTML to a second tokenizer, which finds headings.
+ * Their ids are counted together with those of Markdown, in the order of the text.
  */
 #include "markdown.h"
 
@@ -27,9 +28,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* A link or an id that was found. */
+/* A link or an id. */
 struct found {
-    struct link link; /* its texts are in the arena */
+    struct link link; /* its strings are in the arena */
     size_t offset, order;
 };
 
@@ -40,26 +41,26 @@ struct found_list {
 
 struct markdown {
     struct arena arena;
-    struct found_list own, html; /* of Markdown, of raw HTML */
+    struct found_list own, html; /* from Markdown, and from raw HTML */
 };
 
 struct reader {
     struct markdown *found;
     struct markdown_source source;
     struct heading_ids heading_ids;
-    char *blank;         /* the source, blank but for raw HTML; NULL: there is none */
-    struct text heading; /* the text of the heading that is being read: */
-    enum html_element heading_element; /* ELEMENT_OTHER: of none */
+    char *blank;         /* the source, blank except for raw HTML; NULL: no raw HTML */
+    struct text heading; /* the text of the current heading: */
+    enum html_element heading_element; /* ELEMENT_OTHER: not in a heading */
     bool heading_is_html;
     size_t heading_at;
-    struct html_tokenizer html_headings; /* reads raw HTML for them */
-    size_t block_at;                     /* where the block begins that is being read */
+    struct html_tokenizer html_headings; /* reads raw HTML to find headings */
+    size_t block_at;                     /* where the current block begins */
     struct markdown_options options;
-    unsigned image_depth; /* of images around what is being read */
+    unsigned image_depth; /* number of images around the current text */
     int rc;
 };
 
-/* ---- what is found ----------------------------------------------------------------- */
+/* ---- findings ---------------------------------------------------------------------- */
 
 static int add_found(struct reader *reader, struct found_list *list,
                      const struct link *link, size_t offset)
@@ -77,8 +78,8 @@ static int add_found(struct reader *reader, struct found_list *list,
     return found->link.reference != NULL ? 0 : -ENOMEM;
 }
 
-static void add(struct reader *reader, enum link_kind kind, const char *reference,
-                const char *element, enum html_attribute attribute, size_t offset)
+static void add_copy(struct reader *reader, enum link_kind kind, const char *reference,
+                     const char *element, enum html_attribute attribute, size_t offset)
 {
     struct link link = {.kind = kind,
                         .reference = reference,
@@ -120,7 +121,7 @@ static bool make_blank(struct reader *reader)
     reader->blank = malloc(source->n > 0 ? source->n : 1);
     for (size_t i = 0; reader->blank != NULL && i < source->n; i++) {
         char c = source->text[i];
-        /* What continues a character counts for no column. */
+        /* Bytes that continue a character do not count as columns. */
         reader->blank[i] =
             c == '\n' || c == '\r' || ((unsigned char)c & 0xc0) == 0x80 ? c : ' ';
     }
@@ -128,8 +129,9 @@ static bool make_blank(struct reader *reader)
 }
 
 /*
- * Line by line, since a quotation's or list's lines have more in front than the HTML has; and
- * without what indents them, which may be written otherwise, and is blank anyway.
+ * Copy raw HTML line by line, because in a quotation or list the lines have prefixes.
+ * Their indentation is skipped, because it may be written differently, and is blank in
+ * any case.
  */
 static void copy_html(struct reader *reader, const char *html)
 {
@@ -149,11 +151,11 @@ static void copy_html(struct reader *reader, const char *html)
     }
 }
 
-static int take_html_link(const struct link *link, void *arg)
+static int add_html_link(const struct link *link, void *arg)
 {
     struct reader *reader = arg;
 
-    /* GitHub lets no <base> through; and "{url}" of MDX is not written here. */
+    /* GitHub removes <base>. In MDX, "{url}" is an expression. */
     if (link->kind == LINK_BASE || (reader->options.is_mdx && link->reference[0] == '{'))
         return 0;
     return add_found(reader, &reader->found->html, link, 0);
@@ -172,23 +174,26 @@ static int search_html(struct reader *reader)
     if (rc == 0)
         rc = links_end(&links);
     if (rc == 0)
-        rc = links_visit(&links, false, take_html_link, reader);
+        rc = links_visit(&links, false, add_html_link, reader);
     links_finish(&links);
     return rc;
 }
 
 /* ---- headings ---------------------------------------------------------------------- */
 
-/* The alternative text of an image is no text of a heading. */
+/* The alternative text of an image is not part of a heading. */
 static void add_to_heading(struct reader *reader, const char *s, size_t n)
 {
     if (reader->heading_element != ELEMENT_OTHER && reader->image_depth == 0)
         text_add(&reader->heading, s, n);
 }
 
-/* The id in "Title {#id}", as Docusaurus, Hugo, kramdown and Pandoc have it, or NULL: in the text
-   itself, where a NUL is put behind it. Pandoc may have classes there as well. */
-static const char *own_id(struct text *heading)
+/*
+ * Return the id in "Title {#id}", as in Docusaurus, Hugo, kramdown and Pandoc, or NULL.
+ * It is part of the heading's text, in which a NUL is written after it. Pandoc allows
+ * classes there as well.
+ */
+static const char *explicit_id(struct text *heading)
 {
     size_t n = heading->n;
     char *brace;
@@ -207,11 +212,11 @@ static const char *own_id(struct text *heading)
 static void add_id(struct reader *reader, const char *id)
 {
     if (reader->options.wants_ids && id[0] != '\0')
-        add(reader, LINK_ID, id, html_element_name(reader->heading_element), ATTRIBUTE_ID,
-            reader->heading_at);
+        add_copy(reader, LINK_ID, id, html_element_name(reader->heading_element),
+                 ATTRIBUTE_ID, reader->heading_at);
 }
 
-/* GitHub shows "{#id}" as text: both ids are there. */
+/* GitHub shows "{#id}" as text, so that the heading gets both ids. */
 static void end_heading(struct reader *reader)
 {
     const char *id, *own;
@@ -219,7 +224,7 @@ static void end_heading(struct reader *reader)
     if (reader->heading_element == ELEMENT_OTHER)
         return;
     id = heading_ids_add(&reader->heading_ids, reader->heading.at, reader->heading.n);
-    own = own_id(&reader->heading);
+    own = explicit_id(&reader->heading);
     if (id == NULL || reader->heading.failed) {
         reader->rc = -ENOMEM;
     } else {
@@ -232,7 +237,7 @@ static void end_heading(struct reader *reader)
     reader->html_headings.wants_text = false;
 }
 
-/* One that was not closed ends where the next begins. */
+/* A heading that is not closed ends where the next one begins. */
 static void begin_heading(struct reader *reader, enum html_element element, bool is_html)
 {
     end_heading(reader);
@@ -269,7 +274,7 @@ static int on_html_text(const char *bytes, size_t n, void *arg)
 static const struct html_sink heading_sink = {.tag_end = on_html_tag_end,
                                               .text = on_html_text};
 
-/* GitHub gives ids to those of raw HTML as well; Markdown may stand between their tags. */
+/* GitHub generates ids for headings in raw HTML, too. Their contents may be Markdown. */
 static void find_headings(struct reader *reader, const char *html)
 {
     int rc = html_tokenizer_feed(&reader->html_headings, html, strlen(html));
@@ -285,7 +290,7 @@ static bool is_of_type(cmark_node *node, const char *type)
     return strcmp(cmark_node_get_type_string(node), type) == 0;
 }
 
-/* The text of a link that has nothing else, or NULL. */
+/* Return the text of a link that contains only text, or NULL. */
 static const char *label_of(cmark_node *node)
 {
     cmark_node *child = cmark_node_first_child(node);
@@ -296,13 +301,14 @@ static const char *label_of(cmark_node *node)
                : NULL;
 }
 
-static void take_link(struct reader *reader, cmark_node *node, bool is_image)
+static void add_link(struct reader *reader, cmark_node *node, bool is_image)
 {
     const char *url = cmark_node_get_url(node);
     size_t at = markdown_source_link(&reader->source, url, label_of(node));
 
-    add(reader, LINK_OTHER, url, html_element_name(is_image ? ELEMENT_IMG : ELEMENT_A),
-        is_image ? ATTRIBUTE_SRC : ATTRIBUTE_HREF, at);
+    add_copy(reader, LINK_OTHER, url,
+             html_element_name(is_image ? ELEMENT_IMG : ELEMENT_A),
+             is_image ? ATTRIBUTE_SRC : ATTRIBUTE_HREF, at);
 }
 
 static void add_footnote_id(struct reader *reader, const char *prefix, const char *label,
@@ -317,14 +323,17 @@ static void add_footnote_id(struct reader *reader, const char *prefix, const cha
     if (taken == NULL)
         reader->rc = -ENOMEM;
     else
-        add(reader, LINK_ID, taken, html_element_name(ELEMENT_LI), ATTRIBUTE_ID,
-            (size_t)(label - 2 - reader->source.text));
+        add_copy(reader, LINK_ID, taken, html_element_name(ELEMENT_LI), ATTRIBUTE_ID,
+                 (size_t)(label - 2 - reader->source.text));
     free(taken);
 }
 
-/* "[^label]:" is the place "fn-label", and the first reference to it, without which cmark drops it,
-   is "fnref-label". cmark does not tell the label, so it is read where it stands. */
-static void take_footnote(struct reader *reader, cmark_node *node)
+/*
+ * "[^label]:" has the id "fn-label", and the first reference to it "fnref-label". cmark
+ * drops footnotes without a reference. It does not provide the label, so the label is
+ * read from the source.
+ */
+static void add_footnote(struct reader *reader, cmark_node *node)
 {
     const struct markdown_source *source = &reader->source;
     size_t line = markdown_source_line(source, cmark_node_get_start_line(node));
@@ -348,7 +357,10 @@ static size_t offset_of(const struct reader *reader, cmark_node *node)
            (column > 1 ? (size_t)column - 1 : 0);
 }
 
-/* The end that cmark tells of raw HTML may lack its last line, the one with "-->". */
+/*
+ * The end that cmark reports for raw HTML may be one line too early, if the last line has
+ * "-->".
+ */
 static void enter_block(struct reader *reader, cmark_node *node)
 {
     bool is_html = cmark_node_get_type(node) == CMARK_NODE_HTML_BLOCK;
@@ -359,7 +371,7 @@ static void enter_block(struct reader *reader, cmark_node *node)
     reader->block_at = offset_of(reader, node);
 }
 
-static void take_html(struct reader *reader, const char *html)
+static void add_html(struct reader *reader, const char *html)
 {
     copy_html(reader, html);
     find_headings(reader, html);
@@ -381,9 +393,9 @@ static void enter_node(struct reader *reader, cmark_node *node)
     else if (type == CMARK_NODE_IMAGE)
         reader->image_depth++;
     else if (type == CMARK_NODE_FOOTNOTE_DEFINITION)
-        take_footnote(reader, node);
+        add_footnote(reader, node);
     else if (type == CMARK_NODE_HTML_BLOCK || type == CMARK_NODE_HTML_INLINE)
-        take_html(reader, literal);
+        add_html(reader, literal);
     else if (type == CMARK_NODE_CODE)
         markdown_source_skip_code(&reader->source, literal);
     if (type == CMARK_NODE_TEXT || type == CMARK_NODE_CODE)
@@ -396,12 +408,12 @@ static void leave_node(struct reader *reader, cmark_node *node)
 
     reader->image_depth -= type == CMARK_NODE_IMAGE;
     if (type == CMARK_NODE_LINK || type == CMARK_NODE_IMAGE)
-        take_link(reader, node, type == CMARK_NODE_IMAGE);
+        add_link(reader, node, type == CMARK_NODE_IMAGE);
     else if (type == CMARK_NODE_HEADING)
         end_heading(reader);
 }
 
-static void walk(struct reader *reader, cmark_node *document)
+static void walk_tree(struct reader *reader, cmark_node *document)
 {
     cmark_iter *iter = cmark_iter_new(document);
     cmark_event_type event;
@@ -416,9 +428,11 @@ static void walk(struct reader *reader, cmark_node *document)
     end_heading(reader);
 }
 
-/* One text at a time: while an extension is in use, its characters are in a table that all
-   parsers share. */
-static cmark_node *parse(const char *text, size_t n)
+/*
+ * Parse one text at a time: while an extension is in use, its characters are in a table
+ * that all parsers share.
+ */
+static cmark_node *parse_text(const char *text, size_t n)
 {
     static const char *const names[] = {"table", "strikethrough", "autolink"};
     static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
@@ -438,7 +452,7 @@ static cmark_node *parse(const char *text, size_t n)
     return document;
 }
 
-/* ---- in order ---------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------- */
 
 static int compare_found(const void *a, const void *b)
 {
@@ -449,7 +463,7 @@ static int compare_found(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Offsets into lines and columns, in one pass. */
+/* Convert all offsets to lines and columns in one pass. */
 static void place_own(struct reader *reader)
 {
     struct html_counter counter = {{1, 1}, false};
@@ -465,7 +479,7 @@ static void place_own(struct reader *reader)
     }
 }
 
-static bool stands_before(const struct html_position *a, const struct html_position *b)
+static bool is_before(const struct html_position *a, const struct html_position *b)
 {
     return a->line != b->line ? a->line < b->line : a->column <= b->column;
 }
@@ -478,13 +492,13 @@ int markdown_visit(const struct markdown *markdown, links_visit_function visit, 
     for (size_t i = 0, j = 0; rc == 0 && (i < own->count || j < html->count);) {
         bool is_own = j == html->count ||
                       (i < own->count &&
-                       stands_before(&own->at[i].link.place, &html->at[j].link.place));
+                       is_before(&own->at[i].link.place, &html->at[j].link.place));
         rc = visit(is_own ? &own->at[i++].link : &html->at[j++].link, arg);
     }
     return rc;
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
 static int read_text(struct reader *reader, const char *text, size_t n)
 {
@@ -493,8 +507,8 @@ static int read_text(struct reader *reader, const char *text, size_t n)
     reader->rc = markdown_source_init(&reader->source, text, n);
     if (reader->rc < 0)
         return reader->rc;
-    document = parse(text, n);
-    walk(reader, document);
+    document = parse_text(text, n);
+    walk_tree(reader, document);
     cmark_node_free(document);
     place_own(reader);
     return reader->rc == 0 ? search_html(reader) : reader->rc;

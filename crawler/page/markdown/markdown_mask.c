@@ -1,14 +1,14 @@
 /*
- * markdown_mask.c - what of a Markdown text is no Markdown.
+ * markdown_mask.c - hide the parts of a Markdown text that are not Markdown.
  *
- *    lines --> fenced code: left alone
- *          '-> "$$" at a line's beginning, to the line that ends with it: a formula
- *          '-> paragraphs --> code spans: left alone
- *                         '-> "$$x$$", "$x$": a formula
+ *     lines --> fenced code: unchanged
+ *           '-> "$$" at the beginning of a line, to a line that ends so: a formula
+ *           '-> paragraphs --> code spans: unchanged
+ *                          '-> "$$x$$", "$x$": a formula
  *
- * A formula keeps its words, since a heading's id has them, and loses the punctuation that makes a
- * link: the ids of headings have none of that. Where a formula begins and ends is GitHub's rule, so that
- * "$5 or $6" is none.
+ * A formula loses the punctuation that could form a link. It keeps its words, because the
+ * id of a heading contains them, but not the punctuation. GitHub's rules decide where a
+ * formula begins and ends. By these "$5 or $6" is not a formula.
  */
 #include "markdown_mask.h"
 
@@ -18,15 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_MAX 64 /* backticks of a code span */
+#define RUN_MAX 64 /* the most backticks of a code span */
 
 struct mask {
     const char *text;
     size_t n;
-    char *copy; /* NULL until something is masked */
+    char *copy; /* NULL until something is hidden */
     int rc;
     bool is_mdx;
-    bool no_comment_end, no_display_end; /* is left in the rest of the text */
+    /* known to be absent from the rest of the text */
+    bool no_comment_end, no_display_end;
 };
 
 /* ---- masking ----------------------------------------------------------------------- */
@@ -43,8 +44,8 @@ static bool has_copy(struct mask *mask)
     return mask->copy != NULL;
 }
 
-/* Leave nothing but the lines' ends. */
-static void blank(struct mask *mask, size_t begin, size_t end)
+/* Replace everything except newlines by blanks. */
+static void make_blank(struct mask *mask, size_t begin, size_t end)
 {
     if (begin < end && has_copy(mask))
         for (size_t i = begin; i < end; i++)
@@ -62,7 +63,7 @@ static void mask_formula(struct mask *mask, size_t begin, size_t end)
 
 /* ---- lines ------------------------------------------------------------------------- */
 
-/* Where the line ends that begins at `at`, before its CR or LF. */
+/* Return the end of the line at `at`, before its CR or LF. */
 static size_t line_end(const struct mask *mask, size_t at)
 {
     while (at < mask->n && mask->text[at] != '\n' && mask->text[at] != '\r')
@@ -70,7 +71,7 @@ static size_t line_end(const struct mask *mask, size_t at)
     return at;
 }
 
-/* Behind the end of the line that `at` lies in. */
+/* Return the beginning of the line after the one that contains `at`. */
 static size_t next_line(const struct mask *mask, size_t at)
 {
     at = line_end(mask, at);
@@ -79,7 +80,7 @@ static size_t next_line(const struct mask *mask, size_t at)
     return at < mask->n ? at + 1 : at;
 }
 
-/* Behind what may stand before the text of a line: blanks, and the marks of quotations. */
+/* Skip blanks and the marks of quotations at the beginning of a line. */
 static size_t skip_indent(const struct mask *mask, size_t at, size_t end)
 {
     while (at < end &&
@@ -102,7 +103,7 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* Behind the mark of a list, "- " or "1. ", if there is one. */
+/* Skip the mark of a list item, "- " or "1. ", if there is one. */
 static size_t skip_list_mark(const struct mask *mask, size_t at, size_t end)
 {
     size_t digits = at;
@@ -115,7 +116,10 @@ static size_t skip_list_mark(const struct mask *mask, size_t at, size_t end)
     return at;
 }
 
-/* Of three or more, which open or close fenced code; else 0. */
+/*
+ * Return the length of the fence that begins or ends fenced code, three or more;
+ * otherwise 0.
+ */
 static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *mark)
 {
     size_t at = skip_list_mark(mask, skip_indent(mask, line, end), end), n;
@@ -129,7 +133,7 @@ static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *m
     return n >= 3 ? n : 0;
 }
 
-/* Behind the fenced code whose fence is the line at `at`. */
+/* Skip fenced code. The line at `at` is its fence. */
 static size_t skip_fence(const struct mask *mask, size_t at, char mark, size_t n)
 {
     while ((at = next_line(mask, at)) < mask->n) {
@@ -150,7 +154,9 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* A "$" that may begin a formula: it is not a price, nor within a word or a URL. */
+/*
+ * True for a "$" that may begin a formula: not a price, and not inside a word or a URL.
+ */
 static bool opens_formula(const struct mask *mask, size_t at, size_t begin, size_t end)
 {
     char before = at > begin ? mask->text[at - 1] : ' ';
@@ -170,7 +176,10 @@ static bool closes_formula(const struct mask *mask, size_t at, size_t end)
                                  is_one_of(behind, ")]}\"'*_~,;:.-|<!?"));
 }
 
-/* Where the formula that a "$" opens is closed; `end` if it is not. */
+/*
+ * Return where a formula ends that begins with the "$" at `at`, or `end` if it does not
+ * end.
+ */
 static size_t find_closing(const struct mask *mask, size_t at, size_t end)
 {
     for (at += 1; at < end; at++) {
@@ -193,12 +202,17 @@ static size_t find_double(const struct mask *mask, size_t at, size_t end)
     return end;
 }
 
-/* What is known not to stand in the rest of a paragraph, so that it is not looked for again. */
+/*
+ * Marks known to be absent from the rest of a paragraph, so that they are searched only
+ * once.
+ */
 struct absent {
     bool closing, closing_double, run[RUN_MAX + 1];
 };
 
-/* Behind the code span whose backticks begin at `at`, or behind these. */
+/*
+ * Skip the code span that begins at `at`, or only its backticks if they do not begin one.
+ */
 static size_t skip_code(const struct mask *mask, size_t at, size_t end,
                         struct absent *absent)
 {
@@ -220,8 +234,8 @@ static size_t skip_code(const struct mask *mask, size_t at, size_t end,
     return next;
 }
 
-/* Behind the formula that begins at `at`, or behind its "$". */
-static size_t take_formula(struct mask *mask, size_t at, size_t begin, size_t end,
+/* Hide the formula that begins at `at`, and skip it; or skip only its "$". */
+static size_t hide_formula(struct mask *mask, size_t at, size_t begin, size_t end,
                            struct absent *absent)
 {
     bool is_double = at + 1 < end && mask->text[at + 1] == '$';
@@ -245,8 +259,8 @@ static size_t take_formula(struct mask *mask, size_t at, size_t begin, size_t en
     return close < end ? close + 1 : at + 1;
 }
 
-/* Behind the comment that begins at `at`; 0 if none does. */
-static size_t take_mdx_comment(struct mask *mask, size_t at, size_t end)
+/* Hide the comment that begins at `at`, and skip it. Returns 0 if there is none. */
+static size_t hide_mdx_comment(struct mask *mask, size_t at, size_t end)
 {
     const char *close;
 
@@ -258,7 +272,7 @@ static size_t take_mdx_comment(struct mask *mask, size_t at, size_t end)
     if (close == NULL)
         return 0;
     end = (size_t)(close - mask->text) + 3;
-    blank(mask, at, end);
+    make_blank(mask, at, end);
     return end;
 }
 
@@ -275,8 +289,8 @@ static void mask_paragraph(struct mask *mask, size_t begin, size_t end)
         else if (c == '`')
             at = skip_code(mask, at, end, &absent);
         else if (c == '$')
-            at = take_formula(mask, at, begin, end, &absent);
-        else if (c == '{' && (behind = take_mdx_comment(mask, at, end)) > 0)
+            at = hide_formula(mask, at, begin, end, &absent);
+        else if (c == '{' && (behind = hide_mdx_comment(mask, at, end)) > 0)
             at = behind;
         else
             at++;
@@ -290,9 +304,12 @@ static bool ends_line(const struct mask *mask, size_t at)
     return at >= mask->n || mask->text[at] == '\n' || mask->text[at] == '\r';
 }
 
-/* "$$" at the beginning of a line: behind the line that ends with another, and the formula is masked;
-   0 if there is none. It may have empty lines. */
-static size_t take_display(struct mask *mask, size_t line, size_t end)
+/*
+ * Hide the formula that begins with "$$" at the beginning of a line. It ends at a line
+ * that ends with "$$", and may contain empty lines. Returns the address after it, or 0 if
+ * there is none.
+ */
+static size_t hide_display(struct mask *mask, size_t line, size_t end)
 {
     size_t at = skip_indent(mask, line, end), close;
 
@@ -308,7 +325,7 @@ static size_t take_display(struct mask *mask, size_t line, size_t end)
     return next_line(mask, close);
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
 static bool begins_module_line(const struct mask *mask, size_t at, size_t end)
 {
@@ -325,7 +342,7 @@ static void end_paragraph(struct mask *mask, size_t begin, size_t end)
     if (begin == end)
         return;
     if (begins_module_line(mask, begin, line_end(mask, begin)))
-        blank(mask, begin, end);
+        make_blank(mask, begin, end);
     else
         mask_paragraph(mask, begin, end);
 }
@@ -340,7 +357,7 @@ static void mask_lines(struct mask *mask, size_t at)
 
         behind = fence > 0 ? skip_fence(mask, at, mark, fence) : 0;
         if (behind == 0)
-            behind = take_display(mask, at, end);
+            behind = hide_display(mask, at, end);
         if (behind == 0 && skip_indent(mask, at, end) < end) {
             at = next_line(mask, at);
             continue;
@@ -351,7 +368,7 @@ static void mask_lines(struct mask *mask, size_t at)
     end_paragraph(mask, paragraph, mask->n);
 }
 
-/* The length of what stands between "---" and "---" or "..." at the beginning, with them. */
+/* Return the length of front matter, from "---" to "---" or "...", or 0. */
 static size_t front_matter(const struct mask *mask)
 {
     const char *text = mask->text;
@@ -375,7 +392,7 @@ int markdown_mask(const char *text, size_t n, bool is_mdx, char **copy)
     struct mask mask = {.text = text, .n = n, .is_mdx = is_mdx};
     size_t front = front_matter(&mask);
 
-    blank(&mask, 0, front);
+    make_blank(&mask, 0, front);
     if (is_mdx || memchr(text + front, '$', n - front) != NULL)
         mask_lines(&mask, front);
     *copy = mask.rc == 0 ? mask.copy : NULL;

@@ -1,5 +1,6 @@
 /*
- * markdown_mask.h - what of a Markdown text is no Markdown; for markdown.c.
+ * markdown_mask.h - hide the parts of a Markdown text that are not Markdown; used by
+ * markdown.c.
  */
 #ifndef CRAWLER_MARKDOWN_MASK_H
 #define CRAWLER_MARKDOWN_MASK_H
@@ -8,10 +9,11 @@
 #include <stddef.h>
 
 /*
- * Copy a text of n bytes, without what GitHub does not read as Markdown: what stands between two lines
- * of "---" at the beginning, and formulas, "$x$" and "$$x$$", which keep their words; and with
- * `is_mdx` also comments and lines that import or export. Places stay what they are. *copy is for
- * free(), or NULL if there is nothing of that kind. 0 or -ENOMEM.
+ * Copy a text of n bytes without the parts that GitHub does not read as Markdown: front
+ * matter between two lines of "---", and formulas, "$x$" and "$$x$$", which keep their
+ * words. With `is_mdx` also comments, and lines that import or export. All places remain
+ * the same. The caller frees *copy, which is NULL if the text has no such parts. Returns
+ * 0 or -ENOMEM.
  */
 int markdown_mask(const char *text, size_t n, bool is_mdx, char **copy);
 

@@ -1,10 +1,10 @@
 /*
- * markdown_source.c - where in a Markdown text the parts of its tree were written.
+ * markdown_source.c - find where parts of the tree are written in a Markdown text.
  *
- * cmark's lines and columns are right for blocks. Those of inlines are not, behind a link that
- * goes over two lines for one, and of a link's URL it has none. So the text of the block is
- * read along with its inlines. A link's URL stands where the link ends: links must be asked for
- * in that order.
+ * The lines and columns that cmark reports are correct for blocks, but not for inlines,
+ * for example after a link that spans two lines. cmark does not report where a link's URL
+ * is. So the text of a block is read in parallel with its inlines. A link's URL is near
+ * the end of the link, so that links must be looked up in the order of their ends.
  */
 #include "markdown_source.h"
 
@@ -18,12 +18,13 @@
 #include <string.h>
 
 /*
- * Nothing is looked for further ahead; and what is looked at without finding it is no more in all
- * than so many times the text. Else a text of links without URLs would take quadratic time.
+ * Limits for the search: how far it looks ahead, and how many bytes in all it may search
+ * without a result, as a multiple of the text's size. Without them a text of links
+ * without URLs would take quadratic time.
  */
 #define AHEAD 65536
 #define PATIENCE 16
-#define PATIENCE_BYTES ((size_t)1 << 20) /* of a short text */
+#define PATIENCE_BYTES ((size_t)1 << 20) /* the least limit, for short texts */
 
 struct span {
     size_t at, n;
@@ -93,8 +94,10 @@ static bool ends_line(char c)
     return c == '\n' || c == '\r';
 }
 
-/* A URL in "<>", or up to white space or a ")" that closes none; where it is, as written. *end is
-   how far to look, and becomes how far that was. */
+/*
+ * Find a URL in "<>", or one that ends at white space or at a ")" without a "(". *end is
+ * the limit of the search, and becomes the end of the part that was read.
+ */
 static struct span destination_at(const struct markdown_source *source, size_t at,
                                   size_t *end)
 {
@@ -126,7 +129,10 @@ static struct span destination_at(const struct markdown_source *source, size_t a
     return found;
 }
 
-/* The URL without references and backslashes; NULL without memory. Lasts until the next. */
+/*
+ * Decode references and backslashes in a URL. NULL without memory. Valid until the next
+ * call.
+ */
 static const char *unescape(struct markdown_source *source, struct span raw)
 {
     char *s, *to;
@@ -147,7 +153,10 @@ static const char *unescape(struct markdown_source *source, struct span raw)
 
 /* ---- definitions ------------------------------------------------------------------- */
 
-/* True if a "[label" ends at `at`, and begins its line but for what may stand before a block. */
+/*
+ * True if a "[label" ends at `at` and begins its line, apart from indentation and list
+ * marks.
+ */
 static bool label_begins_line(const struct markdown_source *source, size_t line,
                               size_t at)
 {
@@ -218,7 +227,7 @@ static size_t find_end(const struct markdown_source *source, size_t from)
     return source->end - from > AHEAD ? from + AHEAD : source->end;
 }
 
-/* Where n bytes stand as they are, between the two, behind no backslash. */
+/* Find n bytes in a range, without a backslash before them. */
 static bool find_between(const struct markdown_source *source, size_t from, size_t end,
                          const char *s, size_t n, size_t *at)
 {
@@ -234,20 +243,19 @@ static bool find_between(const struct markdown_source *source, size_t from, size
     return false;
 }
 
-static void spend(struct markdown_source *source, size_t n)
+static void use_patience(struct markdown_source *source, size_t n)
 {
     source->patience -= n < source->patience ? n : source->patience;
 }
 
-/* From `from` on, as markdown_source_find(), but without reading on, and while there is
-   patience. */
+/* Find them from `from` on, within the limits, without advancing. */
 static bool find_from(struct markdown_source *source, size_t from, const char *s,
                       size_t n, size_t *at)
 {
     size_t end = find_end(source, from);
     bool found = source->patience > 0 && find_between(source, from, end, s, n, at);
 
-    spend(source, (found ? *at : end) - from);
+    use_patience(source, (found ? *at : end) - from);
     return found;
 }
 
@@ -273,7 +281,9 @@ void markdown_source_skip_code(struct markdown_source *source, const char *code)
     }
 }
 
-/* The first "]("; what has none is not searched again for each of its links. */
+/*
+ * Find the first "](". If there is none, remember that for the other links of the block.
+ */
 static bool find_first_inline(struct markdown_source *source, size_t *at)
 {
     size_t end = find_end(source, source->at);
@@ -285,11 +295,11 @@ static bool find_first_inline(struct markdown_source *source, size_t *at)
     if (found)
         source->none_to = *at;
     else if (end > source->none_to)
-        source->none_to = end - 1; /* it may be a "]" */
+        source->none_to = end - 1; /* the last byte may be a "]" */
     return found;
 }
 
-/* "](url", with this URL. */
+/* Find "](url" with this URL. */
 static bool find_inline(struct markdown_source *source, const char *url,
                         struct span *found)
 {
@@ -303,12 +313,14 @@ static bool find_inline(struct markdown_source *source, const char *url,
         written = unescape(source, *found);
         if (written != NULL && strcmp(written, url) == 0)
             return true;
-        spend(source, end > at ? end - at : 0);
+        use_patience(source, end > at ? end - at : 0);
     }
     return false;
 }
 
-/* True if the text alone became the link: "<http://h/>", "http://h/", "www.h", "me@h". */
+/*
+ * True if the text itself became the link: "<http://h/>", "http://h/", "www.h", "me@h".
+ */
 static bool is_bare(const char *url, const char *label)
 {
     if (strncmp(url, "http://", 7) == 0 && strncmp(label, "www.", 4) == 0)

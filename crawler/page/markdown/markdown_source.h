@@ -1,5 +1,6 @@
 /*
- * markdown_source.h - where in a Markdown text the parts of its tree were written; for markdown.c.
+ * markdown_source.h - find where parts of the tree are written in a Markdown text; used
+ * by markdown.c.
  */
 #ifndef CRAWLER_MARKDOWN_SOURCE_H
 #define CRAWLER_MARKDOWN_SOURCE_H
@@ -14,42 +15,43 @@
 struct markdown_source {
     const char *text;
     size_t n;
-    size_t *lines; /* where each begins, and the end */
+    size_t *lines; /* offset of each line, and of the end */
     size_t line_count;
-    struct table
-        definitions; /* URLs to the places of "[label]: URL", the first of each */
+    struct table definitions; /* maps URLs to the place of the first "[label]: URL" */
     struct arena arena;
     struct html_buffer scratch;
-    size_t at, end;            /* what is left of the block that is being read */
-    size_t none_from, none_to; /* no "](" begins from the one up to the other */
-    size_t patience;           /* so many bytes may still be looked at in vain */
+    size_t at, end;            /* the rest of the current block */
+    size_t none_from, none_to; /* in this range no "](" begins */
+    size_t patience;           /* how many bytes may still be searched without a result */
 };
 
-/* `text` is borrowed. 0 or -ENOMEM; then it is finished. */
+/*
+ * `text` is borrowed. Returns 0, or -ENOMEM, and then needs no markdown_source_finish().
+ */
 int markdown_source_init(struct markdown_source *source, const char *text, size_t n);
 void markdown_source_finish(struct markdown_source *source);
 
-/* Where a line begins, from 1; the end of the text behind the last. */
+/* Return the offset of a line, counted from 1; or the end of the text. */
 size_t markdown_source_line(const struct markdown_source *source, int line);
 
-/* A block begins: lines and column from 1, as cmark has them. */
+/* Begin a block. Lines and columns count from 1, as in cmark. */
 void markdown_source_enter(struct markdown_source *source, int line, int column,
                            int end_line);
 
 /*
- * Read on to the next place where n bytes stand as they are, behind no backslash. True, and
- * *at, if there is one.
+ * Advance to the next place where these n bytes are written without a backslash before
+ * them. Returns true and sets *at if it is found.
  */
 bool markdown_source_find(struct markdown_source *source, const char *s, size_t n,
                           size_t *at);
 
-/* Read on over a code span. */
+/* Advance over a code span. */
 void markdown_source_skip_code(struct markdown_source *source, const char *code);
 
 /*
- * Where the URL of the link was written which ends next: in it, or in its definition; or
- * where the last one ended, if it cannot be found, or the text is made to be searched for ever.
- * `label` is its text, if that is all it has.
+ * Return where the URL of the link that ends next is written: in the link, or in its
+ * definition. If it is not found, or the search would take too long, returns the end of
+ * the previous link. `label` is the link's text, if it only has text.
  */
 size_t markdown_source_link(struct markdown_source *source, const char *url,
                             const char *label);
