@@ -421,7 +421,8 @@ TEST(handler_on_its_alternate_stack_that_waits_is_no_stack_overflow)
 {
     static const struct call waits = {do_sleep, "coil_sleep"};
 
-    test_dies(interrupt_task_with, (void *)&waits, "a handler cannot wait");
+    test_dies(interrupt_task_with, (void *)&waits,
+              "suspended in a signal handler, which must not wait");
 }
 
 /* ---- what it may do ---------------------------------------------------------------- */

@@ -441,7 +441,7 @@ IO_TEST(detached_stream_may_not_be_read)
 
     stream = make_stream_and_peer(&peer);
     CHECK_INT(coil_stream_detach(stream), 0);
-    test_dies(read_detached, stream, "it is detached");
+    test_dies(read_detached, stream, "the object is detached");
     coil_stream_destroy(stream);
     close(peer);
 }

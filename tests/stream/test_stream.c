@@ -716,7 +716,7 @@ IO_TEST(stream_is_destroyed_on_its_thread)
         test_skip("ThreadSanitizer starts no threads after a fork");
     stream = make_stream_and_peer(&peer);
     test_dies(destroy_on_another_thread, stream,
-              "coil_stream_destroy: it belongs to another loop");
+              "coil_stream_destroy: the object belongs to another loop");
     coil_stream_destroy(stream);
     close(peer);
 }
