@@ -39,11 +39,11 @@ static enum exit_status judge_run(const struct crawler *crawler, int rc)
         return STATUS_INTERRUPTED;
     if (rc < 0)
         return STATUS_FAILED;
-    if (crawler->fetched_count == 0)
+    if (crawler->result.fetched_count == 0)
         return STATUS_NOTHING;
-    if (crawler->finding_count > 0)
+    if (crawler->verdicts.summary.findings > 0)
         return STATUS_BROKEN;
-    return crawler->out_of_time ? STATUS_INTERRUPTED : STATUS_OK;
+    return crawler->result.out_of_time ? STATUS_INTERRUPTED : STATUS_OK;
 }
 
 /* ---- files ------------------------------------------------------------------------- */
@@ -107,8 +107,8 @@ static int crawl(struct run *run)
     int rc = crawler_init(&run->crawler, run->options, run->saved.cold,
                           run->reports.sinks, run->reports.sink_count);
 
-    run->crawler.cache = run->cache;
-    run->crawler.baseline = run->baseline;
+    run->crawler.enqueuer.cache = run->cache;
+    run->crawler.verdicts.baseline = run->baseline;
     run->crawler.requester.warc = run->warc;
     crawler_take_saved(&run->crawler, &run->saved);
     return rc == 0 ? run_crawl(run, crawler_run) : rc;
@@ -117,8 +117,8 @@ static int crawl(struct run *run)
 /* The last record: it has the exit status. */
 static void report_summary(struct crawler *crawler, enum exit_status status)
 {
-    crawler->summary.exit_status = (int)status;
-    records_summary(&crawler->sinks, &crawler->summary);
+    crawler->verdicts.summary.exit_status = (int)status;
+    records_summary(&crawler->verdicts.sinks, &crawler->verdicts.summary);
 }
 
 /* If a report or the cache cannot be written, that is the only message. */
@@ -139,8 +139,8 @@ static enum exit_status crawl_and_report(struct run *run)
     if (closed < 0)
         outcome.reports = closed;
     else if (outcome.cache == 0)
-        notice_end(exit_status_of(&outcome), outcome.crawl, crawler->complaint);
-    is_finished = crawler->is_finished;
+        notice_end(exit_status_of(&outcome), outcome.crawl, crawler->result.complaint);
+    is_finished = crawler->result.is_finished;
     crawler_finish(crawler);
     outcome.saved = close_saved(&run->saved, is_finished, outcome.crawl != -EBADMSG);
     return exit_status_of(&outcome);

@@ -30,8 +30,8 @@ static int read_records(const struct options *now, const char *folder,
     if (rc == 0) {
         crawler_take_saved(&crawler, &saved);
         rc = run_in_loop(now, crawler_run, &crawler);
-        message = crawler.complaint;
-        crawler.complaint = NULL;
+        message = crawler.result.complaint;
+        crawler.result.complaint = NULL;
     }
     crawler_finish(&crawler);
     if (rc < 0 && rc != -EINVAL)

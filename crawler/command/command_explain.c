@@ -8,7 +8,7 @@
 #include "../fetch/request.h"
 #include "../fetch/robots_txt.h"
 #include "../url/url.h"
-#include "../crawl/verdicts.h"
+#include "../judge/verdicts.h"
 
 #include "notice.h"
 #include "run.h"
@@ -120,7 +120,7 @@ static int say_of_host(struct crawler *crawler, const struct target *page, FILE 
 
 static int say_of_site(struct crawler *crawler, const struct target *target, FILE *out)
 {
-    int inside = site_has(&crawler->site, target->page->url);
+    int inside = site_has(&crawler->enqueuer.site, target->page->url);
 
     if (inside < 0)
         return inside;
@@ -177,9 +177,9 @@ static int ask(struct crawler *crawler, struct target *target, FILE *out)
 
     target->is_wanted = true;
     if (rc == 0)
-        rc = enqueue_page(crawler, page, NULL);
+        rc = enqueue_page(&crawler->enqueuer, page, NULL);
     if (rc == 0 && target != page)
-        rc = enqueue_fragment(crawler, target);
+        rc = enqueue_fragment(&crawler->enqueuer, target);
     if (rc == 0 && page->host != NULL)
         rc = say_of_host(crawler, page, out);
     if (rc == 0)

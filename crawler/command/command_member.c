@@ -29,7 +29,7 @@ static void print_count(const struct run *run)
             "coil-crawl: %zu URLs were asked for here; %s: coil-crawl collect DIR "
             "--frontier ... --crawl %s tells what was found\n",
             frontier_through(&run->crawler.frontier),
-            run->crawler.out_of_time ? "the time is over" : "the crawl is over",
+            run->crawler.result.out_of_time ? "the time is over" : "the crawl is over",
             options->crawl);
 }
 
@@ -82,7 +82,7 @@ static enum exit_status crawl_and_close(struct run *run)
         print_count(run);
     is_closed = run_close_warc(run) == 0;
     if (is_closed)
-        notice_end(status, rc, run->crawler.complaint);
+        notice_end(status, rc, run->crawler.result.complaint);
     crawler_finish(&run->crawler);
     cold_destroy(cold);
     return is_closed ? status : STATUS_FAILED;

@@ -54,7 +54,7 @@ static void print_unchecked(const struct crawler *crawler)
 {
     struct crawler_progress progress = crawler_progress(crawler);
 
-    if (crawler->out_of_time)
+    if (crawler->result.out_of_time)
         fprintf(
             stderr,
             "coil-crawl: --max-duration is over: at least %zu URLs were not checked\n",

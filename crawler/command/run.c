@@ -89,7 +89,7 @@ static int begin_watching(struct run *run, coil_group *group)
     if (rc < 0 || run->options->status_port == NULL)
         return rc;
     rc = watch_listen(&run->watch, run->options->status_host, run->options->status_port,
-                      &run->crawler.complaint);
+                      &run->crawler.result.complaint);
     if (rc == 0)
         rc = watch_name(&run->watch, name, sizeof name);
     if (rc < 0)

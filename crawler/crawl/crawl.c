@@ -35,7 +35,7 @@
 #include "../fetch/request.h"
 #include "../fetch/retry.h"
 #include "../fetch/robots_txt.h"
-#include "verdicts.h"
+#include "../judge/verdicts.h"
 
 #include <coil/group.h>
 #include <coil/scope.h>
@@ -101,8 +101,8 @@ static int tell_page(struct crawler *crawler, const struct target *page,
 
     copy_charset(answer->content_type, charset, sizeof charset);
     record.encoding = charset[0] != '\0' ? charset : NULL;
-    crawler->summary.pages += target_is_searched(page);
-    return records_page(&crawler->sinks, &record);
+    crawler->verdicts.summary.pages += target_is_searched(page);
+    return records_page(&crawler->verdicts.sinks, &record);
 }
 
 static int tell_answer(const struct worker *worker, const struct target *page,
@@ -111,12 +111,12 @@ static int tell_answer(const struct worker *worker, const struct target *page,
     struct crawler *crawler = worker->crawler;
     struct record_answer record = {.url = page->url,
                                    .status = answer->status,
-                                   .at_ns = worker->asked_ns - crawler->begin_ns,
+                                   .at_ns = worker->asked_ns - crawler->result.begin_ns,
                                    .duration_ns = worker->duration_ns,
                                    .bytes = answer->received_bytes,
                                    .tries = page->tries};
 
-    return records_answer(&crawler->sinks, &record);
+    return records_answer(&crawler->verdicts.sinks, &record);
 }
 
 /* ---- answers ----------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static bool wants_body(const struct answer *answer, void *arg)
         expect_sitemap(worker, content_type, is_named);
     if (content_type == NULL)
         search_expect_unknown(worker->pages.search, worker->page->is_start);
-    if (text_checks_want(worker->crawler, worker->page))
+    if (text_checks_want(&worker->crawler->texts, worker->page))
         search_want_text(worker->pages.search);
     return true;
 }
@@ -283,7 +283,7 @@ static const char *flaw_of(const struct worker *worker, const struct answer *ans
 /* Of what an earlier run has asked for, the cache knows. */
 static bool keeps_cache(const struct worker *worker, const struct target *page)
 {
-    return worker->crawler->cache != NULL && page->kind == TARGET_EXTERNAL &&
+    return worker->crawler->enqueuer.cache != NULL && page->kind == TARGET_EXTERNAL &&
            !worker->pages.is_replay;
 }
 
@@ -314,7 +314,7 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
     worker->problem = problem;
     worker->flaw = flaw_of(worker, answer);
     judgement = judge_answer(crawler->options, page->url, on_site, answer);
-    crawler->fetched_count +=
+    crawler->result.fetched_count +=
         on_site && judgement.verdict == VERDICT_OK && page->refetch != REFETCH_IDS;
     if (answer->rc < 0)
         snprintf(message, sizeof message, "%s", answer->error);
@@ -330,12 +330,12 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
                 .is_named_as_sitemap = is_named_as_sitemap(page, answer->content_type)},
             message, sizeof message);
     if (keeps_cache(worker, page) && judgement.verdict == VERDICT_OK)
-        rc = cache_add(crawler->cache, page->url, time(NULL));
+        rc = cache_add(crawler->enqueuer.cache, page->url, time(NULL));
     if (rc < 0)
         return rc;
     if (page->refetch == REFETCH_IDS) {
         page->refetch = REFETCH_NONE;
-        return verdicts_recheck(crawler, page);
+        return verdicts_recheck(&crawler->verdicts, page);
     }
     if (!on_site && page->wants_body && !worker->wants_body &&
         judgement.verdict == VERDICT_OK) {
@@ -343,8 +343,8 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
         frontier_add_again(&crawler->frontier, page);
     }
     if (judgement.verdict == VERDICT_OK)
-        text_checks_ask_again(crawler, page);
-    return verdicts_settle(crawler, page, judgement, message);
+        text_checks_ask_again(&crawler->texts, page);
+    return verdicts_settle(&crawler->verdicts, page, judgement, message);
 }
 
 /* It is through. In a shared crawl all know of each other's starts: member_open(). */
@@ -352,7 +352,9 @@ static int end_start(struct crawler *crawler, const struct target *page)
 {
     if (!page->is_start || crawler->member != NULL)
         return 0;
-    return --crawler->starts_open == 0 ? enqueue_held(crawler) : 0;
+    return --crawler->enqueuer.undecided.starts_open == 0
+               ? enqueue_held(&crawler->enqueuer)
+               : 0;
 }
 
 static int digest(struct worker *worker, struct target *page, struct answer *answer)
@@ -366,14 +368,15 @@ static int digest(struct worker *worker, struct target *page, struct answer *ans
     page->sets_cookie = answer->sets_cookie;
     worker->reopens = worker->kept != NULL && (worker->kept->flags & STORE_REOPENS) != 0;
     if (keeps_cache(worker, page))
-        cache_drop(crawler->cache, page->url); /* until it is judged */
+        cache_drop(crawler->enqueuer.cache, page->url); /* until it is judged */
     if (answer->rc == 0 && answer_is_redirect(answer->status) &&
         page->refetch != REFETCH_IDS) {
         rc = page->kind == TARGET_SITE ? tell_page(crawler, page, answer, 0) : 0;
         if (rc == 0)
-            rc = redirect_follow(crawler, page, answer->location, &worker->reopens);
+            rc = redirect_follow(&crawler->enqueuer, page, answer->location,
+                                 &worker->reopens);
         if (rc == 0)
-            rc = text_checks_redirect(crawler, page);
+            rc = text_checks_redirect(&crawler->texts, page);
     } else {
         rc = judge(worker, page, answer);
     }
@@ -519,7 +522,8 @@ static int keep_record(struct crawler *crawler, const struct target *page,
 {
     if (crawler->member != NULL)
         return member_bring(crawler->member, page, record);
-    return crawler->state != NULL ? state_add(crawler->state, page, record) : 0;
+    return crawler->saving.state != NULL ? state_add(crawler->saving.state, page, record)
+                                         : 0;
 }
 
 /* The page is digested: from now on a crawl that is gone on with need not ask for it. */
@@ -534,14 +538,15 @@ static int keep(struct worker *worker, const struct target *page,
                                 .problem = worker->problem,
                                 .tries = page->tries,
                                 .size = answer->size,
-                                .bytes = crawler->summary.bytes - crawler->kept_bytes,
-                                .at_ns = worker->asked_ns - crawler->begin_ns,
+                                .bytes = crawler->verdicts.summary.bytes -
+                                         crawler->saving.bytes,
+                                .at_ns = worker->asked_ns - crawler->result.begin_ns,
                                 .duration_ns = worker->duration_ns,
                                 .content_type = answer->content_type,
                                 .location = answer->location,
                                 .error = error_of(worker, answer)};
 
-    if (crawler->state == NULL && crawler->member == NULL)
+    if (crawler->saving.state == NULL && crawler->member == NULL)
         return 0;
     record.etag = validator_of(worker, answer, "ETag", kept != NULL ? kept->etag : NULL);
     record.modified = validator_of(worker, answer, "Last-Modified",
@@ -552,7 +557,7 @@ static int keep(struct worker *worker, const struct target *page,
         record.ids = page->ids;
         record.id_count = page->id_count;
     }
-    crawler->kept_bytes = crawler->summary.bytes;
+    crawler->saving.bytes = crawler->verdicts.summary.bytes;
     return keep_record(crawler, page, &record);
 }
 
@@ -575,9 +580,9 @@ static int keep_sitemaps(struct worker *worker, struct host *host,
     keep_links(worker, &record);
     if (crawler->member != NULL)
         return member_bring_sitemaps(crawler->member, host, rules, &record);
-    if (crawler->state == NULL)
+    if (crawler->saving.state == NULL)
         return 0;
-    return state_add(crawler->state, rules, &record);
+    return state_add(crawler->saving.state, rules, &record);
 }
 
 /* ---- asking ------------------------------------------------------------------------ */
@@ -586,7 +591,7 @@ static int keep_sitemaps(struct worker *worker, struct host *host,
 static int find_kept(struct worker *worker, const struct frontier_job *job,
                      struct recheck_kept *kept, struct request_reader *reader)
 {
-    int rc = recheck_find(worker->crawler->recheck, job->target->url, kept);
+    int rc = recheck_find(worker->crawler->saving.recheck, job->target->url, kept);
 
     if (rc <= 0)
         return rc;
@@ -609,7 +614,7 @@ static void take_kept(struct worker *worker, const struct recheck_kept *kept,
     replay_answer(&kept->page, answer);
     answer->received_bytes = received_bytes;
     worker->kept = &kept->page;
-    worker->book = recheck_book(worker->crawler->recheck);
+    worker->book = recheck_book(worker->crawler->saving.recheck);
 }
 
 static int digest_and_keep(struct worker *worker, struct target *page,
@@ -633,7 +638,7 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
     struct request_reader reader = {wants_body, take_body, worker, NULL};
     int rc = request_find_headers(&crawler->requester, job->host);
 
-    if (rc == 0 && crawler->recheck != NULL)
+    if (rc == 0 && crawler->saving.recheck != NULL)
         rc = find_kept(worker, job, &kept, &reader);
     if (rc < 0) {
         recheck_kept_finish(&kept);
@@ -646,7 +651,7 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
     worker->wants_body = job->target->wants_body;
     rc = request_answer(&crawler->requester, job->target, &reader, &answer);
     worker->duration_ns = coil_now() - worker->asked_ns - answer.paused_ns;
-    crawler->summary.bytes += answer.received_bytes;
+    crawler->verdicts.summary.bytes += answer.received_bytes;
     if (rc == 0)
         take_kept(worker, &kept, &answer);
     if (rc == 0)
@@ -702,7 +707,7 @@ static int leave_out(struct crawler *crawler, struct target *page, unsigned line
 
     target_set_state(page, TARGET_DONE);
     snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
-    rc = verdicts_settle(crawler, page,
+    rc = verdicts_settle(&crawler->verdicts, page,
                          (struct judgement){VERDICT_SKIPPED, REASON_ROBOTS}, message);
     return rc == 0 ? end_start(crawler, page) : rc;
 }
@@ -734,7 +739,7 @@ static int fail_by_rules(struct crawler *crawler, struct target *page,
     else
         snprintf(message, sizeof message, "robots.txt: %d %s", failure->status,
                  status_name(failure->status));
-    rc = verdicts_settle(crawler, page, judge_rules(failure), message);
+    rc = verdicts_settle(&crawler->verdicts, page, judge_rules(failure), message);
     return rc == 0 ? end_start(crawler, page) : rc;
 }
 
@@ -784,12 +789,12 @@ static int digest_answer(struct worker *worker, struct target *page)
     replay_answer(kept, &answer);
     answer.received_bytes = kept->bytes;
     page->tries = (uint8_t)(kept->tries < UINT8_MAX ? kept->tries : UINT8_MAX);
-    crawler->summary.bytes += kept->bytes;
+    crawler->verdicts.summary.bytes += kept->bytes;
     worker->wants_body = (kept->flags & STORE_WANTED_IDS) != 0;
-    worker->asked_ns = crawler->begin_ns + kept->at_ns;
+    worker->asked_ns = crawler->result.begin_ns + kept->at_ns;
     worker->duration_ns = kept->duration_ns;
-    if (crawler->earlier_ns < kept->at_ns + kept->duration_ns)
-        crawler->earlier_ns = kept->at_ns + kept->duration_ns;
+    if (crawler->saving.earlier_ns < kept->at_ns + kept->duration_ns)
+        crawler->saving.earlier_ns = kept->at_ns + kept->duration_ns;
     rc = tell_answer(worker, page, &answer);
     return rc == 0 ? digest(worker, page, &answer) : rc;
 }
@@ -829,16 +834,16 @@ static int replay_kept(struct crawler *crawler)
 
     worker.pages.is_replay = true;
     if (rc == 0)
-        rc = replay(crawler, crawler->earlier, digest_kept, &worker);
+        rc = replay(crawler, crawler->saving.earlier, digest_kept, &worker);
     page_search_finish(&worker.pages);
-    crawler->kept_bytes = crawler->summary.bytes;
-    crawler->begin_ns -= crawler->earlier_ns;
+    crawler->saving.bytes = crawler->verdicts.summary.bytes;
+    crawler->result.begin_ns -= crawler->saving.earlier_ns;
     return rc;
 }
 
 int crawler_save(struct crawler *crawler)
 {
-    return crawler->state != NULL ? state_save_if_due(crawler->state) : 0;
+    return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;
 }
 
 /* ---- workers ----------------------------------------------------------------------- */
@@ -963,7 +968,7 @@ static int place_starts(struct crawler *crawler)
     int rc = 0;
 
     for (size_t i = 0; i < count && rc == 0; i++)
-        rc = enqueue_start(crawler, targets_at(&crawler->targets, i));
+        rc = enqueue_start(&crawler->enqueuer, targets_at(&crawler->targets, i));
     return rc == 0 ? file_enqueue_starts(crawler) : rc;
 }
 
@@ -972,14 +977,14 @@ static int begin(struct crawler *crawler)
 {
     int rc;
 
-    if (crawler->earlier != NULL)
+    if (crawler->saving.earlier != NULL)
         frontier_note_only(&crawler->frontier);
     if (crawler->member != NULL)
-        crawler->starts_open = 1; /* until Redis says that none is */
+        crawler->enqueuer.undecided.starts_open = 1; /* until Redis says that none is */
     rc = place_starts(crawler);
-    if (rc == 0 && crawler->earlier != NULL)
+    if (rc == 0 && crawler->saving.earlier != NULL)
         rc = replay_kept(crawler);
-    if (rc == 0 && crawler->earlier != NULL && !crawler->is_only_told)
+    if (rc == 0 && crawler->saving.earlier != NULL && !crawler->saving.is_only_reported)
         frontier_take_noted(&crawler->frontier, &crawler->targets);
     return rc;
 }
@@ -1009,11 +1014,11 @@ static int crawl_in_time(struct crawler *crawler)
     if (rc < 0)
         return rc;
     rc = begin(crawler);
-    if (rc == 0 && !crawler->is_only_told)
+    if (rc == 0 && !crawler->saving.is_only_reported)
         rc = crawl(crawler);
     rc = coil_scope_exit(&scope, rc);
-    crawler->out_of_time = rc == -ETIMEDOUT && coil_scope_expired(&scope);
-    return crawler->out_of_time ? 0 : rc;
+    crawler->result.out_of_time = rc == -ETIMEDOUT && coil_scope_expired(&scope);
+    return crawler->result.out_of_time ? 0 : rc;
 }
 
 /* Of what may be asked of a host at a time, if so many ask it. */
@@ -1080,18 +1085,18 @@ static bool is_first_of_url(const struct crawler *crawler, const struct target *
 static size_t count_new_links(const struct crawler *crawler, const struct target *target)
 {
     const struct reference *reference =
-        references_of(&crawler->references, &crawler->targets, target);
+        references_of(&crawler->verdicts.references, &crawler->targets, target);
     size_t n = 0;
 
     for (; reference != NULL;
-         reference = references_at(&crawler->references, reference->before))
+         reference = references_at(&crawler->verdicts.references, reference->before))
         n += reference_is_told(reference, target);
     return n;
 }
 
 static void count_target(struct crawler *crawler, const struct target *target)
 {
-    struct record_summary *summary = &crawler->summary;
+    struct record_summary *summary = &crawler->verdicts.summary;
     size_t links = targets_known(&crawler->targets, target)->reference_count;
 
     summary->urls += target->fragment_at == 0;
@@ -1103,7 +1108,7 @@ static void count_target(struct crawler *crawler, const struct target *target)
     if (!judge_fails(crawler->options, target->verdict) ||
         (target->is_known && !targets_known(&crawler->targets, target)->has_new))
         return;
-    crawler->finding_count++;
+    crawler->verdicts.summary.findings++;
     summary->finding_links += target->is_known ? count_new_links(crawler, target) : links;
 }
 
@@ -1113,19 +1118,20 @@ static int settle_rest(struct crawler *crawler)
     struct judgement judgement = {VERDICT_UNCHECKED, REASON_INTERRUPTED};
     int rc;
 
-    if (crawler->out_of_time)
+    if (crawler->result.out_of_time)
         judgement = (struct judgement){VERDICT_SKIPPED, REASON_TIME};
-    crawler->starts_open = 0;
-    rc = verdicts_end(crawler, judgement);
+    crawler->enqueuer.undecided.starts_open = 0;
+    rc = verdicts_end(&crawler->verdicts, judgement);
     for (size_t i = 0; i < crawler->targets.count; i++)
         count_target(crawler, targets_at(&crawler->targets, i));
-    crawler->summary.findings = crawler->finding_count;
     return rc;
 }
 
 int crawler_open(struct crawler *crawler)
 {
     crawler->requester.split = split_of(crawler);
+    crawler->texts.is_off = crawler->saving.state != NULL || crawler->member != NULL ||
+                            crawler->saving.earlier != NULL;
     open_frontier(crawler);
     return requester_open(&crawler->requester);
 }
@@ -1141,21 +1147,22 @@ static void complain_of_state(struct crawler *crawler)
 {
     const char *message;
 
-    if (state_failure(crawler->state, &message) < 0 && crawler->complaint == NULL)
-        crawler->complaint = strdup(message);
+    if (state_failure(crawler->saving.state, &message) < 0 &&
+        crawler->result.complaint == NULL)
+        crawler->result.complaint = strdup(message);
 }
 
 /* All that was kept goes to the disk, and whether anything is left, even where the crawl was
    cancelled. A save of crawler_save() may still be on its way. */
 static int finish_state(struct crawler *crawler, int rc)
 {
-    bool is_over = rc == 0 && !crawler->out_of_time;
+    bool is_over = rc == 0 && !crawler->result.out_of_time;
     int written;
 
-    if (crawler->state == NULL)
+    if (crawler->saving.state == NULL)
         return rc;
-    written = state_finish(crawler->state, is_over);
-    crawler->is_finished = is_over && written == 0;
+    written = state_finish(crawler->saving.state, is_over);
+    crawler->result.is_finished = is_over && written == 0;
     complain_of_state(crawler);
     return written < 0 && rc == 0 ? written : rc;
 }
@@ -1165,14 +1172,14 @@ int crawler_run(void *arg)
     struct crawler *crawler = arg;
     int rc = crawler_open(crawler), ended;
 
-    crawler->begin_ns = coil_now();
+    crawler->result.begin_ns = coil_now();
     if (rc == 0)
         rc = crawl_in_time(crawler);
     rc = finish_state(crawler, rc);
     frontier_close(&crawler->frontier);
     ended = settle_rest(crawler);
     crawler_close(crawler);
-    crawler->summary.duration_ns = coil_now() - crawler->begin_ns;
+    crawler->verdicts.summary.duration_ns = coil_now() - crawler->result.begin_ns;
     return rc < 0 ? rc : ended;
 }
 
@@ -1189,7 +1196,7 @@ int crawler_ask(struct crawler *crawler)
 
 struct crawler_progress crawler_progress(const struct crawler *crawler)
 {
-    const size_t *verdicts = crawler->summary.verdicts;
+    const size_t *verdicts = crawler->verdicts.summary.verdicts;
     size_t done = frontier_through(&crawler->frontier);
     size_t left =
         frontier_left(&crawler->frontier) + frontier_at_work(&crawler->frontier);
@@ -1215,7 +1222,7 @@ static int add_start(struct crawler *crawler, const char *url)
     if (target == NULL)
         return -ENOMEM;
     target->is_wanted = true;
-    return site_add(&crawler->site, url);
+    return site_add(&crawler->enqueuer.site, url);
 }
 
 /* It is among the starts. */
@@ -1237,13 +1244,22 @@ int crawler_init(struct crawler *crawler, const struct options *options,
 {
     int rc = 0;
 
-    *crawler = (struct crawler){.options = options,
-                                .sinks = {sinks, sink_count},
-                                .requester.options = options,
-                                .site.lenient = options->lenient,
-                                .begin_s = time(NULL),
-                                .references.fail_on = options->fail_on};
-    crawler->held_end = &crawler->held;
+    *crawler =
+        (struct crawler){.options = options,
+                         .requester.options = options,
+                         .verdicts = {.options = options,
+                                      .targets = &crawler->targets,
+                                      .sinks = {sinks, sink_count},
+                                      .references.fail_on = options->fail_on},
+                         .enqueuer = {.options = options,
+                                      .targets = &crawler->targets,
+                                      .frontier = &crawler->frontier,
+                                      .verdicts = &crawler->verdicts,
+                                      .site.lenient = options->lenient,
+                                      .undecided.end = &crawler->enqueuer.undecided.first,
+                                      .begin_s = time(NULL),
+                                      .is_offline = options->offline},
+                         .texts.enqueuer = &crawler->enqueuer};
     targets_init(&crawler->targets, cold);
     for (size_t i = 0; i < options->starts.count && rc == 0; i++)
         rc = add_start(crawler, options->starts.at[i]);
@@ -1256,27 +1272,27 @@ void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved
 {
     if (saved->store == NULL)
         return;
-    crawler->earlier = saved->command == COMMAND_CRAWL ? NULL : saved->store;
-    crawler->state = saved->state;
-    crawler->recheck = saved->recheck;
-    crawler->is_only_told =
+    crawler->saving.earlier = saved->command == COMMAND_CRAWL ? NULL : saved->store;
+    crawler->saving.state = saved->state;
+    crawler->saving.recheck = saved->recheck;
+    crawler->saving.is_only_reported =
         saved->command == COMMAND_REPORT || saved->command == COMMAND_DIFF;
+    if (crawler->saving.is_only_reported)
+        crawler->enqueuer.is_offline = false;
     if (saved->state != NULL)
         state_take_targets(saved->state, &crawler->targets);
     targets_set_id_seed(&crawler->targets, store_setup(saved->store)->seed);
-    crawler->begin_s = store_setup(saved->store)->time_s;
+    crawler->enqueuer.begin_s = store_setup(saved->store)->time_s;
 }
 
 void crawler_finish(struct crawler *crawler)
 {
     frontier_finish(&crawler->frontier);
-    site_finish(&crawler->site);
+    enqueuer_finish(&crawler->enqueuer);
     local_finish(&crawler->local);
-    references_finish(&crawler->references);
-    traps_finish(&crawler->traps);
-    table_finish(&crawler->redirects);
+    verdicts_finish(&crawler->verdicts);
     text_checks_finish(&crawler->texts);
     targets_finish(&crawler->targets);
-    free(crawler->complaint);
+    free(crawler->result.complaint);
     *crawler = (struct crawler){.options = NULL};
 }

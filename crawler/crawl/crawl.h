@@ -6,68 +6,56 @@
  *     rc = crawler_init(&crawler, &options, NULL, sinks, count);
  *     if (rc == 0)
  *         rc = coil_run(crawler_run, &crawler, NULL);
- *     ... report on crawler.targets, crawler.mentions, crawler.summary ...
+ *     ... report on crawler.targets, crawler.verdicts.references, .summary ...
  *     crawler_finish(&crawler);
  */
 #ifndef CRAWLER_CRAWL_H
 #define CRAWLER_CRAWL_H
 
-#include "../files/baseline.h"
-#include "../files/cache.h"
-#include "../frontier/frontier.h"
-#include "../files/local.h"
-#include "../judge/reference.h"
-#include "../options/options.h"
-#include "../verdict/record.h"
 #include "../fetch/request.h"
-#include "../scope/site.h"
+#include "../files/local.h"
 #include "../saved/saved_crawl.h"
-#include "../saved/state.h"
-#include "../frontier/target.h"
+#include "enqueue.h"
 #include "text_checks.h"
-#include "../scope/trap.h"
 
 #include <coil/http.h>
 
 struct member;
 
+/* The file of a saved crawl, which the crawler borrows. Zeroes: the crawl is not saved. */
+struct crawl_saving {
+    struct state *state; /* this crawl is written to it; or NULL */
+    struct store
+        *earlier; /* an earlier crawl that this one continues or reports; or NULL */
+    struct recheck *recheck; /* answers whose validators are sent; or NULL */
+    int64_t bytes;           /* of summary.bytes, the part that is written */
+    int64_t earlier_ns;      /* the duration of earlier runs */
+    bool is_only_reported;   /* nothing is fetched */
+};
+
+/* What came of the run, besides the summary. */
+struct crawl_result {
+    char *complaint;  /* for free(): the failure, if the errno does not say it; or NULL */
+    int64_t begin_ns; /* of crawler_run(), earlier by the duration of earlier runs */
+    size_t fetched_count; /* pages and files of the site that were OK */
+    bool is_finished;     /* nothing was left to fetch, and that is saved */
+    bool out_of_time;     /* --max-duration is over */
+};
+
+/* The parts of a crawl. Functions get a part; docs/design/crawler.md lists the exceptions. */
 struct crawler {
     const struct options *options;
-    struct record_sinks sinks;
-    struct cache *cache;       /* of external targets that were well; or NULL */
-    struct baseline *baseline; /* findings that do not fail the run; or NULL */
-    struct store *earlier;     /* an earlier crawl that this one continues; or NULL */
-    struct state *state;       /* where this one is kept; or NULL */
-    struct member *member;     /* of a crawl that many share, or NULL: member.h */
-    struct recheck *recheck;   /* what a page need not be sent again for; or NULL */
-    bool is_only_told;         /* what is kept is told, and nothing is asked for */
-    bool is_finished;          /* nothing was left to be asked for */
-    int64_t kept_bytes;        /* of summary.bytes, those that its pages tell */
-    int64_t earlier_ns;        /* what earlier runs of it took */
-    char *
-        complaint; /* for free(): why the crawl could not go on, if the errno does not say it */
-    struct requester requester;
-    struct frontier frontier;
-    struct site site;   /* all of them */
-    struct local local; /* files and folders, if some of the starts are that */
     struct targets targets;
-    struct table redirects; /* fragments of Locations, by URL; redirect_fragment() */
-    struct references references;
-    struct traps traps;
-    struct text_checks texts; /* that links lead to */
-    struct target *due;       /* whose verdict can be found now; judge_due() */
-    struct target *held,
-        **held_end; /* of another site, it seems, until the starts are known */
-    int64_t
-        begin_s; /* the same in seconds since 1970; of a crawl that is kept, its first run */
-    int64_t begin_ns;   /* when crawler_run() began; sooner by what earlier runs took */
-    size_t starts_open; /* starts, and where they redirect to, that are not fetched yet */
-    size_t page_count;  /* that were asked for: --max-pages */
-    size_t fetched_count; /* pages and files of the site that were well */
-    size_t finding_count; /* verdicts that fail the run */
-    bool out_of_time;     /* --max-duration is over */
-    bool takes_no_links;  /* crawler_ask() */
-    struct record_summary summary;
+    struct frontier frontier;
+    struct requester requester;
+    struct verdicts verdicts;
+    struct enqueuer enqueuer;
+    struct text_checks texts;
+    struct local local; /* files and folders among the starts */
+    struct crawl_saving saving;
+    struct member *member; /* of a shared crawl, or NULL: member.h */
+    struct crawl_result result;
+    bool takes_no_links; /* crawler_ask() */
 };
 
 /* Targets are kept in `cold`, or on the heap: targets_init(). All that is given here must outlive the

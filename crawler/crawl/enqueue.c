@@ -3,21 +3,19 @@
  */
 #include "enqueue.h"
 
-#include "member.h"
 #include "../url/url.h"
-#include "verdicts.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-static int ask_for(struct crawler *crawler, struct target *page,
+static int ask_for(struct enqueuer *enqueuer, struct target *page,
                    enum frontier_class class)
 {
-    page->host = frontier_host(&crawler->frontier, page->url, class);
+    page->host = frontier_host(enqueuer->frontier, page->url, class);
     if (page->host == NULL)
         return -ENOMEM;
-    frontier_add(&crawler->frontier, page);
+    frontier_add(enqueuer->frontier, page);
     return 0;
 }
 
@@ -55,18 +53,18 @@ static bool is_known(const char *url, void *targets)
     return targets_find(targets, url) != NULL;
 }
 
-static enum reason trap_of(struct crawler *crawler, const struct target *page,
+static enum reason trap_of(struct enqueuer *enqueuer, const struct target *page,
                            const char *from)
 {
-    const struct options *options = crawler->options;
+    const struct options *options = enqueuer->options;
 
     if (!options->trap_repeat_off && trap_repeats(page->url))
         return REASON_TRAP_REPEAT;
     if (!options->trap_session_off &&
-        trap_session(&crawler->traps, page->url, is_known, &crawler->targets))
+        trap_session(&enqueuer->traps, page->url, is_known, enqueuer->targets))
         return REASON_TRAP_SESSION;
     if (!options->trap_calendar_off && from != NULL &&
-        trap_calendar(from, page->url, crawler->begin_s))
+        trap_calendar(from, page->url, enqueuer->begin_s))
         return REASON_TRAP_CALENDAR;
     return REASON_NONE;
 }
@@ -85,9 +83,9 @@ static bool hides_mail(const char *url)
 }
 
 /* REASON_NONE for what is to be fetched; below 0 without memory. */
-static int reason_against(const struct crawler *crawler, const struct target *page)
+static int reason_against(const struct enqueuer *enqueuer, const struct target *page)
 {
-    const struct options *options = crawler->options;
+    const struct options *options = enqueuer->options;
     int excluded;
 
     if (strlen(page->url) > options->max_url_bytes)
@@ -97,234 +95,243 @@ static int reason_against(const struct crawler *crawler, const struct target *pa
         return excluded > 0 ? REASON_EXCLUDED : excluded;
     if (hides_mail(page->url))
         return REASON_MAIL;
-    if (page->kind == TARGET_EXTERNAL || crawler->member != NULL)
+    if (page->kind == TARGET_EXTERNAL || enqueuer->shared != NULL)
         return REASON_NONE; /* of all that a shared crawl asks for, pages are counted where it is queued */
-    return options->max_pages > 0 && crawler->page_count >= options->max_pages
+    return options->max_pages > 0 && enqueuer->page_count >= options->max_pages
                ? REASON_PAGES
                : REASON_NONE;
 }
 
-static bool is_cached(const struct crawler *crawler, const struct target *page)
+static bool is_cached(const struct enqueuer *enqueuer, const struct target *page)
 {
-    return crawler->cache != NULL && crawler->options->fragments != FRAGMENTS_ALL &&
-           cache_has(crawler->cache, page->url);
+    return enqueuer->cache != NULL && enqueuer->options->fragments != FRAGMENTS_ALL &&
+           cache_has(enqueuer->cache, page->url);
 }
 
 /* A crawl that is only told asks nothing in any case. */
-static bool is_offline(const struct crawler *crawler)
+static bool is_offline(const struct enqueuer *enqueuer)
 {
-    return crawler->options->offline && !crawler->is_only_told;
+    return enqueuer->is_offline;
 }
 
-static enum reason reason_of_mode(const struct crawler *crawler,
+static enum reason reason_of_mode(const struct enqueuer *enqueuer,
                                   const struct target *page)
 {
-    if (page->kind == TARGET_EXTERNAL && crawler->options->external == EXTERNAL_SKIP)
+    if (page->kind == TARGET_EXTERNAL && enqueuer->options->external == EXTERNAL_SKIP)
         return REASON_EXTERNAL;
-    return is_offline(crawler) ? REASON_OFFLINE : REASON_NONE;
+    return is_offline(enqueuer) ? REASON_OFFLINE : REASON_NONE;
 }
 
-int enqueue_reason(struct crawler *crawler, const struct target *page, const char *from)
+int enqueue_reason(struct enqueuer *enqueuer, const struct target *page, const char *from)
 {
-    int reason = reason_against(crawler, page);
+    int reason = reason_against(enqueuer, page);
 
     if (reason == REASON_NONE)
-        reason = (int)reason_of_mode(crawler, page);
+        reason = (int)reason_of_mode(enqueuer, page);
     if (reason == REASON_NONE && page->kind != TARGET_EXTERNAL)
-        reason = (int)trap_of(crawler, page, from);
+        reason = (int)trap_of(enqueuer, page, from);
     return reason;
 }
 
-static int leave_out(struct crawler *crawler, struct target *page, enum reason reason)
+static int leave_out(struct enqueuer *enqueuer, struct target *page, enum reason reason)
 {
     enum verdict verdict = reason == REASON_OFFLINE ? VERDICT_UNCHECKED : VERDICT_SKIPPED;
 
     if (page->page == page)
         target_set_state(page, TARGET_LEFT_OUT);
-    return verdicts_settle(crawler, page, (struct judgement){verdict, reason}, NULL);
+    return verdicts_settle(enqueuer->verdicts, page, (struct judgement){verdict, reason},
+                           NULL);
 }
 
-static int place_on_site(struct crawler *crawler, struct target *page, const char *from)
+static int place_on_site(struct enqueuer *enqueuer, struct target *page, const char *from)
 {
-    int reason = enqueue_reason(crawler, page, from);
+    int reason = enqueue_reason(enqueuer, page, from);
 
     if (reason == REASON_TRAP_CALENDAR) {
         target_set_state(page, TARGET_CALENDAR);
         return 0;
     }
     if (reason != REASON_NONE)
-        return reason < 0 ? reason : leave_out(crawler, page, (enum reason)reason);
-    if (page->depth > crawler->options->max_depth) {
+        return reason < 0 ? reason : leave_out(enqueuer, page, (enum reason)reason);
+    if (page->depth > enqueuer->options->max_depth) {
         target_set_state(page, TARGET_TOO_DEEP);
         return 0;
     }
-    crawler->page_count += !page->is_sitemap;
-    return ask_for(crawler, page, FRONTIER_SITE);
+    enqueuer->page_count += !page->is_sitemap;
+    return ask_for(enqueuer, page, FRONTIER_SITE);
 }
 
-static int place_external(struct crawler *crawler, struct target *page)
+static int place_external(struct enqueuer *enqueuer, struct target *page)
 {
-    int reason = enqueue_reason(crawler, page, NULL);
+    int reason = enqueue_reason(enqueuer, page, NULL);
 
     if (reason != REASON_NONE)
-        return reason < 0 ? reason : leave_out(crawler, page, (enum reason)reason);
-    if (is_cached(crawler, page)) {
+        return reason < 0 ? reason : leave_out(enqueuer, page, (enum reason)reason);
+    if (is_cached(enqueuer, page)) {
         target_set_state(page, TARGET_LEFT_OUT);
-        return verdicts_settle(crawler, page, (struct judgement){VERDICT_OK, REASON_NONE},
+        return verdicts_settle(enqueuer->verdicts, page,
+                               (struct judgement){VERDICT_OK, REASON_NONE},
                                "was well not long ago");
     }
-    return ask_for(crawler, page, FRONTIER_EXTERNAL);
+    return ask_for(enqueuer, page, FRONTIER_EXTERNAL);
 }
 
-static void hold(struct crawler *crawler, struct target *page)
+static void hold(struct enqueuer *enqueuer, struct target *page)
 {
     target_set_state(page, TARGET_HELD);
     page->link = NULL;
-    *crawler->held_end = page;
-    crawler->held_end = &page->link;
-    if (crawler->member != NULL)
-        shared_hold(&crawler->member->shared, page);
+    *enqueuer->undecided.end = page;
+    enqueuer->undecided.end = &page->link;
+    if (enqueuer->shared != NULL)
+        shared_hold(enqueuer->shared, page);
 }
 
-static void unhold(struct crawler *crawler, struct target *page)
+static void unhold(struct enqueuer *enqueuer, struct target *page)
 {
-    struct target **at = &crawler->held;
+    struct target **at = &enqueuer->undecided.first;
 
     while (*at != page)
         at = &(*at)->link;
     *at = page->link;
     if (*at == NULL)
-        crawler->held_end = at;
+        enqueuer->undecided.end = at;
     target_set_state(page, TARGET_MET);
 }
 
-void enqueue_leased(struct crawler *crawler, struct target *page)
+void enqueue_leased(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)
-        unhold(crawler, page);
+        unhold(enqueuer, page);
 }
 
-int enqueue_file(struct crawler *crawler, struct target *file)
+int enqueue_file(struct enqueuer *enqueuer, struct target *file)
 {
-    int excluded = file->is_start ? 0 : is_excluded(crawler->options, file->url);
+    int excluded = file->is_start ? 0 : is_excluded(enqueuer->options, file->url);
 
     file->kind = TARGET_FILE;
     if (excluded != 0)
-        return excluded < 0 ? excluded : leave_out(crawler, file, REASON_EXCLUDED);
-    return ask_for(crawler, file, FRONTIER_SITE);
+        return excluded < 0 ? excluded : leave_out(enqueuer, file, REASON_EXCLUDED);
+    return ask_for(enqueuer, file, FRONTIER_SITE);
 }
 
-int enqueue_page(struct crawler *crawler, struct target *page, const char *from)
+int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from)
 {
     int inside;
 
     if (strncmp(page->url, "file:", 5) == 0)
-        return enqueue_file(crawler, page);
-    inside = site_has(&crawler->site, page->url);
+        return enqueue_file(enqueuer, page);
+    inside = site_has(&enqueuer->site, page->url);
     if (inside < 0)
         return inside;
     page->kind = inside ? TARGET_SITE : TARGET_EXTERNAL;
     if (inside)
-        return place_on_site(crawler, page, from);
-    if (crawler->starts_open == 0)
-        return place_external(crawler, page);
-    hold(crawler, page);
+        return place_on_site(enqueuer, page, from);
+    if (enqueuer->undecided.starts_open == 0)
+        return place_external(enqueuer, page);
+    hold(enqueuer, page);
     return 0;
 }
 
-int enqueue_start(struct crawler *crawler, struct target *page)
+int enqueue_start(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)
-        unhold(crawler, page);
+        unhold(enqueuer, page);
     page->kind = TARGET_SITE;
     page->is_start = true;
-    if (is_offline(crawler))
-        return leave_out(crawler, page, REASON_OFFLINE);
-    crawler->starts_open +=
-        crawler->member == NULL; /* those of all are counted elsewhere */
-    crawler->page_count++;
-    return ask_for(crawler, page, FRONTIER_SITE);
+    if (is_offline(enqueuer))
+        return leave_out(enqueuer, page, REASON_OFFLINE);
+    enqueuer->undecided.starts_open +=
+        enqueuer->shared == NULL; /* those of all are counted elsewhere */
+    enqueuer->page_count++;
+    return ask_for(enqueuer, page, FRONTIER_SITE);
 }
 
-int enqueue_held(struct crawler *crawler)
+int enqueue_held(struct enqueuer *enqueuer)
 {
     int rc = 0;
 
-    while (crawler->held != NULL && rc == 0) {
-        struct target *page = crawler->held;
-        unhold(crawler, page);
-        rc = enqueue_page(crawler, page, NULL);
+    while (enqueuer->undecided.first != NULL && rc == 0) {
+        struct target *page = enqueuer->undecided.first;
+        unhold(enqueuer, page);
+        rc = enqueue_page(enqueuer, page, NULL);
     }
     return rc;
 }
 
-int enqueue_at_depth(struct crawler *crawler, struct target *page, unsigned depth)
+int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned depth)
 {
     if (depth >= page->depth)
         return 0;
     page->depth = (uint16_t)depth;
     if (target_was_accepted(page))
-        frontier_add(&crawler->frontier, page);
+        frontier_add(enqueuer->frontier, page);
     else if (page->state == TARGET_TOO_DEEP && page->verdict == VERDICT_OPEN)
-        return place_on_site(crawler, page, NULL);
+        return place_on_site(enqueuer, page, NULL);
     return 0;
 }
 
 /* Who shares a crawl does not know whether somebody has asked for it without them. */
-static void hand_up_again(struct crawler *crawler, struct target *page)
+static void hand_up_again(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)
-        shared_hold(&crawler->member->shared, page);
+        shared_hold(enqueuer->shared, page);
     else if (page->kind == TARGET_EXTERNAL && target_was_queued(page))
-        frontier_add_again(&crawler->frontier, page);
+        frontier_add_again(enqueuer->frontier, page);
 }
 
-void enqueue_want_ids(struct crawler *crawler, struct target *page)
+void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page)
 {
     while (page != NULL && !page->wants_body) {
         page->wants_body = true;
-        if (crawler->member != NULL)
-            hand_up_again(crawler, page);
+        if (enqueuer->shared != NULL)
+            hand_up_again(enqueuer, page);
         else if (page->kind != TARGET_SITE && page->state == TARGET_DONE &&
                  !target_is_searched(page) && page->next == NULL &&
                  page->verdict == VERDICT_OK) {
             page->refetch = REFETCH_IDS;
-            frontier_add_again(&crawler->frontier, page);
+            frontier_add_again(enqueuer->frontier, page);
         }
         page = page->next;
     }
 }
 
-int enqueue_fragment(struct crawler *crawler, struct target *target)
+int enqueue_fragment(struct enqueuer *enqueuer, struct target *target)
 {
-    int excluded = is_excluded(crawler->options, target->url);
+    int excluded = is_excluded(enqueuer->options, target->url);
 
     if (excluded != 0)
-        return excluded < 0 ? excluded : leave_out(crawler, target, REASON_EXCLUDED);
-    if (crawler->options->fragments == FRAGMENTS_ALL || target->page->kind == TARGET_FILE)
-        enqueue_want_ids(crawler, target->page);
-    return verdicts_await_page(crawler, target);
+        return excluded < 0 ? excluded : leave_out(enqueuer, target, REASON_EXCLUDED);
+    if (enqueuer->options->fragments == FRAGMENTS_ALL ||
+        target->page->kind == TARGET_FILE)
+        enqueue_want_ids(enqueuer, target->page);
+    return verdicts_await_page(enqueuer->verdicts, target);
 }
 
-int enqueue_text(struct crawler *crawler, struct target *target)
+int enqueue_text(struct enqueuer *enqueuer, struct target *target)
 {
-    int excluded = is_excluded(crawler->options, target->url);
+    int excluded = is_excluded(enqueuer->options, target->url);
 
     if (excluded != 0)
-        return excluded < 0 ? excluded : leave_out(crawler, target, REASON_EXCLUDED);
-    return verdicts_settle(crawler, target,
+        return excluded < 0 ? excluded : leave_out(enqueuer, target, REASON_EXCLUDED);
+    return verdicts_settle(enqueuer->verdicts, target,
                            (struct judgement){VERDICT_TEXT, REASON_NO_SUCH_TEXT}, NULL);
 }
 
-int enqueue_nearer(struct crawler *crawler, struct target *page, unsigned hops)
+int enqueue_nearer(struct enqueuer *enqueuer, struct target *page, unsigned hops)
 {
     int rc = 0;
 
     while (rc == 0 && page != NULL && page->hops > hops) {
         page->hops = (uint8_t)hops++;
-        if (!target_is_decided(page) && page->hops <= crawler->options->max_redirects)
-            rc = enqueue_page(crawler, page, NULL);
+        if (!target_is_decided(page) && page->hops <= enqueuer->options->max_redirects)
+            rc = enqueue_page(enqueuer, page, NULL);
         page = page->next;
     }
     return rc;
+}
+
+void enqueuer_finish(struct enqueuer *enqueuer)
+{
+    site_finish(&enqueuer->site);
+    traps_finish(&enqueuer->traps);
 }

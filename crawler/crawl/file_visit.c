@@ -10,7 +10,7 @@
 #include "../page/feed/sitemap.h"
 #include "enqueue.h"
 #include "../fetch/retry.h"
-#include "verdicts.h"
+#include "../judge/verdicts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,13 +47,13 @@ static int place_path(const char *path, int failure, void *arg)
         return 0;
     target->is_start = true;
     target->is_sitemap = is_named_as_sitemap(crawler->options, path);
-    rc = verdicts_want(crawler, target);
+    rc = verdicts_want(&crawler->verdicts, target);
     if (rc == 0 && failure == 0)
-        return enqueue_file(crawler, target);
+        return enqueue_file(&crawler->enqueuer, target);
     target->kind = TARGET_FILE;
     target_set_state(target, TARGET_LEFT_OUT);
     return rc < 0 ? rc
-                  : verdicts_settle(crawler, target,
+                  : verdicts_settle(&crawler->verdicts, target,
                                     (struct judgement){VERDICT_ERROR, REASON_UNREADABLE},
                                     strerror(-failure));
 }
@@ -188,7 +188,7 @@ static int search_file(struct visiting *visiting)
     } else if (file->content_type == NULL) {
         search_expect_unknown(search, is_text_by_name(file->path));
     }
-    if (text_checks_want(visiting->pages->crawler, visiting->page))
+    if (text_checks_want(&visiting->pages->crawler->texts, visiting->page))
         search_want_text(search);
     rc = read_file(visiting, limit, feed);
     if (visiting->failure == -EFBIG) {
@@ -228,10 +228,10 @@ static int tell_page(const struct visiting *visiting)
                                  .links = visiting->links,
                                  .searched = target_is_searched(page)};
 
-    crawler->summary.pages += target_is_searched(page);
-    crawler->summary.bytes += visiting->file.size;
-    crawler->fetched_count++;
-    return records_page(&crawler->sinks, &record);
+    crawler->verdicts.summary.pages += target_is_searched(page);
+    crawler->verdicts.summary.bytes += visiting->file.size;
+    crawler->result.fetched_count++;
+    return records_page(&crawler->verdicts.sinks, &record);
 }
 
 static struct judgement judge_file(struct visiting *visiting)
@@ -264,7 +264,7 @@ static int settle(struct visiting *visiting, bool had_ids)
 
     if (page->refetch == REFETCH_IDS) {
         page->refetch = REFETCH_NONE;
-        return verdicts_recheck(crawler, page);
+        return verdicts_recheck(&crawler->verdicts, page);
     }
     if (page->wants_body && !had_ids && !target_is_searched(page) &&
         visiting->failure == 0) {
@@ -273,8 +273,8 @@ static int settle(struct visiting *visiting, bool had_ids)
     }
     judgement = judge_file(visiting);
     if (judgement.verdict == VERDICT_OK)
-        text_checks_ask_again(crawler, page);
-    return verdicts_settle(crawler, page, judgement,
+        text_checks_ask_again(&crawler->texts, page);
+    return verdicts_settle(&crawler->verdicts, page, judgement,
                            visiting->failure < 0 && visiting->message[0] == '\0'
                                ? strerror(-visiting->failure)
                                : visiting->message);

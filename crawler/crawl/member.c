@@ -21,22 +21,22 @@ static int add_origin(void *arg, const char *origin)
 {
     struct member *member = arg;
 
-    return site_add(&member->crawler->site, origin);
+    return site_add(&member->crawler->enqueuer.site, origin);
 }
 
 static int end_starts(void *arg)
 {
     struct member *member = arg;
 
-    member->crawler->starts_open = 0;
-    return enqueue_held(member->crawler);
+    member->crawler->enqueuer.undecided.starts_open = 0;
+    return enqueue_held(&member->crawler->enqueuer);
 }
 
 static void take(void *arg, struct target *target)
 {
     struct member *member = arg;
 
-    enqueue_leased(member->crawler, target);
+    enqueue_leased(&member->crawler->enqueuer, target);
 }
 
 /* It is handed up once more, even if it was before: with less than whoever held it has known. */
@@ -51,7 +51,7 @@ static int place(void *arg, const struct lease_url *url)
     if (target == NULL)
         return -ENOMEM;
     was_decided = target_is_decided(target);
-    enqueue_leased(crawler, target);
+    enqueue_leased(&crawler->enqueuer, target);
     if (!was_decided)
         target->hops = (uint8_t)url->hops;
     if (!was_decided || url->depth < target->depth)
@@ -59,7 +59,7 @@ static int place(void *arg, const struct lease_url *url)
     target->is_sitemap |= (url->flags & LEASE_SITEMAP) != 0;
     target->wants_body |= (url->flags & LEASE_IDS) != 0;
     target_set_state(target, TARGET_MET);
-    return enqueue_page(crawler, target, NULL);
+    return enqueue_page(&crawler->enqueuer, target, NULL);
 }
 
 /* ---- its life ---------------------------------------------------------------------- */
@@ -117,8 +117,10 @@ static void take_part(struct member *member)
                                               .arg = member};
     shared_init(&member->shared, &shared);
     targets_set_id_seed(&crawler->targets, member->leases.seeds[2]);
-    crawler->references.takes_none = true;
+    crawler->verdicts.references.takes_none = true;
     crawler->member = member;
+    crawler->enqueuer.shared = &member->shared;
+    crawler->verdicts.are_collected = true;
 }
 
 int member_open(struct member *member, struct crawler *crawler)
@@ -139,13 +141,14 @@ int member_close(struct member *member, int rc)
     struct crawler *crawler = member->crawler;
 
     rc = connection_close(&member->connection, rc);
-    if (crawler->complaint == NULL)
-        crawler->complaint = member->connection.complaint;
+    if (crawler->result.complaint == NULL)
+        crawler->result.complaint = member->connection.complaint;
     else
         free(member->connection.complaint);
     if (crawler->member != NULL)
         shared_finish(&member->shared);
     crawler->member = NULL;
+    crawler->enqueuer.shared = NULL;
     return rc;
 }
 

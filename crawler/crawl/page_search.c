@@ -9,7 +9,7 @@
 #include "../page/link/header_links.h"
 #include "../scope/robots.h"
 #include "../url/url.h"
-#include "verdicts.h"
+#include "../judge/verdicts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,9 +35,9 @@ static int tell(struct finding *finding, const struct link *link, const char *ta
 {
     struct crawler *crawler = finding->pages->crawler;
     int has =
-        crawler->baseline == NULL
+        crawler->verdicts.baseline == NULL
             ? 0
-            : baseline_has_link(crawler->baseline, finding->page->url,
+            : baseline_has_link(crawler->verdicts.baseline, finding->page->url,
                                 target != NULL ? target : link->reference, fragment);
     struct record_link record = {.page = finding->page->url,
                                  .text = link->reference,
@@ -53,8 +53,8 @@ static int tell(struct finding *finding, const struct link *link, const char *ta
         return has;
     *is_known = record.is_known;
     finding->links++;
-    crawler->summary.links++;
-    return records_link(&crawler->sinks, &record);
+    crawler->verdicts.summary.links++;
+    return records_link(&crawler->verdicts.sinks, &record);
 }
 
 /* Links of headers have no line. */
@@ -81,8 +81,10 @@ static int note(struct finding *finding, const struct link *link, struct target 
     int rc = tell(finding, link, told_target, fragment, &place.is_known), wanted;
 
     if (rc == 0)
-        rc = references_add(&crawler->references, &crawler->targets, target, &place);
-    wanted = verdicts_want(crawler, target); /* even so: other reports have the link */
+        rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
+                            &place);
+    wanted = verdicts_want(&crawler->verdicts,
+                           target); /* even so: other reports have the link */
     return rc == 0 ? wanted : rc;
 }
 
@@ -90,7 +92,8 @@ static bool keeps_links(const struct page_search *pages)
 {
     const struct crawler *crawler = pages->crawler;
 
-    return (crawler->state != NULL || crawler->member != NULL) && !pages->is_replay;
+    return (crawler->saving.state != NULL || crawler->member != NULL) &&
+           !pages->is_replay;
 }
 
 /* The crawl's file is to have it: `number` is that of its URL there, or 0. The URL may be NULL. */
@@ -119,7 +122,7 @@ static int keep_followed(struct page_search *pages, const struct search_found *f
         return 0;
     if (pages->crawler->member != NULL) /* numbers belong to a file */
         return keep(pages, found, nofollow, url, 0);
-    number = state_number_of(pages->crawler->state, target);
+    number = state_number_of(pages->crawler->saving.state, target);
     return number > 0 ? keep(pages, found, nofollow, url, number) : -ENOMEM;
 }
 
@@ -134,10 +137,10 @@ static int come_nearer(struct finding *finding, struct target *page)
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
         page->hops = 0; /* more than 0 where a chain was given up before it */
-        return enqueue_page(crawler, page, finding->from);
+        return enqueue_page(&crawler->enqueuer, page, finding->from);
     }
-    rc = enqueue_at_depth(crawler, page, depth);
-    return rc == 0 && page->hops > 0 ? enqueue_nearer(crawler, page, 0) : rc;
+    rc = enqueue_at_depth(&crawler->enqueuer, page, depth);
+    return rc == 0 && page->hops > 0 ? enqueue_nearer(&crawler->enqueuer, page, 0) : rc;
 }
 
 /* The fragment decoded, in `url` itself, which is not needed any more. */
@@ -179,11 +182,12 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
 {
     const struct crawler *crawler = finding->pages->crawler;
     const struct known *known = target->known;
-    bool has_references =
-        known->references > 0 || known->is_well || crawler->references.takes_none;
+    bool has_references = known->references > 0 || known->is_well ||
+                          crawler->verdicts.references.takes_none;
 
     if (!known->is_wanted || !has_references || link->is_sitemap ||
-        (crawler->state != NULL && !finding->pages->is_replay && known->number == 0))
+        (crawler->saving.state != NULL && !finding->pages->is_replay &&
+         known->number == 0))
         return false;
     return !is_followed ||
            is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
@@ -204,8 +208,8 @@ static int note_one_more(struct finding *finding, const struct search_found *fou
         url->href[url->fragment_at - 1] = '\0';
     }
     rc = tell(finding, link, url->href, fragment, &place.is_known);
-    return rc == 0 ? references_add_unseen(&crawler->references, &crawler->targets,
-                                           target, &place)
+    return rc == 0 ? references_add_unseen(&crawler->verdicts.references,
+                                           &crawler->targets, target, &place)
                    : rc;
 }
 
@@ -249,10 +253,10 @@ static int note_web(struct finding *finding, const struct search_found *found)
     if (rc == 0)
         rc = note_target(finding, found, &url, target, is_followed);
     if (rc == 0 && is_new && target != target->page)
-        rc = enqueue_fragment(crawler, target);
+        rc = enqueue_fragment(&crawler->enqueuer, target);
     if (rc == 0 && directive != NULL && is_followed)
-        rc =
-            text_checks_add(crawler, finding->page, found->link, target->page, directive);
+        rc = text_checks_add(&crawler->texts, finding->page, found->link, target->page,
+                             directive);
     targets_remember(&crawler->targets, target);
     return rc;
 }
@@ -296,7 +300,7 @@ static int note_text(struct finding *finding, const struct link *link,
     rc = note(finding, link, target, url != NULL ? text : NULL, fragment);
     if (rc < 0 || target->verdict != VERDICT_OPEN)
         return rc;
-    return verdicts_settle_text(crawler, target, judgement, text, fragment);
+    return verdicts_settle_text(&crawler->verdicts, target, judgement, text, fragment);
 }
 
 /* "file:///..." to what lies elsewhere: a server does not have it, nor does another machine. What is
@@ -556,7 +560,8 @@ int page_search_end(struct page_search *pages, struct target *page,
     rc = search_source(pages, page, source, &visitor);
     *links = finding.links;
     if (rc == 0)
-        rc = text_checks_take(pages->crawler, page, search_take_text(pages->search));
+        rc = text_checks_take(&pages->crawler->texts, page,
+                              search_take_text(pages->search));
     if (rc == 0)
         return targets_keep_ids(&pages->crawler->targets, page, pages->ids,
                                 pages->id_count);

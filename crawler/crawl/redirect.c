@@ -6,10 +6,9 @@
  */
 #include "redirect.h"
 
-#include "member.h"
 #include "enqueue.h"
 #include "../url/url.h"
-#include "verdicts.h"
+#include "../judge/redirect_fragment.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,109 +21,65 @@
  * A start URL decides what the site is, and so does what it redirects to, but not to a
  * stranger's: http://example.org/ often leads to https://www.example.org:8443/.
  */
-static int place_next(struct crawler *crawler, const struct target *page,
+static int place_next(struct enqueuer *enqueuer, const struct target *page,
                       struct target *next)
 {
     unsigned hops = page->hops + 1U; /* of 251 at most */
-    bool is_near = hops <= crawler->options->max_redirects;
+    bool is_near = hops <= enqueuer->options->max_redirects;
     int rc;
 
     next->is_sitemap |= page->is_sitemap;
     if (page->is_start && is_near && url_sibling_hosts(page->url, next->url)) {
-        rc = site_add(&crawler->site, next->url);
-        if (crawler->member != NULL)
-            shared_add_origin(&crawler->member->shared, next->url);
+        rc = site_add(&enqueuer->site, next->url);
+        if (enqueuer->shared != NULL)
+            shared_add_origin(enqueuer->shared, next->url);
         if (rc < 0 || target_was_accepted(next))
             return rc;
         next->hops = (uint8_t)hops;
         next->depth = page->depth;
-        targets_remember(&crawler->targets, next); /* hops may be more than they were */
-        return enqueue_start(crawler, next);
+        targets_remember(enqueuer->targets, next); /* hops may be more than they were */
+        return enqueue_start(enqueuer, next);
     }
     if (target_is_decided(next)) {
-        rc = enqueue_at_depth(crawler, next, page->depth);
-        return rc == 0 && next->hops > hops ? enqueue_nearer(crawler, next, hops) : rc;
+        rc = enqueue_at_depth(enqueuer, next, page->depth);
+        return rc == 0 && next->hops > hops ? enqueue_nearer(enqueuer, next, hops) : rc;
     }
     if (next->hops == 0 || page->depth < next->depth)
         next->depth = page->depth;
     if (next->hops == 0 || hops < next->hops)
         next->hops = (uint8_t)hops;
-    return is_near ? enqueue_page(crawler, next, NULL) : 0;
+    return is_near ? enqueue_page(enqueuer, next, NULL) : 0;
 }
 
 /* A replay repeats what the earlier run has decided: *reopens. */
-static bool may_ask_again(const struct crawler *crawler, const struct target *page,
+static bool may_ask_again(const struct enqueuer *enqueuer, const struct target *page,
                           bool reopens)
 {
-    if (crawler->frontier.notes_only)
+    if (enqueuer->frontier->notes_only)
         return reopens;
-    return crawler->options->cookies && page->next->refetch != REFETCH_COOKIE;
+    return enqueuer->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
 /*
  * A loop of redirects that sets a cookie may lead elsewhere once the cookie is sent. So each
  * page of the loop is fetched once more. True if that begins with page->next.
  */
-static bool asks_circle_again(struct crawler *crawler, struct target *page, bool *reopens)
+static bool asks_circle_again(struct enqueuer *enqueuer, struct target *page,
+                              bool *reopens)
 {
     struct target *next = page->next;
 
-    *reopens =
-        may_ask_again(crawler, page, *reopens) && verdicts_reopen_circle(crawler, page);
+    *reopens = may_ask_again(enqueuer, page, *reopens) &&
+               verdicts_reopen_circle(enqueuer->verdicts, page);
     if (!*reopens)
         return false;
     next->refetch = REFETCH_COOKIE;
-    crawler->starts_open += next->is_start;
-    frontier_add_again(&crawler->frontier, next);
+    enqueuer->undecided.starts_open += next->is_start;
+    frontier_add_again(enqueuer->frontier, next);
     return true;
 }
 
-struct redirect {
-    const char *fragment; /* NULL: none */
-};
-
-/* Remember the fragment of a Location; NULL if it has none. A page that is fetched once more
-   may have another. */
-static int save_fragment(struct crawler *crawler, const struct target *page,
-                         const char *fragment)
-{
-    struct redirect *redirect = table_get(&crawler->redirects, page->url);
-    const char *copy = NULL;
-
-    if (fragment == NULL && redirect == NULL)
-        return 0;
-    if (fragment != NULL) {
-        copy = targets_intern(&crawler->targets, fragment, strlen(fragment));
-        if (copy == NULL)
-            return -ENOMEM;
-    }
-    if (redirect != NULL) {
-        redirect->fragment = copy;
-        return 0;
-    }
-    redirect = arena_alloc(&crawler->targets.arena, sizeof *redirect);
-    if (redirect == NULL)
-        return -ENOMEM;
-    redirect->fragment = copy;
-    return table_add(&crawler->redirects, page->url, redirect);
-}
-
-const char *redirect_fragment(const struct crawler *crawler, const struct target *page)
-{
-    const struct redirect *redirect = table_get(&crawler->redirects, page->url);
-
-    return redirect != NULL ? redirect->fragment : NULL;
-}
-
-const char *redirect_wanted_fragment(const struct crawler *crawler,
-                                     const struct target *page)
-{
-    if (crawler->options->fragments == FRAGMENTS_NONE)
-        return NULL;
-    return redirect_fragment(crawler, page);
-}
-
-static int follow(struct crawler *crawler, struct target *page, struct url *url,
+static int follow(struct enqueuer *enqueuer, struct target *page, struct url *url,
                   const char *location, bool *reopens)
 {
     struct record_redirect record = {page->url, location, page->status, NULL};
@@ -134,43 +89,44 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
 
     if (url->fragment_at > 0)
         url->href[url->fragment_at - 1] = '\0';
-    if (save_fragment(crawler, page,
-                      url->fragment_at > 0 ? url->href + url->fragment_at : NULL) < 0)
+    if (redirect_set_fragment(enqueuer->verdicts, page,
+                              url->fragment_at > 0 ? url->href + url->fragment_at
+                                                   : NULL) < 0)
         return -ENOMEM;
-    next = targets_get(&crawler->targets, url->href, 0, &is_new);
+    next = targets_get(enqueuer->targets, url->href, 0, &is_new);
     if (next == NULL)
         return -ENOMEM;
     record.target = next->url;
-    rc = records_redirect(&crawler->sinks, &record);
+    rc = records_redirect(&enqueuer->verdicts->sinks, &record);
     if (rc == 0)
-        rc = place_next(crawler, page, next);
+        rc = place_next(enqueuer, page, next);
     if (rc < 0)
         return rc;
     page->next = next;
-    if (page->wants_body || (redirect_wanted_fragment(crawler, page) != NULL &&
-                             crawler->options->fragments == FRAGMENTS_ALL))
-        enqueue_want_ids(crawler, next);
-    if (asks_circle_again(crawler, page, reopens) && page == next)
+    if (page->wants_body || (redirect_wanted_fragment(enqueuer->verdicts, page) != NULL &&
+                             enqueuer->options->fragments == FRAGMENTS_ALL))
+        enqueue_want_ids(enqueuer, next);
+    if (asks_circle_again(enqueuer, page, reopens) && page == next)
         return 0;
-    rc = verdicts_await_next(crawler, page);
+    rc = verdicts_await_next(enqueuer->verdicts, page);
     if (rc == 0 && !target_is_decided(next))
-        rc = verdicts_give_up(crawler, next);
+        rc = verdicts_give_up(enqueuer->verdicts, next);
     return rc;
 }
 
 /* To what is not followed, a mail address say. */
-static int tell_other_scheme(struct crawler *crawler, const struct target *page,
+static int tell_other_scheme(struct enqueuer *enqueuer, const struct target *page,
                              struct url *url, const char *location)
 {
     struct record_redirect record = {page->url, location, page->status, url->href};
 
     if (url->fragment_at > 0)
         url->href[url->fragment_at - 1] = '\0';
-    return records_redirect(&crawler->sinks, &record);
+    return records_redirect(&enqueuer->verdicts->sinks, &record);
 }
 
-static int fail_redirect(struct crawler *crawler, struct target *page, enum reason reason,
-                         const char *location)
+static int fail_redirect(struct enqueuer *enqueuer, struct target *page,
+                         enum reason reason, const char *location)
 {
     char message[MESSAGE_BYTES];
 
@@ -181,20 +137,21 @@ static int fail_redirect(struct crawler *crawler, struct target *page, enum reas
     else
         snprintf(message, sizeof message, "redirects to nowhere: %d without a Location",
                  page->status);
-    return verdicts_settle(crawler, page, (struct judgement){VERDICT_BROKEN, reason},
-                           message);
+    return verdicts_settle(enqueuer->verdicts, page,
+                           (struct judgement){VERDICT_BROKEN, reason}, message);
 }
 
 /* There is no Location, or it is no URL. */
-static int go_nowhere(struct crawler *crawler, struct target *page, const char *location)
+static int go_nowhere(struct enqueuer *enqueuer, struct target *page,
+                      const char *location)
 {
     struct record_redirect record = {page->url, location, page->status, NULL};
-    int rc = records_redirect(&crawler->sinks, &record);
+    int rc = records_redirect(&enqueuer->verdicts->sinks, &record);
 
-    return rc < 0 ? rc : fail_redirect(crawler, page, REASON_REDIRECT_NOWHERE, location);
+    return rc < 0 ? rc : fail_redirect(enqueuer, page, REASON_REDIRECT_NOWHERE, location);
 }
 
-int redirect_follow(struct crawler *crawler, struct target *page, const char *location,
+int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *location,
                     bool *reopens)
 {
     struct whatwg_url base = {0};
@@ -202,19 +159,19 @@ int redirect_follow(struct crawler *crawler, struct target *page, const char *lo
     int rc;
 
     if (location == NULL)
-        return go_nowhere(crawler, page, NULL);
+        return go_nowhere(enqueuer, page, NULL);
     rc = whatwg_url_parse(page->url, strlen(page->url), NULL, &base);
     if (rc == 0)
         rc = url_parse(&base, location, &url);
     whatwg_url_finish(&base);
     if (rc == -EINVAL)
-        return go_nowhere(crawler, page, location);
+        return go_nowhere(enqueuer, page, location);
     if (rc == 0 && url.kind == URL_WEB)
-        rc = follow(crawler, page, &url, location, reopens);
+        rc = follow(enqueuer, page, &url, location, reopens);
     else if (rc == 0)
-        rc = tell_other_scheme(crawler, page, &url, location);
+        rc = tell_other_scheme(enqueuer, page, &url, location);
     if (rc == 0 && url.kind != URL_WEB)
-        rc = fail_redirect(crawler, page, REASON_REDIRECT_SCHEME, location);
+        rc = fail_redirect(enqueuer, page, REASON_REDIRECT_SCHEME, location);
     free(url.href);
     return rc;
 }

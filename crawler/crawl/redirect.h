@@ -4,7 +4,7 @@
 #ifndef CRAWLER_REDIRECT_H
 #define CRAWLER_REDIRECT_H
 
-#include "crawl.h"
+#include "enqueue.h"
 
 /*
  * Follow the redirect of a page, with page->status, to `location` as the server wrote it;
@@ -14,14 +14,7 @@
  * During a replay it says so before the call, as the earlier run has decided. Fails as
  * verdicts_settle().
  */
-int redirect_follow(struct crawler *crawler, struct target *page, const char *location,
+int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *location,
                     bool *reopens);
-
-/* The fragment in the Location of a page that redirects, encoded; NULL if it has none. */
-const char *redirect_fragment(const struct crawler *crawler, const struct target *page);
-
-/* The same; NULL, too, if no fragments are checked. */
-const char *redirect_wanted_fragment(const struct crawler *crawler,
-                                     const struct target *page);
 
 #endif

@@ -91,10 +91,10 @@ static int take_page(struct replay *replay, int64_t number, const struct store_p
 /* What went wrong with the file, in words. */
 static int complain(const struct replay *replay, int rc, const char *words)
 {
-    if (rc == -ENOMEM || replay->crawler->complaint != NULL)
+    if (rc == -ENOMEM || replay->crawler->result.complaint != NULL)
         return rc;
-    replay->crawler->complaint = strdup(words);
-    return replay->crawler->complaint != NULL ? rc : -ENOMEM;
+    replay->crawler->result.complaint = strdup(words);
+    return replay->crawler->result.complaint != NULL ? rc : -ENOMEM;
 }
 
 static int take_all(struct replay *replay)
@@ -149,7 +149,8 @@ static void keep_numbers(const struct replay *replay)
 {
     struct crawler *crawler = replay->crawler;
 
-    if (crawler->state == NULL || state_store(crawler->state) != replay->store)
+    if (crawler->saving.state == NULL ||
+        state_store(crawler->saving.state) != replay->store)
         return;
     for (size_t i = 1; i < replay->book.count; i++) {
         const char *url = saved_urls_at(&replay->book, (uint32_t)i);

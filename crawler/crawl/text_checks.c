@@ -3,8 +3,6 @@
 
 #include "../base/array.h"
 #include "../page/page_text.h"
-#include "enqueue.h"
-#include "verdicts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,21 +36,20 @@ const char *text_checks_directive(const char *reference)
 }
 
 /* Of a page of another site the text is wanted where its ids are. */
-static bool are_looked_for(const struct crawler *crawler, const struct target *page)
+static bool are_looked_for(const struct text_checks *checks, const struct target *page)
 {
-    const struct options *options = crawler->options;
+    const struct options *options = checks->enqueuer->options;
 
-    if (crawler->state != NULL || crawler->member != NULL || crawler->earlier != NULL ||
-        options->fragments == FRAGMENTS_NONE)
+    if (checks->is_off || options->fragments == FRAGMENTS_NONE)
         return false;
     return page->kind == TARGET_SITE || page->kind == TARGET_FILE ||
            (page->kind == TARGET_EXTERNAL && options->fragments == FRAGMENTS_ALL);
 }
 
-static struct text_page *find_page(const struct crawler *crawler,
+static struct text_page *find_page(const struct text_checks *checks,
                                    const struct target *page)
 {
-    return crawler->texts.count > 0 ? table_get(&crawler->texts.pages, page->url) : NULL;
+    return checks->count > 0 ? table_get(&checks->pages, page->url) : NULL;
 }
 
 /* NULL without memory. */
@@ -89,7 +86,7 @@ static char *url_of(const struct target *page, const char *directive, size_t *fr
     return text_take(&url);
 }
 
-static int tell_missing(struct crawler *crawler, const struct target *page,
+static int tell_missing(struct text_checks *checks, const struct target *page,
                         const struct text_check *check)
 {
     /* A baseline has no text fragments in its links: it knows the missing text or not. */
@@ -106,25 +103,26 @@ static int tell_missing(struct crawler *crawler, const struct target *page,
 
     if (url == NULL)
         return -ENOMEM;
-    target = targets_get(&crawler->targets, url, fragment_at, &is_new);
+    target = targets_get(checks->enqueuer->targets, url, fragment_at, &is_new);
     free(url);
     if (target == NULL)
         return -ENOMEM;
     target->status = page->status;
-    rc = references_add(&crawler->references, &crawler->targets, target, &place);
+    rc = references_add(&checks->enqueuer->verdicts->references,
+                        checks->enqueuer->targets, target, &place);
     if (rc == 0)
-        rc = verdicts_want(crawler, target);
+        rc = verdicts_want(checks->enqueuer->verdicts, target);
     if (rc == 0 && is_new)
-        rc = enqueue_text(crawler, target);
+        rc = enqueue_text(checks->enqueuer, target);
     return rc;
 }
 
-static int look_for(struct crawler *crawler, const struct text_page *page,
+static int look_for(struct text_checks *checks, const struct text_page *page,
                     const struct text_check *check)
 {
     int rc = page_text_has(page->text, check->directive);
 
-    return rc != 0 ? (rc < 0 ? rc : 0) : tell_missing(crawler, page->page, check);
+    return rc != 0 ? (rc < 0 ? rc : 0) : tell_missing(checks, page->page, check);
 }
 
 /* ---- links ------------------------------------------------------------------------- */
@@ -137,7 +135,7 @@ static struct target *end_of_chain(struct target *page)
 }
 
 /* A page that was searched already is fetched again for its text. */
-static void ask_for_text(struct crawler *crawler, struct text_page *page)
+static void ask_for_text(struct text_checks *checks, struct text_page *page)
 {
     struct target *target = page->page;
 
@@ -146,10 +144,10 @@ static void ask_for_text(struct crawler *crawler, struct text_page *page)
         return;
     page->was_asked_for = true;
     target->refetch = REFETCH_IDS;
-    frontier_add_again(&crawler->frontier, target);
+    frontier_add_again(checks->enqueuer->frontier, target);
 }
 
-static int add_check(struct crawler *crawler, struct text_page *page,
+static int add_check(struct text_checks *checks, struct text_page *page,
                      const struct text_check *check)
 {
     if (page->count >= CHECKS_MAX)
@@ -158,10 +156,10 @@ static int add_check(struct crawler *crawler, struct text_page *page,
         array_grow(&page->checks, &page->capacity, sizeof *page->checks) < 0)
         return -ENOMEM;
     page->checks[page->count++] = *check;
-    return page->text != NULL ? look_for(crawler, page, check) : 0;
+    return page->text != NULL ? look_for(checks, page, check) : 0;
 }
 
-int text_checks_add(struct crawler *crawler, const struct target *from,
+int text_checks_add(struct text_checks *checks, const struct target *from,
                     const struct link *link, struct target *page, const char *directive)
 {
     struct target *end = end_of_chain(page);
@@ -172,35 +170,35 @@ int text_checks_add(struct crawler *crawler, const struct target *from,
     struct text_page *wanted;
     int rc;
 
-    if (!are_looked_for(crawler, end))
+    if (!are_looked_for(checks, end))
         return 0;
-    check.reference =
-        targets_intern(&crawler->targets, link->reference, strlen(link->reference));
-    check.directive = targets_intern(&crawler->targets, directive, strlen(directive));
-    wanted = get_page(&crawler->texts, end);
+    check.reference = targets_intern(checks->enqueuer->targets, link->reference,
+                                     strlen(link->reference));
+    check.directive =
+        targets_intern(checks->enqueuer->targets, directive, strlen(directive));
+    wanted = get_page(checks, end);
     if (check.reference == NULL || check.directive == NULL || wanted == NULL)
         return -ENOMEM;
-    rc = add_check(crawler, wanted, &check);
+    rc = add_check(checks, wanted, &check);
     if (rc == 0 && end->kind != TARGET_SITE)
-        enqueue_want_ids(crawler, end);
+        enqueue_want_ids(checks->enqueuer, end);
     if (rc == 0)
-        ask_for_text(crawler, wanted);
+        ask_for_text(checks, wanted);
     return rc;
 }
 
 /* ---- pages ------------------------------------------------------------------------- */
 
-bool text_checks_want(const struct crawler *crawler, const struct target *page)
+bool text_checks_want(const struct text_checks *checks, const struct target *page)
 {
-    const struct text_page *wanted = find_page(crawler, page);
+    const struct text_page *wanted = find_page(checks, page);
 
     return wanted != NULL && wanted->text == NULL;
 }
 
-int text_checks_take(struct crawler *crawler, const struct target *page, char *text)
+int text_checks_take(struct text_checks *checks, const struct target *page, char *text)
 {
-    struct text_page *wanted = text != NULL ? find_page(crawler, page) : NULL;
-    struct text_checks *checks = &crawler->texts;
+    struct text_page *wanted = text != NULL ? find_page(checks, page) : NULL;
     size_t n = text != NULL ? strlen(text) : 0;
     int rc = 0;
 
@@ -211,7 +209,7 @@ int text_checks_take(struct crawler *crawler, const struct target *page, char *t
     wanted->text = text;
     wanted->was_asked_for = true;
     for (size_t i = 0; i < wanted->count && rc == 0; i++)
-        rc = look_for(crawler, wanted, &wanted->checks[i]);
+        rc = look_for(checks, wanted, &wanted->checks[i]);
     checks->kept_bytes += n;
     if (checks->kept_bytes > KEPT_BYTES_MAX) {
         checks->kept_bytes -= n;
@@ -221,37 +219,37 @@ int text_checks_take(struct crawler *crawler, const struct target *page, char *t
     return rc;
 }
 
-void text_checks_ask_again(struct crawler *crawler, struct target *page)
+void text_checks_ask_again(struct text_checks *checks, struct target *page)
 {
-    struct text_page *wanted = find_page(crawler, page);
+    struct text_page *wanted = find_page(checks, page);
 
     if (wanted == NULL || wanted->was_asked_for || page->refetch == REFETCH_IDS ||
         page->content != CONTENT_IDS)
         return;
     wanted->was_asked_for = true;
     page->refetch = REFETCH_IDS;
-    frontier_add_again(&crawler->frontier, page);
+    frontier_add_again(checks->enqueuer->frontier, page);
 }
 
-int text_checks_redirect(struct crawler *crawler, struct target *page)
+int text_checks_redirect(struct text_checks *checks, struct target *page)
 {
-    struct text_page *wanted = find_page(crawler, page), *next;
+    struct text_page *wanted = find_page(checks, page), *next;
     int rc = 0;
 
     if (wanted == NULL || wanted->count == 0 || page->next == NULL)
         return 0;
-    if (!are_looked_for(crawler, end_of_chain(page)))
+    if (!are_looked_for(checks, end_of_chain(page)))
         return 0;
-    next = get_page(&crawler->texts, end_of_chain(page));
+    next = get_page(checks, end_of_chain(page));
     if (next == NULL)
         return -ENOMEM;
     if (next == wanted)
         return 0;
     for (size_t i = 0; i < wanted->count && rc == 0; i++)
-        rc = add_check(crawler, next, &wanted->checks[i]);
+        rc = add_check(checks, next, &wanted->checks[i]);
     wanted->count = 0;
     if (rc == 0)
-        ask_for_text(crawler, next);
+        ask_for_text(checks, next);
     return rc;
 }
 

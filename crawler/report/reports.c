@@ -203,11 +203,11 @@ static int write_report(struct report *report, const struct options *options,
                         const struct crawler *crawler)
 {
     if (report->format == FORMAT_TEXT)
-        return report_text(&report->out, options, &crawler->targets, &crawler->references,
-                           &crawler->summary);
+        return report_text(&report->out, options, &crawler->targets,
+                           &crawler->verdicts.references, &crawler->verdicts.summary);
     if (report->format == FORMAT_GITHUB)
         return report_github(&report->out, options, &crawler->targets,
-                             &crawler->references);
+                             &crawler->verdicts.references);
     return 0; /* it is a sink, or is written with the summary */
 }
 

@@ -5,7 +5,7 @@
  *     ... options_restore() with saved_crawl_setup() ...
  *     crawler_take_saved(&crawler, &saved);
  *     rc = coil_run(crawler_run, &crawler, NULL);
- *     rc = saved_crawl_close(&kept, crawler.is_finished, &message);
+ *     rc = saved_crawl_close(&kept, crawler.result.is_finished, &message);
  */
 #ifndef CRAWLER_SAVED_CRAWL_H
 #define CRAWLER_SAVED_CRAWL_H

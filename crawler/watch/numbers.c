@@ -94,10 +94,11 @@ static void count_hosts(struct watch_numbers *numbers, const struct frontier *fr
 void watch_count(struct watch_numbers *numbers, const struct crawler *crawler)
 {
     const struct frontier *frontier = &crawler->frontier;
-    const struct record_summary *summary = &crawler->summary;
+    const struct record_summary *summary = &crawler->verdicts.summary;
 
     *numbers = (struct watch_numbers){
-        .elapsed_ns = crawler->begin_ns != 0 ? coil_now() - crawler->begin_ns : 0,
+        .elapsed_ns =
+            crawler->result.begin_ns != 0 ? coil_now() - crawler->result.begin_ns : 0,
         .urls = crawler_progress(crawler),
         .queued = frontier_left(frontier),
         .retrying = frontier->retries.count,

@@ -21,7 +21,7 @@ static void open_crawler(int64_t delay_ns)
 
     memset(&crawler, 0, sizeof crawler);
     CHECK_INT(coil_sleep(COIL_SEC(1)), 0); /* the virtual clock begins at 0 */
-    crawler.begin_ns = coil_now();
+    crawler.result.begin_ns = coil_now();
     frontier_init(&crawler.frontier, &options);
 }
 

@@ -7,8 +7,8 @@
  */
 #include "verdicts.h"
 
-#include "../judge/fragment.h"
-#include "redirect.h"
+#include "fragment.h"
+#include "redirect_fragment.h"
 #include "../base/text.h"
 #include "../url/url.h"
 
@@ -20,9 +20,9 @@
 #define LIMIT_MESSAGE "too many redirects, one of which sets a cookie: --cookies"
 
 /* Who takes part in a shared crawl does not: `collect` does, when it has all answers. */
-static bool judges(const struct crawler *crawler)
+static bool judges(const struct verdicts *verdicts)
 {
-    return crawler->member == NULL;
+    return !verdicts->are_collected;
 }
 
 static bool is_settled(const struct target *target)
@@ -43,7 +43,7 @@ static bool is_well(const struct target *target)
 /* ---- telling ----------------------------------------------------------------------- */
 
 /* Its verdict is known, and told. */
-static int tell_as(struct crawler *crawler, struct target *target, const char *url,
+static int tell_as(struct verdicts *verdicts, struct target *target, const char *url,
                    const char *fragment)
 {
     char cause[TARGET_CAUSE_BYTES];
@@ -52,22 +52,22 @@ static int tell_as(struct crawler *crawler, struct target *target, const char *u
                                     .verdict = target->verdict,
                                     .reason = target->reason,
                                     .status = target->status};
-    int is_known = crawler->baseline == NULL
+    int is_known = verdicts->baseline == NULL
                        ? 0
-                       : baseline_has(crawler->baseline, url, fragment, target->verdict);
+                       : baseline_has(verdicts->baseline, url, fragment, target->verdict);
 
     if (is_known < 0)
         return is_known;
-    crawler->summary.verdicts[target->verdict]++;
+    verdicts->summary.verdicts[target->verdict]++;
     target->is_known = record.is_known = is_known > 0;
-    if (!references_are_needed(&crawler->references, target))
-        references_drop(&crawler->references, &crawler->targets, target);
+    if (!references_are_needed(&verdicts->references, target))
+        references_drop(&verdicts->references, verdicts->targets, target);
     record.message =
         target->verdict == VERDICT_OK ? target->message : target_cause(target, cause);
-    return records_verdict(&crawler->sinks, &record);
+    return records_verdict(&verdicts->sinks, &record);
 }
 
-static int tell(struct crawler *crawler, struct target *target)
+static int tell(struct verdicts *verdicts, struct target *target)
 {
     char *fragment = NULL;
     int rc;
@@ -78,17 +78,17 @@ static int tell(struct crawler *crawler, struct target *target)
             return -ENOMEM;
         fragment[url_decode(fragment, strlen(fragment))] = '\0';
     }
-    rc = tell_as(crawler, target, target->page->url, fragment);
+    rc = tell_as(verdicts, target, target->page->url, fragment);
     free(fragment);
     return rc;
 }
 
-int verdicts_want(struct crawler *crawler, struct target *target)
+int verdicts_want(struct verdicts *verdicts, struct target *target)
 {
     if (target->is_wanted)
         return 0;
     target->is_wanted = true;
-    return is_settled(target) ? tell(crawler, target) : 0;
+    return is_settled(target) ? tell(verdicts, target) : 0;
 }
 
 /* ---- waiting ----------------------------------------------------------------------- */
@@ -111,13 +111,13 @@ static void stop_waiting(struct target *target, struct target *other)
 }
 
 /* In the order in which they began to wait. */
-static void release_waiting(struct crawler *crawler, struct target *target)
+static void release_waiting(struct verdicts *verdicts, struct target *target)
 {
     while (target->waiting != NULL) {
         struct target *waiter = target->waiting;
         target->waiting = waiter->link;
-        waiter->link = crawler->due;
-        crawler->due = waiter;
+        waiter->link = verdicts->due;
+        verdicts->due = waiter;
     }
 }
 
@@ -131,25 +131,25 @@ static bool chain_sets_cookie(const struct target *target)
     return false;
 }
 
-static int give(struct crawler *crawler, struct target *target,
+static int give(struct verdicts *verdicts, struct target *target,
                 struct judgement judgement)
 {
-    if (judgement.reason == REASON_REDIRECT_LIMIT && !crawler->options->cookies &&
+    if (judgement.reason == REASON_REDIRECT_LIMIT && !verdicts->options->cookies &&
         chain_sets_cookie(target))
         target->message = LIMIT_MESSAGE;
     target->verdict = judgement.verdict;
     target->reason = judgement.reason;
-    release_waiting(crawler, target);
-    return target->is_wanted ? tell(crawler, target) : 0;
+    release_waiting(verdicts, target);
+    return target->is_wanted ? tell(verdicts, target) : 0;
 }
 
 /* As that of another. */
-static int give_as(struct crawler *crawler, struct target *target,
+static int give_as(struct verdicts *verdicts, struct target *target,
                    const struct target *other, struct judgement judgement)
 {
     target->status = other->status;
     target->message = other->message;
-    return give(crawler, target, judgement);
+    return give(verdicts, target, judgement);
 }
 
 /* ---- fragments --------------------------------------------------------------------- */
@@ -165,18 +165,18 @@ static struct target *end_of_chain(struct target *target)
 
 /* A fragment in a Location takes the place of the link's: the verdict of the redirect has
    it. */
-static bool changes_fragment(const struct crawler *crawler, const struct target *target)
+static bool changes_fragment(const struct verdicts *verdicts, const struct target *target)
 {
     unsigned steps = 0;
 
     for (; target->next != NULL && steps++ < UINT8_MAX; target = target->next)
-        if (redirect_fragment(crawler, target) != NULL)
+        if (redirect_fragment(verdicts, target) != NULL)
             return true;
     return false;
 }
 
 /* Its page is settled, and so is `end`, where that leads. */
-static int settle_fragment(struct crawler *crawler, struct target *target,
+static int settle_fragment(struct verdicts *verdicts, struct target *target,
                            const struct target *end)
 {
     const struct target *page = target->page;
@@ -184,32 +184,32 @@ static int settle_fragment(struct crawler *crawler, struct target *target,
     struct judgement judgement = judgement_of(page);
     int has = 1;
 
-    if (!is_well(page) || changes_fragment(crawler, page) ||
+    if (!is_well(page) || changes_fragment(verdicts, page) ||
         strcasecmp(fragment, "top") == 0)
-        return give_as(crawler, target, page, judgement); /* every page has a top */
+        return give_as(verdicts, target, page, judgement); /* every page has a top */
     if (!target_has_ids(end))
         judgement = (struct judgement){VERDICT_UNCHECKED, end->kind == TARGET_EXTERNAL
                                                               ? REASON_EXTERNAL_FRAGMENT
                                                               : REASON_NOT_SEARCHED};
     else
-        has = fragment_is_on(&crawler->targets, end, fragment);
+        has = fragment_is_on(verdicts->targets, end, fragment);
     if (has < 0)
         return has;
     if (has == 0)
         judgement = fragment_is_route(end, fragment)
                         ? (struct judgement){VERDICT_UNCHECKED, REASON_ROUTE}
                         : (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID};
-    return give_as(crawler, target, page, judgement);
+    return give_as(verdicts, target, page, judgement);
 }
 
-int verdicts_await_page(struct crawler *crawler, struct target *target)
+int verdicts_await_page(struct verdicts *verdicts, struct target *target)
 {
     struct target *page = target->page, *end = end_of_chain(page);
 
-    if (!judges(crawler))
+    if (!judges(verdicts))
         return 0;
     if (is_settled(page) && end->refetch != REFETCH_IDS)
-        return settle_fragment(crawler, target, end);
+        return settle_fragment(verdicts, target, end);
     await_target(target, is_settled(page) ? end : page);
     return 0;
 }
@@ -217,12 +217,13 @@ int verdicts_await_page(struct crawler *crawler, struct target *target)
 /* ---- redirects --------------------------------------------------------------------- */
 
 /* The chain is as long as that of the next, and one; it ends as that one does. */
-static struct judgement judge_chain(const struct crawler *crawler, struct target *target)
+static struct judgement judge_chain(const struct verdicts *verdicts,
+                                    struct target *target)
 {
     const struct target *next = target->next;
 
     target->chain = next->chain < UINT8_MAX ? next->chain + 1 : UINT8_MAX;
-    if (target->chain > crawler->options->max_redirects)
+    if (target->chain > verdicts->options->max_redirects)
         return (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT};
     if (!is_well(next))
         return judgement_of(next);
@@ -231,39 +232,40 @@ static struct judgement judge_chain(const struct crawler *crawler, struct target
 
 /* 1 if the page at the end is known to lack what the redirect names, 0 or -ENOMEM. A
    fragment of a later redirect counts in its place. */
-static int lacks_place(const struct crawler *crawler, const struct target *target,
+static int lacks_place(const struct verdicts *verdicts, const struct target *target,
                        const struct target *end)
 {
-    const char *fragment = redirect_wanted_fragment(crawler, target);
+    const char *fragment = redirect_wanted_fragment(verdicts, target);
     int has;
 
     if (fragment == NULL || *fragment == '\0' || strcasecmp(fragment, "top") == 0 ||
-        changes_fragment(crawler, target->next) || !target_has_ids(end) ||
+        changes_fragment(verdicts, target->next) || !target_has_ids(end) ||
         fragment_is_route(end, fragment))
         return 0;
-    has = fragment_is_on(&crawler->targets, end, fragment);
+    has = fragment_is_on(verdicts->targets, end, fragment);
     return has < 0 ? has : has == 0;
 }
 
 /* The fault lies at the redirect's end, so the message says more than the reason. */
-static int settle_without_place(struct crawler *crawler, struct target *target)
+static int settle_without_place(struct verdicts *verdicts, struct target *target)
 {
     struct text words = {0};
 
     text_print(&words, "no element has the id that the redirect names: #%.200s",
-               redirect_wanted_fragment(crawler, target));
+               redirect_wanted_fragment(verdicts, target));
     if (words.failed)
         return -ENOMEM;
-    target->message = targets_intern(&crawler->targets, words.at, words.n);
+    target->message = targets_intern(verdicts->targets, words.at, words.n);
     text_finish(&words);
     if (target->message == NULL)
         return -ENOMEM;
-    return give(crawler, target, (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID});
+    return give(verdicts, target,
+                (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID});
 }
 
-static int settle_redirect(struct crawler *crawler, struct target *target)
+static int settle_redirect(struct verdicts *verdicts, struct target *target)
 {
-    struct judgement judgement = judge_chain(crawler, target);
+    struct judgement judgement = judge_chain(verdicts, target);
     struct target *end = end_of_chain(target);
     int lacks;
 
@@ -271,39 +273,40 @@ static int settle_redirect(struct crawler *crawler, struct target *target)
         await_target(target, end); /* for its ids */
         return 0;
     }
-    lacks = judgement.verdict == VERDICT_REDIRECT ? lacks_place(crawler, target, end) : 0;
+    lacks =
+        judgement.verdict == VERDICT_REDIRECT ? lacks_place(verdicts, target, end) : 0;
     if (lacks != 0)
-        return lacks < 0 ? lacks : settle_without_place(crawler, target);
+        return lacks < 0 ? lacks : settle_without_place(verdicts, target);
     if (judgement.verdict == VERDICT_REDIRECT ||
         judgement.reason == REASON_REDIRECT_LIMIT)
-        return give(crawler, target, judgement);
-    return give_as(crawler, target, target->next, judgement);
+        return give(verdicts, target, judgement);
+    return give_as(verdicts, target, target->next, judgement);
 }
 
-static int judge_due(struct crawler *crawler)
+static int judge_due(struct verdicts *verdicts)
 {
     int rc = 0;
 
-    while (crawler->due != NULL && rc == 0) {
-        struct target *target = crawler->due;
-        crawler->due = target->link;
+    while (verdicts->due != NULL && rc == 0) {
+        struct target *target = verdicts->due;
+        verdicts->due = target->link;
         target->link = NULL;
         if (is_settled(target))
             continue; /* by a shorter way: a circle, too many redirects */
         if (target->page != target)
-            rc = verdicts_await_page(crawler, target);
+            rc = verdicts_await_page(verdicts, target);
         else
-            rc = settle_redirect(crawler, target);
+            rc = settle_redirect(verdicts, target);
     }
     return rc;
 }
 
-static int settle(struct crawler *crawler, struct target *target,
+static int settle(struct verdicts *verdicts, struct target *target,
                   struct judgement judgement)
 {
-    int rc = is_settled(target) ? 0 : give(crawler, target, judgement);
+    int rc = is_settled(target) ? 0 : give(verdicts, target, judgement);
 
-    return rc == 0 ? judge_due(crawler) : rc;
+    return rc == 0 ? judge_due(verdicts) : rc;
 }
 
 static bool circle_sets_cookie(const struct target *target, unsigned length)
@@ -323,17 +326,18 @@ static bool circle_is_external(const struct target *target, unsigned length)
 }
 
 /* Until a cookie comes back that this crawl does not send. */
-static bool waits_for_cookie(const struct crawler *crawler, const struct target *target,
+static bool waits_for_cookie(const struct verdicts *verdicts, const struct target *target,
                              unsigned length)
 {
-    return !crawler->options->cookies && circle_sets_cookie(target, length);
+    return !verdicts->options->cookies && circle_sets_cookie(target, length);
 }
 
 /* A chain that leads into it is longer by as much as leads there, so that it does not matter
    what was asked first. */
-static int settle_circle(struct crawler *crawler, struct target *target, unsigned length)
+static int settle_circle(struct verdicts *verdicts, struct target *target,
+                         unsigned length)
 {
-    bool waits = waits_for_cookie(crawler, target, length);
+    bool waits = waits_for_cookie(verdicts, target, length);
     struct judgement judgement =
         waits && circle_is_external(target, length)
             ? (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE}
@@ -347,19 +351,20 @@ static int settle_circle(struct crawler *crawler, struct target *target, unsigne
         if (waits && !is_settled(member))
             member->message = COOKIE_MESSAGE;
         if (!is_settled(member))
-            rc = give(crawler, member, judgement);
+            rc = give(verdicts, member, judgement);
         member = next;
     }
-    return rc == 0 ? judge_due(crawler) : rc;
+    return rc == 0 ? judge_due(verdicts) : rc;
 }
 
 /* The redirects until the chain from `target` comes back to it; 0 if it does not within as
    many as are allowed. */
-static unsigned circle_length(const struct crawler *crawler, const struct target *target)
+static unsigned circle_length(const struct verdicts *verdicts,
+                              const struct target *target)
 {
     const struct target *at = target->next;
 
-    for (unsigned n = 1; n <= crawler->options->max_redirects && at != NULL; n++) {
+    for (unsigned n = 1; n <= verdicts->options->max_redirects && at != NULL; n++) {
         if (at == target)
             return n;
         at = at->next;
@@ -367,12 +372,12 @@ static unsigned circle_length(const struct crawler *crawler, const struct target
     return 0;
 }
 
-bool verdicts_reopen_circle(const struct crawler *crawler, struct target *target)
+bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target)
 {
-    unsigned length = circle_length(crawler, target);
+    unsigned length = circle_length(verdicts, target);
     struct target *next = target->next;
 
-    if (!judges(crawler) || length == 0 || is_settled(next) ||
+    if (!judges(verdicts) || length == 0 || is_settled(next) ||
         !circle_sets_cookie(target, length))
         return false;
     if (next != target)
@@ -382,40 +387,41 @@ bool verdicts_reopen_circle(const struct crawler *crawler, struct target *target
 }
 
 /* True if the chain is known to be longer than is allowed. */
-static bool is_too_long(const struct crawler *crawler, const struct target *target)
+static bool is_too_long(const struct verdicts *verdicts, const struct target *target)
 {
     unsigned length = 0;
 
-    while (target->next != NULL && length <= crawler->options->max_redirects) {
+    while (target->next != NULL && length <= verdicts->options->max_redirects) {
         target = target->next;
         length++;
     }
-    return length > crawler->options->max_redirects;
+    return length > verdicts->options->max_redirects;
 }
 
-int verdicts_await_next(struct crawler *crawler, struct target *target)
+int verdicts_await_next(struct verdicts *verdicts, struct target *target)
 {
     struct target *next = target->next;
-    unsigned circle = circle_length(crawler, target);
+    unsigned circle = circle_length(verdicts, target);
 
-    if (!judges(crawler))
+    if (!judges(verdicts))
         return 0;
     if (circle > 0)
-        return settle_circle(crawler, target, circle);
+        return settle_circle(verdicts, target, circle);
     if (is_settled(next)) {
-        target->link = crawler->due;
-        crawler->due = target;
-        return judge_due(crawler);
+        target->link = verdicts->due;
+        verdicts->due = target;
+        return judge_due(verdicts);
     }
-    if (is_too_long(crawler, target))
-        return settle(crawler, target,
+    if (is_too_long(verdicts, target))
+        return settle(verdicts, target,
                       (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT});
     await_target(target, next);
     return 0;
 }
 
 /* Those who wait for it at that distance from what was given up, and farther. */
-static int give_up_from(struct crawler *crawler, struct target *target, unsigned distance)
+static int give_up_from(struct verdicts *verdicts, struct target *target,
+                        unsigned distance)
 {
     struct target *waiter = target->waiting, *next;
     int rc = 0;
@@ -424,38 +430,38 @@ static int give_up_from(struct crawler *crawler, struct target *target, unsigned
         next = waiter->link;
         if (waiter->page != waiter || is_settled(waiter))
             continue;
-        if (distance > crawler->options->max_redirects)
-            rc = give(crawler, waiter,
+        if (distance > verdicts->options->max_redirects)
+            rc = give(verdicts, waiter,
                       (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT});
         else
-            rc = give_up_from(crawler, waiter, distance + 1);
+            rc = give_up_from(verdicts, waiter, distance + 1);
     }
     return rc;
 }
 
-int verdicts_give_up(struct crawler *crawler, struct target *next)
+int verdicts_give_up(struct verdicts *verdicts, struct target *next)
 {
-    int rc = judges(crawler) ? give_up_from(crawler, next, 1) : 0;
+    int rc = judges(verdicts) ? give_up_from(verdicts, next, 1) : 0;
 
-    return rc == 0 ? judge_due(crawler) : rc;
+    return rc == 0 ? judge_due(verdicts) : rc;
 }
 
 /* ---- all --------------------------------------------------------------------------- */
 
-int verdicts_settle(struct crawler *crawler, struct target *target,
+int verdicts_settle(struct verdicts *verdicts, struct target *target,
                     struct judgement judgement, const char *message)
 {
-    if (!judges(crawler))
+    if (!judges(verdicts))
         return 0;
     if (message != NULL && *message != '\0') {
-        target->message = targets_intern(&crawler->targets, message, strlen(message));
+        target->message = targets_intern(verdicts->targets, message, strlen(message));
         if (target->message == NULL)
             return -ENOMEM;
     }
-    return settle(crawler, target, judgement);
+    return settle(verdicts, target, judgement);
 }
 
-int verdicts_settle_text(struct crawler *crawler, struct target *target,
+int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
                          struct judgement judgement, const char *text,
                          const char *fragment)
 {
@@ -465,48 +471,54 @@ int verdicts_settle_text(struct crawler *crawler, struct target *target,
     target->is_wanted = true;
     target->verdict = judgement.verdict;
     target->reason = judgement.reason;
-    return tell_as(crawler, target, text, fragment);
+    return tell_as(verdicts, target, text, fragment);
 }
 
-int verdicts_recheck(struct crawler *crawler, struct target *page)
+int verdicts_recheck(struct verdicts *verdicts, struct target *page)
 {
-    if (judges(crawler))
-        release_waiting(crawler, page);
-    return judge_due(crawler);
+    if (judges(verdicts))
+        release_waiting(verdicts, page);
+    return judge_due(verdicts);
 }
 
 /* Why a target was never asked for, or never answered. */
-static struct judgement judge_rest(const struct crawler *crawler,
+static struct judgement judge_rest(const struct verdicts *verdicts,
                                    const struct target *target,
                                    struct judgement judgement)
 {
-    if (target->hops > crawler->options->max_redirects)
+    if (target->hops > verdicts->options->max_redirects)
         return (struct judgement){VERDICT_UNCHECKED, REASON_REDIRECT_LIMIT};
     if (!target_is_decided(target))
         return (struct judgement){VERDICT_SKIPPED, target->state == TARGET_CALENDAR
                                                        ? REASON_TRAP_CALENDAR
                                                        : REASON_NOFOLLOW};
-    if (target->kind == TARGET_SITE && target->depth > crawler->options->max_depth)
+    if (target->kind == TARGET_SITE && target->depth > verdicts->options->max_depth)
         return (struct judgement){VERDICT_SKIPPED, REASON_DEPTH};
     return judgement;
 }
 
-int verdicts_end(struct crawler *crawler, struct judgement judgement)
+int verdicts_end(struct verdicts *verdicts, struct judgement judgement)
 {
     int rc = 0, its;
 
-    if (!judges(crawler))
+    if (!judges(verdicts))
         return 0;
-    for (size_t i = 0; i < crawler->targets.count; i++) {
-        struct target *target = targets_at(&crawler->targets, i);
+    for (size_t i = 0; i < verdicts->targets->count; i++) {
+        struct target *target = targets_at(verdicts->targets, i);
         if (is_settled(target) || target->page != target || target->next != NULL)
             continue;
-        its = settle(crawler, target, judge_rest(crawler, target, judgement));
+        its = settle(verdicts, target, judge_rest(verdicts, target, judgement));
         rc = rc == 0 ? its : rc;
     }
-    for (size_t i = 0; i < crawler->targets.count; i++) {
-        its = settle(crawler, targets_at(&crawler->targets, i), judgement);
+    for (size_t i = 0; i < verdicts->targets->count; i++) {
+        its = settle(verdicts, targets_at(verdicts->targets, i), judgement);
         rc = rc == 0 ? its : rc;
     }
     return rc;
+}
+
+void verdicts_finish(struct verdicts *verdicts)
+{
+    references_finish(&verdicts->references);
+    table_finish(&verdicts->redirects);
 }
