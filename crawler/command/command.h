@@ -1,8 +1,8 @@
 /*
  * command.h - the subcommands of coil-crawl, and the exit status of each.
  *
- * Each subcommand has a file: command_NAME.c. Parts that several of them need are in run.h,
- * signals.h and notice.h.
+ * Each subcommand has a file: command_NAME.c. Parts that several of them need are in
+ * run.h, signals.h and notice.h.
  */
 #ifndef CRAWLER_COMMAND_H
 #define CRAWLER_COMMAND_H

@@ -1,9 +1,9 @@
 /*
  * command_crawl.c - coil-crawl URL...: crawl, and write reports.
  *
- * Several outputs can fail after the crawl: the cache, the reports, the WARC and the crawl's
- * file. `struct outcome` collects their results, and exit_status_of() is the only function
- * that makes an exit status of them.
+ * Several outputs can fail after the crawl: the cache, the reports, the WARC and the
+ * crawl's file. `struct outcome` collects their results, and exit_status_of() is the
+ * only function that makes an exit status of them.
  */
 #include "command_crawl.h"
 

@@ -1,8 +1,8 @@
 /*
  * command_diff.c - coil-crawl diff DIR DIR: what has changed between two saved crawls.
  */
-#include "../report/diff.h"
 #include "../crawl/crawl.h"
+#include "../report/diff.h"
 #include "../url/url.h"
 #include "command_saved.h"
 #include "notice.h"
@@ -42,7 +42,8 @@ static int read_records(const struct options *now, const char *folder,
     return rc;
 }
 
-/* The format and file of -f, by default text to stdout. NULL, with a message, if a diff has no such format. */
+/* The format and file of -f, by default text to stdout. NULL, with a message, if a
+   diff has no such format. */
 static const char *format_of_diff(const struct options *options)
 {
     const struct text_list *formats = &options->formats;

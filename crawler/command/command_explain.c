@@ -1,5 +1,6 @@
 /*
- * command_explain.c - coil-crawl explain URL: say whether a crawl would fetch a URL, and why.
+ * command_explain.c - coil-crawl explain URL: say whether a crawl would fetch a URL,
+ * and why.
  *
  * It calls the functions of a crawl, so the answer is what a crawl would do.
  */
@@ -7,9 +8,8 @@
 #include "../crawl/enqueue.h"
 #include "../fetch/request.h"
 #include "../fetch/robots_txt.h"
-#include "../url/url.h"
 #include "../judge/verdicts.h"
-
+#include "../url/url.h"
 #include "notice.h"
 #include "run.h"
 

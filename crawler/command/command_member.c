@@ -33,7 +33,8 @@ static void print_count(const struct run *run)
             options->crawl);
 }
 
-/* Keep the known URLs in an unnamed temporary file: a shared crawl may not fit in memory. */
+/* Keep the known URLs in an unnamed temporary file: a shared crawl may not fit in
+   memory. */
 static struct cold *cold_of_member(void)
 {
     const char *folder = getenv("TMPDIR");

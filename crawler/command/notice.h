@@ -13,7 +13,8 @@ int notice_failure(char *message, int rc);
 /* Why the crawl ended with this status. `complaint` is the crawler's message, or NULL. */
 void notice_end(enum exit_status status, int rc, const char *complaint);
 
-/* Starts that were not fetched, links that were not checked, starts that were not searched. */
+/* Starts that were not fetched, links that were not checked, starts that were not
+   searched. */
 void notice_gaps(const struct crawler *crawler, enum exit_status status);
 
 #endif

@@ -44,7 +44,8 @@ static size_t terminal_width(void)
                                                                            : 80;
 }
 
-/* Print one line that overwrites itself: "\r" goes to its start, "\x1b[K" erases the rest. */
+/* Print one line that overwrites itself: "\r" goes to its start, "\x1b[K" erases the
+   rest. */
 static int show_progress(void *arg)
 {
     struct run *run = arg;

@@ -10,8 +10,8 @@
 #include "../watch/watch.h"
 #include "command.h"
 
-/* Time for a DNS query of the C library that nothing waits for any more; then its thread is
-   left alone. */
+/* Time for a DNS query of the C library that nothing waits for any more; then its
+   thread is left alone. */
 #define DRAIN_NS COIL_SEC(1)
 
 #define PROGRESS_NS COIL_MSEC(100)

@@ -2,9 +2,9 @@
  * signals.h - SIGINT, SIGTERM and SIGHUP.
  *
  * The first of these signals wakes a task that cancels the crawl, and the reports are
- * written in full. The second signal ends the program at once, after the complete lines of
- * the reports are written. The handlers are not coil's, because a second signal must be
- * obeyed while the loop is blocked, for example by a reader of stdout.
+ * written in full. The second signal ends the program at once, after the complete lines
+ * of the reports are written. The handlers are not coil's, because a second signal must
+ * be obeyed while the loop is blocked, for example by a reader of stdout.
  */
 #ifndef CRAWLER_SIGNALS_H
 #define CRAWLER_SIGNALS_H

@@ -1,12 +1,12 @@
 /*
- * crawl.h - visit every page of a site once, and judge every link on it.
+ * crawl.h - fetch every page of a site once, and check every link on it.
  *
  *     struct crawler crawler;
  *
  *     rc = crawler_init(&crawler, &options, NULL, sinks, count);
  *     if (rc == 0)
  *         rc = coil_run(crawler_run, &crawler, NULL);
- *     ... report on crawler.targets, crawler.verdicts.references, .summary ...
+ *     ... crawler.targets and crawler.verdicts have the results ...
  *     crawler_finish(&crawler);
  */
 #ifndef CRAWLER_CRAWL_H
@@ -22,7 +22,8 @@
 
 struct member;
 
-/* The file of a saved crawl, which the crawler borrows. Zeroes: the crawl is not saved. */
+/* The file of a saved crawl, which the crawler borrows. Zeroes: the crawl is not
+   saved. */
 struct crawl_saving {
     struct state *state; /* this crawl is written to it; or NULL */
     struct store
@@ -33,7 +34,7 @@ struct crawl_saving {
     bool is_only_reported;   /* nothing is fetched */
 };
 
-/* What came of the run, besides the summary. */
+/* The results of the run that the summary lacks. */
 struct crawl_result {
     char *complaint;  /* for free(): the failure, if the errno does not say it; or NULL */
     int64_t begin_ns; /* of crawler_run(), earlier by the duration of earlier runs */
@@ -42,7 +43,8 @@ struct crawl_result {
     bool out_of_time;     /* --max-duration is over */
 };
 
-/* The parts of a crawl. Functions get a part; docs/design/crawler.md lists the exceptions. */
+/* The parts of a crawl. Functions get a part; docs/design/crawler.md lists the
+   exceptions. */
 struct crawler {
     const struct options *options;
     struct targets targets;
@@ -58,39 +60,37 @@ struct crawler {
     bool takes_no_links; /* crawler_ask() */
 };
 
-/* Targets are kept in `cold`, or on the heap: targets_init(). All that is given here must outlive the
-   crawler, and so must what it is given as cache, baseline, kept, state and recheck after this. 0
-   or -ENOMEM. */
+/* Initialize the crawler, which must not move afterwards. Targets lie in `cold`, or on
+   the heap: targets_init(). The crawler borrows all arguments, and the pointers that
+   are set in it later. 0 or -ENOMEM. */
 int crawler_init(struct crawler *crawler, const struct options *options,
                  struct cold *cold, const struct record_sink *sinks, size_t sink_count);
 
-/*
- * Crawl; a task's body, `arg` being the crawler. A page that fails is a fact about the
- * site, not a failure: 0. -ECANCELED if the task was cancelled, -ENOMEM if the crawl
- * could not go on, or what a sink failed with; every target has a verdict all the same.
- */
+/* Crawl; a task's body, with the crawler as argument. Returns 0 even if pages fail,
+   because that is a result. Fails with -ECANCELED, -ENOMEM, or the failure of a sink or
+   of the crawl's file. In any case every target has a verdict afterwards. */
 COIL_SUSPENDS int crawler_run(void *arg);
 
 void crawler_finish(struct crawler *crawler);
 
-/* Continue, recheck or report a saved crawl, after crawler_init(). `saved` must outlive the
-   crawler. */
+/* Continue, recheck or report a saved crawl, after crawler_init(). `saved` must
+   outlive the crawler. */
 void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved);
 
-/* A second has passed: what is known is written to the crawl's file, if it has one. Fails as
-   state_save_if_due(). */
+/* Write the results since the last call to the crawl's file, if it has one. Call it
+   about every second. Fails as state_save_if_due(). */
 COIL_SUSPENDS int crawler_save(struct crawler *crawler);
 
-/* What crawler_run() begins and ends with, for who wants to ask no more than a question.
-   Open: 0, -ENOMEM; close it in any case. */
+/* The first and last steps of crawler_run(), for a caller that only asks about some
+   URLs. Open fails with -ENOMEM; close in any case. */
 int crawler_open(struct crawler *crawler);
 void crawler_close(struct crawler *crawler);
 
-/* Ask for what was placed meanwhile, and where it redirects to, and for nothing that pages link
-   to. Fails as crawler_run(). */
+/* Fetch the targets that were enqueued since crawler_open(), and the targets of their
+   redirects, but no links. Fails as crawler_run(). */
 COIL_SUSPENDS int crawler_ask(struct crawler *crawler);
 
-/* How far it is: targets without fragment that are asked for, and those that are through. */
+/* The number of pages that are known, and that are done. */
 struct crawler_progress {
     size_t known, done, bad;
 };

@@ -1,6 +1,4 @@
-/*
- * enqueue.c - what becomes of a target: asked for, or left out, and by which rule.
- */
+/* enqueue.c - decide about a new target: enqueue it, hold it, or leave it out. */
 #include "enqueue.h"
 
 #include "../url/url.h"
@@ -19,8 +17,8 @@ static int ask_for(struct enqueuer *enqueuer, struct target *page,
     return 0;
 }
 
-/* 1 if a pattern of the option matches, 0 or -ENOMEM. One that takes too long is taken to say
-   `if_slow`, and is named once. */
+/* Return 1 if a pattern of the option matches, 0, or -ENOMEM. A pattern that takes too
+   long counts as `if_slow`, and is named once. */
 static int matches(const struct pattern_list *list, const char *option, const char *url,
                    int if_slow)
 {
@@ -37,7 +35,7 @@ static int matches(const struct pattern_list *list, const char *option, const ch
     return if_slow;
 }
 
-/* In doubt it is. */
+/* If a pattern takes too long, the URL is excluded. */
 static int is_excluded(const struct options *options, const char *url)
 {
     int rc = matches(&options->exclude, "--exclude", url, 1);
@@ -69,10 +67,9 @@ static enum reason trap_of(struct enqueuer *enqueuer, const struct target *page,
     return REASON_NONE;
 }
 
-/*
- * Cloudflare puts this in the place of "mailto:", and the address, encoded, in the fragment or an
- * attribute. Its script puts that back; to others than browsers the URL is a 404.
- */
+/* Cloudflare replaces "mailto:" by this path, and puts the encoded address into the
+   fragment or an attribute. Its script restores the link. Without the script, the URL
+   is a 404. */
 static bool hides_mail(const char *url)
 {
     static const char path[] = "/cdn-cgi/l/email-protection";
@@ -82,7 +79,7 @@ static bool hides_mail(const char *url)
     return at != NULL && strcmp(at, path) == 0;
 }
 
-/* REASON_NONE for what is to be fetched; below 0 without memory. */
+/* Return the option that excludes the page, REASON_NONE, or -ENOMEM. */
 static int reason_against(const struct enqueuer *enqueuer, const struct target *page)
 {
     const struct options *options = enqueuer->options;
@@ -96,7 +93,7 @@ static int reason_against(const struct enqueuer *enqueuer, const struct target *
     if (hides_mail(page->url))
         return REASON_MAIL;
     if (page->kind == TARGET_EXTERNAL || enqueuer->shared != NULL)
-        return REASON_NONE; /* of all that a shared crawl asks for, pages are counted where it is queued */
+        return REASON_NONE; /* a shared crawl counts pages when it queues them */
     return options->max_pages > 0 && enqueuer->page_count >= options->max_pages
                ? REASON_PAGES
                : REASON_NONE;
@@ -108,7 +105,6 @@ static bool is_cached(const struct enqueuer *enqueuer, const struct target *page
            cache_has(enqueuer->cache, page->url);
 }
 
-/* A crawl that is only told asks nothing in any case. */
 static bool is_offline(const struct enqueuer *enqueuer)
 {
     return enqueuer->is_offline;
@@ -241,7 +237,7 @@ int enqueue_start(struct enqueuer *enqueuer, struct target *page)
     if (is_offline(enqueuer))
         return leave_out(enqueuer, page, REASON_OFFLINE);
     enqueuer->undecided.starts_open +=
-        enqueuer->shared == NULL; /* those of all are counted elsewhere */
+        enqueuer->shared == NULL; /* Redis counts the starts of a shared crawl */
     enqueuer->page_count++;
     return ask_for(enqueuer, page, FRONTIER_SITE);
 }
@@ -270,7 +266,7 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
     return 0;
 }
 
-/* Who shares a crawl does not know whether somebody has asked for it without them. */
+/* Another process of the shared crawl may have fetched the page without its ids. */
 static void hand_up_again(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)

@@ -1,6 +1,4 @@
-/*
- * enqueue.h - what becomes of a target: asked for, or left out, and by which rule.
- */
+/* enqueue.h - decide about a new target: enqueue it, hold it, or leave it out. */
 #ifndef CRAWLER_ENQUEUE_H
 #define CRAWLER_ENQUEUE_H
 
@@ -36,41 +34,44 @@ struct enqueuer {
 /* Zeroes are accepted. */
 void enqueuer_finish(struct enqueuer *enqueuer);
 
-/* A web page that was met for the first time: it is asked for, or settled. `from` is the
-   URL of the page that links to it; NULL if no page does. 0, or as verdicts_settle(). */
+/* Decide about a web page that a link has led to for the first time. `from` is the URL
+   of the page that links to it, or NULL. 0, or as verdicts_settle(). */
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from);
 
-/* The rule against asking for a page whose kind is known, REASON_NONE if there is none, or
+/* Return the rule that forbids to fetch a page whose kind is known, or REASON_NONE, or
    -ENOMEM. */
 int enqueue_reason(struct enqueuer *enqueuer, const struct target *page,
                    const char *from);
 
-/* A place of a page, which was met for the first time: it is left out, or its page has to be searched
-   for it. 0, or as verdicts_settle(). */
+/* Decide about a new target with a fragment: leave it out, or search its page for the
+   id. 0, or as verdicts_settle(). */
 int enqueue_fragment(struct enqueuer *enqueuer, struct target *target);
 
-/* A file or folder that a link of a local file points at, or that was named: is_start. */
+/* Decide about a file or folder that is a start, or that a local file links to. */
 int enqueue_file(struct enqueuer *enqueuer, struct target *file);
 
-/* A start, whatever the rules say. */
+/* Enqueue a start, even if a rule excludes it. */
 int enqueue_start(struct enqueuer *enqueuer, struct target *page);
 
-/* The target was leased, by a crawl that is shared: it is not held any more. */
+/* A shared crawl has leased the target, so stop holding it. */
 void enqueue_leased(struct enqueuer *enqueuer, struct target *page);
 
-/* All starts are known, and so is what belongs to the site: what was held is placed. */
+/* All starts are fetched, so the site is known: decide about the targets that were
+   held. */
 int enqueue_held(struct enqueuer *enqueuer);
 
-/* There is a way of so many links to a page that was placed before: the shortest counts. */
+/* A way of `depth` links leads to a page that is decided. The shortest way counts. */
 int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned depth);
 
-/* Its ids are asked for, or those of where it redirects to, although it may be of another site. */
+/* Fetch the ids of a page and of the targets of its redirects, even on another site. */
 void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page);
 
-/* A text of a page that is missing: it gets its verdict, unless --exclude leaves it out. */
+/* The page lacks the text of this target: settle its verdict, unless --exclude leaves
+   it out. */
 int enqueue_text(struct enqueuer *enqueuer, struct target *target);
 
-/* It is reached by fewer redirects than was known: go on where its chain was given up. */
+/* Fewer redirects lead to the page than was known. Follow its chain where that was
+   given up. */
 int enqueue_nearer(struct enqueuer *enqueuer, struct target *page, unsigned hops);
 
 #endif

@@ -1,108 +1,22 @@
 /*
- * file_visit.c - a local file, looked at as a page of the web is.
+ * file_visit.c - read a local file instead of fetching a page.
  *
- * The files that were named, or lie in a folder that was, are searched for links. Others are
- * looked for where links point at them, and searched for ids where a fragment asks for that.
+ * Starts, and files in a folder that is a start, are searched for links. Other files
+ * must exist if a link leads to them. They are searched for ids if a fragment needs
+ * that.
  */
 #include "file_visit.h"
 
+#include "../fetch/retry.h"
 #include "../judge/outcome.h"
+#include "../judge/verdicts.h"
 #include "../page/feed/sitemap.h"
 #include "enqueue.h"
-#include "../fetch/retry.h"
-#include "../judge/verdicts.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-/* ---- starts ------------------------------------------------------------------------ */
-
-/* One of --sitemap. */
-static bool is_named_as_sitemap(const struct options *options, const char *path)
-{
-    for (size_t i = 0; i < options->sitemaps.count; i++)
-        if (strcmp(options->sitemaps.at[i], path) == 0)
-            return true;
-    return false;
-}
-
-static int place_path(const char *path, int failure, void *arg)
-{
-    struct crawler *crawler = arg;
-    char *url = local_url(path);
-    struct target *target;
-    bool is_new;
-    int rc;
-
-    if (url == NULL)
-        return -ENOMEM;
-    target = targets_get(&crawler->targets, url, 0, &is_new);
-    free(url);
-    if (target == NULL)
-        return -ENOMEM;
-    if (!is_new)
-        return 0;
-    target->is_start = true;
-    target->is_sitemap = is_named_as_sitemap(crawler->options, path);
-    rc = verdicts_want(&crawler->verdicts, target);
-    if (rc == 0 && failure == 0)
-        return enqueue_file(&crawler->enqueuer, target);
-    target->kind = TARGET_FILE;
-    target_set_state(target, TARGET_LEFT_OUT);
-    return rc < 0 ? rc
-                  : verdicts_settle(&crawler->verdicts, target,
-                                    (struct judgement){VERDICT_ERROR, REASON_UNREADABLE},
-                                    strerror(-failure));
-}
-
-/* In a folder. */
-static int place_found(const char *path, int failure, void *arg)
-{
-    const struct crawler *crawler = arg;
-
-    if (crawler->options->no_css && local_is_sheet(local_content_type(path)))
-        return 0;
-    return place_path(path, failure, arg);
-}
-
-static int place_path_or_folder(struct crawler *crawler, const char *path)
-{
-    struct stat info;
-
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return local_walk(path, place_found, crawler);
-    return place_path(path, 0, crawler);
-}
-
-static bool is_pipe(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
-}
-
-/* One of them alone is the root; several have the working directory in common, which is also where a
-   pipe belongs. */
-int file_enqueue_starts(struct crawler *crawler)
-{
-    const struct text_list *starts = &crawler->options->starts;
-    int rc = 0;
-
-    for (size_t i = 0; i < starts->count && rc == 0; i++) {
-        if (strstr(starts->at[i], "://") != NULL)
-            continue;
-        if (crawler->local.root_url == NULL)
-            rc = local_init(&crawler->local, crawler->options,
-                            starts->count == 1 && !is_pipe(starts->at[i]) ? starts->at[i]
-                                                                          : ".");
-        if (rc == 0)
-            rc = place_path_or_folder(crawler, starts->at[i]);
-    }
-    return rc;
-}
 
 /* ---- visiting ---------------------------------------------------------------------- */
 
@@ -111,9 +25,9 @@ struct visiting {
     struct target *page;
     struct local_file file;
     size_t links;
-    int failure;  /* below 0: the file could not be read, or opened */
+    int failure;  /* below 0: the file could not be opened or read */
     int problem;  /* below 0: it could not be searched */
-    size_t limit; /* it is longer, and was searched that far; or 0 */
+    size_t limit; /* the file is longer, and was searched up to here; or 0 */
     char message[256];
 };
 
@@ -146,7 +60,7 @@ static bool is_of_the_crawl(int rc)
     return rc == -ECANCELED || rc == -ENOMEM;
 }
 
-/* What is wrong with the file is kept for its verdict; below 0 is what must end the crawl. */
+/* Store the failure of the file for its verdict. Fails with what must end the crawl. */
 static int read_file(struct visiting *visiting, size_t limit,
                      int (*take)(const char *bytes, size_t n, void *arg))
 {
@@ -158,14 +72,15 @@ static int read_file(struct visiting *visiting, size_t limit,
     return 0;
 }
 
-/* An XML file that was named. */
+/* A start that is an XML file. */
 static bool is_xml_start(const struct visiting *visiting)
 {
     return visiting->page->is_start && visiting->file.content_type != NULL &&
            strcmp(visiting->file.content_type, "application/xml") == 0;
 }
 
-/* "README" or a pipe, but not "notes.rst": a name without a suffix may be that of text. */
+/* True for "README" and for a pipe, but not for "notes.rst": a name without a suffix
+   may be that of a text. */
 static bool is_text_by_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -1,9 +1,9 @@
 /* member.c - see member.h */
 #include "member.h"
 
-#include "enqueue.h"
 #include "../saved/page_blob.h"
 #include "../saved/setup_text.h"
+#include "enqueue.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#define SPAN_NS COIL_SEC(30) /* of a lease */
+#define SPAN_NS COIL_SEC(30) /* how long a lease lasts */
 #define MOST 32              /* URLs of a host in a lease */
-#define MOST_SLOWLY 4        /* the same, where it is to be asked slowly */
+#define MOST_SLOWLY 4        /* the same, for a crawl with --delay */
 
 /* ---- what the crawl has to do ------------------------------------------------------ */
 
@@ -39,7 +39,7 @@ static void take(void *arg, struct target *target)
     enqueue_leased(&member->crawler->enqueuer, target);
 }
 
-/* It is handed up once more, even if it was before: with less than whoever held it has known. */
+/* Decide again about a target, with the facts that other processes have found. */
 static int place(void *arg, const struct lease_url *url)
 {
     struct member *member = arg;

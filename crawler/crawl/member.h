@@ -1,21 +1,22 @@
 /*
- * member.h - a crawler that takes part in a crawl which many share: --frontier, --crawl.
+ * member.h - a process that takes part in a shared crawl: --frontier, --crawl.
  *
  *     rc = member_open(&member, &crawler);         // after crawler_init()
  *     if (rc == 0)
  *         rc = crawler_run(&crawler);
  *     rc = member_close(&member, rc);              // in any case, in the same task
  *
- * It asks for what it leases, hands up what that links to, and brings the answers; what to think of them, `collect` finds
- * when it has all. So it judges nothing, and has no mentions. docs/design/many-machines.md
+ * The process fetches the URLs that it leases, and sends their links and answers to
+ * Redis. It has no verdicts and no references: `collect` finds them later.
+ * docs/design/many-machines.md
  */
 #ifndef CRAWLER_MEMBER_H
 #define CRAWLER_MEMBER_H
 
-#include "../shared/connection.h"
-#include "crawl.h"
-#include "../shared/shared.h"
 #include "../saved/store.h"
+#include "../shared/connection.h"
+#include "../shared/shared.h"
+#include "crawl.h"
 
 struct member {
     struct crawler *crawler;
@@ -25,22 +26,23 @@ struct member {
     struct shared shared;
 };
 
-/* Connect, and begin the crawl or learn of it. Fails as connection_open() and leases_begin(). */
+/* Connect, and begin the crawl or join it. Fails as connection_open() and
+   leases_begin(). */
 COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
 
-/* Disconnect. `rc` is what the crawl came to; returns that, or what the connection failed with, and crawler->complaint is
-   why. */
+/* Disconnect. `rc` is the result of the crawl. Return it, or the failure of the
+   connection; the message is crawler->result.complaint. */
 COIL_SUSPENDS int member_close(struct member *member, int rc);
 
-/* A task's body, `arg` being the member: lease hosts until the crawl is over. What was handed up before it are the
-   starts. As shared_run(). */
+/* A task's body, with the member as argument: lease hosts until the crawl is over. The
+   targets that were added before are the starts. As shared_run(). */
 COIL_SUSPENDS int member_lease(void *arg);
 
-/* What came of a target. The links of its page have no numbers. 0 or -ENOMEM. */
+/* Send the result of a target. Its links have no numbers. 0 or -ENOMEM. */
 int member_bring(struct member *member, const struct target *target,
                  const struct store_page *page);
 
-/* The sitemaps that the robots.txt of a host names; `rules` is its target. */
+/* Send the sitemaps that the robots.txt of a host names. `rules` is its target. */
 int member_bring_sitemaps(struct member *member, struct host *host,
                           const struct target *rules, const struct store_page *page);
 

@@ -1,15 +1,13 @@
-/*
- * page_search.c - what a page points at, into targets; and its ids.
- */
+/* page_search.c - search a page: make targets of its links, and store its ids. */
 #include "page_search.h"
 
-#include "enqueue.h"
 #include "../base/array.h"
 #include "../base/text.h"
+#include "../judge/verdicts.h"
 #include "../page/link/header_links.h"
 #include "../scope/robots.h"
 #include "../url/url.h"
-#include "../judge/verdicts.h"
+#include "enqueue.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,15 +19,15 @@
 struct finding {
     struct page_search *pages;
     struct target *page;
-    const char *from; /* the page's URL, if the link is one that may be a trap */
+    const char *from; /* the page's URL, if the link may be a trap; or NULL */
     size_t links;
     bool tells_links;
-    int rc; /* below 0: the crawl cannot go on */
+    int rc; /* below 0: the failure that ends the crawl */
 };
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* It stands on the page: tell it. *is_known says whether the baseline has it. */
+/* Report the link. *is_known becomes true if the baseline has it. */
 static int tell(struct finding *finding, const struct link *link, const char *target,
                 const char *fragment, bool *is_known)
 {
@@ -57,7 +55,7 @@ static int tell(struct finding *finding, const struct link *link, const char *ta
     return records_link(&crawler->verdicts.sinks, &record);
 }
 
-/* Links of headers have no line. */
+/* A link of a header has line 0, which references do not store. */
 static uint32_t reference_line(const struct link *link)
 {
     return link->place.line == 0 ? 1 : link->place.line;
@@ -72,7 +70,7 @@ static struct reference_place place_of(const struct finding *finding,
                                     .column = link->place.column};
 }
 
-/* Tell it, and that somebody points at its target. */
+/* Report the link, and add a reference to its target. */
 static int note(struct finding *finding, const struct link *link, struct target *target,
                 const char *told_target, const char *fragment)
 {
@@ -84,7 +82,8 @@ static int note(struct finding *finding, const struct link *link, struct target 
         rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
                             &place);
     wanted = verdicts_want(&crawler->verdicts,
-                           target); /* even so: other reports have the link */
+                           /* even after a failure: other reports have the link */
+                           target);
     return rc == 0 ? wanted : rc;
 }
 
@@ -96,7 +95,8 @@ static bool keeps_links(const struct page_search *pages)
            !pages->is_replay;
 }
 
-/* The crawl's file is to have it: `number` is that of its URL there, or 0. The URL may be NULL. */
+/* Add the link to the page's links in the crawl's file. `number` is that of its URL
+   there, or 0. The URL may be NULL. */
 static int keep(struct page_search *pages, const struct search_found *found,
                 bool nofollow, const struct url *url, uint32_t number)
 {
@@ -111,7 +111,7 @@ static int keep(struct page_search *pages, const struct search_found *found,
     return pages->links.bytes.failed ? -ENOMEM : 0;
 }
 
-/* The same of one that is followed: its target has a number, or gets one. */
+/* Do the same for a link that is followed: its target has a number, or gets one. */
 static int keep_followed(struct page_search *pages, const struct search_found *found,
                          bool nofollow, const struct url *url,
                          const struct target *target)
@@ -120,13 +120,13 @@ static int keep_followed(struct page_search *pages, const struct search_found *f
 
     if (!keeps_links(pages))
         return 0;
-    if (pages->crawler->member != NULL) /* numbers belong to a file */
+    if (pages->crawler->member != NULL) /* only a file has numbers */
         return keep(pages, found, nofollow, url, 0);
     number = state_number_of(pages->crawler->saving.state, target);
     return number > 0 ? keep(pages, found, nofollow, url, number) : -ENOMEM;
 }
 
-/* A new page of the web is asked for, or an old one may have become nearer. */
+/* Decide about a new page. An old page may have become nearer. */
 static int come_nearer(struct finding *finding, struct target *page)
 {
     struct crawler *crawler = finding->pages->crawler;
@@ -136,14 +136,15 @@ static int come_nearer(struct finding *finding, struct target *page)
     if (!target_is_decided(page)) {
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
-        page->hops = 0; /* more than 0 where a chain was given up before it */
+        /* it is more than 0 if a chain of redirects was given up before the page */
+        page->hops = 0;
         return enqueue_page(&crawler->enqueuer, page, finding->from);
     }
     rc = enqueue_at_depth(&crawler->enqueuer, page, depth);
     return rc == 0 && page->hops > 0 ? enqueue_nearer(&crawler->enqueuer, page, 0) : rc;
 }
 
-/* The fragment decoded, in `url` itself, which is not needed any more. */
+/* Decode the fragment in `url` itself, which is not needed any more. */
 static char *decode_fragment(const struct url *url)
 {
     char *fragment = url->href + url->fragment_at;
@@ -152,7 +153,8 @@ static char *decode_fragment(const struct url *url)
     return fragment;
 }
 
-/* Nobody looks for it: the link is one to the page. Returns the hash of that. */
+/* Fragments are not checked, so the link leads to the page. Return the hash of its
+   URL. */
 static uint64_t leave_out_fragment(const struct targets *targets, struct url *url)
 {
     url->n = url->fragment_at - 1;
@@ -161,7 +163,7 @@ static uint64_t leave_out_fragment(const struct targets *targets, struct url *ur
     return targets_expect(targets, url->href, url->n);
 }
 
-/* The page is asked for, if at all, and a way of that depth makes it no nearer. */
+/* True if a way of that depth does not make the page nearer. */
 static bool is_near_enough(const struct targets *targets, const struct unseen *target,
                            const struct url *url, unsigned depth)
 {
@@ -175,7 +177,7 @@ static bool is_near_enough(const struct targets *targets, const struct unseen *t
     return page.known->is_near && page.known->depth <= depth;
 }
 
-/* True if the link changes nothing but how many there are: most do. */
+/* True if the link only adds to counts, as most links do. */
 static bool is_one_more(const struct finding *finding, const struct link *link,
                         const struct url *url, bool is_followed,
                         const struct unseen *target)
@@ -193,7 +195,7 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
            is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
 }
 
-/* The target is not looked at; nor is its URL, since the link has the same. */
+/* Add a reference without a look at the target: the link has the same URL. */
 static int note_one_more(struct finding *finding, const struct search_found *found,
                          struct url *url, const struct unseen *target)
 {
@@ -261,7 +263,7 @@ static int note_web(struct finding *finding, const struct search_found *found)
     return rc;
 }
 
-/* Of a long text, only the beginning is kept, and a hash that tells it from others. */
+/* A long text is cut, and a hash distinguishes it from other texts. */
 static struct target *target_of_text(struct crawler *crawler, const char *text, size_t n,
                                      size_t fragment_at)
 {
@@ -280,7 +282,7 @@ static struct target *target_of_text(struct crawler *crawler, const char *text, 
     return target;
 }
 
-/* What is not followed is a target of its own: settled as soon as it is met. */
+/* A link that is not followed has a target of its own, which is settled at once. */
 static int note_text(struct finding *finding, const struct link *link,
                      const struct url *url, struct judgement judgement)
 {
@@ -303,8 +305,9 @@ static int note_text(struct finding *finding, const struct link *link,
     return verdicts_settle_text(&crawler->verdicts, target, judgement, text, fragment);
 }
 
-/* "file:///..." to what lies elsewhere: a server does not have it, nor does another machine. What is
-   relative, "../README.md", may well lead out of a folder of a repository. */
+/* True for a "file:///..." link that leaves the root. Servers and other machines do not
+   have that file. A relative link, "../README.md", may lead out of a folder of a
+   repository. */
 static bool leads_outside(const struct finding *finding, const struct search_found *found)
 {
     const char *reference = found->link->reference;
@@ -314,7 +317,8 @@ static bool leads_outside(const struct finding *finding, const struct search_fou
            local_is_outside(&finding->pages->crawler->local, found->url->href);
 }
 
-/* As a text of its own, "file:/path", since the file itself may be well for other links. */
+/* Make a target of the text "file:/path": other links may lead to the same file by
+   another way. */
 static int note_outside(struct finding *finding, const struct search_found *found)
 {
     const char *href = found->url->href;
@@ -358,7 +362,7 @@ static int note_url(struct finding *finding, const struct search_found *found)
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-/* A fragment is well-formed UTF-8, so its id must be. 0 or -ENOMEM. */
+/* Hash an id as well-formed UTF-8, because fragments are well-formed. 0 or -ENOMEM. */
 static int hash_of_id(const struct targets *targets, const char *id, uint64_t *out)
 {
     struct text valid = {0};
@@ -394,8 +398,8 @@ static int note_one_id(struct page_search *pages, const char *id)
     return 0;
 }
 
-/* Browsers look for the fragment as it is written before they decode it, so an id may have
-   escapes; a fragment's are spelled as url_unify_escapes() does. */
+/* Browsers first compare a fragment as it is written, then decoded. So an id with
+   escapes is also stored in the spelling of url_unify_escapes(). */
 static int note_id(struct page_search *pages, const char *id)
 {
     int rc = note_one_id(pages, id);
@@ -459,7 +463,7 @@ static bool tells_links(const struct crawler *crawler, const struct target *page
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
-/* <loc>: what a sitemap lists is no calendar. */
+/* A <loc> of a sitemap is not a step of a calendar. */
 static bool is_of_sitemap(const struct link *link)
 {
     return link->element != NULL && strcmp(link->element, "loc") == 0;
@@ -501,7 +505,7 @@ bool page_search_is_due(const struct page_source *source)
     return source->has_body || has_headers(source);
 }
 
-/* All headers of that name. */
+/* Visit the links in all headers that may have some. */
 static int find_in_headers(links_visit_function visit, void *visit_arg, void *arg)
 {
     const coil_http_response *response = arg;

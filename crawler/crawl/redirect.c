@@ -1,14 +1,14 @@
 /*
- * redirect.c - going where a server sends one.
+ * redirect.c - follow the redirect of a page.
  *
- * Each step of a chain is a target of its own, which is asked once, so that two chains that meet
- * go on as one. How far a chain is followed depends on who points at it: target->hops.
+ * Each step of a chain is a target of its own, which is fetched once, so that two
+ * chains can have their ends in common. target->hops says how far a chain is followed.
  */
 #include "redirect.h"
 
-#include "enqueue.h"
-#include "../url/url.h"
 #include "../judge/redirect_fragment.h"
+#include "../url/url.h"
+#include "enqueue.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,14 +17,12 @@
 
 #define MESSAGE_BYTES 256
 
-/*
- * A start URL decides what the site is, and so does what it redirects to, but not to a
- * stranger's: http://example.org/ often leads to https://www.example.org:8443/.
- */
+/* A start defines the site, and so does the target of its redirect if the hosts are
+   related: http://example.org/ often leads to https://www.example.org:8443/. */
 static int place_next(struct enqueuer *enqueuer, const struct target *page,
                       struct target *next)
 {
-    unsigned hops = page->hops + 1U; /* of 251 at most */
+    unsigned hops = page->hops + 1U; /* page->hops is at most 251 */
     bool is_near = hops <= enqueuer->options->max_redirects;
     int rc;
 
@@ -60,10 +58,9 @@ static bool may_ask_again(const struct enqueuer *enqueuer, const struct target *
     return enqueuer->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
-/*
- * A loop of redirects that sets a cookie may lead elsewhere once the cookie is sent. So each
- * page of the loop is fetched once more. True if that begins with page->next.
- */
+/* A loop of redirects that sets a cookie may lead elsewhere once the cookie is sent.
+   Each page of the loop is fetched once more, beginning with page->next. True if that
+   begins. */
 static bool asks_circle_again(struct enqueuer *enqueuer, struct target *page,
                               bool *reopens)
 {
@@ -114,7 +111,7 @@ static int follow(struct enqueuer *enqueuer, struct target *page, struct url *ur
     return rc;
 }
 
-/* To what is not followed, a mail address say. */
+/* The scheme is not followed, for example a mail address. */
 static int tell_other_scheme(struct enqueuer *enqueuer, const struct target *page,
                              struct url *url, const char *location)
 {
@@ -141,7 +138,7 @@ static int fail_redirect(struct enqueuer *enqueuer, struct target *page,
                            (struct judgement){VERDICT_BROKEN, reason}, message);
 }
 
-/* There is no Location, or it is no URL. */
+/* The Location is missing, or is not a URL. */
 static int go_nowhere(struct enqueuer *enqueuer, struct target *page,
                       const char *location)
 {

@@ -1,15 +1,15 @@
 /*
- * replay.c - a crawl that is kept in a file, made again in memory.
+ * replay.c - repeat a saved crawl in memory.
  *
- * Pages are digested in the order in which they were written. That is not quite the order in which
- * they were met: what the first links of a long page lead to may be written before that page is. So a
- * page that nobody has asked for yet is put off, and looked at again once all others are through, for
- * as long as that helps. What is left then is what a page links to that was never written: it will
- * be asked for again.
+ * Pages are processed in the order in which they were saved. The links of a long page
+ * may be saved before the page itself. So a page that no link has led to yet is
+ * postponed, and tried again after the other pages, as long as that helps. The pages
+ * that remain are linked from a page that was never saved. They will be fetched again.
  */
 #include "replay.h"
 
 #include "../base/array.h"
+#include "process.h"
 
 #include <coil/task.h>
 
@@ -18,18 +18,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_A_TURN 256 /* before others run, and a signal is heeded */
+#define PAGES_A_TURN 256 /* then other tasks run, and a signal is handled */
 
 struct replay {
     struct crawler *crawler;
     struct store *store;
-    struct saved_urls book;
-    replay_function digest;
-    void *arg;
+    struct saved_urls urls;
+    struct worker *worker;
     int64_t *put_off; /* numbers of pages */
     size_t put_off_count, put_off_capacity;
     unsigned turn;
 };
+
+/* ---- one page ---------------------------------------------------------------------- */
+
+/* Mark that the host has reported its sitemaps. */
+static int process_sitemaps(struct worker *worker, struct target *rules)
+{
+    struct host *host =
+        frontier_host(&worker->crawler->frontier, rules->url, FRONTIER_SITE);
+    size_t links;
+    int problem;
+
+    if (host == NULL)
+        return -ENOMEM;
+    host->has_told_sitemaps = true;
+    return page_search_replay(&worker->pages, rules, worker->saved, worker->saved_urls,
+                              &links, &problem);
+}
+
+/* Report an answer of an earlier run as if it had come now. Failed tries are not
+   saved. */
+static int process_saved_answer(struct worker *worker, struct target *page)
+{
+    struct crawler *crawler = worker->crawler;
+    const struct store_page *saved = worker->saved;
+    struct answer answer;
+    int rc;
+
+    replay_answer(saved, &answer);
+    answer.received_bytes = saved->bytes;
+    page->tries = (uint8_t)(saved->tries < UINT8_MAX ? saved->tries : UINT8_MAX);
+    crawler->verdicts.summary.bytes += saved->bytes;
+    worker->wants_body = (saved->flags & STORE_WANTED_IDS) != 0;
+    worker->asked_ns = crawler->result.begin_ns + saved->at_ns;
+    worker->duration_ns = saved->duration_ns;
+    if (crawler->saving.earlier_ns < saved->at_ns + saved->duration_ns)
+        crawler->saving.earlier_ns = saved->at_ns + saved->duration_ns;
+    rc = worker_report_answer(worker, page, &answer);
+    return rc == 0 ? process_answer(worker, page, &answer) : rc;
+}
+
+static int process_forbidden(struct crawler *crawler, struct target *page,
+                             const struct store_page *saved)
+{
+    struct answer failure;
+
+    if (saved->rc == 0 && saved->status == 0)
+        return forbid_page(crawler, page, saved->line);
+    replay_answer(saved, &failure);
+    return fail_page(crawler, page, &failure);
+}
+
+static int process_saved(struct worker *worker, struct target *page,
+                         const struct store_page *saved, const struct saved_urls *urls)
+{
+    int rc;
+
+    if ((saved->flags & STORE_ROBOTS) != 0)
+        return process_forbidden(worker->crawler, page, saved);
+    worker->saved = saved;
+    worker->saved_urls = urls;
+    rc = (saved->flags & STORE_SITEMAPS) != 0 ? process_sitemaps(worker, page)
+                                              : process_saved_answer(worker, page);
+    worker->saved = NULL;
+    return rc;
+}
+
+/* ---- all pages --------------------------------------------------------------------- */
 
 static int put_off(struct replay *replay, int64_t number)
 {
@@ -41,21 +107,21 @@ static int put_off(struct replay *replay, int64_t number)
     return 0;
 }
 
-/* The target of a page, if it waits to be asked for. */
+/* Return the target of a page if it is noted. */
 static struct target *waiting_target(const struct replay *replay,
                                      const struct store_page *page)
 {
-    const char *url = saved_urls_at(&replay->book, page->url);
+    const char *url = saved_urls_at(&replay->urls, page->url);
     struct target *target =
         url != NULL ? targets_find(&replay->crawler->targets, url) : NULL;
 
     return target != NULL && target->state == TARGET_NOTED ? target : NULL;
 }
 
-/* Of a robots.txt that names sitemaps: nobody need point at it. */
+/* Process the sitemaps of a robots.txt, to which no link need lead. */
 static int take_sitemaps(struct replay *replay, const struct store_page *page)
 {
-    const char *url = saved_urls_at(&replay->book, page->url);
+    const char *url = saved_urls_at(&replay->urls, page->url);
     struct target *rules;
     bool is_new;
     int rc;
@@ -65,11 +131,11 @@ static int take_sitemaps(struct replay *replay, const struct store_page *page)
     rules = targets_get(&replay->crawler->targets, url, 0, &is_new);
     if (rules == NULL)
         return -ENOMEM;
-    rc = replay->digest(replay->arg, rules, page, &replay->book);
+    rc = process_saved(replay->worker, rules, page, &replay->urls);
     return rc < 0 ? rc : 1;
 }
 
-/* 1 if it was digested, 0 if it is put off. */
+/* Return 1 if the page was processed, 0 if it was postponed. */
 static int take_page(struct replay *replay, int64_t number, const struct store_page *page)
 {
     struct target *target;
@@ -84,11 +150,11 @@ static int take_page(struct replay *replay, int64_t number, const struct store_p
     if (target == NULL)
         return put_off(replay, number);
     frontier_noted_is_done(&replay->crawler->frontier, target);
-    rc = replay->digest(replay->arg, target, page, &replay->book);
+    rc = process_saved(replay->worker, target, page, &replay->urls);
     return rc < 0 ? rc : 1;
 }
 
-/* What went wrong with the file, in words. */
+/* Store the message for a failure of the file. */
 static int complain(const struct replay *replay, int rc, const char *words)
 {
     if (rc == -ENOMEM || replay->crawler->result.complaint != NULL)
@@ -111,7 +177,7 @@ static int take_all(struct replay *replay)
     return number < 0 ? complain(replay, (int)number, store_message(replay->store)) : 0;
 }
 
-/* Returns how many of them were digested. */
+/* Return the number of pages that were processed. */
 static int take_put_off(struct replay *replay)
 {
     size_t count = replay->put_off_count;
@@ -120,7 +186,7 @@ static int take_put_off(struct replay *replay)
 
     replay->put_off_count = 0;
     for (size_t i = 0; i < count;
-         i++) { /* what is put off again takes a place that is free */
+         i++) { /* pages that are postponed again overwrite those before i */
         int64_t number = replay->put_off[i];
         int64_t found = store_next_page(replay->store, number - 1, &page);
 
@@ -134,7 +200,7 @@ static int take_put_off(struct replay *replay)
     return digested;
 }
 
-/* The target that has a number in the file, if the crawl has met it. */
+/* Store the number of a URL with its target, if the crawl knows it. */
 static void keep_number(const struct targets *targets, const char *url, uint32_t number)
 {
     size_t n = strlen(url);
@@ -144,7 +210,7 @@ static void keep_number(const struct targets *targets, const char *url, uint32_t
         target.known->number = number;
 }
 
-/* The numbers that the file has for URLs count for what is written from now on. */
+/* URLs keep their numbers in pages that are saved from now on. */
 static void keep_numbers(const struct replay *replay)
 {
     struct crawler *crawler = replay->crawler;
@@ -152,8 +218,8 @@ static void keep_numbers(const struct replay *replay)
     if (crawler->saving.state == NULL ||
         state_store(crawler->saving.state) != replay->store)
         return;
-    for (size_t i = 1; i < replay->book.count; i++) {
-        const char *url = saved_urls_at(&replay->book, (uint32_t)i);
+    for (size_t i = 1; i < replay->urls.count; i++) {
+        const char *url = saved_urls_at(&replay->urls, (uint32_t)i);
 
         cold_tend(crawler->targets.all.cold);
         if (url != NULL)
@@ -161,10 +227,10 @@ static void keep_numbers(const struct replay *replay)
     }
 }
 
-/* Links name its URLs in no order, so that it is not cold. */
+/* Links refer to the URLs in random order, so the URLs stay in memory. */
 static int read_book(struct replay *replay)
 {
-    int rc = saved_urls_read(&replay->book, replay->store, NULL);
+    int rc = saved_urls_read(&replay->urls, replay->store, NULL);
 
     return rc < 0 ? complain(replay, rc, store_message(replay->store)) : rc;
 }
@@ -182,17 +248,30 @@ static int run(struct replay *replay)
     return rc;
 }
 
-int replay(struct crawler *crawler, struct store *store, replay_function digest,
-           void *arg)
+static int replay_store(struct crawler *crawler, struct store *store,
+                        struct worker *worker)
 {
-    struct replay replay = {
-        .crawler = crawler, .store = store, .digest = digest, .arg = arg};
+    struct replay replay = {.crawler = crawler, .store = store, .worker = worker};
     int rc = run(&replay);
 
     if (rc == -EBADMSG)
         rc = complain(&replay, rc, "the file of the crawl is damaged");
-    saved_urls_finish(&replay.book);
+    saved_urls_finish(&replay.urls);
     free(replay.put_off);
+    return rc;
+}
+
+int replay(struct crawler *crawler)
+{
+    struct worker worker = {.crawler = crawler, .class = FRONTIER_SITE};
+    int rc = page_search_init(&worker.pages, crawler);
+
+    worker.pages.is_replay = true; /* replayed pages are not saved again */
+    if (rc == 0)
+        rc = replay_store(crawler, crawler->saving.earlier, &worker);
+    page_search_finish(&worker.pages);
+    crawler->saving.bytes = crawler->verdicts.summary.bytes;
+    crawler->result.begin_ns -= crawler->saving.earlier_ns;
     return rc;
 }
 

@@ -1,30 +1,26 @@
 /*
- * replay.h - a crawl that is kept in a file, made again in memory.
+ * replay.h - repeat a saved crawl in memory.
  *
- * Each page that the file has is digested as if its answer had come just now: so the crawl knows what
- * it knew when the last of them was written, and every report is told of all of it.
+ * Each page of the file is processed as if its answer had come just now. Afterwards the
+ * crawl knows what it knew when the last page was saved, and every report has all
+ * records.
  */
 #ifndef CRAWLER_REPLAY_H
 #define CRAWLER_REPLAY_H
 
 #include "../fetch/answer.h"
-#include "crawl.h"
 #include "../saved/saved_urls.h"
-
-/* Digests a page; below 0 ends it. `book` has the URLs of its links. */
-typedef int (*replay_function)(void *arg, struct target *target,
-                               const struct store_page *page,
-                               const struct saved_urls *book);
+#include "crawl.h"
 
 /*
- * The starts are placed, and the frontier has only noted them (frontier_note_only()). Afterwards it has
- * noted what is left. 0, -ECANCELED, -ENOMEM, -EBADMSG, or as digest() and the store; where that is
- * about the file, crawler->complaint tells it.
+ * Process the pages of crawler->saving.earlier. The starts are enqueued, and the frontier
+ * has only noted them: frontier_note_only(). Afterwards it has noted the targets that are
+ * left. 0, -ECANCELED, -ENOMEM, -EBADMSG, or the failure of the file or of a sink; if the
+ * file fails, crawler->result.complaint is the message.
  */
-COIL_SUSPENDS int replay(struct crawler *crawler, struct store *store,
-                         replay_function digest, void *arg);
+COIL_SUSPENDS int replay(struct crawler *crawler);
 
-/* The answer that a page of the file is; its texts are the page's. */
+/* The answer of a saved page. Its texts are those of the page. */
 void replay_answer(const struct store_page *page, struct answer *answer);
 
 #endif

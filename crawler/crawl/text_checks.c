@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What a hostile site could ask for is bounded: more texts are not looked for. */
+/* Limits against hostile sites: further texts are not checked. */
 #define CHECKS_MAX 256 /* of a page */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
 
@@ -23,7 +23,7 @@ struct text_page {
     struct target *page;
     struct text_check *checks;
     size_t count, capacity;
-    char *text;         /* NULL: it is not there yet, or not kept */
+    char *text;         /* NULL: not received yet, or not stored */
     bool was_asked_for; /* again */
 };
 
@@ -35,7 +35,7 @@ const char *text_checks_directive(const char *reference)
     return directive != NULL && strstr(directive, "text=") != NULL ? directive + 3 : NULL;
 }
 
-/* Of a page of another site the text is wanted where its ids are. */
+/* On another site, the text is needed if ids are. */
 static bool are_looked_for(const struct text_checks *checks, const struct target *page)
 {
     const struct options *options = checks->enqueuer->options;
@@ -73,7 +73,8 @@ static struct text_page *get_page(struct text_checks *checks, struct target *pag
 
 /* ---- one text ---------------------------------------------------------------------- */
 
-/* "http://h/p#:~:text=...", as browsers would write it. *fragment_at is behind the '#'. */
+/* "http://h/p#:~:text=...", as browsers would write it. *fragment_at is behind the
+   '#'. */
 static char *url_of(const struct target *page, const char *directive, size_t *fragment_at)
 {
     struct text url = {0};
@@ -89,7 +90,8 @@ static char *url_of(const struct target *page, const char *directive, size_t *fr
 static int tell_missing(struct text_checks *checks, const struct target *page,
                         const struct text_check *check)
 {
-    /* A baseline has no text fragments in its links: it knows the missing text or not. */
+    /* The links of a baseline have no text fragments. It knows the missing text or
+       not. */
     struct reference_place place = {.page = check->from,
                                     .text = check->reference,
                                     .line = check->line,

@@ -8,8 +8,8 @@
 
 #include "verdicts.h"
 
-/* Remember the fragment of a Location, encoded; NULL if it has none. A page that is fetched
-   once more may have another. 0 or -ENOMEM. */
+/* Remember the fragment of a Location, encoded; NULL if it has none. A page that is
+   fetched once more may have another. 0 or -ENOMEM. */
 int redirect_set_fragment(struct verdicts *verdicts, const struct target *page,
                           const char *fragment);
 

@@ -1,0 +1,101 @@
+/* page_reader.c - see page_reader.h */
+#include "page_reader.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool is_of_type(const char *content_type, const char *type)
+{
+    size_t n = strlen(type);
+
+    return content_type != NULL && strncasecmp(content_type, type, n) == 0 &&
+           strchr("; \t", content_type[n]) != NULL;
+}
+
+static bool is_html(const char *content_type)
+{
+    return is_of_type(content_type, "text/html") ||
+           is_of_type(content_type, "application/xhtml+xml") ||
+           is_of_type(content_type, "application/xml");
+}
+
+static bool is_xml(const char *content_type)
+{
+    return is_of_type(content_type, "application/xml") ||
+           is_of_type(content_type, "text/xml");
+}
+
+bool page_is_named_as_sitemap(const struct target *page, const char *content_type)
+{
+    return page->is_sitemap ||
+           (page->is_start &&
+            (is_xml(content_type) || is_of_type(content_type, "application/rss+xml") ||
+             is_of_type(content_type, "application/atom+xml")));
+}
+
+/* A start of plain text is searched for URLs, and Markdown for links. */
+static bool is_text_of_start(const struct target *page, const char *content_type)
+{
+    return page->is_start && (is_of_type(content_type, "text/plain") ||
+                              is_of_type(content_type, "text/markdown"));
+}
+
+/* On other sites only ids are needed, which style sheets and sitemaps do not have. */
+static bool is_searched(const struct worker *worker, const char *content_type,
+                        bool is_named)
+{
+    const struct options *options = worker->crawler->options;
+
+    if (is_html(content_type))
+        return true;
+    if (worker->page->kind != TARGET_SITE)
+        return false;
+    return is_named || is_text_of_start(worker->page, content_type) ||
+           (!options->no_css && is_of_type(content_type, "text/css")) ||
+           (!options->no_sitemaps && is_xml(content_type));
+}
+
+static void expect_sitemap(struct worker *worker, const char *content_type, bool is_named)
+{
+    struct search *search = worker->pages.search;
+
+    if (is_named || !worker->crawler->options->no_sitemaps)
+        search_expect_sitemap(search, is_named,
+                              is_html(content_type) ||
+                                  (content_type == NULL && !is_named));
+    else
+        search_expect_feed(search);
+}
+
+static bool wants_body(const struct answer *answer, void *arg)
+{
+    struct worker *worker = arg;
+    const char *content_type = answer->content_type;
+    bool is_named = page_is_named_as_sitemap(worker->page, content_type);
+
+    if (answer->status < 200 || answer->status >= 300 ||
+        (!answer->may_be_sniffed && !is_searched(worker, content_type, is_named)))
+        return false;
+    search_begin(worker->pages.search, content_type);
+    if (worker->page->kind == TARGET_SITE &&
+        (is_named || is_xml(content_type) || content_type == NULL))
+        expect_sitemap(worker, content_type, is_named);
+    if (content_type == NULL)
+        search_expect_unknown(worker->pages.search, worker->page->is_start);
+    if (text_checks_want(&worker->crawler->texts, worker->page))
+        search_want_text(worker->pages.search);
+    return true;
+}
+
+static int take_body(const char *bytes, size_t n, void *arg)
+{
+    struct search *search = ((struct worker *)arg)->pages.search;
+    int rc = search_feed(search, bytes, n);
+
+    return rc == 0 && search_is_ignored(search) ? 1 : rc;
+}
+
+struct request_reader page_reader(struct worker *worker)
+{
+    return (struct request_reader){wants_body, take_body, worker, NULL};
+}

@@ -1,0 +1,143 @@
+/* starts.c - see starts.h */
+#include "starts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A start is fetched even if a rule excludes it. Paths: enqueue_paths(). */
+static int add_start(struct crawler *crawler, const char *url)
+{
+    bool is_new;
+    struct target *target;
+
+    if (strstr(url, "://") == NULL)
+        return 0;
+    target = targets_get(&crawler->targets, url, 0, &is_new);
+    if (target == NULL)
+        return -ENOMEM;
+    target->is_wanted = true;
+    return site_add(&crawler->enqueuer.site, url);
+}
+
+/* The URL is one of the starts. */
+static int mark_sitemap(struct crawler *crawler, const char *url)
+{
+    bool is_new;
+    struct target *target = strstr(url, "://") != NULL
+                                ? targets_get(&crawler->targets, url, 0, &is_new)
+                                : NULL;
+
+    if (target == NULL)
+        return strstr(url, "://") != NULL ? -ENOMEM : 0;
+    target->is_sitemap = true;
+    return 0;
+}
+
+int starts_add(struct crawler *crawler)
+{
+    const struct options *options = crawler->options;
+    int rc = 0;
+
+    for (size_t i = 0; i < options->starts.count && rc == 0; i++)
+        rc = add_start(crawler, options->starts.at[i]);
+    for (size_t i = 0; i < options->sitemaps.count && rc == 0; i++)
+        rc = mark_sitemap(crawler, options->sitemaps.at[i]);
+    return rc;
+}
+
+/* ---- files and folders ------------------------------------------------------------- */
+
+static bool is_named_as_sitemap(const struct options *options, const char *path)
+{
+    for (size_t i = 0; i < options->sitemaps.count; i++)
+        if (strcmp(options->sitemaps.at[i], path) == 0)
+            return true;
+    return false;
+}
+
+static int enqueue_path(const char *path, int failure, void *arg)
+{
+    struct crawler *crawler = arg;
+    char *url = local_url(path);
+    struct target *target;
+    bool is_new;
+    int rc;
+
+    if (url == NULL)
+        return -ENOMEM;
+    target = targets_get(&crawler->targets, url, 0, &is_new);
+    free(url);
+    if (target == NULL)
+        return -ENOMEM;
+    if (!is_new)
+        return 0;
+    target->is_start = true;
+    target->is_sitemap = is_named_as_sitemap(crawler->options, path);
+    rc = verdicts_want(&crawler->verdicts, target);
+    if (rc == 0 && failure == 0)
+        return enqueue_file(&crawler->enqueuer, target);
+    target->kind = TARGET_FILE;
+    target_set_state(target, TARGET_LEFT_OUT);
+    return rc < 0 ? rc
+                  : verdicts_settle(&crawler->verdicts, target,
+                                    (struct judgement){VERDICT_ERROR, REASON_UNREADABLE},
+                                    strerror(-failure));
+}
+
+/* A file in a folder. */
+static int enqueue_found(const char *path, int failure, void *arg)
+{
+    const struct crawler *crawler = arg;
+
+    if (crawler->options->no_css && local_is_sheet(local_content_type(path)))
+        return 0;
+    return enqueue_path(path, failure, arg);
+}
+
+static int enqueue_path_or_folder(struct crawler *crawler, const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return local_walk(path, enqueue_found, crawler);
+    return enqueue_path(path, 0, crawler);
+}
+
+static bool is_pipe(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
+/* A single start is the root of its links. Several starts, and a pipe, have the working
+   directory as root. */
+static int enqueue_paths(struct crawler *crawler)
+{
+    const struct text_list *starts = &crawler->options->starts;
+    int rc = 0;
+
+    for (size_t i = 0; i < starts->count && rc == 0; i++) {
+        if (strstr(starts->at[i], "://") != NULL)
+            continue;
+        if (crawler->local.root_url == NULL)
+            rc = local_init(&crawler->local, crawler->options,
+                            starts->count == 1 && !is_pipe(starts->at[i]) ? starts->at[i]
+                                                                          : ".");
+        if (rc == 0)
+            rc = enqueue_path_or_folder(crawler, starts->at[i]);
+    }
+    return rc;
+}
+
+int starts_enqueue(struct crawler *crawler)
+{
+    size_t count = crawler->targets.count;
+    int rc = 0;
+
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = enqueue_start(&crawler->enqueuer, targets_at(&crawler->targets, i));
+    return rc == 0 ? enqueue_paths(crawler) : rc;
+}

@@ -1,0 +1,39 @@
+/*
+ * worker.h - one of the tasks that fetch: what it knows of the page that it is working
+ * on.
+ */
+#ifndef CRAWLER_WORKER_H
+#define CRAWLER_WORKER_H
+
+#include "../fetch/answer.h"
+#include "crawl.h"
+#include "page_search.h"
+
+/* It has more members than one step needs, because each step leaves results for the
+   next. */
+struct worker {
+    struct crawler *crawler;
+    enum frontier_class class;
+    struct page_search pages;
+    const struct target *page; /* the page that is fetched */
+    const struct store_page
+        *saved; /* its answer, if that is from a saved crawl; or NULL */
+    const struct saved_urls *saved_urls; /* of that crawl */
+    int64_t asked_ns, duration_ns;       /* the last request: when, and how long */
+    bool wants_body; /* page->wants_body at the request; a link may set that meanwhile */
+    bool reopens;    /* its redirect closes a loop that is fetched once more */
+    bool is_rested;  /* its host had no request for a while before */
+    int problem; /* why the page could not be searched: page_search_end(); 0: nothing */
+    const char *flaw; /* why the search ended early; or NULL */
+};
+
+/* Report the answer of a page, before it is processed. As records_answer(). */
+int worker_report_answer(const struct worker *worker, const struct target *page,
+                         const struct answer *answer);
+
+/* Task bodies, with the crawler as argument: fetch targets of a class until the
+   frontier is empty. 0, -ECANCELED, -ENOMEM, or the failure of a sink or a file. */
+COIL_SUSPENDS int worker_run_site(void *crawler);
+COIL_SUSPENDS int worker_run_external(void *crawler);
+
+#endif

@@ -1,0 +1,70 @@
+/* summary.c - see summary.h */
+#include "summary.h"
+
+/* The bit of a verdict in `counted`. Verdicts of fragments have a bit each. The others
+   are verdicts of the page, which has one of them. */
+static uint8_t counted_bit(enum verdict verdict)
+{
+    switch (verdict) {
+    case VERDICT_FRAGMENT:
+        return 1;
+    case VERDICT_TEXT:
+        return 2;
+    case VERDICT_SKIPPED:
+        return 4;
+    case VERDICT_UNCHECKED:
+        return 8;
+    default:
+        return 16;
+    }
+}
+
+/* Return true for the first target of its URL that has this verdict. */
+static bool is_first_of_url(const struct verdicts *verdicts, const struct target *target)
+{
+    struct known *page = targets_known(verdicts->targets, target->page);
+    uint8_t bit = counted_bit(target->verdict);
+    bool is_first = (page->counted & bit) == 0;
+
+    page->counted |= bit;
+    return is_first;
+}
+
+/* Links to a known finding that the baseline lacks, as far as they are stored. */
+static size_t count_new_links(const struct verdicts *verdicts,
+                              const struct target *target)
+{
+    const struct reference *reference =
+        references_of(&verdicts->references, verdicts->targets, target);
+    size_t n = 0;
+
+    for (; reference != NULL;
+         reference = references_at(&verdicts->references, reference->before))
+        n += reference_is_told(reference, target);
+    return n;
+}
+
+static void count_target(struct verdicts *verdicts, const struct target *target)
+{
+    struct record_summary *summary = &verdicts->summary;
+    size_t links = targets_known(verdicts->targets, target)->reference_count;
+
+    summary->urls += target->fragment_at == 0;
+    if (!target->is_wanted)
+        return;
+    summary->targets++;
+    summary->verdict_urls[target->verdict] += is_first_of_url(verdicts, target);
+    summary->verdict_links[target->verdict] += links;
+    if (!judge_fails(verdicts->options, target->verdict) ||
+        (target->is_known && !targets_known(verdicts->targets, target)->has_new))
+        return;
+    verdicts->summary.findings++;
+    summary->finding_links +=
+        target->is_known ? count_new_links(verdicts, target) : links;
+}
+
+void summary_count(struct verdicts *verdicts)
+{
+    for (size_t i = 0; i < verdicts->targets->count; i++)
+        count_target(verdicts, targets_at(verdicts->targets, i));
+}
