@@ -1,0 +1,54 @@
+/*
+ * crawler.h - the crawler as a library: options in, records out.
+ *
+ *     struct record_sink sink = {.page = on_page, .verdict = on_verdict, .arg = &mine};
+ *     struct crawl *crawl;
+ *     int rc = crawl_create(&sink, &crawl);
+ *
+ *     if (rc == 0)
+ *         rc = crawl_set(crawl, "max-depth", "2");
+ *     if (rc == 0)
+ *         rc = crawl_add_start(crawl, "http://example.org/");
+ *     if (rc == 0)
+ *         rc = crawl_run(crawl);              // in a task
+ *     if (rc < 0)
+ *         fprintf(stderr, "%s\n", crawl_message(crawl));
+ *     crawl_destroy(crawl);
+ *
+ * This is the header for programs. It is not installed, because it may still change. Call
+ * curl_global_init() before the first crawl. docs/design/crawler.md describes the inside.
+ */
+#ifndef CRAWLER_CRAWLER_H
+#define CRAWLER_CRAWLER_H
+
+#include "verdict/record.h"
+
+#include <coil/base.h>
+
+struct crawl;
+
+/* Create a crawl whose records go to the functions of `sink`, which is copied. 0 or -ENOMEM.
+   Destroy it afterwards; it may run once. */
+int crawl_create(const struct record_sink *sink, struct crawl **out);
+
+/* NULL is accepted. */
+void crawl_destroy(struct crawl *crawl);
+
+/* Set an option of coil-crawl by its long name, without "--". NULL is the value of options
+   that have none. crawl_run() checks it. No configuration file is read. 0 or -ENOMEM. */
+int crawl_set(struct crawl *crawl, const char *option, const char *value);
+
+/* Add a URL, a file or a folder at which the crawl starts. 0 or -ENOMEM. */
+int crawl_add_start(struct crawl *crawl, const char *start);
+
+/*
+ * Crawl, and call the sink for each record; the last one is the summary. A page that fails
+ * is a record, so the result is 0. Fails with -EINVAL for an option that is wrong,
+ * -ECANCELED, -ENOMEM, or what a function of the sink has returned.
+ */
+COIL_SUSPENDS int crawl_run(struct crawl *crawl);
+
+/* Why the crawl failed; "" if it did not. Valid until crawl_destroy(). */
+const char *crawl_message(const struct crawl *crawl);
+
+#endif

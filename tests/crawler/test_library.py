@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""The crawler as a library: crawl-site uses crawler/crawler.h, and nothing else of crawler/.
+
+    test_library.py CRAWL_SITE [TEST...]
+"""
+import subprocess
+import sys
+
+from check import contains, equal, run_tests
+from server import Site, page
+
+
+def crawl_site(*arguments):
+    """The exit status and the lines of crawl-site."""
+    done = subprocess.run([sys.argv[1], *arguments], stdout=subprocess.PIPE, text=True, timeout=60)
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_records_of_a_site():
+    with Site({"/": page("/a", "/gone"), "/a": page("/")}) as site:
+        status, lines = crawl_site(site.url)
+        lines = sorted(line.replace(site.url, "/") for line in lines)
+    equal(status, 0)
+    equal(lines, ["page / 200 2", "page /a 200 1", "page /gone 404 0", "summary 2 3 1",
+                  "verdict / ok", "verdict /a ok", "verdict /gone broken"])
+
+
+def test_options_are_those_of_the_command():
+    with Site({"/": page("/a"), "/a": page("/b"), "/b": page()}) as site:
+        status, lines = crawl_site("max-depth=1", site.url)
+        equal(site.requests, ["/", "/a"])
+    equal(status, 0)
+    contains("\n".join(lines), "verdict " + site.url + "b skipped")
+
+
+def test_a_wrong_option_has_a_message():
+    status, lines = crawl_site("max-depth=deep", "http://h/")
+    equal(status, 1)
+    contains("\n".join(lines), "--max-depth")
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals(), sys.argv[2:]))
