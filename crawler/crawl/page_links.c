@@ -21,8 +21,8 @@
 /* ---- links ------------------------------------------------------------------------- */
 
 /* Report the link. *is_known becomes true if the baseline has it. */
-static int tell(struct finding *finding, const struct link *link, const char *target,
-                const char *fragment, bool *is_known)
+static int report_link(struct finding *finding, const struct link *link,
+                       const char *target, const char *fragment, bool *is_known)
 {
     struct crawler *crawler = finding->pages->crawler;
     int has =
@@ -64,12 +64,13 @@ static struct reference_place place_of(const struct finding *finding,
 }
 
 /* Report the link, and add a reference to its target. */
-static int note(struct finding *finding, const struct link *link, struct target *target,
-                const char *told_target, const char *fragment)
+static int add_link_reference(struct finding *finding, const struct link *link,
+                              struct target *target, const char *told_target,
+                              const char *fragment)
 {
     struct crawler *crawler = finding->pages->crawler;
     struct reference_place place = place_of(finding, link);
-    int rc = tell(finding, link, told_target, fragment, &place.is_known), wanted;
+    int rc = report_link(finding, link, told_target, fragment, &place.is_known), wanted;
 
     if (rc == 0)
         rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
@@ -80,7 +81,7 @@ static int note(struct finding *finding, const struct link *link, struct target 
     return rc == 0 ? wanted : rc;
 }
 
-static bool keeps_links(const struct page_search *pages)
+static bool saves_links(const struct page_search *pages)
 {
     const struct crawler *crawler = pages->crawler;
 
@@ -90,13 +91,13 @@ static bool keeps_links(const struct page_search *pages)
 
 /* Add the link to the page's links in the crawl's file. `number` is that of its URL
    there, or 0. The URL may be NULL. */
-static int keep(struct page_search *pages, const struct search_found *found,
-                bool nofollow, const struct url *url, uint32_t number)
+static int save_link(struct page_search *pages, const struct search_found *found,
+                     bool nofollow, const struct url *url, uint32_t number)
 {
     struct link link = *found->link;
     struct search_found kept = {found->kind, &link, url, 0};
 
-    if (!keeps_links(pages))
+    if (!saves_links(pages))
         return 0;
     link.nofollow = nofollow;
     link_blob_add(&pages->links, &kept, number, url != NULL ? url->href : NULL,
@@ -105,22 +106,22 @@ static int keep(struct page_search *pages, const struct search_found *found,
 }
 
 /* Do the same for a link that is followed: its target has a number, or gets one. */
-static int keep_followed(struct page_search *pages, const struct search_found *found,
-                         bool nofollow, const struct url *url,
-                         const struct target *target)
+static int save_followed_link(struct page_search *pages, const struct search_found *found,
+                              bool nofollow, const struct url *url,
+                              const struct target *target)
 {
     uint32_t number;
 
-    if (!keeps_links(pages))
+    if (!saves_links(pages))
         return 0;
     if (pages->crawler->member != NULL) /* only a file has numbers */
-        return keep(pages, found, nofollow, url, 0);
+        return save_link(pages, found, nofollow, url, 0);
     number = state_number_of(pages->crawler->saving.state, target);
-    return number > 0 ? keep(pages, found, nofollow, url, number) : -ENOMEM;
+    return number > 0 ? save_link(pages, found, nofollow, url, number) : -ENOMEM;
 }
 
 /* Decide about a new page. An old page may have become nearer. */
-static int come_nearer(struct finding *finding, struct target *page)
+static int enqueue_linked_page(struct finding *finding, struct target *page)
 {
     struct crawler *crawler = finding->pages->crawler;
     unsigned depth = finding->page->depth + 1U;
@@ -202,7 +203,7 @@ static int note_one_more(struct finding *finding, const struct search_found *fou
         fragment = decode_fragment(url);
         url->href[url->fragment_at - 1] = '\0';
     }
-    rc = tell(finding, link, url->href, fragment, &place.is_known);
+    rc = report_link(finding, link, url->href, fragment, &place.is_known);
     return rc == 0 ? references_add_unseen(&crawler->verdicts.references,
                                            &crawler->targets, target, &place)
                    : rc;
@@ -215,9 +216,9 @@ static int note_target(struct finding *finding, const struct search_found *found
     int rc;
 
     page->is_sitemap |= found->link->is_sitemap;
-    rc = note(finding, found->link, target, page->url,
-              url->fragment_at > 0 ? decode_fragment(url) : NULL);
-    return rc == 0 && is_followed ? come_nearer(finding, page) : rc;
+    rc = add_link_reference(finding, found->link, target, page->url,
+                            url->fragment_at > 0 ? decode_fragment(url) : NULL);
+    return rc == 0 && is_followed ? enqueue_linked_page(finding, page) : rc;
 }
 
 static int note_web(struct finding *finding, const struct search_found *found)
@@ -236,7 +237,7 @@ static int note_web(struct finding *finding, const struct search_found *found)
     is_new = !targets_find_unseen(&crawler->targets, url.href, url.n, hash, &unseen);
     if (!is_new && directive == NULL &&
         is_one_more(finding, found->link, &url, is_followed, &unseen)) {
-        rc = keep(finding->pages, found, !is_followed, &url, unseen.known->number);
+        rc = save_link(finding->pages, found, !is_followed, &url, unseen.known->number);
         return rc == 0 ? note_one_more(finding, found, &url, &unseen) : rc;
     }
     target = is_new ? targets_get_hashed(&crawler->targets, url.href, url.n, hash,
@@ -244,7 +245,7 @@ static int note_web(struct finding *finding, const struct search_found *found)
                     : unseen.target;
     if (target == NULL)
         return -ENOMEM;
-    rc = keep_followed(finding->pages, found, !is_followed, &url, target);
+    rc = save_followed_link(finding->pages, found, !is_followed, &url, target);
     if (rc == 0)
         rc = note_target(finding, found, &url, target, is_followed);
     if (rc == 0 && is_new && target != target->page)
@@ -292,7 +293,7 @@ static int note_text(struct finding *finding, const struct link *link,
         fragment = decode_fragment(url);
         url->href[fragment_at - 1] = '\0';
     }
-    rc = note(finding, link, target, url != NULL ? text : NULL, fragment);
+    rc = add_link_reference(finding, link, target, url != NULL ? text : NULL, fragment);
     if (rc < 0 || target->verdict != VERDICT_OPEN)
         return rc;
     return verdicts_settle_text(&crawler->verdicts, target, judgement, text, fragment);
@@ -342,7 +343,7 @@ int page_note_url(struct finding *finding, const struct search_found *found)
         return note_outside(finding, found);
     if (is_file || (is_web && url->n <= options->max_url_bytes))
         return note_web(finding, found);
-    rc = keep(finding->pages, found, found->link->nofollow, url, 0);
+    rc = save_link(finding->pages, found, found->link->nofollow, url, 0);
     if (rc < 0)
         return rc;
     if (url_is_mistyped(url->href))
@@ -367,7 +368,7 @@ int page_rebase(const char *reference, struct url *url, void *arg)
 int page_note_no_url(struct finding *finding, const struct search_found *found)
 {
     bool is_long = found->kind != SEARCH_NO_URL;
-    int rc = keep(finding->pages, found, found->link->nofollow, NULL, 0);
+    int rc = save_link(finding->pages, found, found->link->nofollow, NULL, 0);
 
     if (rc < 0)
         return rc;
