@@ -26,10 +26,10 @@ struct explanation {
 };
 
 /* A line of the answer: a word, and what is to be said of it. */
-static void say(FILE *out, const char *about, const char *format, ...)
+static void print_line(FILE *out, const char *about, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void say(FILE *out, const char *about, const char *format, ...)
+static void print_line(FILE *out, const char *about, const char *format, ...)
 {
     va_list arguments;
 
@@ -40,8 +40,8 @@ static void say(FILE *out, const char *about, const char *format, ...)
     fputc('\n', out);
 }
 
-static void say_filter(FILE *out, const struct pattern_list *list, const char *option,
-                       const struct target *target)
+static void print_filters(FILE *out, const struct pattern_list *list, const char *option,
+                          const struct target *target)
 {
     for (size_t i = 0; i < list->count; i++) {
         int rc = pattern_matches(list, i, target->page->url);
@@ -50,40 +50,43 @@ static void say_filter(FILE *out, const struct pattern_list *list, const char *o
         if (!is_of_page)
             rc = pattern_matches(list, i, target->url);
         if (rc != 0 && rc != -ENOMEM)
-            say(out, "filter", "%s '%s' %s%s", option, pattern_text(list, i),
-                rc > 0 ? "matches" : "takes too long", is_of_page ? "" : " the fragment");
+            print_line(out, "filter", "%s '%s' %s%s", option, pattern_text(list, i),
+                       rc > 0 ? "matches" : "takes too long",
+                       is_of_page ? "" : " the fragment");
     }
 }
 
 /* `line` of robots.txt says so; 0: none does. */
-static void say_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
+static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
     if (host->robots != ROBOTS_KNOWN)
-        say(out, "robots.txt", "is not asked for");
+        print_line(out, "robots.txt", "is not asked for");
     else if (host->rules_failure != NULL && host->rules_failure->rc < 0)
-        say(out, "robots.txt", "cannot be fetched, so nothing else is: %s",
-            host->rules_failure->error);
+        print_line(out, "robots.txt", "cannot be fetched, so nothing else is: %s",
+                   host->rules_failure->error);
     else if (host->rules_failure != NULL)
-        say(out, "robots.txt", "%d %s, so nothing else is fetched",
-            host->rules_failure->status, status_name(host->rules_failure->status));
+        print_line(out, "robots.txt", "%d %s, so nothing else is fetched",
+                   host->rules_failure->status, status_name(host->rules_failure->status));
     else if (host->rules == NULL)
-        say(out, "robots.txt", "there is none");
+        print_line(out, "robots.txt", "there is none");
     else if (line > 0)
-        say(out, "robots.txt", "line %u %s it", line, forbids ? "forbids" : "allows");
+        print_line(out, "robots.txt", "line %u %s it", line,
+                   forbids ? "forbids" : "allows");
     else
-        say(out, "robots.txt", "has no rule for it, which allows it");
+        print_line(out, "robots.txt", "has no rule for it, which allows it");
 }
 
-static void say_pace(FILE *out, const struct options *options, const struct host *host)
+static void print_delay(FILE *out, const struct options *options, const struct host *host)
 {
     if (host->delay_ns > 0)
-        say(out, "delay", "%g s between two requests", (double)host->delay_ns / 1e9);
+        print_line(out, "delay", "%g s between two requests",
+                   (double)host->delay_ns / 1e9);
     else
-        say(out, "delay", "none");
+        print_line(out, "delay", "none");
     if (host->headers != NULL && host->headers[0] != NULL)
-        say(out, "headers", "yours are sent");
+        print_line(out, "headers", "yours are sent");
     else if (options->headers.count + options->host_header_count > 0)
-        say(out, "headers", "yours are for other hosts");
+        print_line(out, "headers", "yours are for other hosts");
 }
 
 static const char *manner(const struct target *page, const struct options *options)
@@ -95,7 +98,7 @@ static const char *manner(const struct target *page, const struct options *optio
                : "checked by GET";
 }
 
-static int say_of_host(struct crawler *crawler, const struct target *page, FILE *out)
+static int explain_host(struct crawler *crawler, const struct target *page, FILE *out)
 {
     struct host *host = page->host;
     unsigned line;
@@ -111,22 +114,23 @@ static int say_of_host(struct crawler *crawler, const struct target *page, FILE 
     forbids = robots_txt_forbids(host, page->url, &line);
     if (forbids < 0)
         return forbids;
-    say_rules(out, host, forbids > 0, line);
-    say_pace(out, crawler->options, host);
+    print_rules(out, host, forbids > 0, line);
+    print_delay(out, crawler->options, host);
     if (forbids == 0 && host->rules_failure == NULL)
-        say(out, "so it is", "%s", manner(page, crawler->options));
+        print_line(out, "so it is", "%s", manner(page, crawler->options));
     return 0;
 }
 
-static int say_of_site(struct crawler *crawler, const struct target *target, FILE *out)
+static int explain_site(struct crawler *crawler, const struct target *target, FILE *out)
 {
     int inside = site_has(&crawler->enqueuer.site, target->page->url);
 
     if (inside < 0)
         return inside;
-    say(out, "site", inside ? "yes, it belongs to the site" : "no, it leaves the site");
-    say_filter(out, &crawler->options->exclude, "--exclude", target);
-    say_filter(out, &crawler->options->include, "--include", target);
+    print_line(out, "site",
+               inside ? "yes, it belongs to the site" : "no, it leaves the site");
+    print_filters(out, &crawler->options->exclude, "--exclude", target);
+    print_filters(out, &crawler->options->include, "--include", target);
     return 0;
 }
 
@@ -137,7 +141,7 @@ struct outcome {
     FILE *out;
 };
 
-static int say_redirect(void *arg, const struct record_redirect *redirect)
+static int print_redirect(void *arg, const struct record_redirect *redirect)
 {
     FILE *out = ((struct outcome *)arg)->out;
 
@@ -150,7 +154,7 @@ static int say_redirect(void *arg, const struct record_redirect *redirect)
 }
 
 /* Of the target itself, and not of where it redirects to. */
-static int say_verdict(void *arg, const struct record_verdict *verdict)
+static int print_verdict(void *arg, const struct record_verdict *verdict)
 {
     const struct outcome *outcome = arg;
     const struct target *target = outcome->target;
@@ -170,10 +174,10 @@ static int say_verdict(void *arg, const struct record_verdict *verdict)
     return 0;
 }
 
-static int ask(struct crawler *crawler, struct target *target, FILE *out)
+static int fetch_and_explain(struct crawler *crawler, struct target *target, FILE *out)
 {
     struct target *page = target->page;
-    int rc = say_of_site(crawler, target, out);
+    int rc = explain_site(crawler, target, out);
 
     target->is_wanted = true;
     if (rc == 0)
@@ -181,7 +185,7 @@ static int ask(struct crawler *crawler, struct target *target, FILE *out)
     if (rc == 0 && target != page)
         rc = enqueue_fragment(&crawler->enqueuer, target);
     if (rc == 0 && page->host != NULL)
-        rc = say_of_host(crawler, page, out);
+        rc = explain_host(crawler, page, out);
     if (rc == 0)
         rc = crawler_ask(crawler);
     return rc;
@@ -202,7 +206,7 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
     fputc('\n', outcome->out);
     rc = crawler_open(crawler);
     if (rc == 0)
-        rc = ask(crawler, target, outcome->out);
+        rc = fetch_and_explain(crawler, target, outcome->out);
     crawler_close(crawler);
     return rc;
 }
@@ -213,7 +217,7 @@ static int crawl_for(const struct explanation *explanation, struct options *opti
 {
     struct outcome outcome = {NULL, explanation->out};
     struct record_sink sink = {
-        .redirect = say_redirect, .verdict = say_verdict, .arg = &outcome};
+        .redirect = print_redirect, .verdict = print_verdict, .arg = &outcome};
     const char *url = options->starts.at[0];
     struct crawler crawler;
     int rc;

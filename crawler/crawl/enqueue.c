@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int ask_for(struct enqueuer *enqueuer, struct target *page,
-                   enum frontier_class class)
+static int accept_page(struct enqueuer *enqueuer, struct target *page,
+                       enum frontier_class class)
 {
     page->host = frontier_host(enqueuer->frontier, page->url, class);
     if (page->host == NULL)
@@ -139,7 +139,8 @@ static int leave_out(struct enqueuer *enqueuer, struct target *page, enum reason
                            NULL);
 }
 
-static int place_on_site(struct enqueuer *enqueuer, struct target *page, const char *from)
+static int enqueue_on_site(struct enqueuer *enqueuer, struct target *page,
+                           const char *from)
 {
     int reason = enqueue_reason(enqueuer, page, from);
 
@@ -154,10 +155,10 @@ static int place_on_site(struct enqueuer *enqueuer, struct target *page, const c
         return 0;
     }
     enqueuer->page_count += !page->is_sitemap;
-    return ask_for(enqueuer, page, FRONTIER_SITE);
+    return accept_page(enqueuer, page, FRONTIER_SITE);
 }
 
-static int place_external(struct enqueuer *enqueuer, struct target *page)
+static int enqueue_external(struct enqueuer *enqueuer, struct target *page)
 {
     int reason = enqueue_reason(enqueuer, page, NULL);
 
@@ -169,10 +170,10 @@ static int place_external(struct enqueuer *enqueuer, struct target *page)
                                (struct judgement){VERDICT_OK, REASON_NONE},
                                "was well not long ago");
     }
-    return ask_for(enqueuer, page, FRONTIER_EXTERNAL);
+    return accept_page(enqueuer, page, FRONTIER_EXTERNAL);
 }
 
-static void hold(struct enqueuer *enqueuer, struct target *page)
+static void hold_page(struct enqueuer *enqueuer, struct target *page)
 {
     target_set_state(page, TARGET_HELD);
     page->link = NULL;
@@ -182,7 +183,7 @@ static void hold(struct enqueuer *enqueuer, struct target *page)
         shared_hold(enqueuer->shared, page);
 }
 
-static void unhold(struct enqueuer *enqueuer, struct target *page)
+static void release_held_page(struct enqueuer *enqueuer, struct target *page)
 {
     struct target **at = &enqueuer->undecided.first;
 
@@ -197,7 +198,7 @@ static void unhold(struct enqueuer *enqueuer, struct target *page)
 void enqueue_leased(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)
-        unhold(enqueuer, page);
+        release_held_page(enqueuer, page);
 }
 
 int enqueue_file(struct enqueuer *enqueuer, struct target *file)
@@ -207,7 +208,7 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file)
     file->kind = TARGET_FILE;
     if (excluded != 0)
         return excluded < 0 ? excluded : leave_out(enqueuer, file, REASON_EXCLUDED);
-    return ask_for(enqueuer, file, FRONTIER_SITE);
+    return accept_page(enqueuer, file, FRONTIER_SITE);
 }
 
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from)
@@ -221,17 +222,17 @@ int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *fro
         return inside;
     page->kind = inside ? TARGET_SITE : TARGET_EXTERNAL;
     if (inside)
-        return place_on_site(enqueuer, page, from);
+        return enqueue_on_site(enqueuer, page, from);
     if (enqueuer->undecided.starts_open == 0)
-        return place_external(enqueuer, page);
-    hold(enqueuer, page);
+        return enqueue_external(enqueuer, page);
+    hold_page(enqueuer, page);
     return 0;
 }
 
 int enqueue_start(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)
-        unhold(enqueuer, page);
+        release_held_page(enqueuer, page);
     page->kind = TARGET_SITE;
     page->is_start = true;
     if (is_offline(enqueuer))
@@ -239,7 +240,7 @@ int enqueue_start(struct enqueuer *enqueuer, struct target *page)
     enqueuer->undecided.starts_open +=
         enqueuer->shared == NULL; /* Redis counts the starts of a shared crawl */
     enqueuer->page_count++;
-    return ask_for(enqueuer, page, FRONTIER_SITE);
+    return accept_page(enqueuer, page, FRONTIER_SITE);
 }
 
 int enqueue_held(struct enqueuer *enqueuer)
@@ -248,7 +249,7 @@ int enqueue_held(struct enqueuer *enqueuer)
 
     while (enqueuer->undecided.first != NULL && rc == 0) {
         struct target *page = enqueuer->undecided.first;
-        unhold(enqueuer, page);
+        release_held_page(enqueuer, page);
         rc = enqueue_page(enqueuer, page, NULL);
     }
     return rc;
@@ -262,7 +263,7 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
     if (target_was_accepted(page))
         frontier_add(enqueuer->frontier, page);
     else if (page->state == TARGET_TOO_DEEP && page->verdict == VERDICT_OPEN)
-        return place_on_site(enqueuer, page, NULL);
+        return enqueue_on_site(enqueuer, page, NULL);
     return 0;
 }
 

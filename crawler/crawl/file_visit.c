@@ -31,7 +31,7 @@ struct visiting {
     char message[256];
 };
 
-static int feed(const char *bytes, size_t n, void *search)
+static int feed_search(const char *bytes, size_t n, void *search)
 {
     return search_feed(search, bytes, n);
 }
@@ -105,7 +105,7 @@ static int search_file(struct visiting *visiting)
     }
     if (text_checks_want(&visiting->pages->crawler->texts, visiting->page))
         search_want_text(search);
-    rc = read_file(visiting, limit, feed);
+    rc = read_file(visiting, limit, feed_search);
     if (visiting->failure == -EFBIG) {
         visiting->failure = 0;
         visiting->limit = limit;
@@ -131,7 +131,7 @@ static bool is_to_be_searched(const struct visiting *visiting)
     return local_is_page(content_type) && (page->is_start || page->wants_body);
 }
 
-static int tell_page(const struct visiting *visiting)
+static int report_page(const struct visiting *visiting)
 {
     struct crawler *crawler = visiting->pages->crawler;
     const struct target *page = visiting->page;
@@ -171,7 +171,7 @@ static struct judgement judge_file(struct visiting *visiting)
     }
 }
 
-static int settle(struct visiting *visiting, bool had_ids)
+static int settle_file(struct visiting *visiting, bool had_ids)
 {
     struct crawler *crawler = visiting->pages->crawler;
     struct target *page = visiting->page;
@@ -195,7 +195,7 @@ static int settle(struct visiting *visiting, bool had_ids)
                                : visiting->message);
 }
 
-static int look_into(struct visiting *visiting)
+static int read_or_search(struct visiting *visiting)
 {
     const struct target *page = visiting->page;
 
@@ -239,7 +239,7 @@ int file_visit(struct page_search *pages, struct target *page, int64_t *pause_ns
         rc = fail_without_index(&visiting);
     page->tries += page->tries < UINT8_MAX;
     if (rc == 0)
-        rc = look_into(&visiting);
+        rc = read_or_search(&visiting);
     else if (!is_of_the_crawl(rc))
         visiting.failure = rc;
     if (visiting.failure < 0)
@@ -248,9 +248,9 @@ int file_visit(struct page_search *pages, struct target *page, int64_t *pause_ns
         target_set_state(page, TARGET_DONE);
     if (rc == 0 && page->is_start && page->refetch != REFETCH_IDS &&
         visiting.failure == 0)
-        rc = tell_page(&visiting);
+        rc = report_page(&visiting);
     if (rc == 0)
-        rc = settle(&visiting, had_ids);
+        rc = settle_file(&visiting, had_ids);
     search_cancel(pages->search);
     local_file_finish(&visiting.file);
     return rc;

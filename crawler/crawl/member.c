@@ -32,7 +32,7 @@ static int end_starts(void *arg)
     return enqueue_held(&member->crawler->enqueuer);
 }
 
-static void take(void *arg, struct target *target)
+static void take_leased(void *arg, struct target *target)
 {
     struct member *member = arg;
 
@@ -40,7 +40,7 @@ static void take(void *arg, struct target *target)
 }
 
 /* Decide again about a target, with the facts that other processes have found. */
-static int place(void *arg, const struct lease_url *url)
+static int enqueue_undecided(void *arg, const struct lease_url *url)
 {
     struct member *member = arg;
     struct crawler *crawler = member->crawler;
@@ -98,7 +98,7 @@ static int begin(struct member *member)
     return rc < 0 ? complain_of_name(member, rc) : 0;
 }
 
-static void take_part(struct member *member)
+static void connect_to_crawl(struct member *member)
 {
     struct crawler *crawler = member->crawler;
     const struct options *options = crawler->options;
@@ -112,8 +112,8 @@ static void take_part(struct member *member)
 
     member->callbacks = (struct shared_crawl){.add_origin = add_origin,
                                               .end_starts = end_starts,
-                                              .place = place,
-                                              .take = take,
+                                              .place = enqueue_undecided,
+                                              .take = take_leased,
                                               .arg = member};
     shared_init(&member->shared, &shared);
     targets_set_id_seed(&crawler->targets, member->leases.seeds[2]);
@@ -132,7 +132,7 @@ int member_open(struct member *member, struct crawler *crawler)
     if (rc == 0)
         rc = begin(member);
     if (rc == 0)
-        take_part(member);
+        connect_to_crawl(member);
     return rc;
 }
 

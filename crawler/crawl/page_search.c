@@ -1,5 +1,5 @@
 /* page_search.c - search a page: make targets of its links, and store its ids. */
-#include "page_search.h"
+#include "page_links.h"
 
 #include "../base/array.h"
 #include "../base/text.h"
@@ -10,355 +10,9 @@
 #include "enqueue.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-struct finding {
-    struct page_search *pages;
-    struct target *page;
-    const char *from; /* the page's URL, if the link may be a trap; or NULL */
-    size_t links;
-    bool tells_links;
-    int rc; /* below 0: the failure that ends the crawl */
-};
-
-/* ---- links ------------------------------------------------------------------------- */
-
-/* Report the link. *is_known becomes true if the baseline has it. */
-static int tell(struct finding *finding, const struct link *link, const char *target,
-                const char *fragment, bool *is_known)
-{
-    struct crawler *crawler = finding->pages->crawler;
-    int has =
-        crawler->verdicts.baseline == NULL
-            ? 0
-            : baseline_has_link(crawler->verdicts.baseline, finding->page->url,
-                                target != NULL ? target : link->reference, fragment);
-    struct record_link record = {.page = finding->page->url,
-                                 .text = link->reference,
-                                 .element = link->element,
-                                 .attribute = link->attribute,
-                                 .line = link->place.line,
-                                 .column = link->place.column,
-                                 .target = target,
-                                 .fragment = fragment,
-                                 .is_known = has > 0};
-
-    if (has < 0)
-        return has;
-    *is_known = record.is_known;
-    finding->links++;
-    crawler->verdicts.summary.links++;
-    return records_link(&crawler->verdicts.sinks, &record);
-}
-
-/* A link of a header has line 0, which references do not store. */
-static uint32_t reference_line(const struct link *link)
-{
-    return link->place.line == 0 ? 1 : link->place.line;
-}
-
-static struct reference_place place_of(const struct finding *finding,
-                                       const struct link *link)
-{
-    return (struct reference_place){.page = finding->page,
-                                    .text = link->reference,
-                                    .line = reference_line(link),
-                                    .column = link->place.column};
-}
-
-/* Report the link, and add a reference to its target. */
-static int note(struct finding *finding, const struct link *link, struct target *target,
-                const char *told_target, const char *fragment)
-{
-    struct crawler *crawler = finding->pages->crawler;
-    struct reference_place place = place_of(finding, link);
-    int rc = tell(finding, link, told_target, fragment, &place.is_known), wanted;
-
-    if (rc == 0)
-        rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
-                            &place);
-    wanted = verdicts_want(&crawler->verdicts,
-                           /* even after a failure: other reports have the link */
-                           target);
-    return rc == 0 ? wanted : rc;
-}
-
-static bool keeps_links(const struct page_search *pages)
-{
-    const struct crawler *crawler = pages->crawler;
-
-    return (crawler->saving.state != NULL || crawler->member != NULL) &&
-           !pages->is_replay;
-}
-
-/* Add the link to the page's links in the crawl's file. `number` is that of its URL
-   there, or 0. The URL may be NULL. */
-static int keep(struct page_search *pages, const struct search_found *found,
-                bool nofollow, const struct url *url, uint32_t number)
-{
-    struct link link = *found->link;
-    struct search_found kept = {found->kind, &link, url, 0};
-
-    if (!keeps_links(pages))
-        return 0;
-    link.nofollow = nofollow;
-    link_blob_add(&pages->links, &kept, number, url != NULL ? url->href : NULL,
-                  url != NULL ? url->n : 0);
-    return pages->links.bytes.failed ? -ENOMEM : 0;
-}
-
-/* Do the same for a link that is followed: its target has a number, or gets one. */
-static int keep_followed(struct page_search *pages, const struct search_found *found,
-                         bool nofollow, const struct url *url,
-                         const struct target *target)
-{
-    uint32_t number;
-
-    if (!keeps_links(pages))
-        return 0;
-    if (pages->crawler->member != NULL) /* only a file has numbers */
-        return keep(pages, found, nofollow, url, 0);
-    number = state_number_of(pages->crawler->saving.state, target);
-    return number > 0 ? keep(pages, found, nofollow, url, number) : -ENOMEM;
-}
-
-/* Decide about a new page. An old page may have become nearer. */
-static int come_nearer(struct finding *finding, struct target *page)
-{
-    struct crawler *crawler = finding->pages->crawler;
-    unsigned depth = finding->page->depth + 1U;
-    int rc;
-
-    if (!target_is_decided(page)) {
-        if (page->hops == 0 || depth < page->depth)
-            page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
-        /* it is more than 0 if a chain of redirects was given up before the page */
-        page->hops = 0;
-        return enqueue_page(&crawler->enqueuer, page, finding->from);
-    }
-    rc = enqueue_at_depth(&crawler->enqueuer, page, depth);
-    return rc == 0 && page->hops > 0 ? enqueue_nearer(&crawler->enqueuer, page, 0) : rc;
-}
-
-/* Decode the fragment in `url` itself, which is not needed any more. */
-static char *decode_fragment(const struct url *url)
-{
-    char *fragment = url->href + url->fragment_at;
-
-    fragment[url_decode(fragment, url->n - url->fragment_at)] = '\0';
-    return fragment;
-}
-
-/* Fragments are not checked, so the link leads to the page. Return the hash of its
-   URL. */
-static uint64_t leave_out_fragment(const struct targets *targets, struct url *url)
-{
-    url->n = url->fragment_at - 1;
-    url->href[url->n] = '\0';
-    url->fragment_at = 0;
-    return targets_expect(targets, url->href, url->n);
-}
-
-/* True if a way of that depth does not make the page nearer. */
-static bool is_near_enough(const struct targets *targets, const struct unseen *target,
-                           const struct url *url, unsigned depth)
-{
-    struct unseen page = *target;
-    size_t n = url->fragment_at - 1;
-
-    if (url->fragment_at > 0 &&
-        !targets_find_unseen(targets, url->href, n, targets_expect(targets, url->href, n),
-                             &page))
-        return false;
-    return page.known->is_near && page.known->depth <= depth;
-}
-
-/* True if the link only adds to counts, as most links do. */
-static bool is_one_more(const struct finding *finding, const struct link *link,
-                        const struct url *url, bool is_followed,
-                        const struct unseen *target)
-{
-    const struct crawler *crawler = finding->pages->crawler;
-    const struct known *known = target->known;
-    bool has_references = known->references > 0 || known->is_well ||
-                          crawler->verdicts.references.takes_none;
-
-    if (!known->is_wanted || !has_references || link->is_sitemap ||
-        (crawler->saving.state != NULL && !finding->pages->is_replay &&
-         known->number == 0))
-        return false;
-    return !is_followed ||
-           is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
-}
-
-/* Add a reference without a look at the target: the link has the same URL. */
-static int note_one_more(struct finding *finding, const struct search_found *found,
-                         struct url *url, const struct unseen *target)
-{
-    struct crawler *crawler = finding->pages->crawler;
-    const struct link *link = found->link;
-    struct reference_place place = place_of(finding, link);
-    const char *fragment = NULL;
-    int rc;
-
-    if (url->fragment_at > 0) {
-        fragment = decode_fragment(url);
-        url->href[url->fragment_at - 1] = '\0';
-    }
-    rc = tell(finding, link, url->href, fragment, &place.is_known);
-    return rc == 0 ? references_add_unseen(&crawler->verdicts.references,
-                                           &crawler->targets, target, &place)
-                   : rc;
-}
-
-static int note_target(struct finding *finding, const struct search_found *found,
-                       const struct url *url, struct target *target, bool is_followed)
-{
-    struct target *page = target->page;
-    int rc;
-
-    page->is_sitemap |= found->link->is_sitemap;
-    rc = note(finding, found->link, target, page->url,
-              url->fragment_at > 0 ? decode_fragment(url) : NULL);
-    return rc == 0 && is_followed ? come_nearer(finding, page) : rc;
-}
-
-static int note_web(struct finding *finding, const struct search_found *found)
-{
-    struct crawler *crawler = finding->pages->crawler;
-    struct url url = *found->url;
-    bool is_followed = !(found->link->nofollow || finding->pages->nofollow), is_new;
-    const char *directive = text_checks_directive(found->link->reference);
-    uint64_t hash = found->mark;
-    struct unseen unseen;
-    struct target *target;
-    int rc;
-
-    if (crawler->options->fragments == FRAGMENTS_NONE && url.fragment_at > 0)
-        hash = leave_out_fragment(&crawler->targets, &url);
-    is_new = !targets_find_unseen(&crawler->targets, url.href, url.n, hash, &unseen);
-    if (!is_new && directive == NULL &&
-        is_one_more(finding, found->link, &url, is_followed, &unseen)) {
-        rc = keep(finding->pages, found, !is_followed, &url, unseen.known->number);
-        return rc == 0 ? note_one_more(finding, found, &url, &unseen) : rc;
-    }
-    target = is_new ? targets_get_hashed(&crawler->targets, url.href, url.n, hash,
-                                         url.fragment_at, &is_new)
-                    : unseen.target;
-    if (target == NULL)
-        return -ENOMEM;
-    rc = keep_followed(finding->pages, found, !is_followed, &url, target);
-    if (rc == 0)
-        rc = note_target(finding, found, &url, target, is_followed);
-    if (rc == 0 && is_new && target != target->page)
-        rc = enqueue_fragment(&crawler->enqueuer, target);
-    if (rc == 0 && directive != NULL && is_followed)
-        rc = text_checks_add(&crawler->texts, finding->page, found->link, target->page,
-                             directive);
-    targets_remember(&crawler->targets, target);
-    return rc;
-}
-
-/* A long text is cut, and a hash distinguishes it from other texts. */
-static struct target *target_of_text(struct crawler *crawler, const char *text, size_t n,
-                                     size_t fragment_at)
-{
-    size_t limit = crawler->options->max_url_bytes;
-    struct target *target;
-    bool is_new;
-    char *cut;
-
-    if (n <= limit)
-        return targets_get(&crawler->targets, text, fragment_at, &is_new);
-    if (asprintf(&cut, "%.*s...%016" PRIx64, (int)limit, text,
-                 targets_hash_id(&crawler->targets, text, n)) < 0)
-        return NULL;
-    target = targets_get(&crawler->targets, cut, 0, &is_new);
-    free(cut);
-    return target;
-}
-
-/* A link that is not followed has a target of its own, which is settled at once. */
-static int note_text(struct finding *finding, const struct link *link,
-                     const struct url *url, struct judgement judgement)
-{
-    struct crawler *crawler = finding->pages->crawler;
-    const char *text = url != NULL ? url->href : link->reference, *fragment = NULL;
-    size_t n = url != NULL ? url->n : strlen(text);
-    size_t fragment_at = url != NULL ? url->fragment_at : 0;
-    struct target *target = target_of_text(crawler, text, n, fragment_at);
-    int rc;
-
-    if (target == NULL)
-        return -ENOMEM;
-    if (fragment_at > 0) {
-        fragment = decode_fragment(url);
-        url->href[fragment_at - 1] = '\0';
-    }
-    rc = note(finding, link, target, url != NULL ? text : NULL, fragment);
-    if (rc < 0 || target->verdict != VERDICT_OPEN)
-        return rc;
-    return verdicts_settle_text(&crawler->verdicts, target, judgement, text, fragment);
-}
-
-/* True for a "file:///..." link that leaves the root. Servers and other machines do not
-   have that file. A relative link, "../README.md", may lead out of a folder of a
-   repository. */
-static bool leads_outside(const struct finding *finding, const struct search_found *found)
-{
-    const char *reference = found->link->reference;
-
-    reference += strspn(reference, " \t\r\n\f");
-    return strncasecmp(reference, "file:", 5) == 0 &&
-           local_is_outside(&finding->pages->crawler->local, found->url->href);
-}
-
-/* Make a target of the text "file:/path": other links may lead to the same file by
-   another way. */
-static int note_outside(struct finding *finding, const struct search_found *found)
-{
-    const char *href = found->url->href;
-    bool has_host = strncmp(href, "file:///", strlen("file:///")) != 0;
-    struct url text = {.kind = URL_OTHER};
-    int n, rc;
-
-    n = asprintf(&text.href, "file:%.*s", (int)strcspn(href, "?#") - (has_host ? 5 : 7),
-                 href + (has_host ? 5 : 7));
-    if (n < 0)
-        return -ENOMEM;
-    text.n = (size_t)n;
-    rc = note_text(finding, found->link, &text,
-                   (struct judgement){VERDICT_BROKEN, REASON_OUTSIDE});
-    free(text.href);
-    return rc;
-}
-
-static int note_url(struct finding *finding, const struct search_found *found)
-{
-    const struct url *url = found->url;
-    const struct options *options = finding->pages->crawler->options;
-    bool is_web = url->kind == URL_WEB;
-    bool is_file = url->kind == URL_FILE && finding->page->kind == TARGET_FILE;
-    int rc;
-
-    if (is_file && leads_outside(finding, found))
-        return note_outside(finding, found);
-    if (is_file || (is_web && url->n <= options->max_url_bytes))
-        return note_web(finding, found);
-    rc = keep(finding->pages, found, found->link->nofollow, url, 0);
-    if (rc < 0)
-        return rc;
-    if (url_is_mistyped(url->href))
-        return note_text(finding, found->link, NULL,
-                         (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
-    return note_text(
-        finding, found->link, url,
-        (struct judgement){VERDICT_SKIPPED, is_web ? REASON_LENGTH : REASON_SCHEME});
-}
 
 /* ---- ids --------------------------------------------------------------------------- */
 
@@ -432,29 +86,6 @@ static void expect_soon(uint64_t hash, void *arg)
     targets_expect_soon(&finding->pages->crawler->targets, hash);
 }
 
-/* ---- local files ------------------------------------------------------------------- */
-
-static int rebase(const char *reference, struct url *url, void *arg)
-{
-    struct finding *finding = arg;
-
-    return local_rebase(&finding->pages->crawler->local, reference, url);
-}
-
-/* ---- what is no URL ---------------------------------------------------------------- */
-
-static int note_no_url(struct finding *finding, const struct search_found *found)
-{
-    bool is_long = found->kind != SEARCH_NO_URL;
-    int rc = keep(finding->pages, found, found->link->nofollow, NULL, 0);
-
-    if (rc < 0)
-        return rc;
-    return note_text(finding, found->link, NULL,
-                     is_long ? (struct judgement){VERDICT_SKIPPED, REASON_LENGTH}
-                             : (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
-}
-
 /* ---- a page ------------------------------------------------------------------------ */
 
 static bool tells_links(const struct crawler *crawler, const struct target *page)
@@ -479,9 +110,9 @@ static int on_found(const struct search_found *found, void *arg)
     else if (!finding->tells_links)
         return 0;
     else if (found->kind == SEARCH_URL)
-        finding->rc = note_url(finding, found);
+        finding->rc = page_note_url(finding, found);
     else
-        finding->rc = note_no_url(finding, found);
+        finding->rc = page_note_no_url(finding, found);
     return finding->rc;
 }
 
@@ -556,7 +187,8 @@ int page_search_end(struct page_search *pages, struct target *page,
     struct finding finding = {
         .pages = pages, .page = page, .tells_links = tells_links(pages->crawler, page)};
     struct search_visitor visitor = {on_found, expect, expect_soon,
-                                     page->kind == TARGET_FILE ? rebase : NULL, &finding};
+                                     page->kind == TARGET_FILE ? page_rebase : NULL,
+                                     &finding};
     int rc;
 
     pages->id_count = 0;

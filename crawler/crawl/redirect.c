@@ -19,8 +19,8 @@
 
 /* A start defines the site, and so does the target of its redirect if the hosts are
    related: http://example.org/ often leads to https://www.example.org:8443/. */
-static int place_next(struct enqueuer *enqueuer, const struct target *page,
-                      struct target *next)
+static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,
+                        struct target *next)
 {
     unsigned hops = page->hops + 1U; /* page->hops is at most 251 */
     bool is_near = hops <= enqueuer->options->max_redirects;
@@ -50,8 +50,8 @@ static int place_next(struct enqueuer *enqueuer, const struct target *page,
 }
 
 /* A replay repeats what the earlier run has decided: *reopens. */
-static bool may_ask_again(const struct enqueuer *enqueuer, const struct target *page,
-                          bool reopens)
+static bool may_refetch(const struct enqueuer *enqueuer, const struct target *page,
+                        bool reopens)
 {
     if (enqueuer->frontier->notes_only)
         return reopens;
@@ -61,12 +61,11 @@ static bool may_ask_again(const struct enqueuer *enqueuer, const struct target *
 /* A loop of redirects that sets a cookie may lead elsewhere once the cookie is sent.
    Each page of the loop is fetched once more, beginning with page->next. True if that
    begins. */
-static bool asks_circle_again(struct enqueuer *enqueuer, struct target *page,
-                              bool *reopens)
+static bool refetches_loop(struct enqueuer *enqueuer, struct target *page, bool *reopens)
 {
     struct target *next = page->next;
 
-    *reopens = may_ask_again(enqueuer, page, *reopens) &&
+    *reopens = may_refetch(enqueuer, page, *reopens) &&
                verdicts_reopen_circle(enqueuer->verdicts, page);
     if (!*reopens)
         return false;
@@ -76,8 +75,8 @@ static bool asks_circle_again(struct enqueuer *enqueuer, struct target *page,
     return true;
 }
 
-static int follow(struct enqueuer *enqueuer, struct target *page, struct url *url,
-                  const char *location, bool *reopens)
+static int follow_to_web(struct enqueuer *enqueuer, struct target *page, struct url *url,
+                         const char *location, bool *reopens)
 {
     struct record_redirect record = {page->url, location, page->status, NULL};
     struct target *next;
@@ -96,14 +95,14 @@ static int follow(struct enqueuer *enqueuer, struct target *page, struct url *ur
     record.target = next->url;
     rc = records_redirect(&enqueuer->verdicts->sinks, &record);
     if (rc == 0)
-        rc = place_next(enqueuer, page, next);
+        rc = enqueue_next(enqueuer, page, next);
     if (rc < 0)
         return rc;
     page->next = next;
     if (page->wants_body || (redirect_wanted_fragment(enqueuer->verdicts, page) != NULL &&
                              enqueuer->options->fragments == FRAGMENTS_ALL))
         enqueue_want_ids(enqueuer, next);
-    if (asks_circle_again(enqueuer, page, reopens) && page == next)
+    if (refetches_loop(enqueuer, page, reopens) && page == next)
         return 0;
     rc = verdicts_await_next(enqueuer->verdicts, page);
     if (rc == 0 && !target_is_decided(next))
@@ -112,8 +111,8 @@ static int follow(struct enqueuer *enqueuer, struct target *page, struct url *ur
 }
 
 /* The scheme is not followed, for example a mail address. */
-static int tell_other_scheme(struct enqueuer *enqueuer, const struct target *page,
-                             struct url *url, const char *location)
+static int report_other_scheme(struct enqueuer *enqueuer, const struct target *page,
+                               struct url *url, const char *location)
 {
     struct record_redirect record = {page->url, location, page->status, url->href};
 
@@ -139,8 +138,8 @@ static int fail_redirect(struct enqueuer *enqueuer, struct target *page,
 }
 
 /* The Location is missing, or is not a URL. */
-static int go_nowhere(struct enqueuer *enqueuer, struct target *page,
-                      const char *location)
+static int fail_nowhere(struct enqueuer *enqueuer, struct target *page,
+                        const char *location)
 {
     struct record_redirect record = {page->url, location, page->status, NULL};
     int rc = records_redirect(&enqueuer->verdicts->sinks, &record);
@@ -156,17 +155,17 @@ int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *
     int rc;
 
     if (location == NULL)
-        return go_nowhere(enqueuer, page, NULL);
+        return fail_nowhere(enqueuer, page, NULL);
     rc = whatwg_url_parse(page->url, strlen(page->url), NULL, &base);
     if (rc == 0)
         rc = url_parse(&base, location, &url);
     whatwg_url_finish(&base);
     if (rc == -EINVAL)
-        return go_nowhere(enqueuer, page, location);
+        return fail_nowhere(enqueuer, page, location);
     if (rc == 0 && url.kind == URL_WEB)
-        rc = follow(enqueuer, page, &url, location, reopens);
+        rc = follow_to_web(enqueuer, page, &url, location, reopens);
     else if (rc == 0)
-        rc = tell_other_scheme(enqueuer, page, &url, location);
+        rc = report_other_scheme(enqueuer, page, &url, location);
     if (rc == 0 && url.kind != URL_WEB)
         rc = fail_redirect(enqueuer, page, REASON_REDIRECT_SCHEME, location);
     free(url.href);

@@ -97,7 +97,7 @@ static int process_saved(struct worker *worker, struct target *page,
 
 /* ---- all pages --------------------------------------------------------------------- */
 
-static int put_off(struct replay *replay, int64_t number)
+static int postpone(struct replay *replay, int64_t number)
 {
     if (replay->put_off_count == replay->put_off_capacity &&
         array_grow(&replay->put_off, &replay->put_off_capacity, sizeof *replay->put_off) <
@@ -119,7 +119,7 @@ static struct target *waiting_target(const struct replay *replay,
 }
 
 /* Process the sitemaps of a robots.txt, to which no link need lead. */
-static int take_sitemaps(struct replay *replay, const struct store_page *page)
+static int replay_sitemaps(struct replay *replay, const struct store_page *page)
 {
     const char *url = saved_urls_at(&replay->urls, page->url);
     struct target *rules;
@@ -136,7 +136,8 @@ static int take_sitemaps(struct replay *replay, const struct store_page *page)
 }
 
 /* Return 1 if the page was processed, 0 if it was postponed. */
-static int take_page(struct replay *replay, int64_t number, const struct store_page *page)
+static int replay_page(struct replay *replay, int64_t number,
+                       const struct store_page *page)
 {
     struct target *target;
     int rc;
@@ -145,17 +146,17 @@ static int take_page(struct replay *replay, int64_t number, const struct store_p
     if (++replay->turn % PAGES_A_TURN == 0 && (rc = coil_yield()) < 0)
         return rc;
     if ((page->flags & STORE_SITEMAPS) != 0)
-        return take_sitemaps(replay, page);
+        return replay_sitemaps(replay, page);
     target = waiting_target(replay, page);
     if (target == NULL)
-        return put_off(replay, number);
+        return postpone(replay, number);
     frontier_noted_is_done(&replay->crawler->frontier, target);
     rc = process_saved(replay->worker, target, page, &replay->urls);
     return rc < 0 ? rc : 1;
 }
 
 /* Store the message for a failure of the file. */
-static int complain(const struct replay *replay, int rc, const char *words)
+static int set_complaint(const struct replay *replay, int rc, const char *words)
 {
     if (rc == -ENOMEM || replay->crawler->result.complaint != NULL)
         return rc;
@@ -163,22 +164,23 @@ static int complain(const struct replay *replay, int rc, const char *words)
     return replay->crawler->result.complaint != NULL ? rc : -ENOMEM;
 }
 
-static int take_all(struct replay *replay)
+static int replay_all(struct replay *replay)
 {
     struct store_page page;
     int64_t number = 0;
     int rc;
 
     while ((number = store_next_page(replay->store, number, &page)) > 0) {
-        rc = take_page(replay, number, &page);
+        rc = replay_page(replay, number, &page);
         if (rc < 0)
             return rc;
     }
-    return number < 0 ? complain(replay, (int)number, store_message(replay->store)) : 0;
+    return number < 0 ? set_complaint(replay, (int)number, store_message(replay->store))
+                      : 0;
 }
 
 /* Return the number of pages that were processed. */
-static int take_put_off(struct replay *replay)
+static int replay_postponed(struct replay *replay)
 {
     size_t count = replay->put_off_count;
     struct store_page page;
@@ -191,8 +193,8 @@ static int take_put_off(struct replay *replay)
         int64_t found = store_next_page(replay->store, number - 1, &page);
 
         if (found < 0)
-            return complain(replay, (int)found, store_message(replay->store));
-        rc = found == number ? take_page(replay, number, &page) : 0;
+            return set_complaint(replay, (int)found, store_message(replay->store));
+        rc = found == number ? replay_page(replay, number, &page) : 0;
         if (rc < 0)
             return rc;
         digested += rc;
@@ -201,7 +203,7 @@ static int take_put_off(struct replay *replay)
 }
 
 /* Store the number of a URL with its target, if the crawl knows it. */
-static void keep_number(const struct targets *targets, const char *url, uint32_t number)
+static void store_number(const struct targets *targets, const char *url, uint32_t number)
 {
     size_t n = strlen(url);
     struct unseen target;
@@ -211,7 +213,7 @@ static void keep_number(const struct targets *targets, const char *url, uint32_t
 }
 
 /* URLs keep their numbers in pages that are saved from now on. */
-static void keep_numbers(const struct replay *replay)
+static void store_numbers(const struct replay *replay)
 {
     struct crawler *crawler = replay->crawler;
 
@@ -223,7 +225,7 @@ static void keep_numbers(const struct replay *replay)
 
         cold_tend(crawler->targets.all.cold);
         if (url != NULL)
-            keep_number(&crawler->targets, url, (uint32_t)i);
+            store_number(&crawler->targets, url, (uint32_t)i);
     }
 }
 
@@ -232,19 +234,19 @@ static int read_book(struct replay *replay)
 {
     int rc = saved_urls_read(&replay->urls, replay->store, NULL);
 
-    return rc < 0 ? complain(replay, rc, store_message(replay->store)) : rc;
+    return rc < 0 ? set_complaint(replay, rc, store_message(replay->store)) : rc;
 }
 
-static int run(struct replay *replay)
+static int run_replay(struct replay *replay)
 {
     int rc = read_book(replay);
 
     if (rc == 0)
-        rc = take_all(replay);
-    while (rc == 0 && replay->put_off_count > 0 && (rc = take_put_off(replay)) > 0)
+        rc = replay_all(replay);
+    while (rc == 0 && replay->put_off_count > 0 && (rc = replay_postponed(replay)) > 0)
         rc = 0;
     if (rc == 0)
-        keep_numbers(replay);
+        store_numbers(replay);
     return rc;
 }
 
@@ -252,10 +254,10 @@ static int replay_store(struct crawler *crawler, struct store *store,
                         struct worker *worker)
 {
     struct replay replay = {.crawler = crawler, .store = store, .worker = worker};
-    int rc = run(&replay);
+    int rc = run_replay(&replay);
 
     if (rc == -EBADMSG)
-        rc = complain(&replay, rc, "the file of the crawl is damaged");
+        rc = set_complaint(&replay, rc, "the file of the crawl is damaged");
     saved_urls_finish(&replay.urls);
     free(replay.put_off);
     return rc;

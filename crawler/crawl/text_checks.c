@@ -36,7 +36,7 @@ const char *text_checks_directive(const char *reference)
 }
 
 /* On another site, the text is needed if ids are. */
-static bool are_looked_for(const struct text_checks *checks, const struct target *page)
+static bool are_checked(const struct text_checks *checks, const struct target *page)
 {
     const struct options *options = checks->enqueuer->options;
 
@@ -87,8 +87,8 @@ static char *url_of(const struct target *page, const char *directive, size_t *fr
     return text_take(&url);
 }
 
-static int tell_missing(struct text_checks *checks, const struct target *page,
-                        const struct text_check *check)
+static int report_missing(struct text_checks *checks, const struct target *page,
+                          const struct text_check *check)
 {
     /* The links of a baseline have no text fragments. It knows the missing text or
        not. */
@@ -119,12 +119,12 @@ static int tell_missing(struct text_checks *checks, const struct target *page,
     return rc;
 }
 
-static int look_for(struct text_checks *checks, const struct text_page *page,
-                    const struct text_check *check)
+static int search_text(struct text_checks *checks, const struct text_page *page,
+                       const struct text_check *check)
 {
     int rc = page_text_has(page->text, check->directive);
 
-    return rc != 0 ? (rc < 0 ? rc : 0) : tell_missing(checks, page->page, check);
+    return rc != 0 ? (rc < 0 ? rc : 0) : report_missing(checks, page->page, check);
 }
 
 /* ---- links ------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static struct target *end_of_chain(struct target *page)
 }
 
 /* A page that was searched already is fetched again for its text. */
-static void ask_for_text(struct text_checks *checks, struct text_page *page)
+static void refetch_for_text(struct text_checks *checks, struct text_page *page)
 {
     struct target *target = page->page;
 
@@ -158,7 +158,7 @@ static int add_check(struct text_checks *checks, struct text_page *page,
         array_grow(&page->checks, &page->capacity, sizeof *page->checks) < 0)
         return -ENOMEM;
     page->checks[page->count++] = *check;
-    return page->text != NULL ? look_for(checks, page, check) : 0;
+    return page->text != NULL ? search_text(checks, page, check) : 0;
 }
 
 int text_checks_add(struct text_checks *checks, const struct target *from,
@@ -172,7 +172,7 @@ int text_checks_add(struct text_checks *checks, const struct target *from,
     struct text_page *wanted;
     int rc;
 
-    if (!are_looked_for(checks, end))
+    if (!are_checked(checks, end))
         return 0;
     check.reference = targets_intern(checks->enqueuer->targets, link->reference,
                                      strlen(link->reference));
@@ -185,7 +185,7 @@ int text_checks_add(struct text_checks *checks, const struct target *from,
     if (rc == 0 && end->kind != TARGET_SITE)
         enqueue_want_ids(checks->enqueuer, end);
     if (rc == 0)
-        ask_for_text(checks, wanted);
+        refetch_for_text(checks, wanted);
     return rc;
 }
 
@@ -211,7 +211,7 @@ int text_checks_take(struct text_checks *checks, const struct target *page, char
     wanted->text = text;
     wanted->was_asked_for = true;
     for (size_t i = 0; i < wanted->count && rc == 0; i++)
-        rc = look_for(checks, wanted, &wanted->checks[i]);
+        rc = search_text(checks, wanted, &wanted->checks[i]);
     checks->kept_bytes += n;
     if (checks->kept_bytes > KEPT_BYTES_MAX) {
         checks->kept_bytes -= n;
@@ -240,7 +240,7 @@ int text_checks_redirect(struct text_checks *checks, struct target *page)
 
     if (wanted == NULL || wanted->count == 0 || page->next == NULL)
         return 0;
-    if (!are_looked_for(checks, end_of_chain(page)))
+    if (!are_checked(checks, end_of_chain(page)))
         return 0;
     next = get_page(checks, end_of_chain(page));
     if (next == NULL)
@@ -251,7 +251,7 @@ int text_checks_redirect(struct text_checks *checks, struct target *page)
         rc = add_check(checks, next, &wanted->checks[i]);
     wanted->count = 0;
     if (rc == 0)
-        ask_for_text(checks, next);
+        refetch_for_text(checks, next);
     return rc;
 }
 

@@ -206,8 +206,8 @@ static int ask_url(struct answer *answer, coil_http_session *session,
     return rc;
 }
 
-static int ask(struct answer *answer, coil_http_session *session,
-               const struct question *question)
+static int send_request(struct answer *answer, coil_http_session *session,
+                        const struct question *question)
 {
     char *own;
     int rc = leave_out_credentials(question->url, &own);
@@ -256,7 +256,7 @@ int answer_get(struct answer *answer, coil_http_session *session,
     rc = coil_scope_enter(&scope, coil_in(question->max_ns));
     if (rc < 0)
         return rc;
-    rc = ask(answer, session, question);
+    rc = send_request(answer, session, question);
     answer->rc = coil_scope_exit(&scope, rc);
     answer->is_late = coil_scope_expired(&scope);
     if (answer->rc >= 0)

@@ -154,8 +154,8 @@ static const char *truncation_of(const struct answer *answer)
 }
 
 /* Asked once, and kept: before anybody says that it is done. */
-static int ask(struct requester *requester, coil_http_session *session,
-               struct question *question, struct answer *answer)
+static int fetch_once(struct requester *requester, coil_http_session *session,
+                      struct question *question, struct answer *answer)
 {
     struct warc_exchange exchange = {.at_ns = 0};
     int rc;
@@ -169,7 +169,7 @@ static int ask(struct requester *requester, coil_http_session *session,
 }
 
 /* Between two requests of one visit. Returns how long that took, or -ECANCELED. */
-static int64_t keep_delay(struct host *host)
+static int64_t wait_for_turn(struct host *host)
 {
     int64_t began = coil_now();
     int rc;
@@ -186,17 +186,17 @@ int request_answer(struct requester *requester, const struct target *page,
     coil_http_session *session = requester->sessions[page->host->class];
     struct question question = question_of(requester, page, reader);
     int64_t received_bytes, paused_ns;
-    int rc = ask(requester, session, &question, answer);
+    int rc = fetch_once(requester, session, &question, answer);
 
     if (rc < 0 || !question.headers_only || !is_worth_a_get(answer))
         return rc;
     received_bytes = answer->received_bytes;
     answer_finish(answer);
-    paused_ns = keep_delay(page->host);
+    paused_ns = wait_for_turn(page->host);
     if (paused_ns < 0)
         return (int)paused_ns;
     question.headers_only = false;
-    rc = ask(requester, session, &question, answer);
+    rc = fetch_once(requester, session, &question, answer);
     answer->received_bytes += received_bytes;
     answer->paused_ns = paused_ns;
     return rc;

@@ -84,8 +84,8 @@ static int resolve(const char *base, const char *location, char **url)
 }
 
 /* A failure to write the archive is reported by the next page. */
-static void archive(struct requester *requester, const char *url,
-                    const struct answer *answer, struct warc_exchange *exchange)
+static void write_to_warc(struct requester *requester, const char *url,
+                          const struct answer *answer, struct warc_exchange *exchange)
 {
     const char *truncated = answer->rc < 0        ? "disconnect"
                             : answer->is_too_long ? "length"
@@ -97,8 +97,9 @@ static void archive(struct requester *requester, const char *url,
 }
 
 /* Take the rules from an answer, or resolve where it redirects to: then *next is set. */
-static int heed(const struct requester *requester, struct host *host, const char *url,
-                const struct answer *answer, const struct rules_text *text, char **next)
+static int parse_or_resolve(const struct requester *requester, struct host *host,
+                            const char *url, const struct answer *answer,
+                            const struct rules_text *text, char **next)
 {
     if (answer->rc < 0)
         return 0;
@@ -111,8 +112,8 @@ static int heed(const struct requester *requester, struct host *host, const char
 
 /* Fetch *url once. Returns 1 if the answer redirects, with *url replaced. The user's
    headers are for this host alone, and --exclude-private is for all other hosts. */
-static int ask(struct requester *requester, struct host *host, char **url,
-               struct answer *answer)
+static int fetch_once(struct requester *requester, struct host *host, char **url,
+                      struct answer *answer)
 {
     const struct options *options = requester->options;
     bool is_of_host = url_is_trusted_as(*url, host->origin);
@@ -134,11 +135,11 @@ static int ask(struct requester *requester, struct host *host, char **url,
         &question);
 
     if (rc == 0)
-        archive(requester, *url, answer, &exchange);
+        write_to_warc(requester, *url, answer, &exchange);
     else
         warc_exchange_finish(&exchange);
     if (rc == 0)
-        rc = heed(requester, host, *url, answer, &text, &next);
+        rc = parse_or_resolve(requester, host, *url, answer, &text, &next);
     free(text.at);
     if (rc < 0 || next == NULL)
         return rc;
@@ -164,7 +165,7 @@ static int get_rules(struct requester *requester, struct host *host,
     for (unsigned i = 0; i <= ROBOTS_REDIRECTS && rc == 1; i++) {
         *is_of_host = url_same_origin(url, host->origin);
         answer_finish(answer);
-        rc = ask(requester, host, &url, answer);
+        rc = fetch_once(requester, host, &url, answer);
     }
     free(url);
     return rc < 0 ? rc : 0;
@@ -188,7 +189,7 @@ static bool is_failure(const struct host *host, const struct answer *answer)
     return answer->status >= 500;
 }
 
-static int keep_failure(struct host *host, const struct answer *answer)
+static int save_failure(struct host *host, const struct answer *answer)
 {
     struct answer *failure = malloc(sizeof *failure);
 
@@ -248,7 +249,7 @@ static int conclude(struct requester *requester, struct host *host,
     host->robots = ROBOTS_KNOWN;
     host->rules_tries = host->rules_refusals = 0;
     host->rules_until_ns = coil_in(RULES_NS);
-    return fails ? keep_failure(host, answer) : 0;
+    return fails ? save_failure(host, answer) : 0;
 }
 
 int robots_txt_get(struct requester *requester, struct host *host)

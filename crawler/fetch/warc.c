@@ -9,14 +9,12 @@
  * joined for the hash, but compressed payloads are not decompressed. Each payload takes
  * some hundred bytes of memory, and its URL.
  */
-#include "warc.h"
+#include "warc_inside.h"
 
 #include "../base/arena.h"
 #include "../base/table.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,38 +23,13 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#define DIGEST_TEXT (32 + 1)              /* SHA-1 in base 32 */
-#define ID_TEXT (sizeof "urn:uuid:" + 36) /* RFC 4122 */
-#define DATE_TEXT sizeof "2026-01-01T00:00:00.000000Z"
-#define GZIP_LEVEL 5
-#define PIECE_BYTES ((size_t)64 * 1024)
-
-/* A payload that is already in the archive. */
-struct seen {
-    char digest[DIGEST_TEXT], id[ID_TEXT], date[DATE_TEXT];
-    const char *url;
-};
-
-struct warc {
-    char *path, *index_path;
-    int fd, index_fd;
-    int64_t end; /* of the archive */
-    z_stream gzip;
-    bool has_gzip;
-    struct text block, line; /* scratch buffers */
-    struct table by_digest;  /* of struct seen */
-    struct arena arena;
-    int rc; /* the first error */
-};
-
 /* ---- exchanges --------------------------------------------------------------------- */
 
-static int64_t now_ns(void)
+int64_t warc_now_ns(void)
 {
     struct timespec t;
 
@@ -93,7 +66,7 @@ void warc_take(enum coil_http_wire what, const char *bytes, size_t n, void *arg)
 
     switch (what) {
     case COIL_HTTP_WIRE_REQUEST_HEAD:
-        exchange->at_ns = now_ns();
+        exchange->at_ns = warc_now_ns();
         exchange->request.n = 0;
         forget_response(exchange);
         text_add(&exchange->request, bytes, n);
@@ -208,7 +181,7 @@ static void put_text(struct text *text, const char *s)
     text_add(text, s, strlen(s));
 }
 
-static int write_all(int fd, const void *bytes, size_t n)
+int warc_write_all(int fd, const void *bytes, size_t n)
 {
     const char *at = bytes;
 
@@ -241,7 +214,7 @@ static int write_record(struct warc *warc)
         warc->gzip.avail_out = sizeof piece;
         code = deflate(&warc->gzip, Z_FINISH);
         n = sizeof piece - warc->gzip.avail_out;
-        rc = code == Z_STREAM_ERROR ? -EIO : write_all(warc->fd, piece, n);
+        rc = code == Z_STREAM_ERROR ? -EIO : warc_write_all(warc->fd, piece, n);
         end += (int64_t)n;
     }
     if (rc == 0)
@@ -251,12 +224,12 @@ static int write_record(struct warc *warc)
     return rc;
 }
 
-static void make_id(char *id)
+void warc_make_id(char *id)
 {
     unsigned char b[16] = {0};
 
     if (getrandom(b, sizeof b, 0) != sizeof b)
-        memcpy(b, &(int64_t){now_ns()}, sizeof(int64_t));
+        memcpy(b, &(int64_t){warc_now_ns()}, sizeof(int64_t));
     b[6] = (b[6] & 0x0f) | 0x40;
     b[8] = (b[8] & 0x3f) | 0x80;
     snprintf(
@@ -266,7 +239,7 @@ static void make_id(char *id)
         b[13], b[14], b[15]);
 }
 
-static void make_date(int64_t at_ns, char *date)
+void warc_make_date(int64_t at_ns, char *date)
 {
     time_t seconds = at_ns / 1000000000;
     struct tm tm;
@@ -276,17 +249,6 @@ static void make_date(int64_t at_ns, char *date)
     n = strftime(date, DATE_TEXT, "%Y-%m-%dT%H:%M:%S", &tm);
     snprintf(date + n, DATE_TEXT - n, ".%06dZ", (int)(at_ns / 1000 % 1000000));
 }
-
-struct record {
-    const char *type, *id, *date, *url, *content_type;
-    const char *block;
-    size_t n;
-    const char *payload_digest; /* NULL: no payload */
-    const char *truncated;
-    const char *concurrent_to; /* the id of another record */
-    const char *profile;       /* for revisit records */
-    const struct seen *refers_to;
-};
 
 static void put_field(struct text *text, const char *name, const char *value,
                       const char *before, const char *behind)
@@ -298,7 +260,7 @@ static void put_field(struct text *text, const char *name, const char *value,
     text_print(text, "%s\r\n", behind);
 }
 
-static int serialize_record(struct warc *warc, const struct record *record)
+int warc_serialize_record(struct warc *warc, const struct record *record)
 {
     struct text *text = &warc->block;
     char block_digest[DIGEST_TEXT];
@@ -328,155 +290,6 @@ static int serialize_record(struct warc *warc, const struct record *record)
     text_add(text, record->block, record->n);
     text_print(text, "\r\n\r\n");
     return write_record(warc);
-}
-
-/* ---- the index --------------------------------------------------------------------- */
-
-/*
- * Return the length of a prefix like "www." or "www2.". Most sites answer with and
- * without it.
- */
-static size_t www_length(const char *host, size_t n)
-{
-    size_t digits;
-
-    if (n < 4 || strncasecmp(host, "www", 3) != 0)
-        return 0;
-    digits = strspn(host + 3, "0123456789");
-    return 3 + digits < n && host[3 + digits] == '.' ? 4 + digits : 0;
-}
-
-static void put_host_key(struct text *text, const char *host, size_t n)
-{
-    size_t skipped = www_length(host, n), end = n;
-
-    if (host[0] == '[') {
-        text_add_lower(text, host, n);
-        return;
-    }
-    while (end > skipped) {
-        size_t begin_archive = end;
-        while (begin_archive > skipped && host[begin_archive - 1] != '.')
-            begin_archive--;
-        text_add_lower(text, host + begin_archive, end - begin_archive);
-        end = begin_archive > skipped ? begin_archive - 1 : begin_archive;
-        if (begin_archive > skipped)
-            text_add(text, ",", 1);
-    }
-}
-
-struct argument {
-    const char *at;
-    size_t n;
-};
-
-static int compare_arguments(const void *a, const void *b)
-{
-    const struct argument *x = a, *y = b;
-    size_t n = x->n < y->n ? x->n : y->n;
-    int order = strncasecmp(x->at, y->at, n);
-
-    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
-}
-
-/* Append the arguments of the query, sorted, so that their order does not matter. */
-static void put_query_key(struct text *text, const char *query)
-{
-    struct argument arguments[256];
-    size_t count = 0;
-
-    while (*query != '\0' && count < 256) {
-        size_t n = count == 255 ? strlen(query) : strcspn(query, "&");
-        arguments[count++] = (struct argument){query, n};
-        query += n + (query[n] != '\0');
-    }
-    qsort(arguments, count, sizeof arguments[0], compare_arguments);
-    for (size_t i = 0; i < count; i++) {
-        text_add(text, i == 0 ? "?" : "&", 1);
-        text_add_lower(text, arguments[i].at, arguments[i].n);
-    }
-}
-
-void warc_put_key(struct text *text, const char *url)
-{
-    const char *host = strstr(url, "://"), *at;
-    size_t n, path_n;
-
-    host = host != NULL ? host + 3 : url;
-    n = strcspn(host, "/?#");
-    at = memchr(host, '@', n);
-    if (at != NULL) {
-        n -= (size_t)(at + 1 - host);
-        host = at + 1;
-    }
-    path_n = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
-    if (path_n > n)
-        path_n = n;
-    put_host_key(text, host, path_n);
-    text_add(text, host + path_n, n - path_n); /* the port */
-    text_add(text, ")", 1);
-    at = host + n;
-    path_n = strcspn(at, "?#");
-    if (path_n > 1 && at[path_n - 1] == '/')
-        text_add_lower(text, at, path_n - 1);
-    else if (path_n == 0)
-        text_add(text, "/", 1);
-    else
-        text_add_lower(text, at, path_n);
-    if (at[path_n] == '?')
-        put_query_key(text, at + path_n + 1);
-}
-
-/* Append a JSON string. Invalid UTF-8, for example in a header, is treated as Latin-1. */
-static void put_json(struct text *text, const char *s, size_t n)
-{
-    size_t length;
-
-    for (size_t i = 0; i < n; i += length) {
-        unsigned char c = (unsigned char)s[i];
-        bool is_valid;
-
-        length = text_utf8_length(s + i, n - i, &is_valid);
-        if (is_valid && c >= ' ' && c != 0x7f && c != '"' && c != '\\') {
-            text_add(text, s + i, length);
-            continue;
-        }
-        length = 1;
-        if (c == '"' || c == '\\')
-            text_print(text, "\\%c", c);
-        else
-            text_print(text, "\\u%04x", c);
-    }
-}
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
-static int write_line(struct warc *warc, const struct record *record, const char *mime,
-                      size_t mime_n, int status, int64_t begin_archive)
-{
-    struct text *line = &warc->line;
-
-    line->n = 0;
-    line->failed = false;
-    warc_put_key(line, record->url);
-    text_print(line, " %.4s%.2s%.2s%.2s%.2s%.2s {\"url\": \"", record->date,
-               record->date + 5, record->date + 8, record->date + 11, record->date + 14,
-               record->date + 17);
-    put_json(line, record->url, strlen(record->url));
-    text_print(line, "\", \"mime\": \"");
-    put_json(line, mime, mime_n);
-    text_print(line,
-               "\", \"status\": \"%d\", \"digest\": \"sha1:%s\", \"length\": \"%" PRId64
-               "\", \"offset\": \"%" PRId64 "\", \"filename\": \"",
-               status, record->payload_digest, warc->end - begin_archive, begin_archive);
-    put_json(line, name_of(warc->path), strlen(name_of(warc->path)));
-    text_print(line, "\"}\n");
-    return line->failed ? -ENOMEM : write_all(warc->index_fd, line->at, line->n);
 }
 
 /* ---- a request and its response ---------------------------------------------------- */
@@ -525,7 +338,7 @@ static void make_revisit(struct record *record, const struct seen *seen, int sta
 static int write_response(struct warc *warc, struct record *record,
                           const struct warc_exchange *exchange)
 {
-    int64_t begin_archive = warc->end;
+    int64_t warc_begin_archive = warc->end;
     int status = status_of(exchange), rc;
     size_t payload_n = exchange->response.n - exchange->head_n, mime_n;
     struct seen *seen = payload_n > 0 && record->truncated == NULL
@@ -542,11 +355,13 @@ static int write_response(struct warc *warc, struct record *record,
         mime = n > 0 ? mime : "unk";
         mime_n = n > 0 ? n : 3;
     }
-    rc = serialize_record(warc, record);
+    rc = warc_serialize_record(warc, record);
     if (rc == 0 && seen == NULL && payload_n > 0 && record->truncated == NULL &&
         table_get(&warc->by_digest, record->payload_digest) == NULL)
         rc = add_seen(warc, record);
-    return rc == 0 ? write_line(warc, record, mime, mime_n, status, begin_archive) : rc;
+    return rc == 0
+               ? warc_write_line(warc, record, mime, mime_n, status, warc_begin_archive)
+               : rc;
 }
 
 /* The request is written first, because the index points to the end of the response. */
@@ -575,11 +390,11 @@ static int write_exchange(struct warc *warc, const char *url,
                          exchange->response.n - exchange->head_n, is_chunked(exchange),
                          payload);
 
-    make_id(id);
-    make_id(request_id);
-    make_date(exchange->at_ns, date);
+    warc_make_id(id);
+    warc_make_id(request_id);
+    warc_make_date(exchange->at_ns, date);
     if (rc == 0)
-        rc = serialize_record(warc, &request);
+        rc = warc_serialize_record(warc, &request);
     return rc == 0 ? write_response(warc, &response, exchange) : rc;
 }
 
@@ -615,287 +430,4 @@ int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
     }
     free(shown);
     return warc->rc;
-}
-
-/* ---- open and close ---------------------------------------------------------------- */
-
-static int set_message(char **message, const char *path, const char *what, int rc)
-{
-    if (asprintf(message, "%s: %s", path, what != NULL ? what : strerror(-rc)) < 0)
-        *message = NULL;
-    return rc;
-}
-
-static int open_file(const char *path, int *fd, char **message)
-{
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (*fd < 0)
-        return set_message(message, path, NULL, -errno);
-    if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
-        return set_message(message, path, "another process is writing to it", -EBUSY);
-    return 0;
-}
-
-/*
- * Map a file into memory; *at is NULL if it is empty. Returns its length or a negative
- * errno.
- */
-static int64_t map_file(int fd, char **at)
-{
-    struct stat info;
-
-    *at = NULL;
-    if (fstat(fd, &info) < 0)
-        return -errno;
-    if (info.st_size == 0)
-        return 0;
-    *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (*at != MAP_FAILED)
-        return info.st_size;
-    *at = NULL;
-    return -errno;
-}
-
-/*
- * Return a number from a line of the index, or 0. `name` begins with a quote, so that it
- * cannot match inside a string, where quotes are escaped.
- */
-static int64_t number_of(const char *line, size_t n, const char *name)
-{
-    const char *at = memmem(line, n, name, strlen(name));
-
-    return at != NULL ? strtoll(at + strlen(name), NULL, 10) : 0;
-}
-
-/*
- * Return where the last indexed record ends in the archive. *lines_n is where the last
- * line ends.
- */
-static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
-{
-    const char *begin_archive = at, *end = at + n, *line_end;
-    int64_t last = 0;
-
-    while ((line_end = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        size_t line_n = (size_t)(line_end - at);
-        int64_t behind = number_of(at, line_n, "\", \"offset\": \"") +
-                         number_of(at, line_n, "\", \"length\": \"");
-        last = behind > last ? behind : last;
-        at = line_end + 1;
-    }
-    *lines_n = (size_t)(at - begin_archive);
-    return last;
-}
-
-/*
- * Truncate the archive after its last indexed record, and the index after its last
- * complete line.
- */
-static int find_end(struct warc *warc, char **message)
-{
-    size_t lines_n = 0;
-    char *index;
-    struct stat info;
-    int64_t n = map_file(warc->index_fd, &index);
-
-    if (n < 0)
-        return set_message(message, warc->index_path, NULL, (int)n);
-    if (n > 0) {
-        warc->end = end_of_lines(index, (size_t)n, &lines_n);
-        munmap(index, (size_t)n);
-    }
-    if (fstat(warc->fd, &info) < 0)
-        return set_message(message, warc->path, NULL, -errno);
-    if (info.st_size < warc->end)
-        return set_message(message, warc->path, "it is shorter than its index says",
-                           -EINVAL);
-    if (ftruncate(warc->fd, warc->end) < 0 || lseek(warc->fd, 0, SEEK_END) < 0)
-        return set_message(message, warc->path, NULL, -errno);
-    if (ftruncate(warc->index_fd, (off_t)lines_n) < 0 ||
-        lseek(warc->index_fd, 0, SEEK_END) < 0)
-        return set_message(message, warc->index_path, NULL, -errno);
-    return 0;
-}
-
-static int truncate_files(struct warc *warc, char **message)
-{
-    if (ftruncate(warc->fd, 0) < 0)
-        return set_message(message, warc->path, NULL, -errno);
-    if (ftruncate(warc->index_fd, 0) < 0)
-        return set_message(message, warc->index_path, NULL, -errno);
-    return 0;
-}
-
-/* Write the record that names the program. */
-static int write_info(struct warc *warc, const char *software)
-{
-    char id[ID_TEXT], date[DATE_TEXT];
-    struct text text = {.at = NULL};
-    struct record record = {.type = "warcinfo",
-                            .id = id,
-                            .date = date,
-                            .content_type = "application/warc-fields"};
-    int rc;
-
-    text_print(&text,
-               "software: %s\r\nformat: WARC File Format 1.1\r\nconformsTo: "
-               "http://iipc.github.io/warc-specifications/specifications/warc-format/"
-               "warc-1.1/\r\n",
-               software);
-    make_id(id);
-    make_date(now_ns(), date);
-    record.block = text.at;
-    record.n = text.n;
-    rc = text.failed ? -ENOMEM : serialize_record(warc, &record);
-    free(text.at);
-    return rc;
-}
-
-static int begin_archive(struct warc *warc, bool goes_on, const char *software,
-                         char **message)
-{
-    int rc = open_file(warc->path, &warc->fd, message);
-
-    if (rc == 0)
-        rc = open_file(warc->index_path, &warc->index_fd, message);
-    if (rc == 0)
-        rc = goes_on ? find_end(warc, message) : truncate_files(warc, message);
-    if (rc < 0)
-        return rc;
-    if (deflateInit2(&warc->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
-        return set_message(message, warc->path, NULL, -ENOMEM);
-    warc->has_gzip = true;
-    rc = write_info(warc, software);
-    return rc < 0 ? set_message(message, warc->path, NULL, rc) : 0;
-}
-
-static void destroy_warc(struct warc *warc)
-{
-    if (warc->has_gzip)
-        deflateEnd(&warc->gzip);
-    if (warc->fd >= 0)
-        close(warc->fd);
-    if (warc->index_fd >= 0)
-        close(warc->index_fd);
-    table_finish(&warc->by_digest);
-    arena_finish(&warc->arena);
-    free(warc->block.at);
-    free(warc->line.at);
-    free(warc->path);
-    free(warc->index_path);
-    free(warc);
-}
-
-int warc_open(const char *path, bool goes_on, const char *software, struct warc **out,
-              char **message)
-{
-    struct warc *warc = calloc(1, sizeof *warc);
-    int rc;
-
-    *out = NULL;
-    *message = NULL;
-    if (warc == NULL)
-        return -ENOMEM;
-    warc->fd = warc->index_fd = -1;
-    warc->path = strdup(path);
-    if (warc->path == NULL || asprintf(&warc->index_path, "%s.cdxj", path) < 0) {
-        warc->index_path = NULL;
-        rc = -ENOMEM;
-    } else {
-        rc = begin_archive(warc, goes_on, software, message);
-    }
-    if (rc < 0)
-        destroy_warc(warc);
-    else
-        *out = warc;
-    return rc;
-}
-
-struct line {
-    const char *at;
-    size_t n;
-};
-
-static int compare_lines(const void *a, const void *b)
-{
-    const struct line *x = a, *y = b;
-    int order = memcmp(x->at, y->at, x->n < y->n ? x->n : y->n);
-
-    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
-}
-
-static int write_sorted(int fd, const char *at, size_t n)
-{
-    const char *end = at + n;
-    size_t count = 0, i = 0;
-    struct line *lines;
-    struct text piece = {.at = NULL};
-    int rc = 0;
-
-    for (const char *p = at; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-        count++;
-    lines = calloc(count + 1, sizeof *lines);
-    if (lines == NULL)
-        return -ENOMEM;
-    for (; i < count; i++) {
-        const char *line_end = memchr(at, '\n', (size_t)(end - at));
-        lines[i] = (struct line){at, (size_t)(line_end + 1 - at)};
-        at = line_end + 1;
-    }
-    qsort(lines, count, sizeof *lines, compare_lines);
-    for (i = 0; rc == 0 && i < count; i++) {
-        text_add(&piece, lines[i].at, lines[i].n);
-        if (piece.n < PIECE_BYTES && i + 1 < count)
-            continue;
-        rc = piece.failed ? -ENOMEM : write_all(fd, piece.at, piece.n);
-        piece.n = 0;
-    }
-    free(piece.at);
-    free(lines);
-    return rc;
-}
-
-/*
- * Sort the index, because readers search it by bisection. The sorted file is written
- * under another name and renamed, so that a complete index always exists.
- */
-static int sort_index(const struct warc *warc)
-{
-    char *sorted_path, *at;
-    int64_t n = map_file(warc->index_fd, &at);
-    int fd, rc;
-
-    if (n <= 0)
-        return (int)n;
-    if (asprintf(&sorted_path, "%s.new", warc->index_path) < 0) {
-        munmap(at, (size_t)n);
-        return -ENOMEM;
-    }
-    fd = open(sorted_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    rc = fd < 0 ? -errno : write_sorted(fd, at, (size_t)n);
-    if (fd >= 0 && close(fd) < 0 && rc == 0)
-        rc = -errno;
-    if (rc == 0 && rename(sorted_path, warc->index_path) < 0)
-        rc = -errno;
-    if (rc < 0)
-        unlink(sorted_path);
-    free(sorted_path);
-    munmap(at, (size_t)n);
-    return rc;
-}
-
-int warc_close(struct warc *warc, char **message)
-{
-    int rc;
-
-    *message = NULL;
-    if (warc == NULL)
-        return 0;
-    rc = warc->rc < 0 ? set_message(message, warc->path, NULL, warc->rc)
-                      : sort_index(warc);
-    if (rc < 0 && warc->rc == 0)
-        rc = set_message(message, warc->index_path, NULL, rc);
-    destroy_warc(warc);
-    return rc;
 }

@@ -11,7 +11,7 @@
  *
  * Where to start reading: frontier_take(), take_job().
  */
-#include "frontier.h"
+#include "host_queue.h"
 
 #include "../scope/robots.h"
 #include "../url/url.h"
@@ -20,146 +20,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* A worker without a job. */
-struct frontier_idle {
-    coil_event event;
-    struct frontier_idle *next;
-    enum frontier_class class;
-};
-
-/* ---- idle workers ------------------------------------------------------------------ */
-
-static void wake_one(struct frontier *frontier, enum frontier_class class)
-{
-    for (struct frontier_idle **at = &frontier->idle; *at != NULL; at = &(*at)->next)
-        if ((*at)->class == class) {
-            struct frontier_idle *idle = *at;
-            *at = idle->next;
-            coil_event_set(&idle->event);
-            return;
-        }
-}
-
-static void wake_all(struct frontier *frontier)
-{
-    struct frontier_idle *idle = frontier->idle;
-
-    frontier->idle = NULL;
-    for (; idle != NULL; idle = idle->next)
-        coil_event_set(&idle->event);
-}
-
-static void forget_idle(struct frontier *frontier, struct frontier_idle *idle)
-{
-    struct frontier_idle **at = &frontier->idle;
-
-    while (*at != NULL && *at != idle)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = idle->next;
-}
-
-bool frontier_has_idle(const struct frontier *frontier, enum frontier_class class)
-{
-    const struct frontier_idle *idle = frontier->idle;
-
-    while (idle != NULL && idle->class != class)
-        idle = idle->next;
-    return idle != NULL;
-}
-
-/* ---- hosts ------------------------------------------------------------------------- */
-
-static bool has_job(const struct host *host)
-{
-    return host->first != NULL && host->robots != ROBOTS_ASKED;
-}
-
-static bool may_be_asked(const struct frontier *frontier, const struct host *host)
-{
-    unsigned limit = host->is_troubled ? 1 : frontier->options.per_host[host->class];
-
-    return has_job(host) && host->in_flight < limit && !host->is_timed;
-}
-
-/* Invariant 3. */
-static int set_timer(struct frontier *frontier)
-{
-    int64_t retry = schedule_first(&frontier->retries);
-    int64_t host = schedule_first(&frontier->waiting);
-    int64_t first = retry < host ? retry : host;
-
-    return first < INT64_MAX ? coil_timer_start(&frontier->timer, first) : 0;
-}
-
-/* Invariants 1 and 2. */
-static int list_if_ready(struct frontier *frontier, struct host *host)
-{
-    int rc;
-
-    if (host->is_ready || !may_be_asked(frontier, host))
-        return 0;
-    if (host->next_ns > coil_now()) {
-        rc = schedule_add(&frontier->waiting, host->next_ns, host);
-        host->is_timed = rc == 0;
-        return rc == 0 ? set_timer(frontier) : rc;
-    }
-    host->is_ready = true;
-    host->next_ready = NULL;
-    *frontier->ready_end[host->class] = host;
-    frontier->ready_end[host->class] = &host->next_ready;
-    wake_one(frontier, host->class);
-    return 0;
-}
-
-static struct host *first_ready(struct frontier *frontier, enum frontier_class class)
-{
-    struct host *host = frontier->ready[class];
-
-    frontier->ready[class] = host->next_ready;
-    if (host->next_ready == NULL)
-        frontier->ready_end[class] = &frontier->ready[class];
-    host->is_ready = false;
-    return host;
-}
-
-static struct host *create_host(struct frontier *frontier, const char *origin,
-                                enum frontier_class class)
-{
-    struct host *host = calloc(1, sizeof *host);
-
-    if (host == NULL)
-        return NULL;
-    host->origin = strdup(origin);
-    host->class = class;
-    host->delay_ns = frontier->options.delay_ns;
-    if (class == FRONTIER_SITE && frontier->options.asks_robots &&
-        strncmp(origin, "file:", 5) != 0)
-        host->robots = ROBOTS_WANTED;
-    if (host->origin != NULL && table_add(&frontier->hosts, host->origin, host) == 0)
-        return host;
-    free(host->origin);
-    free(host);
-    return NULL;
-}
-
-struct host *frontier_host(struct frontier *frontier, const char *url,
-                           enum frontier_class class)
-{
-    size_t n = url_origin_length(url);
-    char *origin = strndup(url, n);
-    struct host *host;
-
-    if (origin == NULL)
-        return NULL;
-    host = table_get(&frontier->hosts, origin);
-    if (host == NULL)
-        host = create_host(frontier, origin, class);
-    free(origin);
-    return host;
-}
 
 /* ---- the schedule ------------------------------------------------------------------ */
 
@@ -177,13 +37,13 @@ static void enqueue(struct host *host, struct target *target)
 static int release_target(struct frontier *frontier, struct target *target)
 {
     enqueue(target->host, target);
-    return list_if_ready(frontier, target->host);
+    return frontier_list_if_ready(frontier, target->host);
 }
 
 static int release_host(struct frontier *frontier, struct host *host)
 {
     host->is_timed = false;
-    return list_if_ready(frontier, host);
+    return frontier_list_if_ready(frontier, host);
 }
 
 static int release_due(struct frontier *frontier)
@@ -195,7 +55,7 @@ static int release_due(struct frontier *frontier)
         rc = release_target(frontier, schedule_take(&frontier->retries));
     while (rc == 0 && schedule_first(&frontier->waiting) <= now)
         rc = release_host(frontier, schedule_take(&frontier->waiting));
-    return rc == 0 ? set_timer(frontier) : rc;
+    return rc == 0 ? frontier_set_timer(frontier) : rc;
 }
 
 static void on_time(void *arg)
@@ -206,7 +66,7 @@ static void on_time(void *arg)
     if (rc == 0)
         return;
     frontier->failure = rc;
-    wake_all(frontier);
+    frontier_wake_all(frontier);
 }
 
 /* What stands in line looks at the time again when it is taken. */
@@ -303,7 +163,7 @@ static int push(struct frontier *frontier, struct target *target)
     target_set_state(target, TARGET_QUEUED);
     enqueue(target->host, target);
     frontier->queued++;
-    return list_if_ready(frontier, target->host);
+    return frontier_list_if_ready(frontier, target->host);
 }
 
 /* What has come nearer meanwhile is in there twice. */
@@ -330,7 +190,7 @@ static void note_failure(struct frontier *frontier, int rc)
     if (rc == 0)
         return;
     frontier->failure = rc;
-    wake_all(frontier);
+    frontier_wake_all(frontier);
 }
 
 /* The crawl's depths are known above. */
@@ -441,16 +301,16 @@ static int take_job(struct frontier *frontier, enum frontier_class class,
 {
     while (frontier->ready[class] != NULL &&
            frontier->in_flight[class] < frontier->options.limits[class]) {
-        struct host *host = first_ready(frontier, class);
+        struct host *host = frontier_first_ready(frontier, class);
         int rc;
-        if (host->next_ns <= coil_now() && may_be_asked(frontier, host)) {
+        if (host->next_ns <= coil_now() && frontier_may_be_asked(frontier, host)) {
             take_from(frontier, host, job);
-            rc = list_if_ready(frontier, host);
+            rc = frontier_list_if_ready(frontier, host);
             if (frontier->ready[class] != NULL)
-                wake_one(frontier, class);
+                frontier_wake_one(frontier, class);
             return rc < 0 ? rc : 1;
         }
-        rc = list_if_ready(frontier, host);
+        rc = frontier_list_if_ready(frontier, host);
         if (rc < 0)
             return rc;
     }
@@ -465,9 +325,9 @@ static int wait_idle(struct frontier *frontier, enum frontier_class class)
     coil_event_init(&idle.event);
     frontier->idle = &idle;
     rc = coil_event_wait(&idle.event);
-    forget_idle(frontier, &idle);
+    frontier_forget_idle(frontier, &idle);
     if (rc < 0 && coil_event_is_set(&idle.event))
-        wake_one(frontier, class); /* it was meant for somebody who can */
+        frontier_wake_one(frontier, class); /* it was meant for somebody who can */
     coil_event_finish(&idle.event);
     return rc;
 }
@@ -503,13 +363,13 @@ static void put_down(struct frontier *frontier, const struct frontier_job *job)
 
     job->host->in_flight--;
     frontier->in_flight[job->host->class]--;
-    rc = list_if_ready(frontier, job->host);
+    rc = frontier_list_if_ready(frontier, job->host);
     if (rc < 0)
         frontier->failure = rc;
     if (frontier->ready[job->host->class] != NULL)
-        wake_one(frontier, job->host->class);
+        frontier_wake_one(frontier, job->host->class);
     if (is_depth_over(frontier) || rc < 0)
-        wake_all(frontier);
+        frontier_wake_all(frontier);
 }
 
 void frontier_done(struct frontier *frontier, const struct frontier_job *job)
@@ -527,7 +387,7 @@ static int retry_here(struct frontier *frontier, struct target *target, int64_t 
     int rc = schedule_add(&frontier->retries, at_ns, target);
 
     if (rc == 0)
-        rc = set_timer(frontier);
+        rc = frontier_set_timer(frontier);
     if (rc == 0)
         frontier->queued++;
     return rc;
@@ -560,7 +420,7 @@ static int put_first(struct frontier *frontier, struct target *target)
         host->last = target;
     host->queued++;
     frontier->queued++;
-    return list_if_ready(frontier, host);
+    return frontier_list_if_ready(frontier, host);
 }
 
 int frontier_test(struct frontier *frontier, const struct frontier_job *job)
@@ -581,7 +441,7 @@ void frontier_close(struct frontier *frontier)
 {
     frontier->closed = true;
     coil_timer_stop(&frontier->timer);
-    wake_all(frontier);
+    frontier_wake_all(frontier);
 }
 
 size_t frontier_at_work(const struct frontier *frontier)

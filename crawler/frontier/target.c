@@ -94,7 +94,7 @@ static struct target *target_of_slot(const struct targets *targets, uint32_t slo
 }
 
 /* The slot of a key, or the free one where it belongs. */
-static size_t find(const struct targets *targets, const uint64_t key[2])
+static size_t find_slot(const struct targets *targets, const uint64_t key[2])
 {
     size_t i = first_slot(targets, key[0]);
 
@@ -196,7 +196,7 @@ static struct target *get(struct targets *targets, const char *url, size_t n,
     uint32_t slot;
 
     choose_key(targets, url, n, hash, key);
-    slot = targets->slots[find(targets, key)];
+    slot = targets->slots[find_slot(targets, key)];
     *is_new = slot == 0;
     return *is_new ? add(targets, url, n, key) : target_of_slot(targets, slot);
 }
@@ -259,7 +259,7 @@ bool targets_find_unseen(const struct targets *targets, const char *url, size_t 
     if (targets->capacity == 0)
         return false;
     choose_key(targets, url, n, hash, key);
-    slot = targets->slots[find(targets, key)];
+    slot = targets->slots[find_slot(targets, key)];
     if (slot != 0)
         *unseen = (struct unseen){target_of_slot(targets, slot),
                                   known_of_slot(targets, slot), url, n};

@@ -15,7 +15,7 @@
 #define PAGES_AT_A_TIME 32 /* that are searched, about: --max-tasks */
 
 /* The index of a free one, or 0. */
-static uint32_t take(struct references *references)
+static uint32_t take_index(struct references *references)
 {
     uint32_t at = references->unused;
 
@@ -57,8 +57,8 @@ static int set_text(struct reference *reference, struct targets *targets,
     return reference->text != NULL ? 0 : -ENOMEM;
 }
 
-static int add(struct references *references, struct targets *targets,
-               const struct unseen *unseen, const struct reference_place *place)
+static int add_reference(struct references *references, struct targets *targets,
+                         const struct unseen *unseen, const struct reference_place *place)
 {
     struct reference reference = {.page = place->page,
                                   .line = place->line,
@@ -71,7 +71,7 @@ static int add(struct references *references, struct targets *targets,
     references->all.cold = targets->all.cold;
     if (set_text(&reference, targets, unseen, place->text) < 0)
         return -ENOMEM;
-    at = take(references);
+    at = take_index(references);
     if (at == 0)
         return -ENOMEM;
     *(struct reference *)blocks_at(&references->all, at) = reference;
@@ -79,7 +79,7 @@ static int add(struct references *references, struct targets *targets,
     return 0;
 }
 
-static void count(struct known *known, bool is_known)
+static void count_reference(struct known *known, bool is_known)
 {
     known->has_new |= !is_known;
     known->reference_count += known->reference_count < UINT32_MAX;
@@ -115,11 +115,11 @@ int references_add_unseen(struct references *references, struct targets *targets
                           const struct unseen *unseen,
                           const struct reference_place *place)
 {
-    count(unseen->known, place->is_known);
+    count_reference(unseen->known, place->is_known);
     if (unseen->known->is_well || references->takes_none ||
         !adds_something(references, unseen->known, place->page))
         return 0;
-    return add(references, targets, unseen, place);
+    return add_reference(references, targets, unseen, place);
 }
 
 int references_add(struct references *references, struct targets *targets,
@@ -130,11 +130,11 @@ int references_add(struct references *references, struct targets *targets,
     bool is_first = known->references == 0;
     int rc;
 
-    count(known, place->is_known);
+    count_reference(known, place->is_known);
     if (references->takes_none || !references_are_needed(references, target) ||
         !adds_something(references, known, place->page))
         return 0;
-    rc = add(references, targets, &unseen, place);
+    rc = add_reference(references, targets, &unseen, place);
     if (rc == 0 && is_first)
         target->first_reference = known->references;
     return rc;

@@ -43,8 +43,8 @@ static bool is_well(const struct target *target)
 /* ---- telling ----------------------------------------------------------------------- */
 
 /* Its verdict is known, and told. */
-static int tell_as(struct verdicts *verdicts, struct target *target, const char *url,
-                   const char *fragment)
+static int report_verdict_as(struct verdicts *verdicts, struct target *target,
+                             const char *url, const char *fragment)
 {
     char cause[TARGET_CAUSE_BYTES];
     struct record_verdict record = {.target = url,
@@ -67,7 +67,7 @@ static int tell_as(struct verdicts *verdicts, struct target *target, const char 
     return records_verdict(&verdicts->sinks, &record);
 }
 
-static int tell(struct verdicts *verdicts, struct target *target)
+static int report_verdict(struct verdicts *verdicts, struct target *target)
 {
     char *fragment = NULL;
     int rc;
@@ -78,7 +78,7 @@ static int tell(struct verdicts *verdicts, struct target *target)
             return -ENOMEM;
         fragment[url_decode(fragment, strlen(fragment))] = '\0';
     }
-    rc = tell_as(verdicts, target, target->page->url, fragment);
+    rc = report_verdict_as(verdicts, target, target->page->url, fragment);
     free(fragment);
     return rc;
 }
@@ -88,7 +88,7 @@ int verdicts_want(struct verdicts *verdicts, struct target *target)
     if (target->is_wanted)
         return 0;
     target->is_wanted = true;
-    return is_settled(target) ? tell(verdicts, target) : 0;
+    return is_settled(target) ? report_verdict(verdicts, target) : 0;
 }
 
 /* ---- waiting ----------------------------------------------------------------------- */
@@ -131,8 +131,8 @@ static bool chain_sets_cookie(const struct target *target)
     return false;
 }
 
-static int give(struct verdicts *verdicts, struct target *target,
-                struct judgement judgement)
+static int set_verdict(struct verdicts *verdicts, struct target *target,
+                       struct judgement judgement)
 {
     if (judgement.reason == REASON_REDIRECT_LIMIT && !verdicts->options->cookies &&
         chain_sets_cookie(target))
@@ -140,16 +140,16 @@ static int give(struct verdicts *verdicts, struct target *target,
     target->verdict = judgement.verdict;
     target->reason = judgement.reason;
     release_waiting(verdicts, target);
-    return target->is_wanted ? tell(verdicts, target) : 0;
+    return target->is_wanted ? report_verdict(verdicts, target) : 0;
 }
 
 /* As that of another. */
-static int give_as(struct verdicts *verdicts, struct target *target,
-                   const struct target *other, struct judgement judgement)
+static int set_verdict_of(struct verdicts *verdicts, struct target *target,
+                          const struct target *other, struct judgement judgement)
 {
     target->status = other->status;
     target->message = other->message;
-    return give(verdicts, target, judgement);
+    return set_verdict(verdicts, target, judgement);
 }
 
 /* ---- fragments --------------------------------------------------------------------- */
@@ -186,7 +186,8 @@ static int settle_fragment(struct verdicts *verdicts, struct target *target,
 
     if (!is_well(page) || changes_fragment(verdicts, page) ||
         strcasecmp(fragment, "top") == 0)
-        return give_as(verdicts, target, page, judgement); /* every page has a top */
+        return set_verdict_of(verdicts, target, page,
+                              judgement); /* every page has a top */
     if (!target_has_ids(end))
         judgement = (struct judgement){VERDICT_UNCHECKED, end->kind == TARGET_EXTERNAL
                                                               ? REASON_EXTERNAL_FRAGMENT
@@ -199,7 +200,7 @@ static int settle_fragment(struct verdicts *verdicts, struct target *target,
         judgement = fragment_is_route(end, fragment)
                         ? (struct judgement){VERDICT_UNCHECKED, REASON_ROUTE}
                         : (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID};
-    return give_as(verdicts, target, page, judgement);
+    return set_verdict_of(verdicts, target, page, judgement);
 }
 
 int verdicts_await_page(struct verdicts *verdicts, struct target *target)
@@ -259,8 +260,8 @@ static int settle_without_place(struct verdicts *verdicts, struct target *target
     text_finish(&words);
     if (target->message == NULL)
         return -ENOMEM;
-    return give(verdicts, target,
-                (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID});
+    return set_verdict(verdicts, target,
+                       (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID});
 }
 
 static int settle_redirect(struct verdicts *verdicts, struct target *target)
@@ -279,8 +280,8 @@ static int settle_redirect(struct verdicts *verdicts, struct target *target)
         return lacks < 0 ? lacks : settle_without_place(verdicts, target);
     if (judgement.verdict == VERDICT_REDIRECT ||
         judgement.reason == REASON_REDIRECT_LIMIT)
-        return give(verdicts, target, judgement);
-    return give_as(verdicts, target, target->next, judgement);
+        return set_verdict(verdicts, target, judgement);
+    return set_verdict_of(verdicts, target, target->next, judgement);
 }
 
 static int judge_due(struct verdicts *verdicts)
@@ -304,7 +305,7 @@ static int judge_due(struct verdicts *verdicts)
 static int settle(struct verdicts *verdicts, struct target *target,
                   struct judgement judgement)
 {
-    int rc = is_settled(target) ? 0 : give(verdicts, target, judgement);
+    int rc = is_settled(target) ? 0 : set_verdict(verdicts, target, judgement);
 
     return rc == 0 ? judge_due(verdicts) : rc;
 }
@@ -351,7 +352,7 @@ static int settle_circle(struct verdicts *verdicts, struct target *target,
         if (waits && !is_settled(member))
             member->message = COOKIE_MESSAGE;
         if (!is_settled(member))
-            rc = give(verdicts, member, judgement);
+            rc = set_verdict(verdicts, member, judgement);
         member = next;
     }
     return rc == 0 ? judge_due(verdicts) : rc;
@@ -431,8 +432,8 @@ static int give_up_from(struct verdicts *verdicts, struct target *target,
         if (waiter->page != waiter || is_settled(waiter))
             continue;
         if (distance > verdicts->options->max_redirects)
-            rc = give(verdicts, waiter,
-                      (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT});
+            rc = set_verdict(verdicts, waiter,
+                             (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT});
         else
             rc = give_up_from(verdicts, waiter, distance + 1);
     }
@@ -471,7 +472,7 @@ int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
     target->is_wanted = true;
     target->verdict = judgement.verdict;
     target->reason = judgement.reason;
-    return tell_as(verdicts, target, text, fragment);
+    return report_verdict_as(verdicts, target, text, fragment);
 }
 
 int verdicts_recheck(struct verdicts *verdicts, struct target *page)

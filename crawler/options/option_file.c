@@ -50,7 +50,7 @@ static int check_kind(const struct option_source *source, const struct option_ro
 }
 
 /* In the names of a file, "_" may stand for "-". */
-static int take(void *arg, const struct toml_value *value)
+static int take_setting(void *arg, const struct toml_value *value)
 {
     struct file *file = arg;
     struct option_source *source = &file->source;
@@ -96,7 +96,7 @@ static int take_text(const struct option_source *source, char *text, size_t n)
     if (file.has == NULL)
         return -ENOMEM;
     text[n] = '\0';
-    rc = toml_read(text, n, take, &file, &mistake);
+    rc = toml_read(text, n, take_setting, &file, &mistake);
     if (mistake.what != NULL)
         fprintf(source->complaints, "coil-crawl: %s:%u: %s\n", source->file, mistake.line,
                 mistake.what);

@@ -7,7 +7,7 @@
  * is known. The first page in an encoding needs a converter that is not open yet, and is
  * held to its end. Markdown is held as well, and then read on a thread.
  */
-#include "search.h"
+#include "search_inside.h"
 
 #include "../base/text.h"
 #include "charset.h"
@@ -26,80 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* After this many links other tasks run. */
-#define LINKS_PER_TURN 1000
-
-enum encoding {
-    AS_IT_IS,     /* UTF-8, or Windows-1252 if it is not valid UTF-8 */
-    CONVERTED,    /* by the open converter */
-    TO_BE_OPENED, /* a converter must be opened first */
-    HELD,         /* until the end of the page */
-    SITEMAP,      /* the sitemap declares its own encoding */
-    IGNORED,
-};
-
-/* The type of the page. */
-enum page_type {
-    PAGE_HTML,
-    PAGE_MARKDOWN,
-    PAGE_SHEET,
-    PAGE_TEXT,
-    PAGE_SITEMAP,
-    PAGE_NONE
-};
-
-/* Which other types are possible. */
-enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
-
-#define PROBLEM_BYTES 128
-
-/*
- * The number of links between finding a link and visiting it. Meanwhile the memory that
- * the visit needs is loaded into the CPU cache.
- */
-#define AHEAD 8
-#define SOON (AHEAD / 2)
-
-struct ahead {
-    enum search_kind kind;
-    struct link link;
-    struct html_buffer text; /* link.reference */
-    struct url url;          /* for SEARCH_URL */
-    uint64_t mark;
-};
-
-struct search {
-    struct links links;
-    char content_type[256]; /* the beginning, which includes the charset */
-    enum page_type type;
-    enum sitemap_mode sitemap_mode;
-    bool else_html;
-    bool is_unknown, takes_text; /* see search_expect_unknown() */
-    bool is_cut;                 /* see search_break_off() */
-    bool wants_text;             /* see search_want_text() */
-    char *page_text;             /* of the last page */
-    struct sitemap *sitemap;
-    char problem[PROBLEM_BYTES];
-    struct charset charset;
-    bool knows_charset;
-    enum encoding encoding;
-    /* open if `opened` is not ""; `opened` is its encoding */
-    struct charset_converter converter;
-    char opened[CHARSET_BYTES];
-    struct html_buffer held; /* bytes that wait for a converter */
-    struct html_buffer text; /* plain text, or a page whose text is wanted, in UTF-8 */
-    struct markdown *markdown;
-    struct charset_check check;
-    char head[CHARSET_HEAD_BYTES];
-    size_t head_n;
-    /* While links are visited: */
-    struct whatwg_url base;
-    size_t visited;
-    const struct search_visitor *visitor;
-    struct ahead ahead[AHEAD]; /* a ring: [first, first + waiting) */
-    size_t first, waiting;
-};
 
 struct search *search_create(void)
 {
@@ -311,7 +237,7 @@ static int inflate_sitemap(void *arg)
     return sitemap_inflate(search->sitemap, search->held.bytes, search->held.n);
 }
 
-static int end_sitemap(struct search *search)
+int search_end_sitemap(struct search *search)
 {
     int rc;
 
@@ -329,7 +255,7 @@ static int end_sitemap(struct search *search)
 
 /* ---- a page ------------------------------------------------------------------------ */
 
-static int process_piece(const char *html, size_t n, void *arg)
+int search_process_piece(const char *html, size_t n, void *arg)
 {
     struct search *search = arg;
 
@@ -355,7 +281,7 @@ static int feed_bytes(struct search *search, const char *html, size_t n)
 {
     switch (search->encoding) {
     case CONVERTED:
-        return charset_convert(&search->converter, html, n, process_piece, search);
+        return charset_convert(&search->converter, html, n, search_process_piece, search);
     case TO_BE_OPENED:
     case HELD:
         return html_buffer_add(&search->held, html, n, SIZE_MAX);
@@ -368,7 +294,7 @@ static int feed_bytes(struct search *search, const char *html, size_t n)
     }
     if (!search->charset.is_declared)
         charset_check_utf8(&search->check, html, n);
-    return process_piece(html, n, search);
+    return search_process_piece(html, n, search);
 }
 
 /* Runs on a thread, because it may read files. */
@@ -397,7 +323,7 @@ static int begin_converting(struct search *search)
     return 0;
 }
 
-static int feed_held(struct search *search)
+int search_feed_held(struct search *search)
 {
     int rc = begin_converting(search);
 
@@ -419,7 +345,7 @@ static void choose_type(struct search *search)
         search->type = PAGE_NONE;
 }
 
-static int feed_head(struct search *search)
+int search_feed_head(struct search *search)
 {
     size_t mark_bytes;
     int rc = 0;
@@ -458,12 +384,11 @@ int search_feed(struct search *search, const char *html, size_t n)
     search->head_n += part;
     if (search->head_n < sizeof search->head)
         return 0;
-    rc = feed_head(search);
+    rc = search_feed_head(search);
     return rc < 0 ? rc : feed_bytes(search, html + part, n - part);
 }
 
-/* Runs on a thread: a long text takes a while, and needs more stack than a task has. */
-static int read_markdown(void *arg)
+int search_read_markdown(void *arg)
 {
     struct search *search = arg;
 
@@ -472,372 +397,4 @@ static int read_markdown(void *arg)
         (struct markdown_options){.wants_ids = true,
                                   .is_mdx = is_type(search->content_type, "text/mdx")},
         &search->markdown);
-}
-
-/* ---- its links --------------------------------------------------------------------- */
-
-static struct ahead *ahead_at(struct search *search, size_t i)
-{
-    return &search->ahead[(search->first + i) % AHEAD];
-}
-
-static void drop_first(struct search *search)
-{
-    struct ahead *first = ahead_at(search, 0);
-
-    free(first->url.href);
-    first->url.href = NULL;
-    search->first = (search->first + 1) % AHEAD;
-    search->waiting--;
-}
-
-static int visit_first(struct search *search)
-{
-    const struct ahead *first = ahead_at(search, 0);
-    const struct ahead *soon = ahead_at(search, SOON);
-    const struct search_visitor *visitor = search->visitor;
-    struct search_found found = {first->kind, &first->link, &first->url, first->mark};
-    int rc;
-
-    if (visitor->expect != NULL && search->waiting > SOON && soon->kind == SEARCH_URL)
-        visitor->expect_soon(soon->mark, visitor->arg);
-    rc = visitor->visit(&found, visitor->arg);
-    drop_first(search);
-    return rc;
-}
-
-static int visit_rest(struct search *search)
-{
-    int rc = 0;
-
-    while (search->waiting > 0 && rc == 0)
-        rc = visit_first(search);
-    return rc;
-}
-
-/* Append a copy of the link to the ring. NULL without memory. */
-static struct ahead *add_ahead(struct search *search, const struct link *link)
-{
-    struct ahead *last = ahead_at(search, search->waiting);
-
-    html_buffer_clear(&last->text);
-    if (html_buffer_add(&last->text, link->reference, strlen(link->reference) + 1,
-                        SIZE_MAX) < 0)
-        return NULL;
-    last->link = *link;
-    last->link.reference = last->text.bytes;
-    search->waiting++;
-    return last;
-}
-
-/* True if the encoding is not declared and the page is not valid UTF-8. */
-static bool is_windows_1252(const struct search *search)
-{
-    return search->encoding == AS_IT_IS && !search->charset.is_declared &&
-           search->check.failed;
-}
-
-static bool is_ascii(const char *s, size_t n)
-{
-    while (n > 0 && (unsigned char)s[n - 1] < 0x80)
-        n--;
-    return n == 0;
-}
-
-/*
- * A query must be in the encoding of its page, except in style sheets. Resolve `url`,
- * whose query is in UTF-8, again. (HTML: encoding-parse a URL)
- */
-static int encode_query(const struct search *search, const struct whatwg_url *base,
-                        const char *reference, struct url *url)
-{
-    size_t end = strcspn(reference, "#");
-    const char *query = memchr(reference, '?', end);
-    struct text text = {0};
-    struct url encoded;
-    char *whole;
-    int rc;
-
-    if (url->kind != URL_WEB || query == NULL ||
-        is_ascii(query, (size_t)(reference + end - query)))
-        return 0;
-    text_add(&text, reference, (size_t)(query - reference));
-    charset_add_query(search->encoding == CONVERTED ? &search->converter : NULL, &text,
-                      query, (size_t)(reference + end - query));
-    text_add(&text, reference + end, strlen(reference + end));
-    whole = text_take(&text);
-    rc = whole != NULL ? url_parse(base, whole, &encoded) : -ENOMEM;
-    free(whole);
-    if (rc < 0)
-        return rc;
-    free(url->href);
-    *url = encoded;
-    return 0;
-}
-
-/* A base that no URL can be relative to is ignored. (HTML: set the frozen base URL) */
-static bool may_be_base(const struct whatwg_url *url)
-{
-    return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
-}
-
-/* `rc` is the result of resolving: 0 or -EINVAL. Fails as the visitor's function. */
-static int rebase_url(const struct search *search, const char *reference, struct url *url,
-                      int rc)
-{
-    const struct search_visitor *visitor = search->visitor;
-
-    if (rc < 0)
-        url->href = NULL;
-    return visitor->rebase(reference, url, visitor->arg);
-}
-
-/*
- * Resolve a reference against *base, and replace *base by the result if it is valid. For
- * a local file, "/x" is in the root folder. Returns 0 or -ENOMEM.
- */
-static int change_base(const struct search *search, const char *reference,
-                       struct whatwg_url *base)
-{
-    const struct search_visitor *visitor = search->visitor;
-    struct whatwg_url next = {0};
-    struct url url;
-    int rc = url_parse(base, reference, &url);
-
-    if (visitor->rebase != NULL && (rc == -EINVAL || (rc == 0 && url.kind == URL_FILE)))
-        rc = rebase_url(search, reference, &url, rc);
-    if (rc == 0)
-        rc = whatwg_url_parse(url.href, url.n, NULL, &next);
-    free(url.href);
-    if (rc < 0)
-        return rc == -ENOMEM ? rc : 0;
-    if (!may_be_base(&next)) {
-        whatwg_url_finish(&next);
-        return 0;
-    }
-    whatwg_url_finish(base);
-    *base = next;
-    return 0;
-}
-
-/* Find the base of a single link. Returns 0 or -ENOMEM. Finish *base in any case. */
-static int find_own_base(const struct search *search, const char *lines,
-                         struct whatwg_url *base)
-{
-    char *copy, *rest, *line;
-    int rc = whatwg_url_parse(search->base.href, search->base.length, NULL, base);
-
-    if (rc < 0)
-        return rc;
-    copy = rest = strdup(lines);
-    if (copy == NULL)
-        return -ENOMEM;
-    while (rc == 0 && (line = strsep(&rest, "\n")) != NULL)
-        rc = change_base(search, line, base);
-    free(copy);
-    return rc;
-}
-
-static int resolve_link(struct search *search, struct ahead *found,
-                        const struct whatwg_url *base)
-{
-    const struct search_visitor *visitor = search->visitor;
-    int rc = url_parse(base, found->link.reference, &found->url);
-
-    if (rc == 0 && !found->link.has_no_encoding &&
-        (search->encoding == CONVERTED || is_windows_1252(search)))
-        rc = encode_query(search, base, found->link.reference, &found->url);
-    if (visitor->rebase != NULL && rc != -ENOMEM)
-        rc = rebase_url(search, found->link.reference, &found->url, rc);
-    return rc;
-}
-
-static int find_url(struct search *search, struct ahead *found)
-{
-    const struct search_visitor *visitor = search->visitor;
-    struct whatwg_url own = {0};
-    const struct whatwg_url *base = &search->base;
-    int rc = 0;
-
-    if (found->link.base != NULL) {
-        rc = find_own_base(search, found->link.base, &own);
-        base = &own;
-    }
-    if (rc == 0)
-        rc = resolve_link(search, found, base);
-    found->link.base = NULL; /* valid only during the call */
-    whatwg_url_finish(&own);
-    if (rc == -ENOMEM)
-        return rc;
-    if (found->link.cut && (rc < 0 || found->url.kind != URL_OTHER))
-        found->kind = SEARCH_TOO_LONG;
-    else
-        found->kind = rc < 0 ? SEARCH_NO_URL : SEARCH_URL;
-    if (found->kind == SEARCH_URL && visitor->expect != NULL)
-        found->mark = visitor->expect(&found->url, visitor->arg);
-    return 0;
-}
-
-static int on_link(const struct link *link, void *arg)
-{
-    struct search *search = arg;
-    struct ahead *found;
-    int rc = 0;
-
-    if (link->kind == LINK_BASE)
-        return change_base(search, link->reference, &search->base);
-    found = add_ahead(search, link);
-    if (found == NULL)
-        return -ENOMEM;
-    found->kind = SEARCH_ID;
-    if (link->kind != LINK_ID)
-        rc = find_url(search, found);
-    if (rc == 0 && search->waiting == AHEAD)
-        rc = visit_first(search);
-    if (rc == 0 && ++search->visited % LINKS_PER_TURN == 0)
-        rc = coil_yield();
-    return rc;
-}
-
-/* Drop the last line, which is incomplete and may end within a URL. */
-static void drop_last_line(struct html_buffer *text)
-{
-    while (text->n > 0 && text->bytes[text->n - 1] != '\n' &&
-           text->bytes[text->n - 1] != '\r')
-        text->n--;
-}
-
-/* End a page whose rest is missing. */
-static int end_cut_page(struct search *search)
-{
-    if (search->type == PAGE_MARKDOWN) {
-        drop_last_line(&search->held);
-        return coil_blocking(COIL_LANE_CPU, read_markdown, search);
-    }
-    if (search->type == PAGE_TEXT)
-        drop_last_line(&search->text);
-    else if (search->type != PAGE_SITEMAP)
-        links_break_off(&search->links);
-    else if (search->encoding == HELD || search->sitemap == NULL)
-        return end_sitemap(search);
-    return 0;
-}
-
-static int end_page(struct search *search)
-{
-    int rc = search->knows_charset ? 0 : feed_head(search);
-
-    if (rc == 0 && search->encoding == TO_BE_OPENED)
-        rc = feed_held(search);
-    if (rc == 0 && search->is_cut)
-        return end_cut_page(search);
-    if (rc == 0 && search->type == PAGE_SITEMAP)
-        return end_sitemap(search);
-    if (rc == 0 && search->type == PAGE_MARKDOWN)
-        rc = coil_blocking(COIL_LANE_CPU, read_markdown, search);
-    if (rc == 0 && search->encoding == CONVERTED)
-        rc = charset_convert_end(&search->converter, process_piece, search);
-    return rc == 0 ? links_end(&search->links) : rc;
-}
-
-/* Begin visits relative to `url`. */
-static int begin_visits(struct search *search, const char *url,
-                        const struct search_visitor *visitor)
-{
-    search->visited = 0;
-    search->visitor = visitor;
-    return whatwg_url_parse(url, strlen(url), NULL, &search->base);
-}
-
-static int end_visits(struct search *search, int rc)
-{
-    if (rc == 0)
-        rc = visit_rest(search);
-    while (search->waiting > 0)
-        drop_first(search);
-    whatwg_url_finish(&search->base);
-    return rc;
-}
-
-static int visit_page(struct search *search)
-{
-    if (search->type == PAGE_MARKDOWN)
-        return markdown_visit(search->markdown, on_link, search);
-    if (search->type == PAGE_TEXT)
-        return plain_text_visit(search->text.bytes, search->text.n, on_link, search);
-    if (search->type == PAGE_SITEMAP)
-        return sitemap_visit(search->sitemap, on_link, search);
-    return links_visit(&search->links, is_windows_1252(search), on_link, search);
-}
-
-/* Convert *text from Windows-1252 to UTF-8. Returns 0 or -ENOMEM. */
-static int convert_windows_1252(struct html_buffer *text)
-{
-    struct html_buffer converted = {NULL};
-    size_t n = 0;
-
-    if (html_buffer_reserve(&converted, 3 * text->n + 1) < 0)
-        return -ENOMEM;
-    for (size_t i = 0; i < text->n; i++)
-        n += html_put_utf8(html_windows_1252((unsigned char)text->bytes[i]),
-                           converted.bytes + n);
-    converted.n = n;
-    html_buffer_finish(text);
-    *text = converted;
-    return 0;
-}
-
-/* Runs on a thread, because a page may be long. */
-static int read_text(void *arg)
-{
-    struct search *search = arg;
-    int rc = is_windows_1252(search) ? convert_windows_1252(&search->text) : 0;
-
-    if (rc < 0)
-        return rc;
-    return page_text(search->text.n > 0 ? search->text.bytes : "", search->text.n,
-                     &search->page_text);
-}
-
-static int find_text(struct search *search)
-{
-    if (!search->wants_text || search->is_cut || search->type != PAGE_HTML)
-        return 0;
-    return coil_blocking(COIL_LANE_CPU, read_text, search);
-}
-
-int search_end(struct search *search, const char *url,
-               const struct search_visitor *visitor)
-{
-    int rc = end_page(search);
-
-    if (rc == 0)
-        rc = find_text(search);
-    if (rc == 0)
-        rc = begin_visits(search, url, visitor);
-    if (rc == 0)
-        rc = end_visits(search, visit_page(search));
-    search_cancel(search);
-    return rc;
-}
-
-int search_links(struct search *search,
-                 int (*find)(links_visit_function visit, void *visit_arg, void *arg),
-                 void *arg, const char *url, const struct search_visitor *visitor)
-{
-    int rc = begin_visits(search, url, visitor);
-
-    return rc == 0 ? end_visits(search, find(on_link, search, arg)) : rc;
-}
-
-/* Free the memory of the page, which is not needed while waiting for the next one. */
-void search_cancel(struct search *search)
-{
-    html_buffer_finish(&search->held);
-    html_buffer_finish(&search->text);
-    markdown_destroy(search->markdown);
-    search->markdown = NULL;
-    sitemap_destroy(search->sitemap);
-    search->sitemap = NULL;
-    links_reset(&search->links);
 }

@@ -32,7 +32,7 @@ struct recheck {
 
 /* ---- the index --------------------------------------------------------------------- */
 
-static struct slot *find(const struct recheck *recheck, uint64_t hash)
+static struct slot *find_answer(const struct recheck *recheck, uint64_t hash)
 {
     size_t i = hash;
 
@@ -56,7 +56,7 @@ static int grow(struct recheck *recheck)
     }
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].number != 0)
-            *find(recheck, old[i].hash) = old[i];
+            *find_answer(recheck, old[i].hash) = old[i];
     free(old);
     return 0;
 }
@@ -70,7 +70,7 @@ static int take_page(void *arg, int64_t number, const char *url)
 
     if (recheck->count + 1 > recheck->capacity / 3 * 2 && grow(recheck) < 0)
         return -ENOMEM;
-    slot = find(recheck, hash);
+    slot = find_answer(recheck, hash);
     recheck->count += slot->number == 0;
     *slot = (struct slot){hash, number};
     return 0;
@@ -133,7 +133,7 @@ struct reading {
 };
 
 /* Where it lies in the bytes, in the place of the address, which is not known yet. */
-static size_t keep(struct text *bytes, const void *at, size_t n)
+static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
 {
     size_t offset;
 
@@ -155,10 +155,11 @@ static int copy_page(struct recheck_kept *kept, const struct store_page *page)
     kept->page = *page;
     for (size_t i = 0; i < 5; i++)
         if (texts[i] != NULL)
-            offsets[i] = keep(&kept->bytes, texts[i], strlen(texts[i]) + 1);
-    links = keep(&kept->bytes, page->links != NULL ? page->links : "", page->links_n);
-    ids = keep(&kept->bytes, page->ids != NULL ? (const void *)page->ids : "",
-               page->id_count * sizeof *page->ids);
+            offsets[i] = copy_bytes(&kept->bytes, texts[i], strlen(texts[i]) + 1);
+    links =
+        copy_bytes(&kept->bytes, page->links != NULL ? page->links : "", page->links_n);
+    ids = copy_bytes(&kept->bytes, page->ids != NULL ? (const void *)page->ids : "",
+                     page->id_count * sizeof *page->ids);
     text_add(&kept->bytes, "", 1);
     if (kept->bytes.failed)
         return -ENOMEM;
@@ -193,7 +194,8 @@ static int read_page(void *arg)
 
 int recheck_find(struct recheck *recheck, const char *url, struct recheck_kept *kept)
 {
-    const struct slot *slot = find(recheck, hash_bytes(url, strlen(url), recheck->seed));
+    const struct slot *slot =
+        find_answer(recheck, hash_bytes(url, strlen(url), recheck->seed));
     struct reading reading = {recheck, kept, url, slot->number};
     int rc;
 

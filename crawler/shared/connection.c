@@ -19,7 +19,7 @@ int connection_complain(struct connection *connection, int rc, const char *words
     return connection->complaint != NULL ? rc : -ENOMEM;
 }
 
-static void tell(const char *message)
+static void print_notice(const char *message)
 {
     if (message != NULL) {
         fputs("coil-crawl: ", stderr);
@@ -50,7 +50,7 @@ int connection_open(struct connection *connection, const struct options *options
                                   .ca_file = options->ca_file,
                                   .insecure = options->insecure,
                                   .timeout_ns = TIMEOUT_NS,
-                                  .tell = tell,
+                                  .tell = print_notice,
                                   .scripts = crawl_scripts,
                                   .script_count = SCRIPT_COUNT};
     int rc;

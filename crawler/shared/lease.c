@@ -5,7 +5,7 @@
  * the origin. See scripts/common.lua. All replies are checked, because other programs may
  * write to Redis, too.
  */
-#include "lease.h"
+#include "lease_inside.h"
 
 #include "../base/array.h"
 #include "../base/hash.h"
@@ -17,60 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HEAD_BYTES 6
-#define HASH_BYTES 10
-#define SEEDS_BYTES 49
-#define REAPED_AT_ONCE 64
-#define LINK_WORDS 3
-/* how many words of links one script gets at most */
-#define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
-#define FORGOTTEN_AT_ONCE "1000"
-/* how long workers can still learn that a deleted crawl is over */
-#define OVER_SECONDS "3600"
-
-static const char class_letters[LEASE_CLASSES + 1] = "sxh";
-
-/* ---- replies ----------------------------------------------------------------------- */
-
-/* Return the i-th string of a list, or "". */
-static const char *text_at(const redisReply *reply, size_t i)
-{
-    if (reply->type != REDIS_REPLY_ARRAY || i >= reply->elements ||
-        reply->element[i]->type != REDIS_REPLY_STRING)
-        return "";
-    return reply->element[i]->str;
-}
-
-static int64_t number_at(const redisReply *reply, size_t i)
-{
-    if (reply->type == REDIS_REPLY_ARRAY && i < reply->elements &&
-        reply->element[i]->type == REDIS_REPLY_INTEGER)
-        return reply->element[i]->integer;
-    return strtoll(text_at(reply, i), NULL, 10);
-}
-
-/* Read milliseconds and return nanoseconds; at most an hour. */
-static int64_t span_at(const redisReply *reply, size_t i)
-{
-    int64_t ms = number_at(reply, i);
-
-    return COIL_MSEC(ms < 0 ? 0 : ms > 3600000 ? 3600000 : ms);
-}
-
-static int64_t to_ms(int64_t span_ns)
-{
-    return span_ns <= 0 ? 0 : (span_ns - 1) / COIL_MSEC(1) + 1;
-}
-
-static int run_script(struct leases *leases, enum crawl_script script,
-                      struct redis_words *words, redisReply **reply)
-{
-    int rc = redis_run(leases->redis, script, leases->key, words, reply);
-
-    redis_words_finish(words);
-    return rc;
-}
 
 /* ---- life cycle -------------------------------------------------------------------- */
 
@@ -103,11 +49,11 @@ static int read_seeds(struct leases *leases, const char *text)
 static int take_setup(struct leases *leases, const struct leases_setup *setup,
                       const redisReply *reply)
 {
-    int rc = read_seeds(leases, text_at(reply, 1));
+    int rc = read_seeds(leases, lease_text_at(reply, 1));
 
-    if (rc == 0 && strcmp(text_at(reply, 2), setup->options) != 0)
+    if (rc == 0 && strcmp(lease_text_at(reply, 2), setup->options) != 0)
         rc = -EEXIST;
-    return rc == 0 ? number_at(reply, 0) == 1 : rc;
+    return rc == 0 ? lease_number_at(reply, 0) == 1 : rc;
 }
 
 static void init_leases(struct leases *leases, struct redis *redis, const char *name)
@@ -143,7 +89,7 @@ int leases_begin(struct leases *leases, struct redis *redis, const char *name,
     leases->span_ns = span_ns;
     make_seeds(seeds);
     add_setup(&words, seeds, setup);
-    rc = run_script(leases, SCRIPT_BEGIN, &words, &reply);
+    rc = lease_run_script(leases, SCRIPT_BEGIN, &words, &reply);
     if (rc < 0)
         return rc;
     rc = take_setup(leases, setup, reply);
@@ -163,180 +109,14 @@ int leases_join(struct leases *leases, struct redis *redis, const char *name,
         return -EINVAL;
     init_leases(leases, redis, name);
     add_setup(&words, "", &(struct leases_setup){.options = ""});
-    rc = run_script(leases, SCRIPT_BEGIN, &words, &reply);
+    rc = lease_run_script(leases, SCRIPT_BEGIN, &words, &reply);
     if (rc < 0)
         return rc;
-    rc = read_seeds(leases, text_at(reply, 1));
+    rc = read_seeds(leases, lease_text_at(reply, 1));
     if (rc == 0)
-        *options = strdup(text_at(reply, 2));
+        *options = strdup(lease_text_at(reply, 2));
     freeReplyObject(reply);
     return rc == 0 && *options == NULL ? -ENOMEM : rc;
-}
-
-/* ---- items ------------------------------------------------------------------------- */
-
-static unsigned at_most(unsigned value, unsigned most)
-{
-    return value < most ? value : most;
-}
-
-static void add_item(struct redis_words *words, const struct lease_url *url,
-                     size_t origin_n)
-{
-    const unsigned depth = at_most(url->depth, UINT16_MAX);
-    const unsigned char head[HEAD_BYTES] = {
-        (unsigned char)url->flags,
-        (unsigned char)at_most(url->tries, UINT8_MAX),
-        (unsigned char)at_most(url->losses, UINT8_MAX),
-        (unsigned char)at_most(url->hops, UINT8_MAX),
-        (unsigned char)(depth >> 8),
-        (unsigned char)depth};
-    struct text item = {0};
-
-    text_add(&item, (const char *)head, sizeof head);
-    text_add(&item, url->url + origin_n, strlen(url->url + origin_n));
-    redis_words_add_bytes(words, item.at, item.n);
-    words->bytes.failed |= item.failed;
-    text_finish(&item);
-}
-
-/*
- * Append the hash of a URL. hash_bytes() depends on the byte order, so all machines of a
- * crawl must have the same. A held URL gets another hash, because it is enqueued again in
- * its real class.
- */
-static void add_hash(const struct leases *leases, struct redis_words *words,
-                     const struct lease_url *url)
-{
-    size_t n = strlen(url->url);
-    bool is_held = url->class == LEASE_HELD;
-    uint64_t hashes[2] = {hash_bytes(url->url, n, leases->seeds[is_held]),
-                          hash_bytes(url->url, n, leases->seeds[!is_held])};
-
-    redis_words_add_bytes(words, hashes, HASH_BYTES);
-}
-
-void leases_link(const struct leases *leases, struct redis_words *links,
-                 const struct lease_url *url)
-{
-    struct text host = {0};
-    size_t origin_n;
-
-    if (strncmp(url->url, "http:", 5) != 0 && strncmp(url->url, "https:", 6) != 0)
-        return;
-    origin_n = url->class != LEASE_HELD ? url_origin_length(url->url) : 0;
-    text_add(&host, &class_letters[url->class], 1);
-    text_add(&host, url->url, origin_n);
-    redis_words_add_bytes(links, host.at, host.n);
-    add_hash(leases, links, url);
-    add_item(links, url, origin_n);
-    links->bytes.failed |= host.failed;
-    text_finish(&host);
-}
-
-void leases_origin(struct redis_words *links, const char *url)
-{
-    redis_words_add(links, "o");
-    redis_words_add(links, "");
-    redis_words_add_bytes(links, url, url_origin_length(url));
-}
-
-/* Return the class that the name of a host begins with, or LEASE_CLASSES. */
-static enum lease_class class_of(const char *host)
-{
-    for (int class = 0; class < LEASE_CLASSES; class ++)
-        if (host[0] == class_letters[class])
-            return (enum lease_class) class;
-    return LEASE_CLASSES;
-}
-
-static bool is_web(const char *url)
-{
-    return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
-}
-
-/*
- * True if a URL can be part of a lease of this host. The host of held URLs can have any
- * URL.
- */
-static bool is_of_host(const char *url, const char *host)
-{
-    return is_web(url) &&
-           (class_of(host) == LEASE_HELD || url_origin_length(url) == strlen(host + 1));
-}
-
-static int take_item(struct lease *lease, int64_t number, const redisReply *bytes)
-{
-    const unsigned char *head = (const unsigned char *)bytes->str;
-    struct lease_item *item;
-
-    if (bytes->type != REDIS_REPLY_STRING || bytes->len < HEAD_BYTES)
-        return -EPROTO;
-    if (lease->count == lease->capacity &&
-        array_grow(&lease->items, &lease->capacity, sizeof *lease->items) < 0)
-        return -ENOMEM;
-    item = &lease->items[lease->count];
-    *item = (struct lease_item){.number = number,
-                                .url = {.class = class_of(lease->host),
-                                        .flags = head[0],
-                                        .tries = head[1],
-                                        .losses = head[2],
-                                        .hops = head[3],
-                                        .depth = head[4] * 256U + head[5]}};
-    if (asprintf(&item->text, "%s%s", lease->host + 1, bytes->str + HEAD_BYTES) < 0)
-        return -ENOMEM;
-    item->url.url = item->text;
-    lease->count++;
-    return is_of_host(item->text, lease->host) ? 0 : -EPROTO;
-}
-
-/* Read pairs of number and item, from the i-th element of the reply. */
-static int take_items(struct lease *lease, const redisReply *reply, size_t i)
-{
-    int rc = 0;
-
-    for (; rc == 0 && reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements; i += 2)
-        rc = take_item(lease, number_at(reply, i), reply->element[i + 1]);
-    return rc;
-}
-
-static void drop_item(struct lease *lease, size_t i)
-{
-    free(lease->items[i].text);
-    lease->items[i] = lease->items[--lease->count];
-}
-
-static void drop_number(struct lease *lease, int64_t number)
-{
-    for (size_t i = 0; i < lease->count; i++)
-        if (lease->items[i].number == number) {
-            drop_item(lease, i);
-            return;
-        }
-}
-
-static void drop_all(struct lease *lease)
-{
-    while (lease->count > 0)
-        drop_item(lease, lease->count - 1);
-    lease->token[0] = '\0';
-}
-
-/*
- * End a lease that has ended in Redis. If the worker has items left, the lease was lost.
- */
-static void end_lost_lease(struct lease *lease)
-{
-    lease->is_lost |= lease->count > 0;
-    drop_all(lease);
-}
-
-void lease_finish(struct lease *lease)
-{
-    drop_all(lease);
-    free(lease->items);
-    free(lease->host);
-    *lease = (struct lease){.count = 0};
 }
 
 /* ---- add, acquire ------------------------------------------------------------------ */
@@ -346,7 +126,7 @@ static int run_without_reply(struct leases *leases, enum crawl_script script,
                              struct redis_words *words)
 {
     redisReply *reply;
-    int rc = run_script(leases, script, words, &reply);
+    int rc = lease_run_script(leases, script, words, &reply);
 
     if (rc == 0)
         freeReplyObject(reply);
@@ -406,21 +186,22 @@ int leases_origins(struct leases *leases, int (*visit)(void *arg, const char *or
     if (rc < 0)
         return rc;
     for (size_t i = 0; rc == 0 && i < reply->elements; i++)
-        rc = is_web(text_at(reply, i)) ? visit(arg, text_at(reply, i)) : -EPROTO;
+        rc = lease_is_web(lease_text_at(reply, i)) ? visit(arg, lease_text_at(reply, i))
+                                                   : -EPROTO;
     freeReplyObject(reply);
     return rc;
 }
 
 static void take_starts(struct leases *leases, const redisReply *reply, size_t i)
 {
-    leases->starts = number_at(reply, i);
-    leases->origins = number_at(reply, i + 1);
+    leases->starts = lease_number_at(reply, i);
+    leases->origins = lease_number_at(reply, i + 1);
 }
 
 static bool is_host(const char *host, enum lease_class class)
 {
-    return class_of(host) == class &&
-           (class == LEASE_HELD ? host[1] == '\0' : is_web(host + 1));
+    return lease_class_of(host) == class &&
+           (class == LEASE_HELD ? host[1] == '\0' : lease_is_web(host + 1));
 }
 
 static int take_lease(struct lease *lease, enum lease_class class,
@@ -428,16 +209,16 @@ static int take_lease(struct lease *lease, enum lease_class class,
 {
     int rc;
 
-    snprintf(lease->token, sizeof lease->token, "%s", text_at(reply, 1));
-    lease->host = strdup(text_at(reply, 2));
+    snprintf(lease->token, sizeof lease->token, "%s", lease_text_at(reply, 1));
+    lease->host = strdup(lease_text_at(reply, 2));
     if (lease->host == NULL)
         return -ENOMEM;
     if (lease->token[0] == '\0' || !is_host(lease->host, class))
         return -EPROTO;
-    lease->pause_ns = span_at(reply, 3);
-    lease->is_troubled = number_at(reply, 4) == 1;
-    lease->has_told_sitemaps = number_at(reply, 5) == 1;
-    rc = take_items(lease, reply, 8);
+    lease->pause_ns = lease_span_at(reply, 3);
+    lease->is_troubled = lease_number_at(reply, 4) == 1;
+    lease->has_told_sitemaps = lease_number_at(reply, 5) == 1;
+    rc = lease_take_items(lease, reply, 8);
     if (rc == 0 && lease->count == 0)
         rc = -EPROTO;
     return rc < 0 ? rc : 1;
@@ -446,7 +227,7 @@ static int take_lease(struct lease *lease, enum lease_class class,
 static int take_outcome(struct leases *leases, enum lease_class class,
                         struct lease *lease, const redisReply *reply, int64_t *wait_ns)
 {
-    const char *outcome = text_at(reply, 0);
+    const char *outcome = lease_text_at(reply, 0);
 
     if (strcmp(outcome, "lease") == 0) {
         take_starts(leases, reply, 6);
@@ -454,7 +235,7 @@ static int take_outcome(struct leases *leases, enum lease_class class,
     }
     if (strcmp(outcome, "wait") == 0) {
         take_starts(leases, reply, 2);
-        *wait_ns = span_at(reply, 1);
+        *wait_ns = lease_span_at(reply, 1);
         return 0;
     }
     if (strcmp(outcome, "over") == 0)
@@ -473,9 +254,9 @@ int leases_acquire(struct leases *leases, enum lease_class class, unsigned most,
     *wait_ns = 0;
     redis_words_add_bytes(&words, &class_letters[class], 1);
     redis_words_add(&words, leases->worker);
-    redis_words_add_number(&words, to_ms(leases->span_ns));
+    redis_words_add_number(&words, lease_to_ms(leases->span_ns));
     redis_words_add_number(&words, most);
-    rc = run_script(leases, SCRIPT_ACQUIRE, &words, &reply);
+    rc = lease_run_script(leases, SCRIPT_ACQUIRE, &words, &reply);
     if (rc < 0)
         return rc;
     rc = take_outcome(leases, class, lease, reply, wait_ns);
@@ -490,7 +271,7 @@ int leases_acquire(struct leases *leases, enum lease_class class, unsigned most,
 static void add_host(struct redis_words *words, int64_t pause_ns, bool was_troubled,
                      bool is_troubled)
 {
-    redis_words_add_number(words, to_ms(pause_ns));
+    redis_words_add_number(words, lease_to_ms(pause_ns));
     redis_words_add(words, was_troubled == is_troubled ? "" : is_troubled ? "1" : "0");
 }
 
@@ -513,20 +294,20 @@ static void add_results(struct redis_words *words, const struct lease_done *done
 static int take_completed(struct lease *lease, const struct lease_done *done,
                           const redisReply *reply)
 {
-    int64_t lost = number_at(reply, 0);
+    int64_t lost = lease_number_at(reply, 0);
     int rc;
 
     if (lost < 0 || (uint64_t)lost > done->count)
         return -EPROTO;
     for (size_t i = 0; i < done->count; i++) {
-        drop_number(lease, done->results[i].number);
+        lease_drop_number(lease, done->results[i].number);
         lease->has_told_sitemaps |= done->results[i].number == LEASE_SITEMAPS;
     }
     lease->is_troubled = done->is_troubled;
-    lease->pause_ns = span_at(reply, 2);
-    rc = take_items(lease, reply, 3);
-    if (number_at(reply, 1) == 1)
-        end_lost_lease(lease);
+    lease->pause_ns = lease_span_at(reply, 2);
+    rc = lease_take_items(lease, reply, 3);
+    if (lease_number_at(reply, 1) == 1)
+        lease_end_lost_lease(lease);
     return rc < 0 ? rc : (int)lost;
 }
 
@@ -542,13 +323,13 @@ int lease_complete(struct leases *leases, struct lease *lease,
         return rc;
     redis_words_add(&words, lease->token);
     redis_words_add(&words, leases->worker);
-    redis_words_add_number(&words, to_ms(leases->span_ns));
+    redis_words_add_number(&words, lease_to_ms(leases->span_ns));
     redis_words_add_number(&words, done->more);
     add_host(&words, done->pause_ns, lease->is_troubled, done->is_troubled);
     add_results(&words, done);
     if (done->links != NULL)
         redis_words_append(&words, done->links, added, done->links->count - added);
-    rc = run_script(leases, SCRIPT_COMPLETE, &words, &reply);
+    rc = lease_run_script(leases, SCRIPT_COMPLETE, &words, &reply);
     if (rc < 0)
         return rc;
     rc = take_completed(lease, done, reply);
@@ -558,8 +339,8 @@ int lease_complete(struct leases *leases, struct lease *lease,
 
 static void take_released(struct lease *lease, redisReply *reply)
 {
-    if (number_at(reply, 1) == 1)
-        end_lost_lease(lease);
+    if (lease_number_at(reply, 1) == 1)
+        lease_end_lost_lease(lease);
     freeReplyObject(reply);
 }
 
@@ -577,15 +358,15 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     redis_words_add(&words, leases->worker);
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     redis_words_add_number(&words, number);
-    redis_words_add_number(&words, to_ms(delay_ns));
+    redis_words_add_number(&words, lease_to_ms(delay_ns));
     /* not needed any more: this item did not crash the worker */
     item->url.flags &= ~(unsigned)LEASE_SINGLE;
-    add_item(&words, &item->url, strlen(lease->host + 1));
-    rc = run_script(leases, SCRIPT_RELEASE, &words, &reply);
+    lease_add_item(&words, &item->url, strlen(lease->host + 1));
+    rc = lease_run_script(leases, SCRIPT_RELEASE, &words, &reply);
     if (rc < 0)
         return rc;
     lease->is_troubled = is_troubled;
-    drop_number(lease, number);
+    lease_drop_number(lease, number);
     take_released(lease, reply);
     return 0;
 }
@@ -601,7 +382,7 @@ int lease_release_all(struct leases *leases, struct lease *lease, int64_t pause_
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     rc = run_without_reply(leases, SCRIPT_RELEASE, &words);
     if (rc == 0)
-        drop_all(lease);
+        lease_drop_all(lease);
     return rc;
 }
 
@@ -614,14 +395,14 @@ int leases_renew(struct leases *leases, struct lease_renewal *renewals, size_t c
     int rc;
 
     redis_words_add(&words, leases->worker);
-    redis_words_add_number(&words, to_ms(leases->span_ns));
+    redis_words_add_number(&words, lease_to_ms(leases->span_ns));
     for (size_t i = 0; i < count; i++)
         redis_words_add(&words, renewals[i].token);
-    rc = run_script(leases, SCRIPT_RENEW, &words, &reply);
+    rc = lease_run_script(leases, SCRIPT_RENEW, &words, &reply);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < count; i++)
-        renewals[i].is_lost = number_at(reply, i) != 1;
+        renewals[i].is_lost = lease_number_at(reply, i) != 1;
     freeReplyObject(reply);
     return 0;
 }
@@ -656,10 +437,11 @@ static int visit_entry(const char *lengths, const redisReply *bytes, int64_t num
     size_t at = 0;
     int count = 0, rc = 0;
 
-    for (char *end_lost_lease; *lengths != '\0'; lengths = end_lost_lease, number++) {
-        size_t n = strtoul(lengths, &end_lost_lease, 10);
+    for (char *lease_end_lost_lease; *lengths != '\0';
+         lengths = lease_end_lost_lease, number++) {
+        size_t n = strtoul(lengths, &lease_end_lost_lease, 10);
 
-        if (end_lost_lease == lengths || bytes->type != REDIS_REPLY_STRING ||
+        if (lease_end_lost_lease == lengths || bytes->type != REDIS_REPLY_STRING ||
             n > bytes->len - at)
             return -EPROTO;
         if (number > after) {
@@ -679,10 +461,10 @@ static int visit_results(const redisReply *reply, int64_t after, result_visit vi
     int count = 0;
 
     for (size_t i = 3; i + 2 < reply->elements; i += 3) {
-        int64_t number = number_at(reply, i);
+        int64_t number = lease_number_at(reply, i);
         int rc = number > 0 && number < INT64_MAX / 2
-                     ? visit_entry(text_at(reply, i + 1), reply->element[i + 2], number,
-                                   after, visit, arg)
+                     ? visit_entry(lease_text_at(reply, i + 1), reply->element[i + 2],
+                                   number, after, visit, arg)
                      : -EPROTO;
 
         if (rc < 0)
@@ -702,13 +484,14 @@ int leases_collect(struct leases *leases, int64_t after, unsigned most,
 
     redis_words_add_number(&words, after);
     redis_words_add_number(&words, most);
-    rc = run_script(leases, SCRIPT_COLLECT, &words, &reply);
+    rc = lease_run_script(leases, SCRIPT_COLLECT, &words, &reply);
     if (rc < 0)
         return rc;
-    *progress = (struct lease_progress){number_at(reply, 1), number_at(reply, 2)};
+    *progress =
+        (struct lease_progress){lease_number_at(reply, 1), lease_number_at(reply, 2)};
     rc = reply->type == REDIS_REPLY_ARRAY ? visit_results(reply, after, visit, arg)
                                           : -EPROTO;
-    if (rc == 0 && number_at(reply, 0) == 1)
+    if (rc == 0 && lease_number_at(reply, 0) == 1)
         rc = -ENODATA;
     freeReplyObject(reply);
     return rc;
@@ -735,8 +518,8 @@ static int unlink_keys(struct leases *leases, const redisReply *keys, const char
         return -EPROTO;
     redis_words_add(&words, "UNLINK");
     for (size_t i = 0; i < keys->elements; i++)
-        if (strcmp(text_at(keys, i), setup) != 0)
-            redis_words_add(&words, text_at(keys, i));
+        if (strcmp(lease_text_at(keys, i), setup) != 0)
+            redis_words_add(&words, lease_text_at(keys, i));
     if (words.count > 1)
         return command(leases, &words);
     redis_words_finish(&words);
@@ -765,7 +548,7 @@ static int forget_some(struct leases *leases, char cursor[24], const char *setup
     redis_words_finish(&words);
     if (rc < 0)
         return rc;
-    snprintf(cursor, 24, "%s", text_at(reply, 0));
+    snprintf(cursor, 24, "%s", lease_text_at(reply, 0));
     rc = reply->elements == 2 ? unlink_keys(leases, reply->element[1], setup) : -EPROTO;
     freeReplyObject(reply);
     return rc;

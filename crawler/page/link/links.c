@@ -6,7 +6,7 @@
  * read, all values that may be needed are stored. At its '>' it is known whether the tag
  * counts, and most of them are dropped.
  */
-#include "links.h"
+#include "links_inside.h"
 
 #include "../../base/array.h"
 #include "link_visit.h"
@@ -19,24 +19,6 @@
 
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
 #define USUAL_LINKS 4096 /* in a page; larger arrays are freed */
-
-enum kept_kind {
-    KEPT_LINK,
-    KEPT_SRCSET,
-    KEPT_REFRESH,
-    KEPT_BASE,
-    KEPT_ID,
-    KEPT_SRCDOC,
-    KEPT_STYLE, /* a style attribute, followed by the name of its element */
-    KEPT_CSS,   /* a URL in a style sheet; `attribute` is its enum css_kind */
-};
-
-struct kept_value {
-    uint32_t start, n; /* range in `bytes` */
-    struct html_position place;
-    uint8_t kind, element, attribute;
-    bool cut, nofollow;
-};
 
 /* ---- links ------------------------------------------------------------------------- */
 
@@ -105,7 +87,7 @@ static uint32_t wanted_attributes(const struct links *links)
 
 /* ---- the tag that is being read ---------------------------------------------------- */
 
-static struct kept_value *attribute(const struct links *links, enum html_attribute which)
+struct kept_value *links_attribute(const struct links *links, enum html_attribute which)
 {
     for (size_t i = links->tag_at; i < links->count; i++)
         if (links->kept[i].attribute == which)
@@ -117,7 +99,7 @@ static struct kept_value *attribute(const struct links *links, enum html_attribu
 static bool attribute_is(const struct links *links, enum html_attribute which,
                          const char *one, const char *other)
 {
-    const struct kept_value *value = attribute(links, which);
+    const struct kept_value *value = links_attribute(links, which);
     char text[3 * 64 + 1];
 
     if (value == NULL || value->n > 64)
@@ -132,7 +114,7 @@ static bool attribute_is(const struct links *links, enum html_attribute which,
 static char *words_of(const struct links *links, enum html_attribute which,
                       char text[3 * WORDS_BYTES + 1])
 {
-    const struct kept_value *value = attribute(links, which);
+    const struct kept_value *value = links_attribute(links, which);
     size_t n = value != NULL && value->n <= WORDS_BYTES ? value->n : 0;
 
     text[n > 0 ? html_decode(links->bytes.bytes + value->start, n, text) : 0] = '\0';
@@ -179,7 +161,7 @@ static bool says_nofollow(struct links *links)
 /* The `formmethod` of a button overrides the `method` of its form. */
 static bool submits_by_get(const struct links *links)
 {
-    if (attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
+    if (links_attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
         return !attribute_is(links, ATTRIBUTE_FORMMETHOD, "post", "dialog");
     return links->tree.form_is_open && links->form_is_get;
 }
@@ -227,7 +209,7 @@ static uint32_t counted_attributes(const struct links *links)
 /* Only SVG has "xlink:href", and "href" takes precedence. (SVG 2, 16.1.6) */
 static bool takes_xlink(const struct links *links, bool is_foreign)
 {
-    return is_foreign && attribute(links, ATTRIBUTE_HREF) == NULL;
+    return is_foreign && links_attribute(links, ATTRIBUTE_HREF) == NULL;
 }
 
 static int kind_of_id(const struct links *links, const struct kept_value *value)
@@ -384,9 +366,9 @@ static struct html_start start_of(const struct links *links, const struct html_n
         .name = name, .element = links->element, .is_self_closing = is_self_closing};
 
     if (links->element == ELEMENT_FONT)
-        start.is_styled = attribute(links, ATTRIBUTE_COLOR) != NULL ||
-                          attribute(links, ATTRIBUTE_FACE) != NULL ||
-                          attribute(links, ATTRIBUTE_SIZE) != NULL;
+        start.is_styled = links_attribute(links, ATTRIBUTE_COLOR) != NULL ||
+                          links_attribute(links, ATTRIBUTE_FACE) != NULL ||
+                          links_attribute(links, ATTRIBUTE_SIZE) != NULL;
     else if (links->element == ELEMENT_INPUT)
         start.is_hidden = attribute_is(links, ATTRIBUTE_TYPE, "hidden", "hidden");
     else if (links->element == ELEMENT_TEMPLATE)
@@ -420,7 +402,7 @@ static bool is_style_sheet(const struct links *links, const struct html_effect *
 {
     return links->wants_css && links->element == ELEMENT_STYLE && effect->is_inserted &&
            effect->content == HTML_RAWTEXT &&
-           (attribute(links, ATTRIBUTE_TYPE) == NULL ||
+           (links_attribute(links, ATTRIBUTE_TYPE) == NULL ||
             attribute_is(links, ATTRIBUTE_TYPE, "", "text/css"));
 }
 
@@ -581,141 +563,4 @@ void links_break_off(struct links *links)
 {
     if (!links->is_sheet)
         drop_tag(links);
-}
-
-/* ---- visits ------------------------------------------------------------------------ */
-
-/*
- * True for a fragment that is not checked: SVG drawn here is on the page, and scripts
- * often add it. A background of "#FFFFFF" is meant as a color; browsers do not look for
- * such an id.
- */
-static bool is_drawn_here(const struct kept_value *value, const char *text)
-{
-    return (value->element == ELEMENT_USE || value->element == ELEMENT_IMAGE ||
-            value->attribute == ATTRIBUTE_BACKGROUND) &&
-           text[strspn(text, HTML_SPACE)] == '#';
-}
-
-/*
- * An empty <a href> leads to the page itself. Other empty attributes are ignored, as in
- * browsers.
- */
-static int visit_value(struct links *links, struct link_visit *visit,
-                       const struct kept_value *value, char *text)
-{
-    bool may_be_empty = value->element == ELEMENT_A || value->element == ELEMENT_AREA;
-
-    switch (value->kind) {
-    case KEPT_SRCSET:
-        return link_visit_srcset(visit, text);
-    case KEPT_REFRESH:
-        return link_visit_refresh(visit, text);
-    case KEPT_SRCDOC:
-        return srcdoc_visit(links, visit, text);
-    case KEPT_STYLE:
-        return link_visit_style(visit, text, &links->css_text);
-    case KEPT_LINK:
-        if ((*text == '\0' && !may_be_empty) || is_drawn_here(value, text))
-            return 0;
-        break;
-    default:
-        break;
-    }
-    return link_visit_part(visit, text, strlen(text));
-}
-
-static size_t from_windows_1252(const char *bytes, size_t n, char *out)
-{
-    char *begin = out;
-
-    for (size_t i = 0; i < n; i++)
-        out += html_put_utf8(html_windows_1252((unsigned char)bytes[i]), out);
-    return (size_t)(out - begin);
-}
-
-/*
- * Return the bytes of a value as UTF-8; *n is their number. If they must be converted,
- * they are in links->text, after room for 3 bytes for each of them. NULL without memory.
- */
-static const char *bytes_of(struct links *links, const struct kept_value *value,
-                            bool is_windows_1252, size_t *n)
-{
-    const char *raw = links->bytes.bytes + value->start;
-    size_t room = 3 * (size_t)value->n + 1;
-    char *converted;
-
-    *n = value->n;
-    if (html_buffer_reserve(&links->text, is_windows_1252 ? 4 * room : room) < 0)
-        return NULL;
-    if (!is_windows_1252)
-        return raw;
-    converted = links->text.bytes + 3 * room;
-    *n = from_windows_1252(raw, value->n, converted);
-    return converted;
-}
-
-static enum link_kind visible_kind(const struct kept_value *value)
-{
-    return value->kind == KEPT_BASE ? LINK_BASE
-           : value->kind == KEPT_ID ? LINK_ID
-                                    : LINK_OTHER;
-}
-
-static const char *const css_names[CSS_KINDS] = {
-    [CSS_URL] = "url()",
-    [CSS_IMPORT] = "@import",
-    [CSS_IMAGE_SET] = "image-set()",
-};
-
-/* Fill in where a value occurs. After a style attribute its element's name is stored. */
-static struct link link_of(const struct links *links, const struct kept_value *value)
-{
-    const char *behind = links->bytes.bytes + value->start + value->n;
-    struct link link = {
-        .kind = visible_kind(value),
-        .element = html_element_name((enum html_element)value->element),
-        .place = value->place,
-        .nofollow = value->nofollow || links->nofollow,
-        .has_no_encoding = value->kind == KEPT_CSS || value->kind == KEPT_STYLE,
-    };
-
-    if (value->kind == KEPT_STYLE && value->element == ELEMENT_OTHER)
-        link.element = behind;
-    if (value->kind == KEPT_CSS && value->element == ELEMENT_OTHER)
-        link.element = NULL;
-    link.attribute = value->kind == KEPT_CSS
-                         ? css_names[value->attribute]
-                         : html_attribute_name((enum html_attribute)value->attribute);
-    return link;
-}
-
-static int visit_kept(struct links *links, const struct kept_value *value,
-                      bool is_windows_1252, struct link_visit *visit)
-{
-    size_t n;
-    const char *bytes = bytes_of(links, value, is_windows_1252, &n);
-
-    if (bytes == NULL)
-        return -ENOMEM;
-    visit->cut = value->cut;
-    visit->link = link_of(links, value);
-    if (value->kind == KEPT_CSS)
-        return link_visit_css(visit, bytes, n, &links->css_text);
-    links->text.bytes[html_decode(bytes, n, links->text.bytes)] = '\0';
-    return visit_value(links, visit, value, links->text.bytes);
-}
-
-int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
-                void *arg)
-{
-    struct link_visit state = {.function = visit, .arg = arg};
-    int rc = 0;
-
-    if (links->base > 0)
-        rc = visit_kept(links, &links->kept[links->base - 1], is_windows_1252, &state);
-    for (size_t i = 0; i < links->count && rc == 0; i++)
-        if (links->kept[i].kind != KEPT_BASE)
-            rc = visit_kept(links, &links->kept[i], is_windows_1252, &state);
-    return rc;
 }

@@ -1,0 +1,36 @@
+/*
+ * host_queue.h - the queues of hosts, and the workers that wait for one of them.
+ *
+ * Only frontier.c uses it.
+ */
+#ifndef CRAWLER_HOST_QUEUE_H
+#define CRAWLER_HOST_QUEUE_H
+
+#include "frontier.h"
+
+#include <coil/event.h>
+
+/* A worker without a job. */
+struct frontier_idle {
+    coil_event event;
+    struct frontier_idle *next;
+    enum frontier_class class;
+};
+
+void frontier_wake_one(struct frontier *frontier, enum frontier_class class);
+
+void frontier_wake_all(struct frontier *frontier);
+
+void frontier_forget_idle(struct frontier *frontier, struct frontier_idle *idle);
+
+bool frontier_may_be_asked(const struct frontier *frontier, const struct host *host);
+
+/* Invariant 3. */
+int frontier_set_timer(struct frontier *frontier);
+
+/* Invariants 1 and 2. */
+int frontier_list_if_ready(struct frontier *frontier, struct host *host);
+
+struct host *frontier_first_ready(struct frontier *frontier, enum frontier_class class);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * sitemap_inside.h - what the forms of sitemaps have in common.
+ */
+#ifndef CRAWLER_SITEMAP_INSIDE_H
+#define CRAWLER_SITEMAP_INSIDE_H
+
+#include "sitemap.h"
+
+#include <expat.h>
+
+#define TOKEN_BYTES ((size_t)256 * 1024) /* of a tag or a comment */
+#define DEPTH_MAX 100
+#define KEPT_BYTES_MAX ((size_t)1 << 30)
+#define PROBLEM_BYTES 128
+#define PIECE_BYTES 16384
+#define BLANK " \t\r\n"
+#define TOO_MANY_URLS "it has more than 50,000 URLs, and only those are read"
+#define TOO_MANY_BYTES "it is longer than 50 MiB, and no more than that is read"
+
+enum form { UNKNOWN, LINES, XML };
+
+struct entry {
+    uint32_t start, n; /* range in `bytes` */
+    uint32_t base;     /* where its base begins in `bases`, NUL-terminated; 0: none */
+    struct html_position place;
+    uint8_t source; /* index into `sources` */
+    bool cut;
+};
+
+struct sitemap {
+    enum form form;
+    enum sitemap_root root;
+    size_t total;  /* number of bytes processed */
+    size_t listed; /* number of URLs that count for the limit */
+    struct html_counter counter;
+    size_t mark_n; /* bytes of the byte order mark so far */
+    XML_Parser parser;
+    size_t token_at; /* value of `total` at the last token */
+    unsigned depth;
+    int source;    /* index into `sources` of the text being read; -1: none */
+    bool has_text; /* the text has begun at `place` */
+    struct html_position place; /* where it began */
+    struct html_buffer text;    /* of the current element or line */
+    struct html_buffer bytes;
+    struct html_buffer base; /* the xml:base of all open elements, one per line */
+    /* length of `base` outside of the element at each depth */
+    uint32_t base_n[DEPTH_MAX + 2];
+    struct html_buffer bases; /* the bases of entries */
+    uint32_t last_base;       /* index in `bases` of the current `base`, or 0 */
+    struct entry *entries;
+    size_t count, capacity;
+    char problem[PROBLEM_BYTES];
+    bool is_over; /* further input is ignored */
+    int rc;
+};
+
+#define ROOT(name) (1U << SITEMAP_##name)
+
+/* Elements that contain URLs, by local name, because the document chooses prefixes. */
+static const struct source {
+    const char *name, *attribute; /* attribute: NULL means the element's text */
+    unsigned roots;
+} sources[] = {
+    {"loc", NULL, ROOT(URLSET) | ROOT(INDEX)}, /* of images, too */
+    {"link", "href", ROOT(URLSET) | ROOT(ATOM) | ROOT(RSS)},
+    {"link", NULL, ROOT(RSS)},
+    {"thumbnail_loc", NULL, ROOT(URLSET)},
+    {"content_loc", NULL, ROOT(URLSET)},
+    {"player_loc", NULL, ROOT(URLSET)},
+    {"enclosure", "url", ROOT(RSS)},
+    {"content", "src", ROOT(ATOM)},
+};
+
+#define SOURCE_COUNT (sizeof sources / sizeof sources[0])
+
+/* `name` has n bytes, including its prefix. */
+enum sitemap_root sitemap_root_of_name(const char *name, size_t n);
+
+const char *sitemap_local_name(const char *name);
+
+bool sitemap_is_blank(char c);
+
+/* Ignore further input. */
+void sitemap_stop(struct sitemap *sitemap, const char *problem);
+
+void sitemap_fail(struct sitemap *sitemap, int rc);
+
+/* Store the current base, and return its index in `bases`; 0 without one. */
+uint32_t sitemap_store_base(struct sitemap *sitemap);
+
+/* Store a URL. It ends at a NUL, which only a list can contain. */
+void sitemap_store_url(struct sitemap *sitemap, const char *url, size_t n, size_t source,
+                       bool cut, struct html_position place);
+
+/* Returns false after the highest number of URLs that a sitemap may have. */
+bool sitemap_may_list(struct sitemap *sitemap);
+
+/*
+ * Store the text of an element, without white space at its end. White space before it was
+ * skipped.
+ */
+void sitemap_store_text(struct sitemap *sitemap, size_t source);
+
+/* Append a part of the text, which begins at `place`. */
+void sitemap_add_text(struct sitemap *sitemap, const char *bytes, size_t n,
+                      struct html_position place);
+
+void sitemap_begin_xml(struct sitemap *sitemap);
+
+void sitemap_process_xml(struct sitemap *sitemap, const char *bytes, size_t n,
+                         bool is_final);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * links_inside.h - how the links of a page are stored in one block.
+ */
+#ifndef CRAWLER_LINKS_INSIDE_H
+#define CRAWLER_LINKS_INSIDE_H
+
+#include "links.h"
+
+enum kept_kind {
+    KEPT_LINK,
+    KEPT_SRCSET,
+    KEPT_REFRESH,
+    KEPT_BASE,
+    KEPT_ID,
+    KEPT_SRCDOC,
+    KEPT_STYLE, /* a style attribute, followed by the name of its element */
+    KEPT_CSS,   /* a URL in a style sheet; `attribute` is its enum css_kind */
+};
+
+struct kept_value {
+    uint32_t start, n; /* range in `bytes` */
+    struct html_position place;
+    uint8_t kind, element, attribute;
+    bool cut, nofollow;
+};
+
+struct kept_value *links_attribute(const struct links *links, enum html_attribute which);
+
+#endif

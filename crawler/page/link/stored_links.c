@@ -1,0 +1,148 @@
+/*
+ * stored_links.c - visit the links that links.c has stored.
+ */
+#include "links_inside.h"
+
+#include "../../base/array.h"
+#include "link_visit.h"
+#include "srcdoc.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- visits ------------------------------------------------------------------------ */
+
+/*
+ * True for a fragment that is not checked: SVG drawn here is on the page, and scripts
+ * often add it. A background of "#FFFFFF" is meant as a color; browsers do not look for
+ * such an id.
+ */
+static bool is_drawn_here(const struct kept_value *value, const char *text)
+{
+    return (value->element == ELEMENT_USE || value->element == ELEMENT_IMAGE ||
+            value->attribute == ATTRIBUTE_BACKGROUND) &&
+           text[strspn(text, HTML_SPACE)] == '#';
+}
+
+/*
+ * An empty <a href> leads to the page itself. Other empty attributes are ignored, as in
+ * browsers.
+ */
+static int visit_value(struct links *links, struct link_visit *visit,
+                       const struct kept_value *value, char *text)
+{
+    bool may_be_empty = value->element == ELEMENT_A || value->element == ELEMENT_AREA;
+
+    switch (value->kind) {
+    case KEPT_SRCSET:
+        return link_visit_srcset(visit, text);
+    case KEPT_REFRESH:
+        return link_visit_refresh(visit, text);
+    case KEPT_SRCDOC:
+        return srcdoc_visit(links, visit, text);
+    case KEPT_STYLE:
+        return link_visit_style(visit, text, &links->css_text);
+    case KEPT_LINK:
+        if ((*text == '\0' && !may_be_empty) || is_drawn_here(value, text))
+            return 0;
+        break;
+    default:
+        break;
+    }
+    return link_visit_part(visit, text, strlen(text));
+}
+
+static size_t from_windows_1252(const char *bytes, size_t n, char *out)
+{
+    char *begin = out;
+
+    for (size_t i = 0; i < n; i++)
+        out += html_put_utf8(html_windows_1252((unsigned char)bytes[i]), out);
+    return (size_t)(out - begin);
+}
+
+/*
+ * Return the bytes of a value as UTF-8; *n is their number. If they must be converted,
+ * they are in links->text, after room for 3 bytes for each of them. NULL without memory.
+ */
+static const char *bytes_of(struct links *links, const struct kept_value *value,
+                            bool is_windows_1252, size_t *n)
+{
+    const char *raw = links->bytes.bytes + value->start;
+    size_t room = 3 * (size_t)value->n + 1;
+    char *converted;
+
+    *n = value->n;
+    if (html_buffer_reserve(&links->text, is_windows_1252 ? 4 * room : room) < 0)
+        return NULL;
+    if (!is_windows_1252)
+        return raw;
+    converted = links->text.bytes + 3 * room;
+    *n = from_windows_1252(raw, value->n, converted);
+    return converted;
+}
+
+static enum link_kind visible_kind(const struct kept_value *value)
+{
+    return value->kind == KEPT_BASE ? LINK_BASE
+           : value->kind == KEPT_ID ? LINK_ID
+                                    : LINK_OTHER;
+}
+
+static const char *const css_names[CSS_KINDS] = {
+    [CSS_URL] = "url()",
+    [CSS_IMPORT] = "@import",
+    [CSS_IMAGE_SET] = "image-set()",
+};
+
+/* Fill in where a value occurs. After a style attribute its element's name is stored. */
+static struct link link_of(const struct links *links, const struct kept_value *value)
+{
+    const char *behind = links->bytes.bytes + value->start + value->n;
+    struct link link = {
+        .kind = visible_kind(value),
+        .element = html_element_name((enum html_element)value->element),
+        .place = value->place,
+        .nofollow = value->nofollow || links->nofollow,
+        .has_no_encoding = value->kind == KEPT_CSS || value->kind == KEPT_STYLE,
+    };
+
+    if (value->kind == KEPT_STYLE && value->element == ELEMENT_OTHER)
+        link.element = behind;
+    if (value->kind == KEPT_CSS && value->element == ELEMENT_OTHER)
+        link.element = NULL;
+    link.attribute = value->kind == KEPT_CSS
+                         ? css_names[value->attribute]
+                         : html_attribute_name((enum html_attribute)value->attribute);
+    return link;
+}
+
+static int visit_kept(struct links *links, const struct kept_value *value,
+                      bool is_windows_1252, struct link_visit *visit)
+{
+    size_t n;
+    const char *bytes = bytes_of(links, value, is_windows_1252, &n);
+
+    if (bytes == NULL)
+        return -ENOMEM;
+    visit->cut = value->cut;
+    visit->link = link_of(links, value);
+    if (value->kind == KEPT_CSS)
+        return link_visit_css(visit, bytes, n, &links->css_text);
+    links->text.bytes[html_decode(bytes, n, links->text.bytes)] = '\0';
+    return visit_value(links, visit, value, links->text.bytes);
+}
+
+int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
+                void *arg)
+{
+    struct link_visit state = {.function = visit, .arg = arg};
+    int rc = 0;
+
+    if (links->base > 0)
+        rc = visit_kept(links, &links->kept[links->base - 1], is_windows_1252, &state);
+    for (size_t i = 0; i < links->count && rc == 0; i++)
+        if (links->kept[i].kind != KEPT_BASE)
+            rc = visit_kept(links, &links->kept[i], is_windows_1252, &state);
+    return rc;
+}

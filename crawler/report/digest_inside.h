@@ -1,0 +1,18 @@
+/*
+ * digest_inside.h - what the files of the digest have in common.
+ */
+#ifndef CRAWLER_DIGEST_INSIDE_H
+#define CRAWLER_DIGEST_INSIDE_H
+
+#include "digest.h"
+
+void digest_release_page(struct digest_page *page);
+
+/*
+ * Return the end of a chain of redirects, or of its permanent part. NULL: the URL does
+ * not redirect.
+ */
+const char *digest_end_of_chain(const struct digest *digest, const char *url,
+                                bool is_for_good);
+
+#endif

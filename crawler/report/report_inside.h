@@ -1,0 +1,86 @@
+/*
+ * report_inside.h - what the files of the report for people have in common.
+ *
+ * report.c puts the parts together, report_groups.c has the groups of broken links,
+ * report_totals.c the last lines.
+ */
+#ifndef CRAWLER_REPORT_INSIDE_H
+#define CRAWLER_REPORT_INSIDE_H
+
+#include "report.h"
+
+#define SCREEN_LINES 30 /* if the terminal does not report its size */
+#define TOTAL_LINES 9   /* lines of a screen reserved for the totals */
+#define SCREEN_WIDTH 100
+#define LISTED_ITEMS 5      /* of a group, without -v */
+#define LONGEST_URL 60      /* without -v */
+#define LONGEST_MESSAGE 160 /* without -v */
+#define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
+#define CLUSTER_LINKS 3     /* this many links into one folder become one item */
+
+enum color { PLAIN, BOLD, RED, GREEN, YELLOW, DIM };
+
+struct view {
+    struct out *out;
+    /* common to all start URLs, and removed from URLs; "" if they have several */
+    const char *origin;
+    size_t origin_length;
+    /* URL of the working directory, which is removed from URLs of files; or NULL */
+    char *folder;
+    size_t folder_length;
+    size_t width;
+    size_t lines_left; /* for broken links */
+    size_t column;
+    bool is_all; /* -v */
+    bool has_color;
+};
+
+void report_put(struct view *view, const char *format, ...);
+
+void report_set_color(struct view *view, enum color color);
+
+void report_end_line(struct view *view);
+
+/* Format a number as "6,957". */
+const char *report_format_number(uint64_t value, char *to);
+
+void report_put_amount(struct view *view, uint64_t n, const char *one, const char *many);
+
+/* Write untrusted text. If it is longer than `longest` bytes, write its beginning and its
+   end. */
+void report_put_shortened(struct view *view, const char *text, size_t longest);
+
+void report_put_text(struct view *view, const char *text);
+
+/* Return the URL without the origin of the site, or without the working directory. */
+const char *report_short_url(const struct view *view, const char *url);
+
+/*
+ * Write the first n bytes of a URL. The URL of a file is written as a path, without
+ * encoding.
+ */
+void report_put_short(struct view *view, const char *url, size_t n);
+
+void report_put_url(struct view *view, const struct target *target);
+
+/* Write a start URL unshortened, as the user gave it. */
+void report_put_whole(struct view *view, const struct target *start);
+
+/* Write "12:9", or "header". */
+void report_put_position(struct view *view, const struct reference *reference);
+
+void report_put_place(struct view *view, const struct reference *reference);
+
+void report_put_status(struct view *view, int status);
+
+/* True if a part of n columns and a hint that there is more still fit on the line. */
+bool report_has_room(const struct view *view, size_t n);
+
+int report_put_groups(struct view *view, const struct targets *targets,
+                      const struct references *references, const bool *verdicts,
+                      const char *title);
+
+int report_put_totals(struct view *view, const struct targets *targets,
+                      const struct record_summary *summary, bool after_groups);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * lease_inside.h - reading replies of Redis and the items of a lease.
+ */
+#ifndef CRAWLER_LEASE_INSIDE_H
+#define CRAWLER_LEASE_INSIDE_H
+
+#include "lease.h"
+
+#define HEAD_BYTES 6
+#define HASH_BYTES 10
+#define SEEDS_BYTES 49
+#define REAPED_AT_ONCE 64
+#define LINK_WORDS 3
+/* how many words of links one script gets at most */
+#define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
+#define FORGOTTEN_AT_ONCE "1000"
+/* how long workers can still learn that a deleted crawl is over */
+#define OVER_SECONDS "3600"
+
+static const char class_letters[LEASE_CLASSES + 1] = "sxh";
+
+/* Return the i-th string of a list, or "". */
+const char *lease_text_at(const redisReply *reply, size_t i);
+
+int64_t lease_number_at(const redisReply *reply, size_t i);
+
+/* Read milliseconds and return nanoseconds; at most an hour. */
+int64_t lease_span_at(const redisReply *reply, size_t i);
+
+int64_t lease_to_ms(int64_t span_ns);
+
+int lease_run_script(struct leases *leases, enum crawl_script script,
+                     struct redis_words *words, redisReply **reply);
+
+void lease_add_item(struct redis_words *words, const struct lease_url *url,
+                    size_t origin_n);
+
+/* Return the class that the name of a host begins with, or LEASE_CLASSES. */
+enum lease_class lease_class_of(const char *host);
+
+bool lease_is_web(const char *url);
+
+/* Read pairs of number and item, from the i-th element of the reply. */
+int lease_take_items(struct lease *lease, const redisReply *reply, size_t i);
+
+void lease_drop_number(struct lease *lease, int64_t number);
+
+void lease_drop_all(struct lease *lease);
+
+/*
+ * End a lease that has ended in Redis. If the worker has items left, the lease was lost.
+ */
+void lease_end_lost_lease(struct lease *lease);
+
+#endif
