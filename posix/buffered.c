@@ -413,7 +413,10 @@ static void flush_prompt(const FILE *file)
     errno = saved;
 }
 
-/* Make the buffer empty, to be read into. False if what it held could not be written. */
+/*
+ * Make the buffer empty, to be read into. Returns false if its bytes could not be
+ * written.
+ */
 static bool turn_to_reading(FILE *file)
 {
     if (file->_flags & PUTTING) {

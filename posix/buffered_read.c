@@ -158,7 +158,7 @@ INTERPOSE size_t fread_unlocked(void *restrict to, size_t size, size_t n,
     return read_in_task(to, size, n, file);
 }
 
-/* More than fits: the C library's checking function then stops the program. */
+/* True if the bytes do not fit: the C library's checking function then aborts. */
 static bool overflows(size_t room, size_t size, size_t n)
 {
     return size != 0 && n > room / size;

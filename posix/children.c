@@ -9,7 +9,7 @@
  * the options say, and its pidfd does not become readable then. Tracing may begin during
  * the wait. So the poll ends after 1 ms, then after twice that, and so on for two
  * minutes; then it no longer ends by itself. While the child is traced, which /proc
- * tells, it ends every 100 ms.
+ * shows, the poll ends every 100 ms.
  */
 #include "waiting.h"
 

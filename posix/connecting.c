@@ -6,9 +6,9 @@
  * possible for the length of the call, one tick of the kernel's clock (1 to 10 ms), and
  * restored before another task can see it. The call seldom waits that long:
  *
- * - connect() over loopback, or to a local socket, completes at once. Any other fails
- *   with EINPROGRESS after the tick, and the kernel goes on connecting. When the socket
- *   is writable, a second connect() returns the result.
+ * - connect() over loopback, or to a local socket, completes at once. Any other connect()
+ *   fails with EINPROGRESS after the tick, and the kernel continues to connect. When the
+ *   socket is writable, a second connect() returns the result.
  * - connect() to a local listener whose queue is full fails with EAGAIN after the tick,
  *   and no event reports that there is room again. Further attempts are made on the
  *   waiting lane, which may block for the tick; meanwhile other tasks can see the short
@@ -17,7 +17,7 @@
  *   another process has taken that connection.
  *
  * A signal that comes in the tick ends the call with EINTR, even if its handler was set
- * with SA_RESTART: signal(7). The call goes on as after the tick.
+ * with SA_RESTART: signal(7). The call then continues as after the tick.
  */
 #include "waiting.h"
 

@@ -19,7 +19,7 @@ struct device_write {
     int fd, count, error;
     bool owns_fd;   /* it is a duplicate */
     pthread_t task; /* the thread of the task */
-    sigset_t mask;  /* the task's: "stty tostop" stops whom SIGTTOU stops */
+    sigset_t mask;  /* the task's: it decides whether SIGTTOU stops the writer */
     ssize_t result;
     bool begun;           /* by a thread */
     bool *withdrawn;      /* the task's: none has begun, and none will */

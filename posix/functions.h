@@ -2,8 +2,8 @@
  * functions.h - the functions that libcoil-posix interposes, by how they wait.
  *
  * scripts/posix-table makes the table in docs/manual/posix.md of this one. The comment
- * before each row has the source files, the version since when, and the text of the row.
- * Functions whose names begin with __ are left out in the manual.
+ * before each row has the source files, the first version with these functions, and the
+ * text of the row. Functions whose names begin with __ are left out in the manual.
  */
 #ifndef POSIX_FUNCTIONS_H
 #define POSIX_FUNCTIONS_H

@@ -450,7 +450,10 @@ long posix__futex_requeue(const struct posix__futex_call *call, const void *from
 
 /* ---- FUTEX_WAKE_OP ----------------------------------------------------------------- */
 
-/* The encoded operation: what it does to the second futex, and when that is woken. */
+/*
+ * The encoded operation: its effect on the second futex, and the condition for waking
+ * that.
+ */
 struct operation {
     int operator, comparison;
     int operand, comparand;
@@ -537,7 +540,7 @@ static long wake_by_op(uint32_t *address, int private_flag, long n)
 }
 
 /*
- * The kernel does not report what it found in the second futex, and tasks wait for that,
+ * The kernel does not report the old value of the second futex, for which tasks may wait,
  * too. So the operation is done here, and then the wake-ups.
  */
 long posix__futex_wake_op(const struct posix__futex_call *call)

@@ -165,8 +165,10 @@ static inline bool posix__may_block(const void *caller)
      !posix__may_block(__builtin_return_address(0)))
 #endif
 
-/* False if some of the libcoil functions that we call lie in libcoil.so and others in the
- * program, which was linked with libcoil.a. */
+/*
+ * False if some of the libcoil functions that this library calls are in libcoil.so and
+ * others in the program, because it was linked with libcoil.a.
+ */
 extern bool posix__one_coil;
 
 #endif

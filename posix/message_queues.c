@@ -2,8 +2,8 @@
  * message_queues.c - POSIX message queues, mq_receive(3) and its relatives.
  *
  * Linux' message queues are descriptors that can be polled. A call whose time-out has
- * passed transfers a message if it can, and otherwise fails with ETIMEDOUT at once: that
- * is the attempt that does not wait. A non-blocking queue fails with EAGAIN.
+ * passed transfers a message if possible, and otherwise fails with ETIMEDOUT at once. So
+ * such a call is an attempt that does not wait. A non-blocking queue fails with EAGAIN.
  */
 #include "waiting.h"
 

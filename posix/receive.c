@@ -72,9 +72,10 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Wait until there is something to receive. False: there will be nothing, or not in time. An
- * attempt without bytes would fetch the error of a connection that was reset meanwhile. POLLERR
- * alone may be a message in the error queue: the connection goes on.
+ * Wait until there is something to receive. False: there will be nothing, or not in time.
+ * An attempt without bytes would fetch the error of a connection that was reset
+ * meanwhile. POLLERR alone may be a message in the error queue, and the connection may
+ * still work.
  */
 static bool await_bytes(struct posix__waiting *w)
 {

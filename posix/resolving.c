@@ -5,7 +5,7 @@
  *
  * A resolver state holds the servers and options: the caller's, or the thread's `_res`.
  * Several tasks may use one state at the same time, so the lane's thread gets a copy. The
- * C library changes the servers' addresses, which lie behind pointers, so they are
+ * C library changes the servers' addresses, to which the state has pointers. So these are
  * copied, too. All other memory of the state is shared and only read. Therefore the copy
  * is never closed by res_nclose(), and RES_STAYOPEN is cleared in it. RES_NORELOAD is
  * set: if the C library read resolv.conf again, it would release memory that the states

@@ -3,7 +3,7 @@
  *
  * SPLICE_F_NONBLOCK applies to pipes alone, not to a socket at the other end. So the task
  * first polls both ends until they are ready, and moves no more bytes to a socket than
- * surely fit. Moving fewer bytes than asked for is allowed: splice(2) may always do so.
+ * surely fit. Moving fewer bytes than requested is allowed: splice(2) may always do so.
  */
 #include "waiting.h"
 

@@ -112,8 +112,11 @@ int posix__nap(int64_t *length_ns, int64_t deadline);
 /* The same, shielded, for calls that cannot fail: a later one reports the cancel. */
 void posix__nap_shielded(int64_t *length_ns, int64_t deadline);
 
-/* The threads for calls that must wait inside the C library, for any length of time. False
- * if the program has all lanes: the other lanes must not be occupied so long. */
+/*
+ * The threads for calls that must wait inside the C library, for any length of time.
+ * Returns false if the program uses all lanes. Other lanes must not be used for such long
+ * waits.
+ */
 bool posix__waiting_lane(coil_lane *lane);
 
 /* The time until the deadline, or COIL_NEVER; 0 when it has passed. */

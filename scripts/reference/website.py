@@ -33,7 +33,7 @@ MANUAL = [
     ('Errors, debugging, tests', ['error', 'debug', 'testing']),
     ('With other code', ['posix', 'libraries', 'hooks', 'guest', 'cxx', 'python']),
     ('Memory', ['stack', 'light']),
-    ('coil-crawl', ['coil-crawl']),
+    ('coil-crawl', ['link-checking', 'coil-crawl']),
 ]
 # The groups of the side bar after these: their title, and the folder with their documents.
 GROUPS = [('Headers', 'include/coil'), ('How async works', 'docs/tutorial'),

@@ -191,7 +191,7 @@ static void print_misuse(const char *sentence, const void *from)
 /*
  * Runs in exit(3), before the process ends. A report takes up to a second, and main() may
  * return meanwhile on another thread. The process must still end by SIGABRT. If a handler
- * of SIGABRT does not return, the process goes on, and so does exit(3).
+ * of SIGABRT does not return, the process continues, and so does exit(3).
  */
 COIL__AT_EXIT static void wait_for_abort(void)
 {

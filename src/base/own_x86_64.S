@@ -35,7 +35,7 @@ coil__own_\name:
     end \name
 .endm
 
-/* The seventh argument lies on the stack; it is aligned to 16 at a call. */
+/* The seventh argument is on the stack, which is aligned to 16 at a call. */
 .macro own_of_seven name
     begin \name
     subq $8, %rsp

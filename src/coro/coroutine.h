@@ -11,7 +11,7 @@ typedef struct coil__coro coil__coro;
 
 /* A kind of coroutine. */
 struct coil__coro_class {
-    /* The body; what it returns, coil__coro_resume() returns. */
+    /* The body. coil__coro_resume() returns its result. */
     void *(*main)(coil__coro *coro);
     /* Return the name for messages: a task's name, or "generator". Async-signal-safe. */
     const char *(*label)(const coil__coro *coro);
@@ -19,7 +19,7 @@ struct coil__coro_class {
 };
 
 /*
- * The first member of a control block, which lies on top of a stack's slot. Each thread
+ * The first member of a control block, which is at the top of a stack's slot. Each thread
  * has a root too: the coroutine of its own stack.
  */
 struct coil__coro {
@@ -203,9 +203,9 @@ static inline void coil__coro_destroy(coil__coro *coro)
 size_t coil__coro_room(void);
 
 /*
- * Instead of class->main: the first transfer calls fn(arg), without a frame of coil's
- * below it, then end() with what that returned, which must not return. Under a sanitizer
- * class->main is called nevertheless.
+ * Replaces class->main: the first transfer calls fn(arg) without a frame of coil below
+ * it. After that it calls end() with the result of fn; end() must not return. Under a
+ * sanitizer class->main is called nevertheless.
  */
 void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg,
                                void (*end)(int rc));
@@ -215,8 +215,9 @@ void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg
 int coil__coro_main(void *coro);
 
 /*
- * Call fn(arg) with at least room_bytes of stack: directly if so much is left, or on the
- * thread's own stack; else on a new stack. fn must return. -ENOMEM: fn was not called.
+ * Call fn(arg) with at least room_bytes of stack: directly if that much is left, or if
+ * the thread's own stack is in use, else on a new stack. fn must return. After -ENOMEM,
+ * fn was not called.
  */
 int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
 

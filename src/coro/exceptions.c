@@ -4,8 +4,8 @@
  * A C++ runtime keeps two words for each thread: the exceptions whose catch blocks are
  * open, and how many are thrown and not caught yet. A coroutine that is left inside a
  * catch block, or in a destructor during unwinding, takes them along: they are kept in a
- * frame on its own stack, and the thread's are zeroed. So a coroutine that is entered, a
- * new one too, finds zeros, and nearly always there is nothing to do. The switch looks at
+ * frame on its own stack, and the thread's are zeroed. So every coroutine starts with
+ * zeros, a new one, too, and a switch nearly always skips this work. The switch looks at
  * eight bytes, which are zero then:
  *
  *     a C++ runtime is known     its two words: six bytes of the one and two of the
@@ -72,9 +72,9 @@ static void add_runtime_of(const char *name)
 }
 
 /*
- * Eight bytes that are zero exactly if both words are: an object lies above 64 KiB, so a
- * pointer to a caught exception has a bit in its upper six bytes; and no stack holds
- * 65,536 exceptions in flight.
+ * Eight bytes that are zero exactly if both words are: objects are at addresses above 64
+ * KiB, so a pointer to a caught exception has a bit in its upper six bytes. A stack is
+ * too small for 65,536 exceptions in flight.
  */
 static const void *watch_both(const struct coil__exceptions *words)
 {

@@ -1,7 +1,7 @@
 /*
  * light.h (internal) - stacks that can be swapped out while their coroutine waits.
  *
- * The control block of a light stack lies apart from it, in an array behind the slab's
+ * The control block of a light stack is apart from it, in an array behind the slab's
  * slots. So only the coroutine itself touches the stack's pages. While it waits, a store
  * (store.h) can have its live bytes, and the page can be a guard:
  *

@@ -1,5 +1,5 @@
 /*
- * sanitizer.h (internal) - tells ASan, TSan and Valgrind about coroutines' stacks.
+ * sanitizer.h (internal) - notifies ASan, TSan and Valgrind of coroutines' stacks.
  *
  * They follow the stack pointer and would report a switch as a corruption. Sanitizers are
  * found when the program is linked, not when coil is built: their functions are weak

@@ -11,7 +11,7 @@
 #define COIL__CLASS_MAX 30
 #define COIL__CLASS_COUNT (COIL__CLASS_MAX - COIL__CLASS_MIN + 1)
 
-/* Slots of a slab: of the first, and at most. */
+/* The number of slots in a pool's first slab, and the maximum for a slab. */
 #define COIL__SLOTS_MIN ((size_t)16)
 #define COIL__SLOTS_MAX ((size_t)4096)
 #define COIL__SLAB_BYTES_MAX ((size_t)1 << 30)

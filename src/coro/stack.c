@@ -27,9 +27,9 @@
  * 3. pool.dirty_count is the number of slots whose body has returned and that kept their
  *    pages, slab.dirty_count those of them that are free.
  *
- * Sizes. A slot is a guard and a power of two, the smallest that holds the size asked
- * for, control block included. On x86-64 the guard is 60 KiB: longer than the frame of
- * nearly every function that does not probe its frame (-fstack-clash-protection probes
+ * Sizes. A slot is a guard and a power of two, the smallest that holds the requested
+ * size, including the control block. On x86-64 the guard is 60 KiB: longer than the frame
+ * of nearly every function that does not probe its frame (-fstack-clash-protection probes
  * page by page). On aarch64 it is 68 KiB: gcc probes each 64 KiB there. A guard costs
  * only page tables, 8 bytes for each 4 KiB, 120 bytes for each stack: the table's page is
  * needed anyway for the stack's own pages.
@@ -87,7 +87,7 @@
  * dirty slots: those keep their pages, since the next body will probably go as deep.
  *
  * Peaks. If a slot was clean when it was taken, the lowest resident page of the stack is
- * the lowest that was written. After a thread has asked for a peak once, each slot it
+ * the lowest that was written. After a thread has requested a peak once, each slot it
  * takes is cleaned first, and the peak of each body is stored before its pages are
  * discarded. The second page is not probed then, since reading a page makes it resident.
  */
@@ -130,7 +130,7 @@ struct canary {
 };
 
 struct coil__stack_pool {
-    struct coil__list open; /* slabs with free slots; first the one freed into last */
+    struct coil__list open; /* slabs with free slots, that of the last free slot first */
     struct coil__list full;
     struct coil__slab *empty; /* the last that became so, and none else; or NULL */
     size_t next_slot_count;

@@ -54,7 +54,10 @@ struct coil__stack {
 
 #define COIL__STACK_BLOCK_BYTES ((size_t)448) /* of a block, by default */
 
-/* In size_class: the stack is light. Its control block has at most so many bytes. */
+/*
+ * In size_class: the stack is light. The number is the most bytes that its control block
+ * may have.
+ */
 #define COIL__STACK_APART 32
 #define COIL__STACK_APART_BYTES 448
 
@@ -121,7 +124,7 @@ int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
 
 /* A mapping of many slots: stack.c. */
 struct coil__slab {
-    struct coil__stack *free; /* linked by `next`, the one freed last first */
+    struct coil__stack *free; /* linked by `next`, the latest one first */
     unsigned used_count;
     unsigned dirty_count;
     bool kept;              /* even if it is empty: it is the one that became so last */

@@ -18,8 +18,8 @@ void *coil__switch(void **save_sp, void *to_sp, void *value);
 void coil__switch_alike(void **save_sp, void *to_sp);
 
 /*
- * Leave the running stack for good, for the one at `to_sp`: one that was left by either of
- * the functions above, or, coil__switch_begin(), one that was prepared. They do not return,
+ * Leave the running stack for good, and enter the one at `to_sp`. That stack was left by
+ * one of the functions above, or prepared for coil__switch_begin(). They do not return,
  * and are not declared so, to be jumped to: see coil__switch_entry().
  */
 void coil__switch_leave(void *to_sp);
@@ -33,7 +33,7 @@ void coil__switch_begin(void *to_sp);
 void *coil__switch_prepare(void *top, int (*main)(void *arg), void *arg,
                            void (*end)(int rc));
 
-/* The function from which main() and end() are called: each stack ends there. */
+/* The function that calls main() and end(): unwinders stop there. */
 void coil__switch_entry(void);
 
 /*

@@ -14,13 +14,13 @@
  * (Zen: 5.0 against 6.6 ns a switch, 2.5 without any control word).
  *
  * There are two endings. The return stack in the processor remembers the calls of the
- * stack that was left. Where the two sides stand in different functions, a `ret` would be
- * mispredicted: coil__switch() ends in a jump, whose target is loaded ahead of ldmxcsr,
- * since that holds up the loads behind it. Tasks all wait in the same few functions. So
- * the addresses remembered for one task are mostly right for the next one. They stay
- * right only if each call is matched by a `ret`: coil__switch_alike(). (Zen: a yield
- * among 1,000 tasks 19 ns against 27.) No shadow-stack note: a switch would violate one.
- * `notrack`: return sites carry no endbr64.
+ * stack that was left. If the two sides are in different functions, a `ret` would be
+ * mispredicted. So coil__switch() ends in a jump. Its target is loaded before ldmxcsr,
+ * which delays later loads. Tasks all wait in the same few functions. So the addresses
+ * remembered for one task are mostly right for the next one. They stay right only if each
+ * call is matched by a `ret`: coil__switch_alike(). (Zen: a yield among 1,000 tasks 19 ns
+ * against 27.) No shadow-stack note: a switch would violate one. `notrack`: return sites
+ * carry no endbr64.
  *
  * CFI holds at each instruction, in both directions: after the exchange the frame looks
  * the same on the other stack. The return address of the entry is undefined, so unwinders

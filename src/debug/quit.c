@@ -1,12 +1,12 @@
 /*
- * quit.c - Ctrl-\ shows all tasks, and the program goes on.
+ * quit.c - Ctrl-\ prints all tasks, and the program continues.
  *
  * The SIGQUIT handler asks the loop for a dump and sets a timer of one second. In its
  * next turn the loop prints all tasks, with symbols, and stops the timer. If the loop
  * does not turn within the second, the timer's signal runs the handler again, on the
- * loop's thread. The handler then prints what it can read without a lock: the name of the
- * running task or the address of the callback, and the addresses of the open functions,
- * as far as frame pointers lead.
+ * loop's thread. The handler then prints the data that it can read without a lock: the
+ * name of the running task or the address of the callback, and the addresses of the open
+ * functions, as far as frame pointers lead.
  */
 #include "quit.h"
 

@@ -135,7 +135,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *frame, void *arg)
 
 /* ---- signal handlers --------------------------------------------------------------- */
 
-/* A handler calls coil within so many frames. */
+/* The most frames between a handler and its call of coil. */
 #define HANDLER_DEPTH 32
 
 struct search {
@@ -235,8 +235,10 @@ struct slot_search {
     uintptr_t last; /* the address of the frame before */
 };
 
-/* Frames of one stack lie above each other. So the walk ends where they do not, as it may
-   at the bottom of a stack whose maker has left no end for unwinders. */
+/*
+ * The frames of one stack have ascending addresses. So the walk ends where they do not,
+ * as it may at the bottom of a stack whose maker has left no end for unwinders.
+ */
 static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *arg)
 {
     struct slot_search *search = arg;

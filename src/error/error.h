@@ -28,9 +28,9 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause);
 
 /*
- * Debug mode: the error of a failure without a message, for its place. The task may still
- * return the failure before it: that is kept as `earlier`, which is retained and may be
- * NULL.
+ * Debug mode: create an error without a message for a failure, to record its place. The
+ * task may still return the failure before it: that is kept as `earlier`, which is
+ * retained and may be NULL.
  */
 coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
                                     coil_error *earlier);

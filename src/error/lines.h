@@ -7,7 +7,7 @@
 
 #include "../base/base.h"
 
-/* The most functions that one address is in, by inlining. */
+/* The most functions that can contain an address, by inlining. */
 #define COIL__LINES_MAX 8
 
 struct coil__line {

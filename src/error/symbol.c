@@ -133,9 +133,9 @@ static const char *last_names(const char *path, int count)
 }
 
 /*
- * Compiled in a build folder, a file's path begins with "../". If that folder is outside of
- * the project, it begins with several of them, and goes on through the folders above the
- * project; its last three names are kept.
+ * If a file is compiled in a build folder, its path begins with "../". If that folder is
+ * outside of the project, the path begins with several of them, and contains the folders
+ * above the project. Only its last three names are printed.
  */
 static const char *without_way(const char *file)
 {

@@ -7,7 +7,7 @@
  *
  * Readiness is meaningless for files: a disk is always ready, and its calls still block.
  * So an operation that the backend does not support is a system call in the file lane.
- * The operation may lie on the task's stack, and path and buffer too: the backend and
+ * The operation may be on the task's stack, and so may path and buffer: the backend and
  * coil_blocking() return only once neither the kernel nor a thread uses them.
  */
 #include "file_op.h"

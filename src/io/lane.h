@@ -12,8 +12,8 @@
  * post, and so one wake-up. blocking.c has the calls that a task makes, executor.c the
  * lanes of the program.
  *
- * A job lies on the stack of the task that waits for it. A job that may be abandoned lies
- * on the heap, and belongs to its thread from then on. Jobs run in a copy of their task's
+ * A job is on the stack of the task that waits for it. A job that may be abandoned is on
+ * the heap, and belongs to its thread from then on. Jobs run in a copy of their task's
  * context (asyncio: to_thread).
  *
  * Invariants

@@ -1,7 +1,7 @@
 /*
  * op.c - an operation of the backend's, awaited by a task.
  *
- * The operation and its wait lie on the waiting task's stack. The kernel, a cancellation
+ * The operation and its wait are on the waiting task's stack. The kernel, a cancellation
  * or the descriptor's closing ends the operation, and each of them completes the wait: so
  * after the park no pointer to either is left. The same holds for coil__readable_await(),
  * whose operation and wait lie elsewhere.

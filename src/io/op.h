@@ -18,9 +18,9 @@ ssize_t coil__op_await(struct coil__op *op);
 
 /*
  * Wait until the attached descriptor is readable. `hint`: memory that is used next. The
- * operation lies in `memory`, its wait in the task's control block: nothing names the
- * task's stack, which may be put away. Returns 0 or a negative errno; then the memory can
- * be used again.
+ * operation lies in `memory`, its wait in the task's control block. So no pointer refers
+ * to the task's stack, which may be put away. Returns 0 or a negative errno; then the
+ * memory can be used again.
  */
 int coil__readable_await(struct coil__short_op *memory, int fd, const void *hint);
 

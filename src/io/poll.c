@@ -20,8 +20,8 @@
  * ahead on that descriptor.
  *
  * Invariants
- * 1. An operation lies in the waiting task's frame: when wait_for_change() returns, none
- *    is in flight. A backend may need a while for that, and then the task waits again,
+ * 1. Operations are in the waiting task's frame, so all have ended when wait_for_change()
+ *    returns. A backend may need a while for that, and then the task waits again,
  *    cancelled or not: see end().
  * 2. complete() does no more than make the task ready. The backend calls it while it
  *    polls, when no other operation may be cancelled.

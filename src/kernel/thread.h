@@ -28,13 +28,13 @@ int64_t coil__thread_timer_slack(void);
 bool coil__thread_signal(pid_t id, int signo);
 
 /*
- * Does thread `id` of this process sleep in a system call, as far as /proc tells? Then
+ * True if /proc shows that thread `id` of this process sleeps in a system call. Then
  * store its stack pointer and program counter as they were when it made the call.
  */
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 
 /*
- * Does thread `id` of this process sleep in futex(2), as far as /proc tells? Then store how
+ * True if /proc shows that thread `id` of this process sleeps in futex(2). Then store how
  * often it has gone to sleep until now: the same number later means the same wait.
  */
 bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);

@@ -1,12 +1,12 @@
 /*
  * address_order.c - which of a host's addresses is best. (RFC 6724, 6)
  *
- * Each address is judged together with the source address that this machine would use,
- * which connecting a UDP socket tells; nothing is sent. Unreachable addresses come last
- * (rule 1); then matching scope, matching label and precedence decide, and between IPv6
- * addresses the longer common prefix. Rules 3, 4 and 7 (deprecated addresses, home
- * addresses, tunnels) need data of the kernel's, which applies them when it chooses the
- * source.
+ * Each address is rated together with the source address that this machine would use.
+ * Connecting a UDP socket shows that address, without sending anything. Unreachable
+ * addresses come last (rule 1); then matching scope, matching label and precedence
+ * decide, and between IPv6 addresses the longer common prefix. Rules 3, 4 and 7
+ * (deprecated addresses, home addresses, tunnels) need data of the kernel's, which
+ * applies them when it chooses the source.
  *
  * Rule 9 does not apply to IPv4: these addresses stay in the server's order, so that a
  * server that rotates them spreads the load. glibc does the same, except for its own

@@ -11,7 +11,7 @@
  * opens, uses and closes its sockets are in this file. So they never block, and tests can
  * make them fail.
  *
- * At most IN_FLIGHT questions are with c-ares at a time; the others stand in line. All of
+ * c-ares handles at most IN_FLIGHT questions at a time. The others are queued. All of
  * them share one socket, whose buffer must hold the answers that come together: an answer
  * that does not fit is lost, and requested again after seconds.
  *
@@ -217,7 +217,7 @@ static const struct ares_socket_functions socket_functions = {
     .asendv = send_parts,
 };
 
-/* c-ares tells what to watch a socket for. */
+/* c-ares calls this with the events to watch for on a socket. */
 static void socket_state(void *arg, ares_socket_t fd, int for_reading, int for_writing)
 {
     struct coil__channel *channel = arg;
@@ -478,7 +478,7 @@ static void start_question(struct coil__channel *channel, struct coil__question 
     query_next(channel, q); /* a search has one name at least */
 }
 
-/* Start questions that stand in line, up to IN_FLIGHT. */
+/* Start queued questions, up to IN_FLIGHT. */
 static void advance_line(struct coil__channel *channel)
 {
     struct coil__list *link;
@@ -652,7 +652,7 @@ static int init_ares(struct coil__channel *channel,
     int rc;
 
 #ifdef ARES_OPT_QUERY_CACHE
-    /* Since 1.31 c-ares keeps answers unless told otherwise, by the real clock. */
+    /* Since 1.31 c-ares caches answers by default, and uses the real clock for that. */
     options.qcache_max_ttl = 0;
     mask |= ARES_OPT_QUERY_CACHE;
 #endif

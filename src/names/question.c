@@ -1,6 +1,6 @@
 /*
- * question.c - a name and a kind of address: asked once, answered to all tasks that
- * asked, and kept for its time to live.
+ * question.c - a name and a kind of address. It is queried once for all tasks that want
+ * it, and the answer is cached for its time to live.
  *
  *     ask --- "localhost", hosts(5) -----------------------------> answered, not kept
  *      |----- in the table, answered and not expired ------------> answered

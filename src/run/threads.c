@@ -9,8 +9,8 @@
  *       join, in coil_run_threads()
  *
  * Thread 0 is the caller's. It receives the signals until the last thread has ended. The
- * first member that fails cancels the others by posts, which lie in the members' structs:
- * they need no memory.
+ * first member that fails cancels the others by posts. These are in the members' structs,
+ * so posting does not allocate.
  *
  * Invariants
  * 1. struct team says which members its lock guards. Only a member's own thread uses its

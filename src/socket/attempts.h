@@ -14,7 +14,7 @@
 struct coil__attempts_side {
     coil_address *addresses;
     size_t count, next;
-    struct coil__question *question; /* NULL: was not asked */
+    struct coil__question *question; /* NULL: not queried */
     struct coil__answer_listener listener;
     bool open; /* more addresses may come, once the question is answered */
 };

@@ -2,8 +2,8 @@
  * datagram.c - one datagram in, one out.
  *
  * A stream refuses a second reader, since bytes divided between two readers make no
- * sense. Datagrams may be divided: so the tasks of one direction stand in line, and one
- * at a time has an operation on the descriptor.
+ * sense. Any of the waiting tasks may get the next datagram. So the tasks of one
+ * direction form a queue, and one at a time has an operation on the descriptor.
  */
 #include "datagram.h"
 
@@ -53,8 +53,8 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
  * Wait until a local receiver's queue has room. An unconnected socket is reported
  * writable whatever the queue of the receiver (unix(7), poll(2)). So a second socket is
  * connected to the receiver, and waited for. coil_datagram_close() ends the wait by
- * shutting that one down, which makes it readable; select(2) does not report it writable
- * then.
+ * shutting the second socket down, which makes it readable. (select(2) does not report it
+ * as writable then.)
  */
 static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
                          socklen_t to_bytes)

@@ -152,7 +152,7 @@ static int set_options(coil_loop *loop, int fd, int family,
     int yes = 1, v6_only = opts->v6_only;
 
     coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    /* IPV6_V6ONLY is set as asked, whatever the system's default. */
+    /* IPV6_V6ONLY is set as requested, whatever the system's default is. */
     if (family == AF_INET6)
         coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only,
                                 sizeof v6_only);
@@ -298,7 +298,7 @@ static void destroy_all(coil_listener *listeners[], int count)
     }
 }
 
-/* The address; a port of 0 becomes the first listener's. */
+/* Return the address. A port of 0 is replaced by the first listener's port. */
 static void set_port(const struct addrinfo *address, uint16_t port)
 {
     if (address->ai_family == AF_INET)

@@ -2,9 +2,9 @@
  * unix.c - local sockets. (unix(7))
  *
  * A socket's file outlives it: a server that crashed leaves a file to which clients
- * cannot connect and servers cannot bind. So listening removes a socket that is there
- * already, dead or not, as asyncio does; closing removes the file only if it is still the
- * one that the listener made, and not a successor's.
+ * cannot connect and servers cannot bind. So listening removes an existing socket file,
+ * in use or not, as asyncio does. Closing removes the file only if this listener created
+ * it, and not if another one has replaced it.
  */
 #include "listener.h"
 #include "../io/socket.h"
@@ -24,8 +24,8 @@
 /* ---- connecting -------------------------------------------------------------------- */
 
 /*
- * If the listener's queue is full, connect(2) fails with EAGAIN, and no event tells when
- * there is room: try again, at growing intervals.
+ * If the listener's queue is full, connect(2) fails with EAGAIN, and no event reports
+ * that there is room: try again, at growing intervals.
  */
 static int connect_patiently(coil_stream *stream, const coil_address *address)
 {

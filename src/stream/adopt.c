@@ -159,7 +159,7 @@ void coil__stream_give_flag_back(coil_stream *stream)
 /* ---- going ------------------------------------------------------------------------- */
 
 /*
- * How many bytes, and which error, the backend has received before a read asked for them.
+ * The bytes and the error that the backend has received ahead of a read.
  */
 static size_t count_received_ahead(const coil_stream *stream, int *error)
 {

@@ -14,7 +14,7 @@
  */
 struct coil__endpoint {
     int fd; /* -1 once closed */
-    /* operations begun so far, wraps around; tells idle connections */
+    /* operations begun so far (wraps), to find idle connections */
     unsigned operations;
     coil_loop *loop;     /* a reference; NULL while it is detached */
     unsigned references; /* its owner's, and one for each call in it; 0 in free memory */
@@ -45,8 +45,7 @@ int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller);
 int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller);
 
 /*
- * Drop the owner's reference. A second call stops the program, as far as that can be
- * detected.
+ * Drop the owner's reference. A second call aborts if coil can detect it.
  */
 void coil__endpoint_destroy(struct coil__endpoint *endpoint, const char *caller);
 

@@ -1,9 +1,9 @@
 /*
  * readable.c - waiting until a stream is readable.
  *
- * For idle connections, of which there may be very many: the operation lies in the stream
- * and its wait in the task's control block, and no buffer is held. So no pointer refers
- * to the stack of the task. With io_uring the kernel may still be receiving ahead for the
+ * For idle connections, which may be very many: the operation is in the stream, its wait
+ * is in the task's control block, and the stream holds no buffer. So no pointer refers to
+ * the stack of the task. With io_uring the kernel may still be receiving ahead for the
  * stream (io_uring_receive.c).
  */
 #include "stream.h"

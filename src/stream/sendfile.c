@@ -2,13 +2,14 @@
  * sendfile.c - a file, or a part of it, into a stream.
  *
  * sendfile(2) moves pages from the kernel's cache to a socket without a copy through the
- * program. Pages that are not in the cache it reads from disk, which would block the
- * loop. So each piece is probed first (would reading its first and its last byte block?). A cached piece is sent by sendfile(2); another one is read by the file
- * lane, or by the backend, and written, while the kernel reads ahead. Pipes, TLS, and
- * files that sendfile(2) refuses are always read and written.
+ * program. For pages that are not cached it reads the disk, which would block the loop.
+ * So each piece is probed first (would reading its first and its last byte block?). A
+ * cached piece is sent by sendfile(2); another one is read by the file lane, or by the
+ * backend, and written, while the kernel reads ahead. Pipes, TLS, and files that
+ * sendfile(2) refuses are always read and written.
  *
- * The file is read at explicit offsets. If the caller gave none, the file's own position
- * is set at the end, so that it tells how much was sent even after a failure.
+ * The file is read at explicit offsets. If the caller passed no offset, the file's own
+ * position is set at the end. So it shows how much was sent even after a failure.
  * (asyncio: loop.sendfile, sock_sendfile)
  */
 #include "stream.h"

@@ -51,7 +51,7 @@ struct coil__transport {
 /* The transport that is the descriptor itself. */
 extern const struct coil__transport coil__transport_bare;
 
-/* Received before a read asked: bytes, and behind them an error or 0. */
+/* Received ahead of a read: bytes, followed by an error or 0. */
 struct coil__came {
     struct coil__buffer *buffer;
     int error;
@@ -113,7 +113,7 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
 /* Before closing: make a shared file description blocking again, if it was. */
 void coil__stream_give_flag_back(coil_stream *stream);
 
-/* Free the bytes that were received before a read asked. */
+/* Free the bytes that were received ahead of a read. */
 void coil__stream_drop_came(coil_stream *stream);
 
 /*
@@ -134,10 +134,10 @@ int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
 /* Connect to a local socket as coil_connect_unix(), without its message. */
 int coil__connect_local(const coil_address *address, coil_stream **out);
 
-/* Wait for the descriptor, within a call of a transport that stands on it. */
+/* Wait for the descriptor, within a call of a transport that uses it. */
 int coil__stream_wait_fd_readable(coil_stream *stream);
 
-/* Read and write the descriptor, within a call of a transport that stands on it. */
+/* Read and write the descriptor, within a call of a transport that uses it. */
 ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n);
 ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
                               size_t count);

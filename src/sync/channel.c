@@ -166,7 +166,10 @@ static int push_item(coil_channel *channel, const void *item)
 
 /* ---- put and get, with the mutex held ---------------------------------------------- */
 
-/* Do not use the waiter after this: it lies on the stack of the task or thread woken. */
+/*
+ * Do not use the waiter after this: it is on the stack of the task or thread that was
+ * woken.
+ */
 static bool complete_waiter(struct waiter *waiter, int rc)
 {
     waiter->rc = rc;

@@ -57,7 +57,7 @@ int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
     return rc;
 }
 
-/* A condition of zeroes, and a call on a wrong thread, stop the program. */
+/* Abort if the condition was not initialised, or if the call is on a wrong thread. */
 static void check(const coil_condition *condition, const char *caller)
 {
     if (COIL__UNLIKELY(condition->lock == NULL))

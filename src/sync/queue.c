@@ -169,7 +169,7 @@ static inline bool must_wait(const coil_queue *queue, enum side side)
 
 /*
  * Wait in line until the operation can be performed, and perform it. A waiter that is
- * cancelled after it was woken wakes the next, if that one could go on.
+ * cancelled after it was woken wakes the next one, if that could continue.
  *
  * Put and get share this function, and call it last. If a putter and a getter take turns,
  * the processor predicts that one returns to the place where the other was called (see

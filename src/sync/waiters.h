@@ -1,9 +1,9 @@
 /*
  * waiters.h - the line of tasks that wait for one object, oldest first.
  *
- * A waiter lies in its task's room, or on its stack. Waking it completes its wait, no
- * more: it keeps its place in the line until its task runs and removes it, as asyncio's
- * futures do.
+ * A waiter is in its task's room, or on its stack. Waking it completes its wait, no more:
+ * it keeps its place in the line until its task runs and removes it, as asyncio's futures
+ * do.
  */
 #ifndef COIL_SYNC_WAITERS_H
 #define COIL_SYNC_WAITERS_H
@@ -79,8 +79,9 @@ void coil__waiter_describe(const struct coil__wait *wait, struct coil__waited *o
 
 /*
  * Wait in the line until woken: 0, or -ECANCELED. The waiter is in the task's room, and
- * removed from the line at the end. coil__waiter_was_woken() tells whether it was woken
- * before it was cancelled. Task dumps show `class` and `object` as what the task waits for.
+ * removed from the line at the end. coil__waiter_was_woken() returns whether it was woken
+ * before it was cancelled. Task dumps show `class` and `object` as what the task waits
+ * for.
  */
 int coil__waiters_wait(coil_waiters *waiters, const struct coil__wait_class *class,
                        const void *object);
@@ -123,7 +124,7 @@ bool coil__waiters_wake_one(coil_waiters *waiters);
 
 void coil__waiters_wake_all(coil_waiters *waiters);
 
-/* For _finish functions: stops the program if a task waits. */
+/* For _finish functions: aborts if a task waits. */
 void coil__waiters_finish(const coil_waiters *waiters, const char *what);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * above.h (internal) - what the task layer calls of src/debug, which lies above it.
+ * above.h (internal) - the functions of src/debug, a higher layer, that the task layer
+ * calls.
  */
 #ifndef COIL_TASK_ABOVE_H
 #define COIL_TASK_ABOVE_H

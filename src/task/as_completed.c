@@ -1,10 +1,10 @@
 /*
  * as_completed.c - futures, each as it completes. (asyncio: as_completed)
  *
- * Each future gets one runnable among its callbacks; all lie in one block. A future that
- * completes makes its runnable ready; the runnable appends itself to `done` and wakes one
- * waiting task: O(1), however many futures there are. The woken task checks `done` again,
- * as in a queue: another task may have taken the future first.
+ * Each future gets one runnable among its callbacks. All of them are in one block. A
+ * future that completes makes its runnable ready; the runnable appends itself to `done`
+ * and wakes one waiting task: O(1), however many futures there are. The woken task checks
+ * `done` again, as in a queue: another task may have taken the future first.
  */
 #include "task.h"
 

@@ -25,7 +25,7 @@ void coil__light_tasks_set_up(void);
  */
 bool coil__task_put_away(coil_task *task);
 
-/* Bring the stack back, if it is away: true. The task goes on waiting. */
+/* Bring the stack back, if it is away: true. The task continues to wait. */
 bool coil__task_bring_back(coil_task *task);
 
 /* The step of a light task that has not begun, or is put away. */

@@ -79,7 +79,7 @@ static void keep_in_thread(coil_error *error)
     coil_error_release(last);
 }
 
-/* Make it the error of the running task; of the thread, if no task runs. */
+/* Make it the last error of the running task, or of the thread if no task runs. */
 static void keep_here(coil_error *error)
 {
     coil_task *task = coil__scheduler.current;

@@ -36,7 +36,7 @@ int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
 coil_error *coil__failure_of(int rc);
 
 /*
- * For a public function that goes on after a call of coil's has failed: between these two
+ * For a public function that continues after a failed call of coil: between these two
  * nothing changes the last error of the running task, or of the thread.
  */
 struct coil__failure_kept {

@@ -22,7 +22,7 @@ struct coil_future {
     bool quiet;  /* never to be reported */
     /* `error` is not of the running task's last failure: failure.c. */
     bool error_is_older;
-    uint32_t loop_number; /* tells whether the loop is still open: loop.c */
+    uint32_t loop_number; /* shows whether the loop is still open: loop.c */
 };
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task);
@@ -42,8 +42,10 @@ static inline void coil__future_check_thread(const coil_future *future,
         coil__loop_check_foreign(future->loop_number, caller);
 }
 
-/* For public functions: stop the program if the last reference was released, as far as
- * freed memory shows it. */
+/*
+ * For public functions: abort if the last reference was released, as far as freed memory
+ * shows that.
+ */
 static inline void coil__future_check_gone(const coil_future *future, const char *caller)
 {
     if (COIL__UNLIKELY(future->refs == 0))

@@ -1,10 +1,10 @@
 /*
  * gather.c - one wait for many futures: gather and wait.
  *
- * Each future gets a runnable among its callbacks; all lie in one block, allocated before
- * the wait begins. When a future completes, its runnable counts it; the one that decides
- * the result completes the wait: two trips through the ready queue, as in asyncio. After
- * the wait each runnable is removed from the list that it is in.
+ * Each future gets a runnable among its callbacks. All are in one block, which is
+ * allocated before the wait begins. When a future completes, its runnable counts it; the
+ * one that decides the result completes the wait: two trips through the ready queue, as
+ * in asyncio. After the wait each runnable is removed from the list that it is in.
  */
 #include "failure.h"
 #include "task.h"

@@ -78,7 +78,7 @@ static uintptr_t mark_of(const struct group *g)
     return (uintptr_t)g ^ MARK;
 }
 
-/* For public functions: stop the program if the group was never entered. */
+/* For public functions: abort if the group was never entered. */
 static struct group *require_group(const coil_group *group, const char *caller)
 {
     struct group *g = group_inside(group);
@@ -297,7 +297,7 @@ static void child_done(struct coil__runnable *runnable)
         coil__future_release(&child->future);
 }
 
-/* A child is in no list yet if it has ended eagerly: start_child() goes on then. */
+/* A child that has ended eagerly is not in a list yet: start_child() continues then. */
 void coil__group_child_ends(coil_task *child)
 {
     struct coil__list *callbacks = &child->future.callbacks, *behind = callbacks->next;
@@ -349,8 +349,8 @@ static void join_late(coil_task *child)
 /*
  * An eager child runs before it is added to the children. If it cancels the group, it is
  * itself cancelled only after that first run. If it has ended, its result counts in the
- * next turn, like that of any child: the body goes on until then. (asyncio: create_task,
- * since 3.13.2 and, for the cancellation, gh-155418)
+ * next turn, like that of any child: the body continues until then. (asyncio:
+ * create_task, since 3.13.2 and, for the cancellation, gh-155418)
  */
 static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {

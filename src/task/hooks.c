@@ -1,7 +1,7 @@
 /*
  * hooks.c - calls a task's hooks when the task is entered and left.
  *
- * The states lie on top of the task's stack, one after the other, in the order of the
+ * The states are at the top of the task's stack, one after the other, in the order of the
  * hooks. All calls are made on that stack, around the switch: see task.c.
  */
 #include "hooks.h"

@@ -42,7 +42,7 @@ static uintptr_t mark_of(const struct scope *s)
     return (uintptr_t)s ^ MARK;
 }
 
-/* For public functions: stop the program if the scope was never entered. */
+/* For public functions: abort if the scope was never entered. */
 static struct scope *require_scope(const coil_scope *scope, const char *caller)
 {
     struct scope *s = scope_inside(scope);
@@ -141,7 +141,7 @@ COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline
     return 0;
 }
 
-/* At exit. If only the scope cancelled the task, the task goes on with -ETIMEDOUT. */
+/* At exit. If only the scope cancelled the task, the task continues with -ETIMEDOUT. */
 static int settle_scope(struct scope *s, int rc)
 {
     if (s->state == ENTERED) {

@@ -20,7 +20,7 @@
 enum coil__region_kind { COIL__SCOPE, COIL__GROUP };
 
 /*
- * For the message about a region that was not closed. It lies in the outer region, or in
+ * For the message about a region that was not closed. This is in the outer region, or in
  * the task: the region's own memory, on the stack of a function that has returned, may
  * have been overwritten.
  */
@@ -46,7 +46,10 @@ struct coil__shield {
     bool must_cancel, delivered; /* the task's, restored at the exit */
 };
 
-/* Who asked for a cancellation, and why: coil_cancel_origin, without copying the name. */
+/*
+ * The origin and the reason of a cancellation: coil_cancel_origin, without copying the
+ * name.
+ */
 struct coil__cancel_origin {
     const char *reason;
     const struct coil__name *task; /* NULL: a callback, or a scope */
@@ -55,7 +58,7 @@ struct coil__cancel_origin {
 
 /*
  * The control block, at the top of the task's stack or apart from it. The members that a
- * wait for I/O uses lie in two cache lines: the coroutine's first, and the one from
+ * wait for I/O uses are in two cache lines: the coroutine's first, and the one from
  * `step` to the loop.
  */
 struct coil_task {
@@ -64,8 +67,10 @@ struct coil_task {
     struct coil__list link;     /* coil__scheduler.tasks */
     struct coil__hooked *hooks; /* NULL if there are none; see hooks.h */
 
-    /* Ready, or among the callbacks of what it awaits. Once a child of a group has ended,
-       the group's callback. */
+    /*
+     * In the ready queue, or among the callbacks of the future that the task awaits. Once
+     * a child of a group has ended, the group's callback.
+     */
     struct coil__runnable step;
     coil__coro *leaf;        /* the coroutine to resume: its own, or a generator in it */
     struct coil__wait *wait; /* its wait, until it is resumed (asyncio: _fut_waiter) */
@@ -81,7 +86,7 @@ struct coil_task {
     struct coil__name name;
     const void *spawned_at; /* the code that spawned it */
 
-    /* What the end of a body looks at lies in one line of the cache, too. */
+    /* The members that the end of a body reads are in one cache line, too. */
     struct coil__deferred *deferred; /* defer.c: the last call first */
     struct coil__region *regions;    /* innermost first */
     unsigned cancelling;             /* requests not taken back */
@@ -201,7 +206,7 @@ const char *coil__no_suspend_describe(const struct coil__no_suspend *region, cha
 
 COIL__NORETURN void coil__task_missing(const char *caller);
 
-/* The running task; without one stops the program, naming `caller`. */
+/* The running task. Without one it aborts with a message that names `caller`. */
 static inline coil_task *coil__task_require(const char *caller)
 {
     if (COIL__UNLIKELY(coil__scheduler.current == NULL))
@@ -308,7 +313,7 @@ void coil__region_exit(coil_task *task, struct coil__region *region, const char 
 /* coil_scope_enter() for the code at `address`. */
 int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address);
 
-/* True if it is a scope that has, or had, a deadline: its timer lies in it. */
+/* True if it is a scope that has, or had, a deadline: it contains its timer. */
 bool coil__scope_has_deadline(const struct coil__region *region);
 
 /* Hold back requests from outside `region`, earlier ones included, until the exit. */

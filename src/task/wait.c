@@ -1,5 +1,5 @@
 /*
- * wait.c - how a task is suspended, resumed, and told that it was cancelled.
+ * wait.c - how a task is suspended, resumed, and notified of a cancellation.
  *
  * The states of a task, and the transitions:
  *
@@ -137,8 +137,9 @@ const struct coil__wait *coil__task_waits(const coil_task *task)
 }
 
 /*
- * The result with which the task goes on: -ECANCELED if a cancellation is due. A wait that
- * completed first keeps its result, and the cancellation is due at the next one.
+ * The result with which the task continues: -ECANCELED if a cancellation is due. If the
+ * wait completed first, it returns its own result, and the cancellation comes at the next
+ * wait.
  */
 static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_result)
 {

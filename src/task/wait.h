@@ -45,7 +45,7 @@ struct coil__wait_class {
     const char *call;
     /*
      * The task is cancelled while this wait is not complete. Either complete the wait,
-     * now or later, and return true; or return false: then the wait goes on, and the
+     * now or later, and return true; or return false: then the wait continues, and the
      * cancellation is delivered at the next wait that can be cancelled. NULL: the wait is
      * completed with -ECANCELED.
      */
@@ -148,7 +148,7 @@ bool coil__wait_cancel(struct coil__wait *wait);
 /*
  * To cancel the futures of a wait with it, its `cancel` calls coil__wait_branch(). These
  * futures are cancelled after `cancel` has returned: class->future(wait, 0), 1, ... The
- * branch lies in the same frame as the wait, zeroed at first. See cancel.c.
+ * branch is in the same frame as the wait, and zeroed at first. See cancel.c.
  */
 struct coil__branch {
     struct coil__branch *outer;

@@ -75,7 +75,7 @@ int coil__tls_default(coil_tls **out);
    file. Any thread. */
 int coil__tls_trust_system(coil_tls *tls);
 
-/* The context for the name a client asked for, borrowed. */
+/* The context for the name that the client requested, borrowed. */
 coil_tls *coil__tls_for_name(coil_tls *tls, const char *name);
 
 /* The server's name without a trailing dot, or its address without the zone. */

@@ -377,7 +377,7 @@ static int wait_and_fill(struct coil__tls_stream *t)
 
 /*
  * A readable descriptor may have less than a record, or a record without bytes: then the
- * wait goes on.
+ * wait continues.
  */
 static int wait_readable_tls(coil_stream *stream)
 {

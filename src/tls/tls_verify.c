@@ -1,8 +1,9 @@
 /*
  * tls_verify.c - is the peer who it should be, and if not, why.
  *
- * OpenSSL verifies; this file adds the sentence. OpenSSL calls note_complaint() for each
- * certificate that it rejects, with the certificate; afterwards only a number is left.
+ * OpenSSL verifies the certificate. This file adds the message. OpenSSL calls
+ * note_complaint() for each certificate that it rejects, with the certificate; afterwards
+ * only a number is left.
  */
 #include "tls.h"
 

@@ -50,7 +50,7 @@ struct end {
     coil_stream *stream;
     coil_task *reader, *writer;
     bool is_server;
-    bool used, closed; /* it had a stream, which is gone */
+    bool used, closed; /* its stream has been destroyed */
     /* one of its tasks was cancelled, or the stream was closed meanwhile */
     bool disturbed;
     bool broken; /* it has seen a reset */

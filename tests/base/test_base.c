@@ -72,7 +72,10 @@ static int64_t read_clock(clockid_t clock)
     return COIL_SEC(now.tv_sec) + now.tv_nsec;
 }
 
-/* Between two readings of CLOCK_MONOTONIC. A clock that may be set differs from it. */
+/*
+ * Between two readings of CLOCK_MONOTONIC. CLOCK_REALTIME may be set, so it differs from
+ * coil's clock.
+ */
 TEST(now_is_monotonic_without_a_loop)
 {
     int64_t before = read_clock(CLOCK_MONOTONIC), now = coil_now();

@@ -1,6 +1,6 @@
-"""Tests in Python: functions named test_*, run in their order, and counted at the end.
+"""Tests in Python: functions named test_*, which run in the order of their definition.
 
-With COIL_TEST_EVERY=N in the environment every Nth of them alone, the first among them.
+COIL_TEST_EVERY=N in the environment runs every Nth test only, including the first.
 """
 import concurrent.futures
 import io
@@ -16,11 +16,11 @@ import afresh  # noqa: E402
 
 
 class Skip(Exception):
-    """Raised by a test that cannot be run here; its text says why."""
+    """Raised by a test that cannot run here. Its text gives the reason."""
 
 
 def outcome_of(test):
-    """None if it passed, else what is to be said; and whether it was skipped."""
+    """Return None or a message about a failure or a skip, and whether the test was skipped."""
     name, fn = test
     try:
         fn()
@@ -34,7 +34,7 @@ def outcome_of(test):
 
 
 def run_tests(names, only=(), at_a_time=1):
-    """More than one at a time are for tests that wait most of their time, each for its own server."""
+    """Run the tests. `at_a_time` may be more than 1 if each test waits for a server of its own."""
     afresh.begin()
     tests = [(name, fn) for name, fn in names.items() if name.startswith("test_")]
     passed = skipped = 0

@@ -1,5 +1,5 @@
 /*
- * crawled.h - the outcome of a crawl, made by hand, for the tests of reports.
+ * crawled.h - builds the outcome of a crawl by hand, for the tests of reports.
  */
 #ifndef TESTS_CRAWLER_CRAWLED_H
 #define TESTS_CRAWLER_CRAWLED_H
@@ -12,29 +12,32 @@
 struct crawled {
     struct targets targets;
     struct references references;
-    struct options options; /* whose start is http://h/ */
+    struct options options; /* the start is http://h/ */
     struct record_summary summary;
-    bool links_are_known; /* the baseline has those that are added */
+    bool links_are_known; /* the baseline contains the links that are added */
 };
 
 void crawled_init(struct crawled *crawled);
 void crawled_finish(struct crawled *crawled);
 
-/* The target of http://h and this path, or of a whole URL, which becomes wanted; ok at first. */
+/*
+ * Return the target of a path on http://h, or of a whole URL. It is marked as wanted, and
+ * has the verdict ok.
+ */
 struct target *crawled_target(struct crawled *crawled, const char *path);
 
-/* The same with a verdict. */
+/* Like crawled_target(), with a verdict. */
 struct target *crawled_bad(struct crawled *crawled, const char *path,
                            enum verdict verdict, enum reason reason, int status);
 
-/* The same, missing: 404. */
+/* Like crawled_target(), with the status 404. */
 struct target *crawled_missing(struct crawled *crawled, const char *path);
 
-/* A link to it. Places beyond REFERENCES_KEPT are counted only. */
+/* Add a link to the target. Links beyond REFERENCES_KEPT are only counted. */
 void crawled_link(struct crawled *crawled, struct target *target, const char *page,
                   unsigned line, unsigned column, const char *text);
 
-/* What a report has written, until the next call. */
+/* Return the text that a report has written. It is valid until the next call. */
 struct out *crawled_out(void);
 const char *crawled_written(void);
 

@@ -1,9 +1,9 @@
-"""coil-crawl as a process, which no configuration and no proxy of the user's changes.
+"""coil-crawl as a process, without the user's configuration and proxies.
 
     status, out, err = run("--max-pages", "3", site.url)
-    with started(site.url) as process: ...      # it goes on while the test looks at it
+    with started(site.url) as process: ...      # it runs while the test observes it
 
-The program is the first argument of the test's. $COIL_WRAPPER, if set, is put before the command:
+The program is the test's first argument. $COIL_WRAPPER, if set, is put before the command:
 "valgrind -q --error-exitcode=99".
 """
 import atexit
@@ -22,7 +22,7 @@ WELL, FAILED, BROKEN, USAGE, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 6
 PROGRAM = os.path.abspath(sys.argv[1])
 WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-PATIENCE = 120  # seconds, for what ends by itself
+PATIENCE = 120  # seconds, for a process that ends by itself
 KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "searched"),
         "link": ("page", "text", "line", "column", "element", "attribute", "target", "fragment"),
         "redirect": ("url", "status", "location", "target"),
@@ -31,7 +31,7 @@ KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "
 
 @contextlib.contextmanager
 def started(*arguments, environment=None, **options):
-    """A process that has ended afterwards, whatever becomes of the test."""
+    """Start coil-crawl. At the end of the block the process is ended, however the test went."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     process = subprocess.Popen([*WRAPPER, PROGRAM, "--no-config", *arguments], text=True,
                                env={**ENVIRONMENT, **(environment or {})}, **options)
@@ -47,7 +47,7 @@ def started(*arguments, environment=None, **options):
 
 @functools.cache
 def preloadable(library):
-    """A path of it for LD_PRELOAD, which splits at spaces and colons."""
+    """Return a path of the library for LD_PRELOAD, which is split at spaces and colons."""
     library = os.path.abspath(library)
     if not set(library) & set(" :"):
         return library
@@ -58,7 +58,7 @@ def preloadable(library):
 
 
 def run(*arguments, **options):
-    """Its exit status, and what it wrote, to its end."""
+    """Run coil-crawl to its end. Returns its exit status and its output."""
     with started(*arguments, **options) as process:
         out, err = process.communicate(timeout=PATIENCE)
         return process.returncode, out, err
@@ -73,7 +73,7 @@ def wait_until(condition, seconds=PATIENCE):
 
 
 def together(count, answer):
-    """Answers once the server has had `count` requests at the same time."""
+    """Return an answer that waits until the server has `count` requests at the same time."""
     def send(_, request):
         wait_until(lambda: request.server.most_active >= count)
         return answer
@@ -81,7 +81,7 @@ def together(count, answer):
 
 
 def sets(file):
-    """What a report tells, whatever the order."""
+    """Return the contents of a report without their order."""
     with open(file, encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     return sorted(json.dumps([r["type"], *(r[key] for key in KEPT[r["type"]])])

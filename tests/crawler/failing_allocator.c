@@ -1,11 +1,11 @@
 /*
- * failing_allocator.c - coil-crawl's own allocations, of which one fails, starts of tasks among
- * them: tests/crawler/test_enomem.py.
+ * failing_allocator.c - makes one of coil-crawl's own allocations fail, or the start of a
+ * task: see tests/crawler/test_enomem.py.
  *
- * The linker puts these in the place of what the crawler calls (--wrap), but not of what
- * libraries call: so it works with the sanitizers' allocators, which then tell what is leaked.
- * FAIL_ALLOCATION=N is the one that fails, once, and ALLOCATIONS a file to which their number
- * is written.
+ * The linker replaces the crawler's calls by these functions (--wrap), but not those of
+ * libraries. So this works with the allocators of sanitizers, which then report leaks.
+ * FAIL_ALLOCATION=N chooses the allocation that fails, once. ALLOCATIONS names a file to
+ * which the number of allocations is written.
  */
 #include <coil/group.h>
 
@@ -92,7 +92,7 @@ char *__wrap_strndup(const char *s, size_t n)
     return fails() ? NULL : __real_strndup(s, n);
 }
 
-/* On failure *out is whatever it was, as with glibc before 2.37. */
+/* If it fails, *out keeps its old value, as with glibc before 2.37. */
 int __wrap_vasprintf(char **out, const char *format, va_list arguments)
 {
     return fails() ? -1 : __real_vasprintf(out, format, arguments);

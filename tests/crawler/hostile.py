@@ -1,11 +1,11 @@
-"""Servers that lie, hang, flood and trap: a table of what they do, and what coil-crawl must say.
+"""Servers that lie, hang, flood and trap: a table of their behaviour and coil-crawl's verdicts.
 
-    CASES               each a Case: what the server does, and what is expected
+    CASES               each a Case: what the server does, and the expected result
     with Case.serve() as (site, other): ...
 
-A case is a site whose index links to what is hostile, "/x" if nothing else is said, and to "/good",
-which must be found well whatever the rest does. What is hostile may be on another site ("external").
-Where docs/design/checker.md leaves open what the verdict is, `what` says why it is this one.
+A case is a site whose index links to a hostile page, "/x" by default, and to "/good", which must be OK
+whatever the hostile page does. That page may be on another site ("external"). If
+docs/design/checker.md leaves the verdict open, `what` gives the reason for this one.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from check import equal
 from server import CLOSE, NOT_FOUND, Server, html, page, redirect, response
 
 MIB = 1 << 20
-URL_BYTES, LINK_BYTES = 300, 32  # that a known URL and an open link may cost
+URL_BYTES, LINK_BYTES = 300, 32  # for a known URL and an open link
 WELL, FAILED, BROKEN, USAGE, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 6
 FAILING = ('broken', 'fragment', 'error', 'timeout')
 
@@ -38,7 +38,7 @@ HEAD = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n'
 
 
 def sends(*pieces, close=True):
-    """These bytes, and the end of the connection."""
+    """Send these bytes, and close the connection."""
     def answer(connection, _):
         for piece in pieces:
             connection.sendall(piece)
@@ -47,7 +47,7 @@ def sends(*pieces, close=True):
 
 
 def repeats(head, piece, pause=0.0):
-    """These bytes, then those for ever."""
+    """Send these bytes, and then the others without end."""
     def answer(connection, _):
         connection.sendall(head)
         while True:
@@ -57,7 +57,7 @@ def repeats(head, piece, pause=0.0):
 
 
 def hangs(head=b''):
-    """These bytes, and nothing more, with the connection open."""
+    """Send these bytes, and keep the connection open without sending more."""
     def answer(connection, _):
         connection.sendall(head)
         while connection.recv(65536):
@@ -67,11 +67,11 @@ def hangs(head=b''):
 
 
 def resets(head=b''):
-    """These bytes, and a reset."""
+    """Send these bytes, and reset the connection."""
     def answer(connection, _):
         if head:
             connection.sendall(head)
-            time.sleep(0.1)  # else the reset overtakes them
+            time.sleep(0.1)  # so that the reset does not overtake them
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
         return CLOSE
     return answer
@@ -116,7 +116,8 @@ def if_cookie(then, location):
 
 
 def bomb(size, layers=1):
-    """gzip that becomes `size` bytes of a page. Its checksum is wrong; nobody gets that far."""
+    """gzip that decompresses to a page of `size` bytes. Its checksum is wrong, but no reader
+    gets that far."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     head = packer.compress(b'<p>') + packer.flush(zlib.Z_FULL_FLUSH)
     packed = head + (packer.compress(b' ' * MIB) + packer.flush(zlib.Z_FULL_FLUSH)) * (size // MIB)
@@ -139,7 +140,7 @@ def in_a_second(connection, _):
 
 
 def every_path(make):
-    """A page for any path that asks for one: what make(path) links to."""
+    """Answer any path with a page that has the links make(path)."""
     def answer(connection, request):
         if request.path == '/robots.txt':
             connection.sendall(NOT_FOUND)
@@ -149,7 +150,7 @@ def every_path(make):
 
 
 def next_days(path):
-    """A calendar: each day links to the day before and after, and to the next month and year."""
+    """A calendar: each day links to the days before and after, and to the next month and year."""
     match = re.search(r'(\d{4})-(\d\d)-(\d\d)', path)
     year, month, day = map(int, match.groups()) if match else (2026, 1, 15)
     days = [(year, month, day % 28 + 1), (year, month, (day + 26) % 28 + 1),
@@ -180,11 +181,11 @@ class Case:
     reason: typing.Any = None
     words: str = ''                 # a regular expression for the message
     status: typing.Any = 'any'      # in the record of the verdict
-    exit: typing.Any = None         # by default, what the verdict says
+    exit: typing.Any = None         # the verdict's, by default
     seconds: float = 10
-    urls: int = 0                   # that may cost memory
+    urls: int = 0                   # bytes of memory that the case may cost
     open_links: int = 0
-    searched: typing.Any = None     # in the record of the page, if that matters
+    searched: typing.Any = None     # in the record of the page, if it matters
     target: str = '{site}/x'
     fragment: typing.Any = None
     links: tuple = ('/x', '/good')  # of the index
@@ -192,9 +193,9 @@ class Case:
     answers: dict = dataclasses.field(default_factory=dict)
     otherwise: typing.Any = NOT_FOUND
     also: tuple = ()                # (target, fragment, verdict, reason)
-    jsonl: bool = True              # False: it would be too much
+    jsonl: bool = True              # False for too many lines
     other: str = 'http'             # or 'tls', 'silent', 'full'
-    check: typing.Any = None        # a function of the result
+    check: typing.Any = None        # a function that checks the result
 
     @property
     def exit_status(self):
@@ -223,7 +224,7 @@ class Case:
 
 
 class Silent(Server):
-    """It accepts, and says nothing."""
+    """A server that accepts connections and sends nothing."""
 
     def serve(self, connection):
         with contextlib.suppress(OSError), connection:
@@ -232,7 +233,7 @@ class Silent(Server):
 
 
 class Full(Server):
-    """It does not accept, and whoever comes finds its queue full."""
+    """A server that does not accept, with a full queue of connections."""
 
     def __enter__(self):
         self.listener.listen(0)
@@ -255,7 +256,7 @@ def other_server(kind, otherwise):
 
 
 def certify(folder):
-    """A certificate for 127.0.0.1 that nobody has signed, and its key: the files `certificate` and `key`."""
+    """Make a self-signed certificate for 127.0.0.1: the files `certificate` and `key`."""
     subprocess.run(
         ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2',
          '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1',
@@ -265,7 +266,7 @@ def certify(folder):
 
 
 def certified():
-    """A context with such a certificate; and that certificate."""
+    """Return a context with such a certificate, and the certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.TemporaryDirectory() as folder:
         certificate, key = certify(folder)
@@ -287,7 +288,7 @@ def true(condition, what):
 
 
 def asked(method, *paths):
-    """The other site was asked for these, by this method, in this order."""
+    """Check the requests that the other site received by this method, in this order."""
     return lambda result: equal(result.other.paths(method), list(paths))
 
 

@@ -1,14 +1,15 @@
 /*
- * killed.c - preloaded into coil-crawl: its n-th write to a crawl's file is the last thing it does.
+ * killed.c - preloaded into coil-crawl: ends the program, or fills the disk, at its n-th
+ * write to a crawl's file.
  *
  *     KILL_AT=N      the process is killed instead of the N-th write, truncation, removal or renaming
  *     KILL_TORN=1    half of that write is done before
  *     FULL_AT=N      the disk is full from the N-th on
- *     WRITES=FILE    so many there were, at the end
+ *     WRITES=FILE    receives the number of such operations at the end
  *
- * What is written elsewhere does not count.
+ * Operations on other files do not count.
  */
-/* pwrite() and pwrite64() are functions of their own here. */
+/* Here pwrite() and pwrite64() must be two functions. */
 #undef _FILE_OFFSET_BITS
 
 #include <dlfcn.h>
@@ -77,7 +78,9 @@ static void die(void)
         pause();
 }
 
-/* Counts one; true if there is no room for it. half() is what is done of one that is torn. */
+/*
+ * Count an operation. Returns true if the disk is full. half() does half of a torn write.
+ */
 static bool is_full(void (*half)(void *arg), void *arg)
 {
     long now = atomic_fetch_add(&count, 1) + 1;
@@ -154,7 +157,7 @@ int ftruncate(int fd, off_t length)
     return ftruncate64(fd, length);
 }
 
-/* Nothing is too full for these. */
+/* These operations succeed on a full disk. */
 int unlink(const char *path)
 {
     int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");

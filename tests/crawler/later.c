@@ -1,9 +1,10 @@
 /*
- * later.c - preloaded into coil-crawl: its clock is a day and a second ahead once a file is there.
+ * later.c - preloaded into coil-crawl: its clock jumps ahead by a day and a second once a
+ * file exists.
  *
  *     LATER=FILE
  *
- * Waiting takes as long as ever; what has begun before has only begun long ago.
+ * Waits take their usual time. Events before the jump seem to be a day old.
  */
 #include <dlfcn.h>
 #include <stddef.h>

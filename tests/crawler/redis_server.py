@@ -1,4 +1,4 @@
-"""A redis-server of the test's own, on a local socket in a temporary folder, and a client of it.
+"""A redis-server for a test, on a local socket in a temporary folder, and a client of it.
 
     with redis_server() as path:
         client = Client(path)
@@ -6,7 +6,7 @@
         client.load("name", text)               # a script
         client.run("name", "key", "argument")
 
-What is stored is gone with it. It ends with the test, even with one that is killed.
+The data is removed with the folder. The server ends with the test, even if the test is killed.
 """
 import contextlib
 import ctypes
@@ -22,7 +22,7 @@ import time
 from check import Skip
 
 LIBC = ctypes.CDLL(None)
-PATIENCE = 60  # seconds, for what answers at once on a machine that has nothing else to do
+PATIENCE = 60  # seconds, for an answer that takes milliseconds on an idle machine
 
 
 def die_with_parent():
@@ -38,7 +38,7 @@ def wait_until(condition):
 
 
 def is_ready(path):
-    """It listens, and has read what it had written."""
+    """Return true once the server accepts connections and has loaded its data."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
         client.settimeout(PATIENCE)
         client.connect(path)
@@ -57,7 +57,7 @@ def wait_for(path, process, log):
 
 @contextlib.contextmanager
 def redis_server(*options, folder=None, path=None):
-    """The path of its socket. What it writes, if the options say so, is in `folder`."""
+    """Start a server, and return the path of its socket. Its files are in `folder`."""
     if shutil.which("redis-server") is None:
         raise Skip("redis-server is not installed")
     with tempfile.TemporaryDirectory(prefix="coil redis ") as own:

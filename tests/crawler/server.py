@@ -1,14 +1,14 @@
-"""A web server with a script: what to answer to each path, written down by the test.
+"""A web server for tests: each test gives a table of paths and answers.
 
     with Site({"/": page("a", "b"), "/a": redirect("b"), "/b": status(404)}) as site:
         run(site.url)
-        site.requests        # the paths asked for, in order, but for robots.txt
-        site.asked           # "GET /a" and "HEAD /a", robots.txt too
-        site.times           # when, for each of `asked`
+        site.requests        # the requested paths in order, without robots.txt
+        site.asked           # "GET /a" and "HEAD /a", with robots.txt
+        site.times           # the time of each entry of `asked`
 
-An answer is bytes to send; a list of answers, one for each time that it is asked for, the last for good;
-or a function of the connection and the request that does as it likes, and returns bytes to send, CLOSE or
-None. HEAD gets the head of the bytes that GET would get, unless there is an answer to "HEAD /a".
+An answer is the bytes to send, a list of answers, or a function. A list has one answer for each request
+in turn, and its last answer stays. A function of the connection and the request returns bytes to send,
+CLOSE or None. HEAD gets the head of the answer to GET, unless the table has an answer to "HEAD /a".
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import threading
 import time
 import typing
 
-CLOSE = object()  # what a function returns after which the connection ends
+CLOSE = object()  # a function returns it to close the connection
 
 
 @dataclasses.dataclass
@@ -32,7 +32,7 @@ class Request:
 
 
 def response(body=b'', status=200, headers=(), content_type='text/html', length=True):
-    """The bytes of an answer; `status` may be a whole reason: '200 OK'."""
+    """Return the bytes of an answer. `status` may have its reason: '200 OK'."""
     body = body.encode() if isinstance(body, str) else body
     lines = [f'HTTP/1.1 {status if isinstance(status, str) else f"{status} Word"}']
     if content_type is not None:
@@ -70,7 +70,7 @@ def slow(seconds, answer):
 
 
 def cut(answer, keep):
-    """Send the first bytes only, then close."""
+    """Send the first bytes only, then close the connection."""
     def send(connection, _):
         connection.sendall(answer[:keep])
         return CLOSE
@@ -82,7 +82,8 @@ def hang_up(*_):
 
 
 class Server:
-    """Answers by path; `otherwise` answers what is not among them. `requests` are Requests."""
+    """A server with answers by path. `otherwise` answers other paths. `requests` is a list of
+    Request."""
 
     def __init__(self, answers=None, otherwise=NOT_FOUND, host='127.0.0.1', context=None, listener=None):
         self.answers = {} if answers is None else answers
@@ -142,7 +143,7 @@ class Server:
             if not piece:
                 return False
             head += piece
-            if head[:1] == b'\x16':  # TLS, where HTTP is spoken
+            if head[:1] == b'\x16':  # a client that speaks TLS to a server without it
                 connection.sendall(response('', status='400 Bad Request'))
                 return False
         request = self.parse(head.decode('latin-1'))
@@ -157,7 +158,7 @@ class Server:
             if callable(answer):
                 answer = answer(connection, request)
         finally:
-            with self.lock:  # who has the answer may ask again before we are here again
+            with self.lock:  # the client may send its next request before this thread continues
                 self.active -= 1
         return self.send(connection, request, answer)
 
@@ -183,7 +184,7 @@ class Server:
 
 
 class Site(Server):
-    """The same, told of by texts."""
+    """A server whose table contains texts."""
 
     @property
     def requests(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the repository of the chapter "A Web Crawler With asyncio Coroutines" tests, by
-the names it has there. Hosts that do not exist are asked for through a proxy.
+"""The tests of the chapter "A Web Crawler With asyncio Coroutines", under the names that they have in
+its repository. A proxy answers requests to hosts that do not exist.
 
     test_chapter.py COIL_CRAWL [TEST...]
 """
@@ -16,7 +16,7 @@ from test_crawl import Crawl, crawl
 
 
 def crawl_hosts(answers, *arguments):
-    """Crawl hosts of any name: `answers` are by URL, the last argument is a start URL."""
+    """Crawl hosts of any name. The keys of `answers` are URLs, the last argument is a start URL."""
     with Site(answers) as proxy:
         result = Crawl(arguments[-1], *arguments[:-1],
                        environment={"http_proxy": proxy.url, "no_proxy": ""})
@@ -90,14 +90,15 @@ def test_exclude():
     equal(result.pages["/"]["links"], 5)
     equal(result.told, {"/": "ok", "/keep": "ok", "/c.PNG": "ok", "/tmp/a": "skipped/excluded",
                         "/b.png": "skipped/excluded", "/moved": "skipped/excluded"})
-    equal(crawl(answers, "--exclude", ".").site.requests, ["/"])  # it was asked for
+    equal(crawl(answers, "--exclude", ".").site.requests, ["/"])  # the URL was requested
     code, _, err = run("--exclude", "a(", "http://127.0.0.1/")
     equal(code, USAGE)
     contains(err, "a(")
 
 
 def test_exclude_is_perl_and_sees_fragments():
-    """One place of a page may be left out, and so may all places of a site; the pages are fetched."""
+    """--exclude may leave out one place of a page, or all places of a site. The pages are
+    fetched."""
     answers = {"/": page("/p12", "/pd", "/a#made-by-script", "/a#typo", "/a#L1", "/b#x", "/c#y"), "/pd": page(),
                "/a": page(), "/b": page(), "/c": page()}
     result = crawl(answers, "--exclude", r"/p\d+$", "--exclude", "#made-by-script$", "--exclude", "/[ab]#",
@@ -175,8 +176,8 @@ def test_redirect_met_again_with_more_left():
         requests = result.site.requests
         equal(len(requests), len(set(requests)))
         equal(result.pages["/4"]["status"], 302)
-        # The chain of /1 is longer than three in any case; it is /2's, or that of whatever
-        # is linked, that is followed to its end if it can be.
+        # The chain of /1 is always longer than three. The chain of the linked page is followed to
+        # its end if it is short enough.
         equal((link, result.told["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
         if link == "/2":
             equal(result.told["/2"], "broken/redirect-limit")
@@ -188,7 +189,7 @@ def test_redirect_met_again_with_more_left():
 
 
 def test_max_tasks():
-    """No page is answered before as many are fetched at the same time as there are workers."""
+    """The server answers only once as many requests run at the same time as there are workers."""
     names = [f"/{n}" for n in range(120)]
     for count in (1, 8, 100):
         answers = {"/": page(*names), **{name: together(count, page()) for name in names}}
@@ -362,7 +363,7 @@ def test_headers_cannot_speak_to_the_terminal():
 
 
 def test_controls_beyond_ascii_and_turned_writing_cannot_either():
-    """C1 has a CSI and an OSC of its own, U+009B and U+009D."""
+    """C1 has its own CSI and OSC, U+009B and U+009D."""
     result = crawl({"/": page("/a\x9b31m", "/\x9d0;pwned\x9c", "/\u202egnp.exe")}, "-vv")
     for character in "\x9b\x9c\x9d\u202e":
         assert character not in result.out + result.err, (result.out, result.err)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""coil-crawl against servers that do as the test says.
+"""coil-crawl against servers whose answers the test chooses.
 
-    test_crawl.py COIL_CRAWL [TEST...]
+test_crawl.py COIL_CRAWL [TEST...]
 """
 import collections
 import json
@@ -25,7 +25,7 @@ from server import NOT_FOUND, Server, Site, cut, hang_up, html, page, redirect, 
 
 
 def certificate(folder):
-    """A key, and a certificate of nobody's, for 127.0.0.1: a file with both."""
+    """Make a key and a self-signed certificate for 127.0.0.1, both in one file."""
     pem = os.path.join(folder, "self-signed.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                     "-keyout", pem, "-out", pem + ".crt", "-days", "2", "-subj", "/CN=localhost",
@@ -38,9 +38,8 @@ def certificate(folder):
 class Crawl:
     """One run: its exit status, its output, and its records.
 
-    Of the start's origin URLs are told by their path, "/a" and "/a#x", of others in whole:
-    `pages` and `verdicts` are records, `told` is "broken/status", or "ok" where there is no reason.
-    """
+    URLs of the start's origin are written as paths, "/a" and "/a#x", other URLs in full. `pages` and
+    `verdicts` are records. `told` is "broken/status", or "ok" if there is no reason."""
 
     def __init__(self, url, *options, interrupt_when=None, environment=None,
                  interrupt_again_when=None):
@@ -80,12 +79,12 @@ class Crawl:
                      for key, r in self.verdicts.items()}
 
     def check_records(self):
-        """What holds for every crawl, whatever comes of it."""
+        """Check the properties that the records of every crawl must have."""
         equal(len(self.pages), len(self.of("page")))
         equal(len(self.verdicts), len(self.of("verdict")))
         pointed_at = {self.key(r["target"] or r["text"], r["fragment"]) for r in self.links}
         pointed_at |= {self.key(url) for url in self.records[0]["urls"]}
-        texts = {key for key in self.verdicts if "#:~:" in key}  # of links whose `text` has them
+        texts = {key for key in self.verdicts if "#:~:" in key}  # of links whose `text` is in the records
         if "interrupted" not in self.err:
             equal(set(self.verdicts) ^ pointed_at, texts)
         for path, record in self.pages.items():
@@ -321,7 +320,8 @@ def test_redirect_circle():
 
 
 def test_redirects_that_wait_for_a_cookie():
-    """Whether they go round or on and on: --cookies helps, and is hinted at."""
+    """A redirect loop, or an endless chain of redirects, without --cookies. The report hints at
+    the option."""
     class Counting(dict):
         def get(self, path, otherwise=None):
             if not path.startswith("/n"):
@@ -458,7 +458,7 @@ def test_many_referrers():
 def test_start_that_fails():
     with Site({}) as site:
         equal(Crawl(site.url).status, NOTHING)
-    result = Crawl(site.url, "--max-tries", "2")  # nobody listens there any more
+    result = Crawl(site.url, "--max-tries", "2")  # the server has stopped
     equal(result.status, NOTHING)
     equal(result.pages["/"]["status"], None)
     equal(result.pages["/"]["tries"], 2)
@@ -474,7 +474,7 @@ def test_unknown_host():
 
 
 def test_network_errors_are_tried_again():
-    # libcurl asks once more by itself where a connection had been used before.
+    # libcurl repeats a request by itself if it reused a connection.
     result = crawl({"/": page("/flaky", "/dead"),
                     "/flaky": [hang_up, hang_up, page()], "/dead": hang_up})
     equal(result.status, BROKEN)
@@ -535,7 +535,7 @@ def test_strange_pages_do_no_harm():
 
 
 def test_only_html_is_searched():
-    """A page without a type is sniffed."""
+    """A page without a Content-Type is sniffed."""
     result = crawl({"/": page("/a", "/b", "/c", "/d", "/e", "/f"),
                     "/a": response('<a href="/no">', content_type="text/plain"),
                     "/b": response('<a href="/no">', content_type="application/json"),
@@ -554,7 +554,8 @@ def test_only_html_is_searched():
 
 
 def test_types_are_those_of_fetch():
-    """Of several, the last that is a type; a header may be folded; without one the page is sniffed."""
+    """If there are several types, the last valid one counts. A header may be folded. Without it
+    the page is sniffed."""
     body = b'<!DOCTYPE html><a href="/gone">x</a>'
     for lines, found in ((["Content-Type: text/html, text/html"], True), (["Content-Type:", " text/html"], True),
                          (["Content-Type: text/plain", "Content-Type: text/html"], True),
@@ -637,13 +638,14 @@ def test_json_escapes_what_headers_hold():
 
 
 def chain(first, last, end=None):
-    """/first redirects to the next, and so on to /last, which is `end`."""
+    """Return the answers of a chain: /first redirects to the next, and so on to /last, which is
+    `end`."""
     return {**{f"/{n}": redirect(f"/{n + 1}") for n in range(first, last)},
             f"/{last}": end or page()}
 
 
 def test_depth_is_that_of_the_shortest_way():
-    """/far is met first by a long way, since the short one is slow."""
+    """The long way to /far is found first, since the short one is slow."""
     result = crawl({"/": page("/slow", "/a"), "/slow": slow(0.3, page("/far")),
                     "/a": page("/b"), "/b": page("/far"), "/far": page("/end"),
                     "/end": page("/no")}, "--max-depth", "3")
@@ -653,7 +655,7 @@ def test_depth_is_that_of_the_shortest_way():
 
 
 def test_a_redirect_is_no_link_of_the_way():
-    """/far is two links away, and one by a redirect that comes later."""
+    """/far is two links away, and one link by a redirect that comes later."""
     result = crawl({"/": page("/a", "/moved"), "/a": page("/far"),
                     "/moved": slow(0.3, redirect("/far")), "/far": page("/end"),
                     "/end": page("/no")}, "--max-depth", "2")
@@ -676,8 +678,8 @@ def test_max_depth_of_nothing_is_the_start_alone():
 
 
 def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
-    """Thirteen redirects are too many from the first, and not from the third on; in which order they
-    are met does not matter."""
+    """Thirteen redirects are too many from the first on, and few enough from the third on, in
+    whatever order the crawl finds them."""
     expected = {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "redirect/chain"}
     for first, late in (("/1", "/4"), ("/4", "/1")):
         result = crawl({"/": page(first, "/late"), "/late": slow(0.3, page(late)),
@@ -687,7 +689,7 @@ def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
 
 
 def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
-    """The first that was not asked for is linked itself: its own chain counts from there."""
+    """A page links to the first target beyond the limit: from there a new chain begins."""
     result = crawl({"/": page("/1", "/late"), "/late": slow(0.3, page("/4")), **chain(1, 7)},
                    "--max-redirect", "2")
     equal(result.told, {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "broken/redirect-limit"})
@@ -698,8 +700,8 @@ def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
 
 
 def test_what_leads_into_a_circle():
-    """A circle of three with two before it: whether it is too long does not depend on what is asked
-    first."""
+    """A loop of three with two targets before it. The verdict does not depend on the order of
+    the requests."""
     circle = {"/a": redirect("/b"), "/b": redirect("/c"), "/c": redirect("/a"),
               "/1": redirect("/2"), "/2": redirect("/a")}
     for links in (["/1"], ["/1", "/b"], ["/b", "/1"]):
@@ -758,7 +760,7 @@ def test_fragments_as_written_or_decoded():
 
 
 def test_fragments_of_ids_with_escapes():
-    """Browsers compare the fragment as it is written before they decode it."""
+    """Browsers compare the fragment as written before they decode it."""
     body = '<h2 id="%e3%83%86">x</h2><i id="impl-AsRef%3C%5BT%5D%3E">y</i><i id="a%20b"></i><i id="%zz"></i>'
     links = ["#%e3%83%86", "#%E3%83%86", "#impl-AsRef%3C%5BT%5D%3E", "#a%20b", "#%zz", "#a%2520b", "#a%21b"]
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
@@ -766,7 +768,7 @@ def test_fragments_of_ids_with_escapes():
 
 
 def test_fragments_of_what_users_write():
-    """GitHub, GitLab and Gitea put "user-content-" in front of ids, and find them without."""
+    """GitHub, GitLab and Gitea put "user-content-" before ids, and find them without it."""
     long = "y" * 300
     body = ('<a id=user-content-installation></a><a name="user-content-\u00e4"></a>'
             f'<i id=other-x></i><i id=user-content-{long}></i>')
@@ -776,14 +778,15 @@ def test_fragments_of_what_users_write():
 
 
 def texts_of(result):
-    """The texts that were missing, and no other verdicts but "ok"."""
+    """Return the texts that are missing. All other verdicts must be "ok"."""
     missing = {key for key, said in result.told.items() if said == "text/no-such-text"}
     equal({key for key, said in result.told.items() if said != "ok"}, missing)
     return missing
 
 
 def test_links_to_texts():
-    """Whether the page is fetched before its text is wanted, or after; it is fetched twice at most."""
+    """The page may be fetched before its text is searched, or after. It is fetched at most
+    twice."""
     links = ["/a#:~:text=A%20text", "/a#x:~:text=Title,end", "/a#:~:text=missing", "/a#x:~:text=gone%20too"]
     body = html("<h1>Title</h1><p id=x>A <b>text</b>, up to its end.")
     missing = {"/a#:~:text=missing", "/a#:~:text=gone too"}
@@ -828,7 +831,7 @@ def test_texts_are_not_looked_for_without_fragments_or_in_what_is_not_html():
 
 
 def test_fragments_that_are_ranges_of_lines():
-    """Both ends must be there; rustdoc, GitLab and GitHub write them differently."""
+    """Both ends must exist. rustdoc, GitLab and GitHub write ranges differently."""
     there = ["208-210", "L10-L20", "L10-20", "n-1-n-2", "n-1-2", "a-b", "1-2-3", "%32%30%38-210"]
     gone = ["208-211", "207-208", "L10-210", "L10-L", "-210", "208-", "208--210", "208-L20", "x208-210", "L208-L210"]
     ids = "".join(f"<i id={i}></i>" for i in ("208", "210", "L10", "L20", "n-1", "n-2", "a-b", "1", "2-3"))
@@ -838,7 +841,7 @@ def test_fragments_that_are_ranges_of_lines():
 
 
 def test_lines_of_files_on_github():
-    """A script of GitHub shows them. Elsewhere the fragment is an id."""
+    """A script of GitHub shows the lines. On other sites the fragment is an id."""
     lines = ["L10", "L10-L20", "L10C5-L20C7", "L10-L20-L30"]
     for host, verdict in (("github.com", "unchecked/route"), ("www.github.com", "unchecked/route"),
                           ("github.com.example", "fragment/no-such-id")):
@@ -881,7 +884,8 @@ def test_fragments_of_where_a_redirect_leads():
 
 
 def test_fragments_that_a_redirect_names():
-    """They take the place of the link's, and a later redirect's that of an earlier one's."""
+    """A redirect's fragment replaces the link's, and a later redirect's replaces an earlier
+    one's."""
     answers = {"/": page("/old", "/old#here", "/ok", "/ok#no", "/c1", "/c1#here", "/d1", "/top", "/empty", "/route", "/file",
                          "/percent"),
                "/new": html("<i id=here><i id='\u00e4'>"), "/old": redirect("/new#gone", 301), "/ok": redirect("/new#here"),
@@ -902,7 +906,7 @@ def test_fragments_that_a_redirect_names():
 
 
 def test_fragments_that_a_redirect_names_on_other_sites():
-    """Their pages are searched only if that is asked for; HEAD may have been answered before."""
+    """The pages of other sites are searched only on request. HEAD may have been sent before."""
     with Site({"/new": html("<i id=here>")}) as other:
         answers = {"/": page(other.url + "new", "/late", "/ok"), "/late": slow(0.3, redirect(other.url + "new#gone")),
                    "/ok": redirect(other.url + "new#here")}
@@ -935,7 +939,7 @@ def test_fragments_of_other_sites_if_asked_for():
 
 
 def test_every_page_has_a_top():
-    """Whether or not it was searched: of another site, a picture; not if it is broken."""
+    """#top exists on every page that is OK: unsearched pages, other sites, pictures."""
     with Site({"/": page()}) as other:
         result = crawl({"/": page(other.url + "#top", other.url + "gone#Top", "/a.png#TOP", "/moved#top"),
                         "/a.png": response("x", content_type="image/png"), "/moved": redirect("/")})
@@ -944,8 +948,8 @@ def test_every_page_has_a_top():
 
 
 def test_fragments_of_other_sites_that_come_late():
-    """A page of another site was asked for without its content: once more, by GET. So is the end of a
-    chain, and a page that is being asked for."""
+    """A page of another site was fetched by HEAD. A later link with a fragment needs GET. This
+    also holds for the end of a chain, and for a page whose request is still running."""
     there = {"/": html("<i id=x>"), "/moved": redirect("/end"), "/end": html("<i id=x>"),
              "HEAD /slow": slow(3, response()), "/slow": html("<i id=x>")}
     with Site(there) as other:
@@ -954,7 +958,7 @@ def test_fragments_of_other_sites_that_come_late():
 
         def once_all_are_asked(*_):
             wait_until(lambda: {"HEAD /", "HEAD /end", "HEAD /slow"} <= set(other.asked))
-            time.sleep(0.3)  # and answered, but for the slow one
+            time.sleep(0.3)  # with an answer, except for the slow one
             return late
 
         result = crawl({"/": page("/late", other.url, other.url + "moved", other.url + "slow"),
@@ -974,7 +978,7 @@ def test_fragments_of_other_sites_that_come_late():
 
 
 def test_links_out_wait_until_the_starts_are_known():
-    """What seems to be of another site may be of the one that a start redirects to."""
+    """A URL that seems to be on another site may be on the site to which a start redirects."""
     with Site({"/": page(), "/x": page()}) as other:
         answers = {"/": slow(0.4, redirect(other.url)), "/first": page(other.url + "x")}
         with Site(answers) as site:
@@ -1033,7 +1037,8 @@ def test_accept_and_fail_on():
 
 
 def test_accept_of_a_host():
-    """On the site and elsewhere; another host's 403 stays blocked, and 404 broken."""
+    """--accept with a host, on the site and elsewhere. Another host's 403 stays blocked, and its
+    404 broken."""
     with Site({"/403": status(403), "/404": status(404)}, host="127.0.0.2") as other, \
             Site({"/403": status(403)}, host="127.0.0.3") as third:
         answers = {"/": page("/404", "/405", other.url + "403", other.url + "404", third.url + "403"),
@@ -1061,7 +1066,8 @@ def test_exclude_private_through_a_proxy():
 
 
 def test_exclude_private_in_a_redirect_of_robots():
-    """It is not fetched: the reason fails the URLs of the host."""
+    """The redirect of robots.txt is not followed. Its reason becomes the failure of the host's
+    URLs."""
     with Site({"/r": robots("")}) as other:
         answers = {"/": page(), "/robots.txt": redirect(other.url + "r")}
         equal(crawl(answers).told, {"/": "ok"})
@@ -1111,12 +1117,12 @@ def test_baseline():
 
 
 def headers_of(site, path):
-    """All that were sent to it for that path, in lower case."""
+    """Return all headers of the requests for a path, in lower case."""
     return [head.lower() for head in site.headers if head.split(" ")[1] == path]
 
 
 def test_headers_go_to_the_start_alone():
-    """Whatever way leads elsewhere: a link, a redirect, or a redirect of robots.txt."""
+    """A link, a redirect, or a redirect of robots.txt may lead to another host."""
     with Site({"/": page(), "/x": page(), "/r": response("", content_type="text/plain")}) as other:
         answers = {"/": page(other.url, "/moved"), "/moved": redirect(other.url + "x"),
                    "/robots.txt": redirect(other.url + "r")}
@@ -1160,7 +1166,8 @@ def test_robots():
 
 
 def test_robots_that_cannot_be_fetched():
-    """400 to 499 allow everything; after 500 and more, or no answer, each URL has that failure."""
+    """400 to 499 allow everything. After 500 to 599, or without an answer, each URL has that
+    failure."""
     for answer, told, words in ((status(404), "ok", ""), (status(403), "ok", ""),
                                 (status(500), "error/status", "robots.txt: 500 Internal Server Error"),
                                 (hang_up, "error/network", "robots.txt: "),
@@ -1176,7 +1183,7 @@ def test_robots_that_cannot_be_fetched():
 
 
 def test_robots_that_cannot_be_fetched_at_once():
-    """What may pass is tried again, as for any URL."""
+    """A temporary failure is tried again, as for any URL."""
     for answer in (status(500), hang_up):
         result = crawl({"/": page(), "/robots.txt": [answer, answer, robots("User-agent: *\nDisallow: /\n")]})
         equal(result.told, {"/": "skipped/robots"})
@@ -1187,7 +1194,8 @@ def test_robots_that_cannot_be_fetched_at_once():
 
 
 def test_robots_of_another_port_fail_the_run():
-    """The reason is that of its robots.txt, for each link there; the rest of the site is crawled."""
+    """Each link to the other port has the failure of its robots.txt. The rest of the site is
+    crawled."""
     with Site({"/robots.txt": status(500), "/x": page()}) as bad:
         secure = bad.url.replace("http:", "https:")
         result = crawl({"/": page(bad.url + "x", secure + "x", "/a"), "/a": page()}, "--lenient", "--max-tries", "1")
@@ -1201,7 +1209,7 @@ def test_robots_of_another_port_fail_the_run():
 
 
 def test_a_start_with_a_bad_certificate():
-    """It is named, and so is the way around it."""
+    """The message names the certificate, and the option that accepts it."""
     with tempfile.TemporaryDirectory() as folder:
         pem = certificate(folder)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -1217,7 +1225,7 @@ def test_a_start_with_a_bad_certificate():
 
 
 def test_a_start_that_robots_forbid():
-    """Nothing is crawled: that says why, and what to do about it."""
+    """If robots.txt forbids the start, the report gives the reason and a remedy."""
     for options in ((), ("-q",)):
         result = crawl({"/": page(), "/robots.txt": robots("User-agent: *\nDisallow: /\n")}, *options)
         equal(result.status, NOTHING)
@@ -1229,13 +1237,14 @@ def test_a_start_that_robots_forbid():
 
 
 def test_robots_of_a_host_that_comes_later():
-    """Nobody was there to be asked: the page is tried again, and once it is answered the rules are asked
-    for before it counts. A redirect to where nobody ever is forbids."""
+    """The host has no listener at first, so the page is requeued. Once the host answers,
+    robots.txt is fetched before the page counts. A redirect to a host that never answers forbids
+    everything."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     with started("-f", "jsonl:-", "--max-tries", "20", url) as process:
-        time.sleep(1)  # it was refused by now, or is not: then this tests less
+        time.sleep(1)  # this test checks less if the host was refused already, or not yet
         with Site({"/": page("/no"), "/no": page(), "/robots.txt": robots("User-agent: *\nDisallow: /no\n")},
                   listener=listener) as site:
             out, _ = process.communicate(timeout=PATIENCE)
@@ -1266,8 +1275,8 @@ def test_robots_are_believed_for_a_day():
 
 
 def test_robots_elsewhere():
-    """Five redirects are followed, to other hosts as well; what comes then is as if it were not
-    there."""
+    """Five redirects are followed, also to other hosts. After more of them the file counts as
+    missing."""
     rules = robots("User-agent: *\nDisallow: /a\n")
     answers = {"/": page("/a"), "/a": page(), "/robots.txt": redirect("/1")}
     result = crawl({**answers, **chain(1, 5, rules)})
@@ -1327,7 +1336,7 @@ def test_bytes_are_of_all_answers():
 
 
 def test_numbered_pages_are_all_visited():
-    """1990 to 2999 are no years only because they might be."""
+    """The numbers 1990 to 2999 are not treated as years only because they could be."""
     class Tree(dict):
         def get(self, path, otherwise=None):
             n = int(path[3:]) if path.startswith("/n/") else 0
@@ -1340,7 +1349,7 @@ def test_numbered_pages_are_all_visited():
 
 
 def test_a_calendar_is_left_out_whatever_comes_first():
-    """What also another page links to is visited, and so is what comes of it."""
+    """A page to which another page links is visited, too, and so are the pages that it links to."""
     def month(path):
         year, month = int(path[3:7]), int(path[8:10])
         after, before = year * 12 + month, year * 12 + month - 2
@@ -1386,7 +1395,8 @@ def test_max_duration():
 
 
 def test_offline_asks_nothing():
-    """Of a site either, nor for its robots.txt and sitemaps; and what was left out is said."""
+    """Neither pages of a site are fetched nor its robots.txt and sitemaps. The report names the
+    links left out."""
     with Site({"/": page("/a"), "/a": page()}) as site:
         result = Crawl(site.url, "--offline")
         equal((result.told, result.status), ({"/": "unchecked/offline"}, NOTHING))
@@ -1419,23 +1429,24 @@ def test_per_host():
 
 
 def test_delay():
-    """That for robots.txt is a request, too."""
+    """The request for robots.txt also counts for the delay."""
     names = [f"/{n}" for n in range(4)]
     result = crawl({"/": page(*names), **{n: page() for n in names}}, "--delay", "400ms")
     times = result.site.times
     equal((result.site.asked[0], len(times)), ("GET /robots.txt", 6))
-    assert times[-1] - times[0] > 1.7, times  # 2, but for when each was seen; 1.6 without that for robots.txt
+    assert times[-1] - times[0] > 1.7, times  # 2 s, minus jitter; 1.6 s without robots.txt
 
 
 def test_delay_between_head_and_get():
     with Site({}, otherwise=status(405)) as other:
         crawl({"/": page(other.url + "a", other.url + "b")}, "--delay", "400ms", "--max-tries", "1")
     equal(sorted(other.asked), ["GET /a", "GET /b", "HEAD /a", "HEAD /b"])
-    assert other.times[-1] - other.times[0] > 1, other.times  # 1.2, but for when each was seen; 0.4 for two HEADs
+    assert other.times[-1] - other.times[0] > 1, other.times  # 1.2 s minus jitter; 0.4 s for two HEADs
 
 
 def test_a_pause_is_of_one_host():
-    """Six pages are unavailable for three seconds; the other host's first page comes meanwhile."""
+    """Six pages of a host are unavailable for three seconds. Meanwhile the other host's first
+    page is fetched."""
     names = [f"/{n}" for n in range(6)]
     later = html("later", status=503, headers=["Retry-After: 3"])
     with Site({"/": page(*names), **{n: [later, page()] for n in names}}) as busy, \
@@ -1451,7 +1462,7 @@ def test_a_pause_is_of_one_host():
 
 
 class Bucket:
-    """Allows `rate` requests per second, `burst` at once, and answers the others with `refusal`."""
+    """Allow `rate` requests per second and `burst` at once. Answer the others with `refusal`."""
 
     def __init__(self, rate, burst, refusal):
         self.rate, self.burst, self.refusal = rate, burst, refusal
@@ -1473,7 +1484,8 @@ class Bucket:
 
 
 def test_a_site_that_limits_its_clients():
-    """No page is reported as broken, though a try each is all that they have. (test_throttle.c has more sites)"""
+    """No page is reported as broken, though each is tried only once. (test_throttle.c has more
+    sites)"""
     for rate, burst, refusal in ((100, 5, status(503)), (100, 1, status(429)),
                                  (40, 5, html("later", status=429, headers=["Retry-After: 1"]))):
         limit = Bucket(rate, burst, refusal)
@@ -1492,13 +1504,13 @@ def test_a_site_whose_robots_txt_is_refused_at_first():
 
 
 def test_a_refusal_that_is_accepted():
-    """It is neither asked again nor a reason to slow down."""
+    """An accepted refusal is not repeated, and is not a reason to slow down."""
     result = crawl({"/": page("/a"), "/a": status(429)}, "--accept", "200..299,429")
     equal((result.told, result.site.requests), ({"/": "ok", "/a": "ok"}, ["/", "/a"]))
 
 
 def test_a_host_that_only_refuses():
-    """All of its pages have that as their verdict, in the end."""
+    """If a host only refuses, all of its pages get that verdict in the end."""
     began = time.monotonic()
     result = crawl({"/": status(503), "/robots.txt": status(404)})
     equal((result.told, result.status), ({"/": "broken/status"}, NOTHING))
@@ -1523,7 +1535,8 @@ def test_traps():
 
 
 def test_pages_that_are_too_long_are_searched_in_part():
-    """Up to the byte, in whatever pieces they come; a place may lie behind that."""
+    """Pages are searched up to the limit, in whatever pieces they arrive. Places after it may
+    still exist."""
     beginning = "<!DOCTYPE html><title>x</title><a href=/a>" + "x" * 60000 + "<a href=/b>"
     long = response(beginning + "<a href='/cut" + "x" * 10000 + "'><a href=/no><i id=x>")
     for limit, found in ((len(beginning) + 20, {"/a", "/b"}), (len(beginning) - 1, {"/a"})):
@@ -1561,7 +1574,7 @@ def test_max_time():
 
 
 class RandomSite:
-    """Pages, redirects and errors that point at each other; and what is to be said of them."""
+    """Random pages, redirects and errors that link to each other, and the expected verdicts."""
 
     def __init__(self, seed, limit):
         self.random = random.Random(seed)
@@ -1613,7 +1626,7 @@ class RandomSite:
 
 
 def test_any_site_in_any_order():
-    """What is linked gets the verdict that follows from the site alone."""
+    """Each linked target gets the verdict that the site alone determines."""
     for seed in range(20):
         for limit, tasks in ((2, 1), (2, 4), (3, 9)):
             site = RandomSite(seed, limit)
@@ -1625,7 +1638,7 @@ def test_any_site_in_any_order():
 
 
 def test_any_depth_in_any_order():
-    """The pages that are fetched, and their depths, are those of the shortest ways."""
+    """The pages that are fetched, and their depths, follow the shortest ways."""
     for seed in range(20):
         site = RandomSite(seed, 20)
         depths, due, depth = {}, ["/"], 0
@@ -1686,7 +1699,7 @@ def test_interrupt():
 
 
 def test_interrupt_among_new_links():
-    """A page may have come just then, and its links find the queue shut."""
+    """A page may arrive at that moment, when the queue for its links is closed already."""
     answers = {f"/{n}": page(f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(3000)}
     for _ in range(5):
         with Site({"/": page("/0"), **answers}) as site:
@@ -1696,7 +1709,7 @@ def test_interrupt_among_new_links():
 
 
 def test_interrupt_twice():
-    """The second one finds the JSON on the disk: before what is under way has ended."""
+    """The second signal leaves complete JSON on the disk, although requests are still running."""
     names = [f"/{n}" for n in range(200)]
     answers = {name: slow(0.05, page("/gone")) for name in names}
     with Site({"/": page(*names), **answers}) as site:
@@ -1727,7 +1740,7 @@ def test_quiet_and_verbose():
 
 
 def read_to_end(terminal):
-    """One read may return a part only; a terminal that nobody writes to ends with EIO."""
+    """Read to the end. A read may return a part. A terminal without a writer ends with EIO."""
     shown = b""
     try:
         while piece := os.read(terminal, 65536):

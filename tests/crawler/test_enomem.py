@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""coil-crawl, one of whose allocations fails: it ends by itself with status 1 and a sentence, or what it
-finds is the same.
+"""coil-crawl while one of its allocations fails. It must exit with status 1 and a message, or find the
+same as without the failure.
 
     test_enomem.py COIL_CRAWL_ENOMEM [--all | --few]
 
-With the sanitizers it leaks nothing either. Of the allocations of a crawl of a server a sample fails, or all;
-of the others every ninth, or all, or a few: every thirty-sixth.
+With sanitizers it must not leak. The tests fail a sample of the allocations of a crawl with a server, or all
+of them. In other runs they fail every ninth, or all, or with --few every 36th.
 """
 import concurrent.futures
 import gzip
@@ -33,8 +33,8 @@ KEPT = {"page": ("url", "status", "links"), "verdict": ("target", "fragment", "v
 
 
 def answers(other):
-    """Something of everything that allocates. What is found must not depend on what is asked for first:
-    only "/" has /x, after the same with a session id."""
+    """Answers that reach every kind of allocation. The result must not depend on the order of
+    requests: only "/" has /x, after the same link with a session id."""
     return {
         "/robots.txt": redirect("/rules"),
         "/rules": response("User-agent: *\nDisallow: /no\nSitemap: /maps\n", content_type="text/plain"),
@@ -59,7 +59,7 @@ def answers(other):
 
 
 def crawl(site, folder, nth):
-    """(exit status, stderr, what it has found)"""
+    """Crawl, and return (exit status, stderr, findings)."""
     file, count = os.path.join(folder, f"{nth}.jsonl"), os.path.join(folder, f"{nth}.count")
     environment = {**ENVIRONMENT, "FAIL_ALLOCATION": str(nth), "ALLOCATIONS": count}
     done = subprocess.run(
@@ -74,7 +74,7 @@ def crawl(site, folder, nth):
         with open(file, encoding="utf-8") as lines:
             records = [json.loads(line) for line in lines]
         found = {tuple(r[key] for key in KEPT[r["type"]]) for r in records if r["type"] in KEPT}
-    made = 0  # a crash leaves no count
+    made = 0  # after a crash the file is missing
     if os.path.exists(count):
         with open(count, encoding="utf-8") as lines:
             made = int(lines.read())
@@ -82,7 +82,7 @@ def crawl(site, folder, nth):
 
 
 def complaint_of(code, err, found, whole):
-    """What is wrong with an outcome, or None."""
+    """Return a complaint about an outcome, or None."""
     if "Sanitizer" in err or "runtime error" in err or code < 0:
         return f"status {code}\n{err}"
     if code == 1:
@@ -130,7 +130,7 @@ def test_any_allocation():
 
 
 def kept_crawl(site, folder, nth, *command):
-    """(exit status, stderr, what it tells, allocations) of a command on a crawl that is kept."""
+    """Run a command on a saved crawl. Returns (exit status, stderr, findings, allocations)."""
     file, count = os.path.join(folder, f"{nth}.jsonl"), os.path.join(folder, f"{nth}.count")
     done = subprocess.run(
         [PROGRAM, "--no-config", "-f", f"jsonl:{file}", "-f", "text", *command],
@@ -146,7 +146,8 @@ def kept_crawl(site, folder, nth, *command):
 
 
 def test_a_kept_crawl_loses_nothing_for_want_of_memory():
-    """Whatever fails while it is kept, or while it is gone on with: after that it comes to the same."""
+    """An allocation fails while the crawl is saved or resumed. After that it must still come to
+    the same result."""
     need_program()
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site:
         site.answers = {path: answer[-1] if isinstance(answer, list) else answer
@@ -185,7 +186,8 @@ def test_a_kept_crawl_loses_nothing_for_want_of_memory():
 
 
 def test_a_shared_crawl_loses_nothing_for_want_of_memory():
-    """Who takes part ends and says why, or brings it to its end; what a collector has not got is there for the next."""
+    """A worker exits with a message, or finishes the crawl. Results that a collector lost are
+    still in Redis."""
     need_program()
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site, \
             redis_server() as path:
@@ -236,7 +238,7 @@ def read(path):
 
 
 def run(nth, folder, *arguments, **options):
-    """What came of it, and how many allocations there were."""
+    """Run a command. Returns its outcome and the number of its allocations."""
     count = os.path.join(folder, f"{nth}.count")
     done = subprocess.run(
         [PROGRAM, "--no-config", *arguments], capture_output=True, text=True, timeout=60, check=False,
@@ -245,8 +247,9 @@ def run(nth, folder, *arguments, **options):
 
 
 def fail_each(try_one):
-    """try_one(nth) is (exit status, stderr, what it tells, number of allocations). Returns the first and
-    the third of these when nothing fails: it must come to the same each time, or say why not."""
+    """Call try_one(nth), which returns (exit status, stderr, findings, allocations). Each
+    failure must come to the same findings as the run without one, or exit with a message.
+    Returns the first and the third of these."""
     status, err, whole, count = try_one(0)
     assert status != 1 and not err and count > 0, (status, err, count)
     wanted = range(1, count + 1, STEP)
@@ -280,8 +283,8 @@ def report(nth, folder, *options, formats=("text", "github")):
 
 
 def test_a_report_is_whole_or_said_not_to_be():
-    """All that the reports for people tell in a way of its own: a target of many links, a folder of
-    targets, a page of links, more than are listed, a long URL, a password."""
+    """Every layout of the reports for people: a target with many links, a folder of targets, a
+    page with many links, more rows than are listed, a long URL, a password."""
     need_program()
     targets = ["gone", "in/1", "in/2", "in/3", "of/1", "of/2", "of/3", "x%20y", "b.html#no", "http://",
                "http://user:pass@h/" + "x" * 80, "long" * 20, *(f"only{n}/x" for n in range(9))]
@@ -297,8 +300,8 @@ def test_a_report_is_whole_or_said_not_to_be():
 
 
 def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
-    """Those that are made of records: links before and after their targets' verdicts, texts that are no
-    end of a URL, fragments, what is no URL."""
+    """Reports made of records: links before and after their targets' verdicts, texts that are
+    not the end of a URL, fragments, invalid URLs."""
     need_program()
     with tempfile.TemporaryDirectory() as folder:
         make_site(folder, {
@@ -313,7 +316,7 @@ def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
 
 
 def test_a_folder_is_whole_or_said_not_to_be():
-    """A page behind a symbolic link, and Markdown with something of everything."""
+    """A page behind a symbolic link, and Markdown with every construct."""
     need_program()
     with tempfile.TemporaryDirectory() as folder:
         make_site(folder, {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The examples, and what they print.
+"""The programs in examples/, and their output.
 
-    test_examples.py FOLDER [TEST...]
+test_examples.py FOLDER [TEST...]
 """
 import contextlib
 import os
@@ -66,7 +66,7 @@ def test_proxy_hands_on_both_directions_and_their_ends():
                     client.sendall(b"a question" * 10000)
                     client.shutdown(socket.SHUT_WR)
                     equal(len(read_all(server)), 100000)
-                    server.sendall(b"an answer" * 10000)  # after the other direction's end
+                    server.sendall(b"an answer" * 10000)  # once the other direction has ended
                     server.shutdown(socket.SHUT_WR)
                     equal(read_all(client), b"an answer" * 10000)
             finally:
@@ -76,7 +76,7 @@ def test_proxy_hands_on_both_directions_and_their_ends():
 
 @contextlib.contextmanager
 def graceful_conversation():
-    """The service, and a connection on which it has answered once."""
+    """Start the service, and open a connection on which it has answered once."""
     with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "graceful")],
                           stdout=subprocess.PIPE, text=True) as service:
         try:
@@ -122,7 +122,7 @@ def read_all(connection):
 
 
 def test_cafe():
-    """Ctrl-\\ shows who waits for what; Ctrl-C closes."""
+    """Ctrl-\ prints the tasks and their waits, Ctrl-C closes."""
     with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "cafe")], text=True,
                           stderr=subprocess.PIPE) as cafe:
         equal(cafe.stderr.readline(), "open: press Ctrl-\\ to see who waits for what\n")
@@ -142,7 +142,7 @@ def test_cafe():
 
 
 def test_light():
-    """Where ASan is built in, it leaves SIGSEGV to coil, as docs/manual/light.md asks."""
+    """In builds with ASan, coil must handle SIGSEGV: docs/manual/light.md."""
     options = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
     out, err = output_of("light", env={**os.environ, "ASAN_OPTIONS": options})
     equal(out, "100000 awake\n")
@@ -211,7 +211,7 @@ def test_fetch_gets_pages_at_once():
 
         def answer_two_at_once():
             two = [listener.accept()[0] for _ in range(2)]
-            for connection in two:  # neither is answered before both have asked
+            for connection in two:  # the server answers only after both requests
                 connection.recv(4096)
             for connection in two:
                 connection.sendall(b"HTTP/1.0 200 OK\r\n\r\nhello")
@@ -248,7 +248,7 @@ def test_lines_of_files_and_of_any_input():
 def numbers(backend, **options):
     done = subprocess.run([*WRAPPER, os.path.join(FOLDER, "lines")], stdout=subprocess.PIPE,
                           timeout=60, env={**os.environ, "COIL_BACKEND": backend}, **options)
-    if backend != "io_uring" or done.returncode == 0:  # which may be forbidden here
+    if backend != "io_uring" or done.returncode == 0:  # the sandbox may forbid it
         equal(done.returncode, 0)
         return done.stdout.decode()
     return numbers("epoll", **options)
@@ -267,8 +267,8 @@ def test_at_most():
     if "pidfds" in done.stderr:
         raise Skip("no child processes here")
     equal((done.returncode, done.stdout), (3, "begun\n"))
-    # The shell ends at once: its child is still killed.
-    for seconds in ("0.5", "5", "50"):  # as many as the shell needs to begin
+    # The shell ends at once. Its child must still be killed.
+    for seconds in ("0.5", "5", "50"):  # enough descriptors for the shell to start
         done = at_most(seconds, "echo begun; sleep 3600 & echo $!")
         if done.stdout.count("\n") == 2:
             break
@@ -302,7 +302,7 @@ def test_knock():
 
 
 def certificate(folder):
-    """One for localhost, its key beside it."""
+    """Make a certificate for localhost, with its key beside it."""
     pem = os.path.join(folder, "localhost.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-addext",
@@ -345,7 +345,7 @@ def secure_answer(context, port):
 
 
 def https_server(folder):
-    """One that answers a single request; returns its port, its thread, its certificate."""
+    """Serve a single request by HTTPS. Returns the port, the thread and the certificate."""
     pem = certificate(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem, pem + ".key")
@@ -359,7 +359,7 @@ def https_server(folder):
                     s.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + head[0] + b"\n")
                     s.unwrap()
             except OSError:
-                pass  # it was refused, as it should be
+                pass  # the client refused it, as expected
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -384,7 +384,7 @@ def test_https_get():
         contains(done.stderr, "TLSv1.3")
         equal(done.returncode, 0)
         port, thread, pem = https_server(folder)
-        done = https_get("127.0.0.1", port, "/page")  # not the system's to trust
+        done = https_get("127.0.0.1", port, "/page")  # the system does not trust this authority
         thread.join()
         contains(done.stderr, "the certificate of '127.0.0.1' is refused: self-signed")
         equal(done.returncode, 1)

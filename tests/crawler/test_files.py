@@ -1,6 +1,6 @@
 """coil-crawl without a server: HTML and Markdown in folders.
 
-    test_files.py COIL_CRAWL [TEST...]
+test_files.py COIL_CRAWL [TEST...]
 """
 import json
 import os
@@ -21,7 +21,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Check:
-    """One run in a folder that has these files: its exit status, output and records."""
+    """One run in a folder with these files: its exit status, output and records."""
 
     def __init__(self, files, *arguments, **options):
         with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +41,7 @@ class Check:
         return (url or "").removeprefix(self.folder.as_uri() + "/")
 
     def verdicts(self):
-        """{target#fragment: verdict, with its reason}, of what is not ok by itself."""
+        """Return {target#fragment: verdict and reason} of the targets that are not plainly OK."""
         found = {}
         for record in self.records:
             if record["type"] == "verdict":
@@ -60,7 +60,7 @@ class Check:
 
 
 def test_files_wait_for_descriptors():
-    """More than may be open are asked for at once: those that fail are looked at again, one by one."""
+    """With more files than descriptors, the files that fail to open are tried again one by one."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 
@@ -70,7 +70,8 @@ def test_files_wait_for_descriptors():
 
 
 def test_plain_text_is_searched_for_urls():
-    """In files that are named, by suffix or without one, with a warning. Folders leave them out."""
+    """Named text files are searched for URLs, with or without a suffix, with a warning. In
+    folders they are skipped."""
     with Site({"/a": html("")}) as site:
         text = f"See ({site.url}a), <{site.url}gone> and [x](none.md).\n"
         for name in ("notes.txt", "README", ".plan"):
@@ -136,7 +137,7 @@ def test_starts_come_from_standard_input_and_pipes():
                 ("printf 'a.md\\nb c.md\\n' | %s -", ["a.md", "b%20c.md"]),
                 ("printf 'a.md\\0b c.md\\0' | %s --files-from -", ["a.md", "b%20c.md"]),
                 ("%s --files-from <(echo a.md)", ["a.md"]),
-                ("cat a.md | %s /dev/stdin", []),  # text, which has no URL
+                ("cat a.md | %s /dev/stdin", []),  # plain text without a URL
                 ("%s <(echo '<p><a href=gone.md>')", ["63"]),
                 ("echo '<p><a href=gone.md>' | %s /dev/stdin a.md", ["stdin", "a.md"])):
             done = subprocess.run(["bash", "-c", command % program], cwd=folder, capture_output=True, text=True,
@@ -150,7 +151,8 @@ def test_starts_come_from_standard_input_and_pipes():
 
 
 def test_file_urls_out_of_the_folder_are_findings():
-    """Neither a server nor another machine has them. A relative link to the same file is ok."""
+    """A file URL is useless on a server or on another machine. A relative link to the same file
+    is OK."""
     with tempfile.TemporaryDirectory() as outside:
         path = pathlib.Path(outside).resolve() / "a b.html"
         path.write_text("", encoding="utf-8")
@@ -170,7 +172,7 @@ def test_file_urls_out_of_the_folder_are_findings():
 
 
 def test_links_of_a_file_to_another_host():
-    """A file's URL cannot have a port, but "//host:8443/x" is as good as "//host/x"."""
+    """File URLs cannot have a port, but "//host:8443/x" is treated like "//host/x"."""
     check = Check({"a.html": "<script src=//h/x></script><script src=//h:8443/y></script><a href=//h:x/z>"
                              "<a href='  \\\\h:1\\w'><iframe srcdoc='<base href=//h:2/d/><a href=v>'></iframe>"},
                   "--offline", "a.html")
@@ -188,7 +190,7 @@ def test_links_to_texts_in_files():
 
 
 def test_base_of_a_file():
-    """It is as on a server: "/sub/" lies in the root folder."""
+    """As on a server, "/sub/" is in the root folder."""
     check = Check({"a.html": "<base href=/sub/><a href=b.html>1</a><a href=/c.html>2</a>",
                    "sub/b.html": "<base href='../'><a href=c.html>3</a><a href=no.html>4</a>",
                    "sub/d.html": "<base href=http://h/><a href=x>5</a>",
@@ -315,7 +317,8 @@ def test_reports_name_files_as_one_would_from_here():
 
 
 def test_the_documents_of_this_project():
-    """Every Markdown file that is not of a test: its links lead somewhere, their #places too."""
+    """The links and fragments of every Markdown file of this project are OK, except in test
+    data."""
     documents = [path.relative_to(TOP) for path in sorted(TOP.rglob("*.md"))
                  if not {"tests", "node_modules", ".git"} & set(path.relative_to(TOP).parts[:-1]) and
                  not path.relative_to(TOP).parts[0].startswith("build")]
@@ -326,7 +329,7 @@ def test_the_documents_of_this_project():
 
 
 def test_the_hook_for_pre_commit():
-    """As pre-commit runs it: the entry, with the files of a commit."""
+    """Run the hook as pre-commit does: its entry, with the files of a commit."""
     hook = (TOP / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     fields = dict(re.findall(r"^(?:- |  )(\w+): (.*)$", hook, re.M))
     equal((fields["id"], fields["language"], fields["types_or"]), ("coil-crawl", "system", "[html, markdown]"))
@@ -355,7 +358,7 @@ def test_what_is_skipped_has_its_place_if_it_fails_the_run():
 
 
 def test_a_folder_without_an_index_is_there_or_not():
-    """As --index-files says: "." is the folder itself."""
+    """--index-files decides whether a folder without an index exists. "." is the folder itself."""
     files = {"index.html": '<a href="empty/">x</a><a href="full/">y</a><a href="full">z</a><a href="empty">z</a>',
              "empty/notes.pdf": "x", "full/index.html": "x"}
     equal(Check(files, "--offline", ".").verdicts()["empty/"], "ok")
@@ -369,7 +372,8 @@ def test_a_folder_without_an_index_is_there_or_not():
 
 
 def test_what_is_hidden_is_checked_only_if_it_is_named():
-    """And so is node_modules; .gitignore has no effect."""
+    """Hidden files and node_modules are checked only if they are named. .gitignore has no
+    effect."""
     files = {"a.md": "[x](.hidden/b.md) [y](node_modules/c/d.md)", ".hidden/b.md": "x", "node_modules/c/d.md": "x",
              ".gitignore": "public/\n", "public/e.html": "x", ".f.md": "x"}
     equal(sorted(Check(files, "--offline", ".").pages()), ["a.md", "public/e.html"])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""coil-crawl's reports for other programs, as those read them: junit, sarif, csv, markdown, html.
+"""coil-crawl's reports for other programs, read by such programs: junit, sarif, csv, markdown, html.
 
     test_formats.py COIL_CRAWL [TEST...]
 
-What they say is compared with the records of the same crawl. The report for browsers is looked at in
-chromium(1), too, where that is installed (scripts/install-deps browser).
+The reports are compared with the records of the same crawl. The HTML report is also opened in
+chromium(1), if that is installed (scripts/install-deps browser).
 """
 import base64
 import collections
@@ -43,7 +43,7 @@ HOSTILE = [
 
 
 class Reports:
-    """One crawl and all that it has reported, read as a program would."""
+    """One crawl and all of its reports, read as a program would read them."""
 
     def __init__(self, *arguments, cwd=None, formats=FORMATS):
         with tempfile.TemporaryDirectory() as folder:
@@ -59,13 +59,13 @@ class Reports:
         return [record for record in self.records if record["type"] == kind]
 
     def broken_links(self, verdicts=("broken", "fragment", "error", "timeout")):
-        """(page, line, column, text) of each, from the records."""
+        """Return (page, line, column, text) of each broken link, from the records."""
         told = {(r["target"], r["fragment"]): r for r in self.of("verdict")}
         return sorted((r["page"], r["line"], r["column"], r["text"]) for r in self.of("link")
                       if told[r["target"] or r["text"], r["fragment"]]["verdict"] in verdicts)
 
     def rows(self):
-        """Of the CSV: a dict each."""
+        """Return the rows of the CSV report as dicts."""
         lines = self.texts["csv"].split("\r\n")
         equal((lines.pop(), "\n" in "".join(lines)), ("", False))
         return list(csv.DictReader(lines, strict=True))
@@ -78,7 +78,7 @@ class Reports:
 
 
 def validate_junit(path):
-    """What xmllint says; None where there is none."""
+    """Return the complaint of xmllint, or None if it is not installed."""
     if shutil.which("xmllint") is None:
         return None
     done = subprocess.run(["xmllint", "--nonet", "--noout", "--schema", HERE / "junit.xsd", path],
@@ -87,7 +87,7 @@ def validate_junit(path):
 
 
 def answers():
-    """Something of everything that is told."""
+    """Answers that lead to every kind of finding."""
     return {"/": page("/a", "/gone", "/a#no", "http://", "mailto:x@y", "/moved", "/for-now", "/chain"),
             "/a": html_page('\n<p><i id=x></i>\n  <a href="/gone#y">x</a> <img src="/dead">'
                             '<a href="/to-gone">x</a><a href="/moved">x</a>'),
@@ -127,7 +127,7 @@ def test_all_formats_tell_the_same_links():
 
 
 def test_all_formats_have_the_same_figures():
-    """Pages were searched, and what only redirects lead to is no target."""
+    """Pages are searched. A target to which only redirects lead is not counted."""
     with Site({**answers(), "/picture": response("x", content_type="image/png"),
                "/": page("/a", "/gone", "/gone", "/a#no", "/to-gone", "/picture")}) as site:
         reports = Reports("--max-tries", "1", site.url)
@@ -155,7 +155,7 @@ def test_all_formats_have_the_same_figures():
 
 
 def test_every_page_that_links_to_what_is_broken_is_named():
-    """Beyond the hundredth link to a target, too."""
+    """The report also names pages beyond the hundredth link to a target."""
     names = [f"/p{n}" for n in range(7)]
     with Site({"/": page(*names), **{name: page(*["/missing"] * 40) for name in names}}) as site:
         reports = Reports(site.url)
@@ -187,7 +187,7 @@ def test_links_of_headers_have_no_line():
 
 
 def test_the_same_whatever_the_order_of_the_crawl():
-    """But for the port."""
+    """Reports differ only in the port."""
     def told(*options):
         reports = crawl(*options)
         port = reports.url.split(":")[2].rstrip("/")
@@ -196,7 +196,7 @@ def test_the_same_whatever_the_order_of_the_crawl():
 
 
 def test_redirects_to_update():
-    """For good alone, and as far as they are."""
+    """Only permanent redirects, up to the last permanent one."""
     reports = crawl()
     rows = [(r["text"], r["leads_to"]) for r in reports.rows() if r["verdict"] == "redirect"]
     end = reports.url + "a"
@@ -297,7 +297,7 @@ def check_junit(reports):
     equal({key: int(root.get(key)) for key in sums}, sums)
     names = [(suite.get("name"), case.get("classname"), case.get("name"))
              for suite in root for case in suite]
-    equal(len(set(names)), len(names))  # GitLab takes those of one name for one
+    equal(len(set(names)), len(names))  # GitLab merges findings with the same name
 
 
 def test_junit_is_what_gitlab_and_jenkins_read():
@@ -340,7 +340,7 @@ def test_files_are_named_from_the_working_directory():
 
 
 def check_sarif(log):
-    """What SARIF 2.1.0 and GitHub ask for, of the objects that are used."""
+    """Check the rules of SARIF 2.1.0 and of GitHub for the objects that are used."""
     equal(set(log), {"$schema", "version", "runs"})
     equal((log["version"], len(log["runs"])), ("2.1.0", 1))
     one = log["runs"][0]
@@ -444,7 +444,7 @@ def test_no_cell_of_the_csv_is_a_formula():
 
 
 class Rendered(html.parser.HTMLParser):
-    """The cells of each table's rows, the tags there are, and where links lead."""
+    """The cells of each table's rows, the tags, and the targets of links."""
 
     def __init__(self, text):
         super().__init__()
@@ -511,7 +511,7 @@ def test_markdown_is_bounded():
 
 
 class Document(html.parser.HTMLParser):
-    """A report: the cells of each section's table, where it leads and what it loads."""
+    """A report: the cells of each section's table, its links, and the files that it loads."""
 
     def __init__(self, text):
         super().__init__()
@@ -604,7 +604,7 @@ def test_html_is_bounded():
 
 
 def browse(path, fragment="", options=()):
-    """The document that chromium makes of it, once its scripts have run."""
+    """Return the document that chromium makes of it once its scripts have run."""
     if shutil.which("chromium") is None:
         raise Skip("chromium is not installed (scripts/install-deps browser)")
     with tempfile.TemporaryDirectory() as profile:
@@ -616,7 +616,7 @@ def browse(path, fragment="", options=()):
 
 
 def shown(text, section):
-    """The first cells of the rows that are not hidden."""
+    """Return the first cells of the visible rows."""
     table = text.partition(f'<section id="{section}">')[2].partition("</section>")[0]
     table = table.partition("<tbody>")[2]
     return [re.sub("<[^>]*>", "", re.findall(r"<td.*?</td>", row, re.S)[3])
@@ -634,7 +634,7 @@ def test_a_browser_searches_and_sorts():
         equal(shown(text, "broken"), ["/dead"])
         contains(text, ">1 of ")
         equal(text.count("<button"), 5 + 6 + 6 + 5)
-        # Its own policy would not let the test click.
+        # The report's own policy would block the test's click.
         clicks = """<script>
             const heads = document.querySelectorAll("#broken th");
             heads[3].click(); heads[3].querySelector("button").click();
@@ -648,7 +648,7 @@ def test_a_browser_searches_and_sorts():
     counts = [int(n) for n in re.findall(r'<tr><td class="n">(\d+)<', text.partition('id="totals"')[2].partition("</section>")[0])]
     equal(counts, sorted(counts))
     width, _, room = text.partition("<title>")[2].partition("</title>")[0].partition(" of ")
-    assert int(width) <= int(room) <= 500, (width, room)  # nothing is cut off on a narrow screen
+    assert int(width) <= int(room) <= 500, (width, room)  # the text is not clipped on a narrow screen
     equal(targets, sorted(targets, reverse=True))
     equal(len(set(targets)) > 3, True)
 
@@ -664,7 +664,7 @@ def test_a_browser_runs_nothing_that_pages_say():
         contains(title, " links on http://127.0.0.1:")
         equal((text.count("<script"), text.count("<img"), text.count("<h1")), (1, 0, 1))
         equal(re.findall(r'href="(?!#|http://127\.0\.0\.1:)[^"]*', text), [])
-        # And if a tag slipped through, the policy would not let it run.
+        # If a tag slipped through, the policy would still block it.
         path.write_text(reports.texts["html"].replace(
             "<main>", "<main><script>document.title = 'pwned'</script>"
                       "<img src=x onerror=\"document.title = 'pwned'\">"), encoding="utf-8")

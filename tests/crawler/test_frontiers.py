@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What every frontier has to do, whichever it is: in memory, kept in a folder (-d), shared by processes in Redis
-(--frontier). Each scenario is run with each of them, and tells what is to be asked for and what is to be found.
+"""Scenarios that every frontier must pass: in memory, saved in a folder (-d), or shared by processes in
+Redis (--frontier). Each scenario runs with each frontier, and states the expected requests and findings.
 
     test_frontiers.py COIL_CRAWL [TEST...]
 
-What only one of them has, kills above all, is in test_state.py and test_shared_crawl.py.
+Tests of a single frontier, such as kills, are in test_state.py and test_shared_crawl.py.
 """
 import collections
 import contextlib
@@ -32,7 +32,8 @@ def ended(process, *codes):
 
 
 def end_after(process, site, requests, *codes):
-    """By Ctrl-C, once so many were asked for, by whomever: a process that was only begun may end by the signal."""
+    """Send Ctrl-C after so many requests of any process. A process that has just started may die
+    of the signal."""
     wait_until(lambda: len(site.seen) >= requests or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     ended(process, INTERRUPTED, *codes)
@@ -92,7 +93,7 @@ SCENARIOS = []
 
 
 def scenario(fn, goes_on=False):
-    """For all frontiers; or for those whose crawls can be gone on with."""
+    """Mark a scenario for all frontiers, or for those whose crawls can be resumed."""
     SCENARIOS.append((fn, [name for name, one in FRONTIERS.items() if one.goes_on or not goes_on]))
     return fn
 
@@ -107,7 +108,7 @@ def crawl(frontier, site, *options, starts=None, cut_after=0):
 
 
 def pages(found):
-    """Paths of pages, each as often as it is told."""
+    """Return the paths of pages, each as often as it occurs in the records."""
     return sorted("/" + one["url"].split("/", 3)[3] for one in found if one["type"] == "page")
 
 
@@ -147,7 +148,7 @@ def what_fails_for_a_while_is_tried_again(frontier):
 
 @scenario
 def the_shortest_way_decides_how_deep_a_page_is(frontier):
-    """Though it is known by a longer one first."""
+    """A longer way to the page is known first."""
     with Site({"/": page("/a", "/late"), "/a": page("/b"), "/b": page("/x"), "/late": slow(0.3, page("/x")),
                "/x": page("/y"), "/y": page("/z"), "/z": page("/far"), "/far": html("")}) as site:
         found = crawl(frontier, site, "--max-depth", "3")
@@ -193,7 +194,7 @@ def redirects_are_followed_to_where_they_end(frontier):
 
 @scenario
 def what_a_start_redirects_to_belongs_to_the_site(frontier):
-    """Until then its links wait."""
+    """Links wait until the start's redirect is known."""
     with Site({}) as first, Site({}) as second:
         here, there = first.url.replace("127.0.0.1", "localhost"), second.url.replace("127.0.0.1", "localhost")
         first.answers = {"/": slow(0.2, redirect(there)), "/quick": page(there + "in")}
@@ -211,7 +212,7 @@ def what_is_cut_short_goes_on_and_ends_alike(frontier):
         found = crawl(frontier, site, cut_after=25)
         asked = times_asked(site)
         equal(set(asked), {"/", *names, *("/deeper" + name for name in names)})
-        equal(sum(times - 1 for times in asked.values()) <= 16, True)  # those in flight, when it was cut short
+        equal(sum(times - 1 for times in asked.values()) <= 16, True)  # running when it was interrupted
     equal(pages(found), sorted(asked))
 
 

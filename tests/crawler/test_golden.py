@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What coil-crawl prints for people, whole: the files in golden/, each the output of one command.
+"""coil-crawl's output for people: each file in golden/ is the whole output of one command.
 
     test_golden.py COIL_CRAWL [TEST...]
-    COIL_GOLDEN=update test_golden.py COIL_CRAWL     # writes the files anew; read them before a commit
+    COIL_GOLDEN=update test_golden.py COIL_CRAWL     # writes the files again; read them before a commit
 
-Addresses, times and sizes stand in the files as words.
+Words replace addresses, times and sizes in the files.
 """
 import os
 import pathlib
@@ -21,8 +21,8 @@ UPDATE = os.environ.get("COIL_GOLDEN") == "update"
 
 
 def site_answers(other):
-    """Each shape of the report: what many pages link to, a page full of what is missing, a folder, a
-    fragment, a circle; and something of each verdict."""
+    """Return answers for each layout of the report: a target of many links, a page with many broken
+    links, a folder, a fragment, a loop. Each verdict occurs."""
     pages = {f"/p{n}.html": html('<nav>\n<a href="/search?q=">x</a></nav>'
                                  f'<p id=here><a href="p{n + 1}.html#here">next</a>') for n in range(8)}
     folder = "".join(f'\n<img src="/img/{n}.png">' for n in range(5))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""coil-crawl against the servers of hostile.py: verdicts, words, memory, and that it ends.
+"""coil-crawl against the servers of hostile.py: verdicts, messages, memory, and an end of the crawl.
 
     test_hostile.py COIL_CRAWL [CASE...]
 
-Many at a time, since most of them wait. Memory is not measured under sanitizers.
+Many cases run at a time, since most of them wait. Memory is not measured under sanitizers.
 """
 import collections
 import concurrent.futures
@@ -26,11 +26,11 @@ import afresh  # noqa: E402
 AT_A_TIME = 24
 with open(PROGRAM, 'rb') as program:
     SANITIZED = b'__asan_init' in program.read()
-PATIENCE = 5 if SANITIZED else 1  # and more for a machine that has other things to do
+PATIENCE = 5 if SANITIZED else 1  # plus a reserve for a busy machine
 LOADED = 6
 
-# What a process of its own knows of a child's memory is not disturbed by ours: ru_maxrss survives
-# exec(), so that the child of a large process seems large.
+# A separate process measures a child's memory, because ru_maxrss survives
+# exec(): the child of a large process would seem large.
 MEASURE = """
 import os, sys
 child = os.fork()
@@ -79,7 +79,7 @@ class Result:
 
 
 def check_whole(result):
-    """Each target has one verdict, and the summary is the last word."""
+    """Each target has one verdict, and the summary is the last record."""
     summary = result.records[-1]
     equal((summary['type'], summary['exit']), ('summary', result.status))
     verdicts = collections.Counter((r['target'], r['fragment']) for r in result.of('verdict'))
@@ -114,7 +114,7 @@ def check_target(result):
         equal(record['status'], case.status)
     if case.searched is not None:
         searched = [r['searched'] for r in result.of('page') if r['url'] == record['target']]
-        equal(searched[-1:], [case.searched])  # one more where it was asked again
+        equal(searched[-1:], [case.searched])  # plus one for a repeated request
     if record['verdict'] in hostile.FAILING:
         true('/' + record['target'].split('/', 3)[-1][:20] in result.out,
              f'the report does not tell of {record["target"][:80]}: {result.out[:300]}')
@@ -146,7 +146,7 @@ def judge(result):
 
 
 def try_case(case):
-    """What is wrong, or None; how long it took, and its peak."""
+    """Return a complaint or None, the time, and the peak of memory."""
     begin = time.monotonic()
     result = None
     try:
@@ -156,7 +156,7 @@ def try_case(case):
         wrong = None
     except AssertionError as error:
         wrong = str(error)
-    except Exception as error:  # a record that lacks a member, say
+    except Exception as error:  # for example a record without a member
         wrong = f'{type(error).__name__}: {error}'
     return case, wrong, time.monotonic() - begin, result.peak if result else 0
 
@@ -166,7 +166,7 @@ def main(names):
     cases = [case for case in hostile.CASES if case.name in names] if names else hostile.CASES[::every]
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        # The longest first, so that none of them is left at the end.
+        # The longest cases start first, so that none of them remains at the end.
         done = list(pool.map(try_case, sorted(cases, key=lambda case: -case.seconds)))
     failed = 0
     for case, wrong, seconds, peak in done:

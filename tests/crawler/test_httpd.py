@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """examples/httpd, byte by byte.
 
-    test_httpd.py HTTPD [TEST...]
+test_httpd.py HTTPD [TEST...]
 """
 import os
 import re
@@ -21,7 +21,7 @@ BIG = bytes(range(256)) * 4000
 
 
 class Server:
-    """httpd on a folder made for the test; ends by Ctrl-C, with status 0."""
+    """httpd on a temporary folder. Ends by Ctrl-C, with status 0."""
 
     def __init__(self, prepare=None, limit=None):
         self.prepare, self.limit = prepare, limit
@@ -61,7 +61,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def exchange(self, request):
-        """Send bytes, say that this is all, and return all that comes back."""
+        """Send bytes, shut down the sending side, and return all bytes received."""
         with self.connect() as connection:
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)
@@ -82,7 +82,7 @@ def receive_all(connection):
 
 
 def receive_answer(connection):
-    """One answer, however many pieces it comes in."""
+    """Receive one answer, in however many pieces it arrives."""
     received = connection.recv(65536)
     while True:
         head, end, body = received.partition(b"\r\n\r\n")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What coil-crawl prints of its options is what others make of it: the manual, man, and shells.
+"""coil-crawl's description of its options, as used by the manual, man, and shells.
 
-    test_options.py COIL_CRAWL [TEST...]
+test_options.py COIL_CRAWL [TEST...]
 """
 import os
 import pathlib
@@ -30,12 +30,12 @@ def need(tool):
 
 
 def names():
-    """Of all options, as --help has them."""
+    """Return the names of all options in --help."""
     return set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", printed("--help"), re.M))
 
 
 def test_the_manual_has_the_table_of_options():
-    """If it does not: coil-crawl --print manual-table prints it."""
+    """If this fails, `coil-crawl --print manual-table` prints the new table."""
     manual = MANUAL.read_text(encoding="utf-8").split("\n## Options\n")[1].splitlines()
     for row in printed("--print", "manual-table").splitlines():
         if row not in manual:
@@ -79,7 +79,7 @@ def test_manual_page_is_without_faults():
 
 
 def at_home(home):
-    """The environment of a shell that may write there alone."""
+    """Return the environment of a shell that may write only in this folder."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("XDG_")}
     return {**kept, "HOME": home}
 
@@ -96,7 +96,7 @@ def check_syntax(shell):
 
 
 def complete(*words):
-    """What bash offers for the last word."""
+    """Return bash's completions of the last word."""
     need("bash")
     script = printed("--completions", "bash") + f"""
 COMP_WORDS=(coil-crawl {' '.join(f"'{word}'" for word in words)}); COMP_CWORD={len(words)}
@@ -124,7 +124,7 @@ def test_zsh_reads_its_completions():
 def test_fish_completes_names_and_values():
     check_syntax("fish")
     with (tempfile.NamedTemporaryFile("w", suffix=".fish") as script,
-          tempfile.TemporaryDirectory() as home):  # fish makes folders there
+          tempfile.TemporaryDirectory() as home):  # fish creates folders in it
         script.write(printed("--completions", "fish"))
         script.flush()
         done = subprocess.run(

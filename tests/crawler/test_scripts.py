@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The scripts of a crawl over many machines (crawler/shared/redis/scripts), each by itself, in a redis-server that is
-the test's own.
+"""The scripts of a shared crawl (crawler/shared/redis/scripts), each by itself, in a redis-server of the test.
 
     test_scripts.py [TEST...]
 """
@@ -23,7 +22,7 @@ SITEMAP, IDS, START, SINGLE, GIVEN_UP = 1, 2, 4, 8, 32
 COUNTERS = ("turn depth by_depth queued0 queued1 flying waiting begun over through known buckets round pages max_pages "
             "bytes max_bytes split token starts origins last").split()
 NUMBERS = itertools.count()
-SPAN = 600000  # ms: no lease of that expires while a test runs, unless pass_time() says so
+SPAN = 600000  # ms: such leases do not expire during a test, except by pass_time()
 redis = None
 
 
@@ -52,8 +51,8 @@ def losses_of(one):
 
 
 def link(url, **more):
-    """Host, hash and item. "a/1" is http://a/1 of the site, "x:b/1" is http://b/1 of another, and "h:b/1" the same as
-    long as it is held."""
+    """Return host, hash and item of a link. "a/1" is http://a/1 of the site, "x:b/1" is
+    http://b/1 of another site, and "h:b/1" is the same while it is held back."""
     kind, url = (url[0], url[2:]) if url[1] == ":" else ("s", url)
     host, _, path = url.partition("/")
     known = hashlib.sha256((kind * (kind == "h") + url).encode()).digest()[:10]
@@ -82,7 +81,8 @@ class Lease:
         return [path_of(self.items[n]) for n in sorted(self.items)]
 
     def complete(self, *numbers, more=0, pause=0, troubled="", links=(), span=SPAN, result=b"result"):
-        """All of its items, unless it is said which. Returns how many were lost, and if the lease is over."""
+        """Complete all items of the lease, or the given ones. Returns how many were lost, and
+        whether the lease has ended."""
         numbers = numbers or sorted(self.items)
         results = [word for n in numbers for word in (n, len(result))]
         reply = self.crawl.run("complete", self.token, self.worker, span, more, pause, troubled, len(numbers),
@@ -126,7 +126,7 @@ class Crawl:
         return Lease(self, options.get("worker", "worker"), reply)
 
     def pass_time(self):
-        """As if so much had passed that everything is due: leases, retries, hosts."""
+        """Act as if enough time has passed that all leases, retries and hosts are due."""
         for kind in "leases", "waiting", "w0s", "w1s", "w0x", "w1x":
             for member in redis("ZRANGE", f"{self.key}:{kind}", 0, -1):
                 redis("ZADD", f"{self.key}:{kind}", 0, member)
@@ -143,12 +143,12 @@ class Crawl:
         return int(struct.unpack(f"<{len(COUNTERS)}d", redis("GET", self.key))[COUNTERS.index(name)])
 
     def numbers(self):
-        """Queued, in flight, waiting, through."""
+        """Return the numbers of targets that are queued, in flight, waiting and done."""
         return (self.number("queued0") + self.number("queued1"), self.number("flying"), self.number("waiting"),
                 self.number("through"))
 
     def collect(self, after=0, most=100):
-        """If it is over, the numbers of results, and they."""
+        """Return whether the crawl has ended, the number of results, and the results."""
         over, through, left, *words = self.run("collect", after, most)
         queued, flying, waiting, done = self.numbers()
         equal((int(through), int(left)), (done, queued + flying + waiting))
@@ -162,7 +162,7 @@ class Crawl:
         return over == b"1", numbers, results
 
     def lose(self, **options):
-        """A lease that has expired: its worker is gone."""
+        """Let a lease expire, as if its worker were gone."""
         lease = self.acquire(**options)
         redis("ZADD", f"{self.key}:leases", 0, lease.token)
         return lease
@@ -310,7 +310,7 @@ def test_acquire_tells_when_it_is_over_and_what_it_waits_for():
         reply = crawl.ask()
         if reply[0] == b"wait":
             break
-        Lease(crawl, "worker", reply).release(1, delay=500000)  # it took longer than that
+        Lease(crawl, "worker", reply).release(1, delay=500000)  # the lease took longer than its span
     equal((reply[0], 1 <= int(reply[1]) <= 900), (b"wait", True))
     crawl.pass_time()
     equal(crawl.acquire().paths(), ["/1"])
@@ -436,14 +436,15 @@ def test_a_token_that_comes_twice_is_told_apart_by_its_worker():
 
 
 def test_a_token_does_not_come_twice_though_redis_has_lost_it():
-    """The worker may still work on what it has leased by it, and would complete another's items."""
+    """The worker may still work on the items of its old lease, and must not complete items of
+    another worker."""
     crawl = Crawl()
     crawl.add("a/1", "b/1")
     before = redis("GET", crawl.key)
     lost = crawl.acquire()
     redis("SET", crawl.key, before)
     redis("DEL", f"{crawl.key}:l:{lost.token}")
-    time.sleep(0.01)  # a restart takes longer
+    time.sleep(0.01)  # a restart takes longer than this
     again = crawl.acquire()
     equal(int(again.token) > int(lost.token), True)
     equal(lost.complete(), (1, True))
@@ -507,7 +508,7 @@ def test_a_worker_that_leaves_gives_back_all_it_has():
     crawl = Crawl()
     crawl.add("a/1", "a/2", "b/1", "c/1")
     crawl.acquire(most=1)
-    equal(crawl.ask(most=1)[0], b"lease")  # a reply that it does not see
+    equal(crawl.ask(most=1)[0], b"lease")  # the reply is lost
     others = crawl.acquire(worker="other")
     equal(crawl.numbers(), (1, 3, 0, 0))
     equal(crawl.run("leave", "worker"), [b"2"])
@@ -590,7 +591,7 @@ def test_what_leads_out_of_the_site_is_held_until_all_starts_are_through():
     first, second = crawl.acquire(), crawl.acquire()
     equal((first.starts, crawl.number("starts")), (2, 2))
     first.complete(links=links("h:c/1", "h:c/1", "h:d/1"))
-    equal([int(word) > 500 for word in crawl.ask(kind="h")[1:2]], [True])  # until then there is nothing to look for
+    equal([int(word) > 500 for word in crawl.ask(kind="h")[1:2]], [True])  # until then the queue is empty
     second.release(1, delay=500000)
     equal(crawl.waits(kind="h"), True)
     crawl.pass_time()
@@ -713,14 +714,14 @@ def test_workers_pause_while_nobody_collects():
 # ---- all of them -----------------------------------------------------------------------
 
 def site_of(seed, pages=120, hosts=6):
-    """Pages that link to each other."""
+    """Return pages that link to each other."""
     chance = random.Random(seed)
     urls = [f"h{n % hosts}/{n}" for n in range(pages)]
     return {url: [urls[0], *chance.sample(urls, 4)] + [urls[(n + 1) % pages]] for n, url in enumerate(urls)}
 
 
 def crawl_at_random(seed, **options):
-    """Workers that take turns by chance, complete, give back, or die with what they hold."""
+    """Workers take random turns to complete items, give them back, or die with their leases."""
     chance, site, crawl = random.Random(seed), site_of(seed), Crawl(**options)
     crawl.add("h0/0")
     held, tries = [], 0
@@ -772,7 +773,7 @@ def test_each_page_is_recorded_once_whatever_becomes_of_the_workers():
 
 
 class Remembering:
-    """A worker that sends each link once, and what was collected of its crawl."""
+    """A worker that sends each link once, and remembers the collected results of its crawl."""
 
     def __init__(self, crawl, site):
         self.crawl, self.site, self.sent = crawl, site, set()
@@ -784,7 +785,8 @@ class Remembering:
         return links(*found)
 
     def work(self, steps=None):
-        """Until the crawl is over, or it has leased so often. Returns its last lease, of which something is left."""
+        """Work until the crawl has ended, or after so many leases. Returns the last lease, which
+        is not finished."""
         while steps is None or steps > 0:
             reply = self.crawl.ask(most=3)
             if reply[0] == b"over":
@@ -835,7 +837,7 @@ def test_a_lost_second_repeats_work_and_loses_none():
                 load_scripts(redis)
                 equal(crawl.number("through") < through, True)
                 stale.complete(result=b"h0/0")
-                worker.sent.clear()  # since Redis' run_id is another
+                worker.sent.clear()  # because Redis' run_id has changed
                 worker.work()
                 worker.collect()
                 equal(set(worker.collected), set(site))

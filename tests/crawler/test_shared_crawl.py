@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""coil-crawl as one of many processes that share a crawl in Redis (--frontier, --crawl), and what is collected of it.
+"""coil-crawl in several processes that share a crawl in Redis (--frontier, --crawl), and the collected results.
 
     test_shared_crawl.py COIL_CRAWL [--all] [TEST...]
 
-Each test has a redis-server of its own. With --all processes are killed dozens of times.
+Each test has its own redis-server. With --all processes are killed dozens of times.
 """
 import contextlib
 import os
@@ -39,15 +39,16 @@ def end(process):
 
 
 def frontier(path):
-    """Of a Redis on a local socket, or what was made of its address already."""
+    """Return the --frontier option for a local socket, or for an address that is one already."""
     if not isinstance(path, str):
         return path
     return ("--frontier", f"unix://{path.replace(' ', '%20')}?db=2", *NAME)
 
 
 def answers(own, other, delay=0):
-    """Something of everything: ids, redirects, what robots.txt forbids, what is no URL, what is tried again, sitemaps,
-    and pages that link to pages. Nothing of it depends on what is asked for first."""
+    """Answers of every kind: ids, redirects, pages that robots.txt forbids, invalid URLs,
+    retries, sitemaps, and pages that link to pages. The result does not depend on the order of
+    requests."""
     def after(answer):
         return slow(delay, answer) if delay else answer
 
@@ -76,7 +77,7 @@ def other_answers():
 
 @contextlib.contextmanager
 def sites(delay=0):
-    """The URL of the site; what it tells when it is crawled by one process."""
+    """Return the URL of the site, and the findings of a single process."""
     with Site(other_answers()) as other, Site({}) as site, \
             tempfile.TemporaryDirectory(prefix="coil shared ") as folder:
         site.answers = answers(site.url, other.url, delay)
@@ -84,7 +85,7 @@ def sites(delay=0):
 
 
 def afresh(site):
-    """What is asked for once more answers as the first time."""
+    """Reset the site, so that it answers as the first time."""
     site.answers["/late"] = [status(503), page("/a")]
 
 
@@ -97,7 +98,7 @@ def alone(site, folder, *options):
 
 
 def collected(path, folder, *options, code=BROKEN):
-    """What is told of what was collected, and stderr."""
+    """Return the findings of the collected crawl, and stderr."""
     file = os.path.join(folder, "collected.jsonl")
     got, _, err = run("collect", os.path.join(folder, "state"), *frontier(path), "-f", f"jsonl:{file}", *options)
     ended(got, code, err)
@@ -105,7 +106,7 @@ def collected(path, folder, *options, code=BROKEN):
 
 
 def share(path, site, count, *options):
-    """So many processes at a time. Returns what each has said."""
+    """Run so many processes at the same time. Returns the output of each."""
     said = [None] * count
 
     def one(n):
@@ -130,7 +131,7 @@ def check_same(count, *options, delay=0):
         asked = len(site.requests)
         found, err = collected(path, folder)
         difference(found, whole)
-        equal((err, len(site.requests)), ("", asked))  # nothing was left out, and asked for by collect
+        equal((err, len(site.requests)), ("", asked))  # nothing is missing, so collect sent no requests
 
 
 def difference(found, whole):
@@ -167,7 +168,7 @@ def test_processes_that_split_a_host():
 
 
 def test_a_start_that_redirects_decides_for_all_what_belongs_to_the_site():
-    """Until then links wait, and pages of the site that they lead to are searched."""
+    """Until then links wait. Linked pages of the site are then searched."""
     with redis_server() as path, tempfile.TemporaryDirectory(prefix="coil shared ") as folder, \
             Site({}) as first, Site({}) as second:
         there = second.url.replace("127.0.0.1", "localhost")
@@ -194,11 +195,11 @@ def free_port():
 
 
 def redis_under_tls(stack, folder):
-    """With a password; its port, and the certificate."""
+    """Redis with a password and TLS. Returns its port and the certificate."""
     certificate, key = certify(folder)
     for _ in range(20):
         port = free_port()
-        with contextlib.suppress(RuntimeError):  # the port is somebody else's by now
+        with contextlib.suppress(RuntimeError):  # another process has taken the port meanwhile
             stack.enter_context(redis_server("--tls-port", str(port), "--tls-cert-file", certificate, "--tls-key-file", key,
                                              "--tls-auth-clients", "no", "--requirepass", "it's @ secret"))
             return port, certificate
@@ -233,7 +234,7 @@ def members(stack, path, site, count, *options):
 
 
 def end_some(site, path, chance, by, times, count=3):
-    """Processes are ended at random, and others take their place, until the crawl is over."""
+    """End processes at random and start others, until the crawl has ended."""
     with contextlib.ExitStack() as stack:
         running = members(stack, path, site, count)
         for _ in range(times):
@@ -281,7 +282,7 @@ def test_a_collector_that_is_killed_goes_on():
                     wait_until(lambda: os.path.exists(os.path.join(folder, "state", "crawl.db")) or one.poll() is not None)
                     time.sleep(0.1 * n)
                     one.send_signal(signal.SIGKILL if n != 1 else signal.SIGINT)
-                    equal(one.wait(timeout=60) in (-9, -2, INTERRUPTED, BROKEN), True)  # -2: before it has a handler
+                    equal(one.wait(timeout=60) in (-9, -2, INTERRUPTED, BROKEN), True)  # -2: before its handler was installed
             for one in running:
                 end(one)
         difference(collected(path, folder)[0], whole)
@@ -292,7 +293,7 @@ def test_a_collector_that_is_killed_goes_on():
 
 
 def test_redis_may_be_started_again_in_the_middle():
-    """With an AOF: what was lost of the last second is asked for again."""
+    """With an AOF, requests whose results were lost in the last second are sent again."""
     options = ("--appendonly", "yes", "--appendfsync", "everysec")
     with tempfile.TemporaryDirectory(prefix="coil aof ") as data, sites(0.03) as (site, folder), \
             contextlib.ExitStack() as stack:
@@ -358,7 +359,7 @@ def test_a_redis_that_is_not_there():
 
 
 def test_what_redis_says_does_not_speak_to_the_terminal():
-    """An error is quoted, without its escape sequences."""
+    """The message quotes Redis' error without its escape sequences."""
     def answer():
         with contextlib.suppress(OSError):
             while True:
@@ -398,7 +399,7 @@ def test_a_folder_that_has_another_crawl_is_left_alone():
 
 
 def test_members_wait_while_nobody_collects():
-    """And go on when somebody does: what was found meanwhile is all there."""
+    """Members pause while no collector runs, and continue when one does. No result is lost."""
     with redis_server() as path, sites() as (site, folder):
         site.answers = {"/": page(*(f"/{n}" for n in range(60))),
                         **{f"/{n}": html(f'<a href="/{n}?{"x" * 1500}">x</a>' * 40) for n in range(60)}}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """coil-crawl: links in style sheets, headers and sitemaps.
 
-    test_sources.py COIL_CRAWL [TEST...]
+test_sources.py COIL_CRAWL [TEST...]
 """
 import gzip
 import json
@@ -103,7 +103,7 @@ def test_a_style_sheet_that_is_too_long():
     equal(result.told, {"/": "ok", "/a.css": "ok", "/no": "broken/status"})
     equal(result.message("/a.css"), "searched only in part: it is longer than 1000 bytes (--max-body-size)")
     result = crawl({"/": html("<link rel=stylesheet href=/a.css>"), "/a.css": css("a { b: url(/" + "x" * 2000 + ") }")},
-                   "--max-body-size", "1000")  # it breaks off within the URL
+                   "--max-body-size", "1000")  # the file ends inside the URL
     equal(result.told, {"/": "ok", "/a.css": "ok"})
 
 
@@ -206,7 +206,7 @@ def test_sitemap_off():
 
 
 def test_a_feed_that_is_linked():
-    """What stands in its CDATA sections is no markup, whether or not sitemaps are read."""
+    """CDATA sections in it do not count as markup, whether or not sitemaps are read."""
     feed = ("<rss><channel><link>/a</link><item><link>/b</link><description><![CDATA[<p><img src=/no>]]></description>"
             "</item></channel></rss>")
     answers = {"/": page("/feed"), "/feed": response(feed, content_type="application/xml"), "/a": page(), "/b": page()}
@@ -246,7 +246,7 @@ def test_feeds_have_bases():
 
 
 def test_documents_in_srcdoc_are_searched():
-    """Its ids are not places of the page."""
+    """The ids of such a document are not places of the page."""
     inner = "&lt;base href=/d/>&lt;a href=a>x&lt;/a>&lt;img src=&quot;/b.png&quot;>&lt;p id=y>"
     result = crawl({"/": html(f'<iframe srcdoc="{inner}"></iframe><a href=#y>'), "/d/a": page()})
     equal(result.told, {"/": "ok", "/d/a": "ok", "/b.png": "broken/status", "/#y": "fragment/no-such-id"})
@@ -275,7 +275,8 @@ def test_sitemaps_that_are_malformed():
 
 
 def test_named_sitemaps_that_are_malformed():
-    """With --sitemap, as a start, and as files; incomplete gzip, too. Other XML gets a warning."""
+    """--sitemap, a start and files with malformed XML, incomplete gzip, too. Other XML gets a
+    warning."""
     bare = response("<urlset><url><loc>/a?x=1&y=2</loc></url><url><loc>/b</loc></url></urlset>",
                     content_type="application/xml")
     whole = gzip.compress(b"/a\n/b\n" * 9999)
@@ -316,7 +317,7 @@ def test_a_long_sitemap_is_read_to_the_limit_of_the_protocol():
 
 
 def test_a_compressed_sitemap_is_read_to_the_same_limit():
-    """By its name or by its coding, and the report says that there is more."""
+    """Compression by the file's name or by the coding. The report says that the file was longer."""
     text = b"/a\n" + b" " * (51 << 20) + b"\n/b"
     packed = gzip.compress(text, 1)
     for answer, words in (
@@ -324,7 +325,7 @@ def test_a_compressed_sitemap_is_read_to_the_same_limit():
              "not searched to its end: it is longer than 50 MiB, and no more than that is read"),
             (response(packed, content_type="text/plain", headers=["Content-Encoding: gzip"]),
              "searched only in part: it is longer than 52428800 bytes"),
-            (response(gzip.compress(text, 0), content_type="application/gzip"),  # stored, so it comes as that much
+            (response(gzip.compress(text, 0), content_type="application/gzip"),  # uncompressed
              "searched only in part: it is longer than 52428800 bytes")):
         result = crawl({"/robots.txt": robots("Sitemap: /map"), "/": page(), "/map": answer, "/a": page()}, "-v")
         equal((result.status, result.told["/map"], result.told["/a"]), (WELL, "ok", "ok"))
@@ -352,7 +353,7 @@ def test_sitemaps_keep_to_the_rules():
 
 
 def check_files(files, *arguments):
-    """(exit status, {target: verdict}, of those below the folder)"""
+    """Return (exit status, {target: verdict}) for the targets below the folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         for file, text in files.items():

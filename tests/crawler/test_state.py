@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""coil-crawl whose crawl is kept in a folder: what is gone on with after whatever has ended it, what is told
-of it, what is checked again and how that is compared.
+"""coil-crawl with a crawl that is saved in a folder: resuming it after any interruption, its reports, and
+rechecking it, with the comparison of both.
 
     test_state.py COIL_CRAWL KILLED_SO [--all] [TEST...]
 
@@ -36,7 +36,7 @@ def summary(file):
 
 
 def told(folder, command, *options, **more):
-    """The exit status of a command, what it tells, and stderr."""
+    """Return the exit status of a command, its findings, and stderr."""
     file = os.path.join(folder, "told.jsonl")
     code, _, err = run(*command, "-f", f"jsonl:{file}", "-f", "text", *options, **more)
     return code, sets(file) if os.path.exists(file) else [], err
@@ -54,9 +54,9 @@ def folder_for_test():
 
 
 def answers(own, other):
-    """Something of everything that comes back from a file: ids, redirects in all shapes, what robots.txt
-    forbids, what is no URL, a page so long that others are read before it is through, retries; sitemaps, links in
-    headers and style sheets, and a sitemap that is damaged."""
+    """Answers of every kind that a saved crawl restores. They have ids, all kinds of redirects, pages that
+    robots.txt forbids, invalid URLs, a page so long that others are read meanwhile, retries,
+    sitemaps, links in headers and style sheets, and a damaged sitemap."""
     many = "".join(f'<a href="/m/{n % 40}#i{n}">x</a>\n' for n in range(3000))
     return {
         "/robots.txt": response("User-agent: *\nDisallow: /no\nSitemap: /map.xml\nSitemap: /bad.xml\n",
@@ -146,7 +146,7 @@ def test_a_report_is_of_any_format():
 
 
 def interrupted(folder, sites, *options):
-    """A crawl that Ctrl-C has ended in its middle."""
+    """Interrupt a crawl by Ctrl-C in its middle."""
     state = os.path.join(folder, "state")
     sites.site.forget()
     sites.site.answers["/m/3"] = lambda *_: time.sleep(0.3) or html("<i id=i3></i>")
@@ -174,7 +174,8 @@ def test_an_interrupted_crawl_goes_on_where_it_was():
 
 
 def if_cookie(cookie, then, otherwise):
-    """An answer to who sends the cookie, or a function that makes it, and another to others."""
+    """One answer (or a function that makes it) if the client sends the cookie, and another one
+    if not."""
     def answer(_, request):
         if cookie not in request.headers.get("cookie", ""):
             return otherwise
@@ -183,7 +184,7 @@ def if_cookie(cookie, then, otherwise):
 
 
 def test_a_circle_that_a_cookie_opens_goes_on_where_it_was():
-    """The cookies of the first run are gone: what it had asked once is asked once more."""
+    """The cookies of the first run are lost, so a loop that a cookie opens is requested again."""
     def hang():
         hanging.append(1)
         goes_on.wait()
@@ -241,7 +242,7 @@ def test_what_a_crawl_gives_up_for_want_of_time_is_asked_when_it_goes_on():
 
 
 def killed_and_resumed(sites, base, expected, start, environment=None, seconds=None):
-    """Complaint, or None; start(state) is what is killed."""
+    """Return a complaint or None. start(state) starts the process to kill."""
     with tempfile.TemporaryDirectory(dir=base) as folder:
         state = os.path.join(folder, "state")
         with started(*start(state), environment=environment) as process:
@@ -271,7 +272,7 @@ def killed_and_resumed(sites, base, expected, start, environment=None, seconds=N
 
 
 class Steady(dict):
-    """Answers that are the same each time: who asks once more after a crash must get them."""
+    """Answers that do not change, since requests are repeated after a crash."""
 
     def get(self, path, otherwise=None):
         answer = super().get(path, otherwise)
@@ -279,7 +280,7 @@ class Steady(dict):
 
 
 def kill_each(which, kinds):
-    """Kill a crawl at some of its writes, and go on."""
+    """Kill a crawl at some of its writes, and resume it."""
     with folder_for_test() as folder, Sites() as sites:
         sites.site.answers = Steady(answers(sites.url, sites.other.url))
         expected = told(folder, OPTIONS, sites.url)[:2]
@@ -392,7 +393,7 @@ def test_a_full_disk_is_said_and_loses_nothing():
         code, whole, _ = told(folder, OPTIONS, sites.url)
         for full_at in (1, 9, 60, 120):
             state = os.path.join(folder, f"state{full_at}")
-            # One task, which waits until what it has found is written.
+            # One worker, which waits until its results are written.
             start = [*OPTIONS, "--max-tasks", "1", "--state-interval", "0", "-d", state, sites.url]
             status_then, _, err = run(*start, environment=preloaded(FULL_AT=full_at))
             assert status_then in (FAILED, USAGE), (status_then, err)
@@ -456,8 +457,8 @@ def test_a_damaged_file_is_an_error_or_a_report():
 
 
 def test_no_flipped_bit_goes_unnoticed():
-    """A report tells the same or says what is damaged; a crawl that goes on fetches what is lost, or says that it
-    cannot, and does not invite to try that again."""
+    """A report is unchanged or names the damage. A resumed crawl fetches lost data again, or
+    reports that it cannot, without suggesting another try."""
     chance, outcomes = random.Random(2), collections.Counter()
     names = [f"/a/page-with-a-name-of-some-length/{n}" for n in range(60)]
     with folder_for_test() as folder, Site({"/": page(*names, "/gone#x", "mailto:x@y"),
@@ -519,8 +520,9 @@ def test_what_is_damaged_is_named():
 
 
 def renumber(file, table, number, other):
-    """Give another number to a row of a table that is one page of the file, where it stands: what SQLite itself
-    would not write. Both are below 128: a byte behind the length of the row."""
+    """Change the number of a row in place, in a table that is one page of the file. SQLite
+    itself would not write that. Both numbers are below 128, so each is one byte after the length
+    of the row."""
     with contextlib.closing(sqlite3.connect(file)) as reader:
         root, = reader.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
         size, = reader.execute("pragma page_size").fetchone()
@@ -554,7 +556,7 @@ def test_rows_out_of_order_are_damage_and_no_loop():
 
 
 def peak_bytes(process):
-    """The most that was resident until now."""
+    """Return the peak of resident memory so far."""
     with open(f"/proc/{process.pid}/status", encoding="ascii") as lines:
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
@@ -574,7 +576,7 @@ def test_what_is_known_of_a_url_takes_forty_bytes():
             process.communicate()
         equal(process.returncode, BROKEN)
     urls = links * (measured[1] - measured[0])
-    slack = 6 << 20  # what is cold, and mapped at the moment
+    slack = 6 << 20  # the mapped part of the memory that can be paged out
     assert peaks[1] - peaks[0] <= 40 * urls + slack, (peaks, (peaks[1] - peaks[0]) / urls)
 
 
@@ -582,7 +584,7 @@ def test_what_is_known_of_a_url_takes_forty_bytes():
 
 
 def validated(site, path, body, etag='"1"', modified="Wed, 21 Oct 2015 07:28:00 GMT"):
-    """An answer that need not be sent again while it has the same validators."""
+    """An answer that is not sent again while its validators match."""
     def answer(_, request):
         wanted = request.headers.get("if-none-match", request.headers.get("if-modified-since"))
         site.conditions.append((path, wanted))
@@ -608,7 +610,7 @@ def test_a_recheck_asks_whether_it_has_changed():
         equal(told(folder, ["recheck", state]), (code, before, ""))
         equal(sorted(site.conditions), [("/", '"1"'), ("/a", "Wed, 21 Oct 2015 07:28:00 GMT"), ("/b", '"2"'), ("other", '"1"')])
         equal(sorted(os.listdir(state)), ["crawl.db", "previous.db"])
-        # Something changes, after a crawl that was a recheck itself.
+        # The site changes after a recheck.
         site.answers["/b"] = validated(site, "/b", '<a href="/c">c</a><a href=/new>c</a>', etag='"3"', modified=None)
         site.answers["/gone"] = page()
         _, after, _ = told(folder, ["recheck", state])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What coil-crawl promises while it runs: who waits for whom, what signals and full disks leave behind,
-and who is told which header.
+"""Guarantees of coil-crawl: hosts do not delay each other, signals and full disks leave complete output,
+and each host gets only its own headers.
 
     test_trust.py COIL_CRAWL [TEST...]
 
-Nothing here depends on how fast the machine is, but for waiting that goes on for thirty seconds at most.
+The tests do not depend on the speed of the machine, except for waits of at most thirty seconds.
 """
 import contextlib
 import json
@@ -24,7 +24,7 @@ from server import NOT_FOUND, Server, html, page, redirect, slow
 
 
 class Crawl:
-    """A run that goes on while the test looks at it."""
+    """A run that continues while the test observes it."""
 
     def __init__(self, *arguments, jsonl=None, **options):
         self.stack = contextlib.ExitStack()
@@ -44,7 +44,7 @@ class Crawl:
             self.process.send_signal(number)
 
     def end(self, seconds=PATIENCE):
-        """Its exit status; then out, err and records are there."""
+        """Return the exit status. After that, out, err and records are set."""
         self.out, self.err = self.process.communicate(timeout=seconds)
         self.status = self.process.returncode
         with open(self.file, encoding="utf-8") as lines:
@@ -61,7 +61,7 @@ class Crawl:
 
 
 def many(count, answer, prefix="/"):
-    """A site of so many pages and the index that links to them."""
+    """A site with so many pages, and an index that links to them."""
     names = [f"{prefix}{n}" for n in range(count)]
     return {"/": page(*names), **{name: answer for name in names}}
 
@@ -74,8 +74,8 @@ def time_of(server, path, nth=0):
 
 
 def test_a_retry_holds_no_worker():
-    """Twenty pages are unavailable for three seconds. The good pages of another host come first, though
-    there are fewer workers than failing pages."""
+    """Twenty pages are unavailable for three seconds. The good pages of another host come first,
+    though there are fewer workers than failing pages."""
     with Server(many(20, retry_after("3"), "/bad")) as bad, \
             Server(many(100, page(), "/good"), host="127.0.0.2") as good, \
             Crawl("--max-tasks", "4", bad.origin + "/", good.origin + "/") as crawl:
@@ -90,7 +90,8 @@ def test_a_retry_holds_no_worker():
 
 
 def test_a_failing_host_leaves_the_workers_to_others():
-    """A hundred thousand URLs fail on one host; all workers still fetch what is good on another."""
+    """100,000 URLs of one host fail. All workers must still fetch the good pages of another
+    host."""
     with Server({"/": page(*(f"/bad{n}" for n in range(100000)))},
                 otherwise=html("no", status=503)) as bad, \
             Server(many(100, together(7, page()), "/good"), host="127.0.0.2") as good, \
@@ -103,7 +104,7 @@ def test_a_failing_host_leaves_the_workers_to_others():
 
 
 def test_retry_after_pauses_the_host():
-    """Not only the page that was answered so."""
+    """Retry-After pauses the whole host, not only the page with that answer."""
     answers = {"/": page("/first", *(f"/{n}" for n in range(20))),
                "/first": [retry_after("2"), page()]}
     with Server(answers, otherwise=page()) as site, \
@@ -145,7 +146,7 @@ def test_max_tasks():
 
 
 def test_max_duration_ends_the_crawl():
-    """What was not asked until then is skipped, by name."""
+    """The links that are skipped when the time is up are named."""
     with Server({}, otherwise=lambda c, r: c.sendall(
             NOT_FOUND if r.path == "/robots.txt" else page(*(f"{r.path.rstrip('/')}x{n}" for n in range(3))))) as site, \
             Crawl("--max-duration", "1", "--max-tasks", "2", site.origin + "/") as crawl:
@@ -161,7 +162,7 @@ def test_max_pages():
 
 
 def test_max_depth_takes_the_shortest_way():
-    """/c is three links away by one way, and one by another."""
+    """/c is three links away by one way, and one link by another."""
     with Server({"/": page("/a", "/z"), "/a": page("/b"), "/b": page("/c"), "/c": page("/d"),
                  "/d": page("/e"), "/z": slow(0.3, page("/c"))}) as site, \
             Crawl("--max-depth", "3", site.origin + "/") as crawl:
@@ -215,7 +216,8 @@ def test_sighup_ends_in_order():
 
 
 def check_what_was_told(crawl, status):
-    """The start, then pages; of no target two verdicts. To its end, if it was let go on so long."""
+    """The start comes first, then pages, and no target has two verdicts. If the crawl ran to its
+    end, the records are complete."""
     equal(crawl.records[0]["type"], "start")
     assert len(crawl.records) > 50 and len(crawl.of("page")) > 10, len(crawl.records)
     verdicts = [(r["target"], r["fragment"]) for r in crawl.of("verdict")]
@@ -225,7 +227,7 @@ def check_what_was_told(crawl, status):
 
 
 def test_two_signals_at_any_distance():
-    """The second may end it at once; the lines that are there are whole."""
+    """The second signal may end the program at once. All lines written so far are whole."""
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
     for at, distance in enumerate([0, 0, 0, 0.0005, 0.001, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1]):
         first, second = numbers[at % 3], numbers[(at + 1) % 3]
@@ -249,7 +251,7 @@ def test_signals_while_nothing_happens():
 
 
 def test_kill_leaves_whole_lines():
-    """All but what was told within the last second."""
+    """After a kill the lines are complete, except those of the last second."""
     with endless_site() as site, Crawl(site.origin + "/") as crawl:
         wait_until(lambda: os.path.exists(crawl.file) and os.path.getsize(crawl.file) > 100000)
         crawl.signal(signal.SIGKILL)
@@ -342,7 +344,7 @@ def test_the_summary_tells_of_another_report_that_cannot_be_written():
 
 
 def test_signals_that_cannot_be_waited_for():
-    """A descriptor is missing for it: the program says so, and does not begin."""
+    """Without a descriptor for signals, the program reports that and does not start."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
 
@@ -397,7 +399,7 @@ def test_header_for_another_host():
 
 
 def test_a_login_of_the_start_is_for_links_without_one():
-    """Pages name their host as it is; and headers go there, too."""
+    """Pages name their host without the login. The login is sent nevertheless, and so are headers."""
     with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
         site.answers = {"/": page(site.origin + "/a", other.origin + "/x"), "/a": page()}
         with Crawl("-H", "X-Token: secret", site.origin.replace("//", "//us%65r:s3%63ret@") + "/") as crawl:
@@ -409,7 +411,7 @@ def test_a_login_of_the_start_is_for_links_without_one():
 
 
 def test_a_login_that_a_page_or_redirect_has_written_is_not_used():
-    """On the host of a start that has a login, that one is sent instead."""
+    """If the start has a login, that one is sent instead of a login in a page or redirect."""
     with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
         evil = other.origin.replace("//", "//evil:pw@")
         own = site.origin.replace("//", "//evil:pw@")
@@ -481,7 +483,8 @@ def test_user_agent():
 
 
 def test_certificates():
-    """By default those that the system knows; or those of a file, by option or environment; or all."""
+    """Trusted authorities are the system's, or those of a file by option or environment.
+    --insecure trusts all."""
     context, certificate = certified()
     with Server({"/": page()}, context=context) as site, \
             tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="ascii") as file:
@@ -496,7 +499,7 @@ def test_certificates():
 
 
 def test_proxy():
-    """It is asked for whole URLs; the password for it goes to it alone."""
+    """The proxy gets whole URLs. Only the proxy gets its password."""
     with Server({}, otherwise=page()) as proxy:
         with Crawl("-x", proxy.origin.replace("//", "//user:s3cret@"), "--no-robots",
                    "http://site.invalid/") as crawl:
@@ -526,7 +529,7 @@ def test_blocked_fails_only_if_asked_for():
 def test_a_start_that_fails():
     with Server({}) as site, Crawl(site.origin + "/") as crawl:
         equal(crawl.end(), NOTHING)
-    with Crawl("--max-tries", "1", site.origin + "/") as crawl:  # nobody listens there any more
+    with Crawl("--max-tries", "1", site.origin + "/") as crawl:  # the server has stopped
         equal(crawl.end(), NOTHING)
     equal([r["verdict"] for r in crawl.of("verdict")], ["error"])
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""--warc: all that went over the wire, in an archive that others read.
+"""--warc: all requests and responses, in an archive that other programs read.
 
     test_warc.py COIL_CRAWL
 
-Read here by a few lines, which know WARC 1.1 alone, and by Webrecorder's warcio for Node, which npm
-installs into the build folder: without it that is skipped.
+A few lines here read WARC 1.1. Webrecorder's warcio for Node reads it, too, if npm can install it in the
+build folder; else that part is skipped.
 """
 
 import base64
@@ -60,7 +60,7 @@ def digest_of(data):
 
 
 def records_of(path):
-    """Of each member of gzip, one; the file must end with the last."""
+    """Return the record of each gzip member. The file must end with the last member."""
     data, at, records = pathlib.Path(path).read_bytes(), 0, []
     while at < len(data):
         member = zlib.decompressobj(31)
@@ -78,7 +78,7 @@ def index_of(path):
 
 
 def archive_of(site, *options, expected=WELL, path=None):
-    """The records of a crawl."""
+    """Return the records of a crawl."""
     with tempfile.TemporaryDirectory() as folder:
         path = path or os.path.join(folder, "a.warc.gz")
         code, _, err = run("--warc", path, *options, site.url)
@@ -159,7 +159,7 @@ def test_what_is_not_whole_says_so():
 
 
 def test_links_that_leave_the_site():
-    """By HEAD, and by GET where that does no good: both are kept, the latter up to its head."""
+    """HEAD, then GET if HEAD fails. Both are in the archive, GET up to its headers."""
     with Site({"/x": html("other"), "/y": html("y" * 400000), "HEAD /y": status(405)}) as other, \
             Site({"/": page(other.url + "x", other.url + "y")}) as site:
         records, index = archive_of(site, "--no-robots", "--max-tasks", "1")
@@ -204,7 +204,7 @@ def test_interim_answers_are_no_part_of_it():
 
 
 def test_a_request_that_is_sent_again_is_one():
-    """The server closes a connection that was kept, after it has taken the second request."""
+    """The server closes a reused connection after it has received the second request."""
     def once(connection, request):
         counts[request.path] = counts.get(request.path, 0) + 1
         return CLOSE if counts[request.path] == 1 else html("x")
@@ -216,7 +216,7 @@ def test_a_request_that_is_sent_again_is_one():
 
 
 def test_killed_and_gone_on_with():
-    """Whatever was half written is cut off, and what is done is not asked for again."""
+    """After a kill a half-written record is cut off, and finished requests are not repeated."""
     answers = {"/": page(*(f"/{n}" for n in range(60))), **{f"/{n}": html(f"page {n} " * 500) for n in range(60)}}
     answers["/30"] = slow(60, html("late"))
     with tempfile.TemporaryDirectory() as folder, Site(answers) as site:
@@ -335,7 +335,7 @@ def test_warcio_reads_the_same():
     lines = [line["line"] for line in told if "line" in line and line["line"].get("status") != "undefined"]
     ours = {(line["url"], line["offset"], line["length"], line["digest"], line["status"]): (key, date)
             for key, date, line in index}
-    # It leaves a slash at the end, which is no part of the key elsewhere.
+    # warcio adds a slash at the end, which is not a part of the key elsewhere.
     theirs = {(line["url"], line["offset"], line["length"], line.get("digest", "").removeprefix("sha1:"),
                line["status"]): (line["urlkey"].replace("/b/", "/b"), line["timestamp"]) for line in lines}
     ours = {(*key[:3], key[3].removeprefix("sha1:"), key[4]): value for key, value in ours.items()}

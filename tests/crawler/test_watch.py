@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A crawl that is watched: --status, SIGUSR1, and Ctrl-\\.
+"""Watching a crawl: --status, SIGUSR1, and Ctrl-\.
 
     test_watch.py COIL_CRAWL
 
-What /metrics says is read by Prometheus' own library for Python where that is installed.
+Prometheus' own library for Python reads /metrics, if it is installed.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from server import Site, html, page, status  # noqa: E402
 
 
 class Held:
-    """An answer that comes when the test says so."""
+    """An answer that is held until the test releases it."""
 
     def __init__(self, answer):
         self.answer, self.asked, self.go = answer, threading.Event(), threading.Event()
@@ -38,7 +38,7 @@ class Held:
 
 
 def ask(address, target="/", method="GET"):
-    """(status, headers, body)"""
+    """Send a request. Returns (status, headers, body)."""
     connection = http.client.HTTPConnection(address, timeout=30)
     with contextlib.closing(connection):
         connection.request(method, target)
@@ -47,7 +47,7 @@ def ask(address, target="/", method="GET"):
 
 
 def say(address, bytes_sent):
-    """The first line that a connection is answered with."""
+    """Send a line. Returns the first line of the answer."""
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         connection.sendall(bytes_sent)
@@ -56,7 +56,7 @@ def say(address, bytes_sent):
 
 @contextlib.contextmanager
 def watched(*arguments, at="0"):
-    """A process, and where it is watched."""
+    """Start a crawl. Returns the process and the address of its status page."""
     with started("--status", at, *arguments) as process:
         line = process.stderr.readline()
         found = re.fullmatch(r"coil-crawl: status at http://(\S+)/\n", line)
@@ -66,7 +66,8 @@ def watched(*arguments, at="0"):
 
 @contextlib.contextmanager
 def held_crawl(*arguments):
-    """A crawl of four URLs, of which one is held: the process, where it is watched, and that one."""
+    """Start a crawl of four URLs, one of which is held. Returns the process, the status address,
+    and that URL."""
     held = Held(html("<i id=x></i>"))
     with Site({"/": page("/a", "/gone", "/held#x"), "/a": html("x"), "/gone": status(404), "/held": held}) as site:
         with watched(*arguments, site.url) as (process, address):
@@ -88,7 +89,7 @@ def test_numbers_while_it_runs():
               (1, 4, 3, 1, 0, 0))
         equal(told["in_flight"], {"site": 1, "external": 0})
         equal(verdicts, {"ok": 2, "broken": 1})
-        equal((told["pages"], told["links"]), (2, 3))  # what is missing is no page
+        equal((told["pages"], told["links"]), (2, 3))  # a missing target is not a page
         assert told["received_bytes"] > 0 and 0 < told["seconds"] < 60
         assert 1 << 20 < told["memory_bytes"] < 1 << 30, told["memory_bytes"]
         host, = told["busiest"]
@@ -128,7 +129,7 @@ for family in text_string_to_metric_families(sys.stdin.read()):
 
 
 def samples_of(text):
-    """{(name, labels): value}, as Prometheus' library for the system's Python reads it."""
+    """Return {(name, labels): value}, as Prometheus' library for Python reads it."""
     done = subprocess.run(["/usr/bin/python3", "-c", READER], input=text, capture_output=True, text=True, check=False)
     if "No module named 'prometheus_client'" in done.stderr:
         raise Skip("python3-prometheus-client is not installed")
@@ -159,7 +160,7 @@ def test_metrics():
 
 
 def test_passwords_are_not_told():
-    """Of hosts, in each form."""
+    """Passwords are left out of the hosts, in each format."""
     with Site({"/": page("/a"), "/a": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url.replace("//", "//user:s3cret@")) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 1)
@@ -172,7 +173,7 @@ def test_passwords_are_not_told():
 
 
 def test_delays_and_queues_are_told():
-    """The second page waits for the delay, and the third behind it."""
+    """The second page waits for the delay, and the third waits behind it."""
     with Site({"/": page("/a", "/b", "/c"), "/a": html(""), "/b": html(""), "/c": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 3)
@@ -217,7 +218,7 @@ def test_clients_that_say_nothing_do_not_hold_the_crawl():
 
 
 def test_clients_that_send_half_a_request_keep_no_other_out():
-    """However many: the oldest is closed for each that comes."""
+    """However many such clients connect, the oldest is closed for each new one."""
     with held_crawl() as (process, address, held, _):
         host, _, port = address.rpartition(":")
         halves = []
@@ -238,7 +239,7 @@ def test_clients_that_send_half_a_request_keep_no_other_out():
 
 
 def test_only_its_own_hosts_are_answered():
-    """A page of another site could have a name of its own that leads here: DNS rebinding."""
+    """A page of another site could have a name that resolves to this address: DNS rebinding."""
     def answer_to(address, *headers, version="1.1"):
         return say(address, "\r\n".join([f"GET / HTTP/{version}", *headers, "", ""]).encode()).split(" ", 1)[1]
 

@@ -367,7 +367,7 @@ static int read_two(void *arg)
     return (int)was_read;
 }
 
-/* A cancelled read leaves the bytes, whichever it was about to get. */
+/* A cancelled read does not consume bytes, whether they have arrived or not. */
 static int cancelled_reads_take_nothing(void *arg)
 {
     coil_stream *stream;
@@ -559,7 +559,7 @@ TEST(ring_whose_buffers_run_out)
     on_each_way(buffers_run_out);
 }
 
-/* The end, and a reset, come after the bytes before them. */
+/* The end of the data, or a reset, is reported after the bytes before it. */
 static int ends_come_last(void *arg)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -651,7 +651,10 @@ static int do_wait_readable(void *arg)
     return coil_stream_wait_readable(arg);
 }
 
-/* At first by a poll, later by the bytes of the receive. Each ends, and is cancelled. */
+/*
+ * At first by a poll, later by the bytes of the receive. Every operation ends, some by
+ * cancellation.
+ */
 static int waits_and_small_reads(void *arg)
 {
     coil_stream *stream;

@@ -754,7 +754,7 @@ static int echo_once(void *arg)
     return rc;
 }
 
-/* How the runs ended, in each of which another call failed. */
+/* Record how the runs ended. In each run another call failed. */
 struct survived {
     int all, borne;  /* still complete */
     int failed[512]; /* the count of each errno */

@@ -627,7 +627,10 @@ static int relay(void *arg)
     return (int)n;
 }
 
-/* As "fe80::1%eth0" in resolv.conf. Any address may have a zone. */
+/*
+ * A server with a zone, such as "fe80::1%eth0" in resolv.conf. Any address may have a
+ * zone.
+ */
 IO_TEST(resolver_asks_a_server_with_a_zone)
 {
     char servers[128];

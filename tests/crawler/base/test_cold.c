@@ -8,7 +8,7 @@
 #define PIECE ((size_t)64 * 1024)
 #define MIB ((size_t)1024 * 1024)
 
-/* Of files, in the process's memory. */
+/* Return how many bytes of files are mapped into the process. */
 static size_t mapped_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
@@ -19,7 +19,10 @@ static size_t mapped_bytes(void)
     return shared * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The most that was mapped meanwhile beyond what was at first. */
+/*
+ * Fill the store. Returns the most bytes that were mapped meanwhile, beyond those at
+ * first.
+ */
 static size_t fill(struct cold *cold, char **pieces, size_t count)
 {
     size_t before = mapped_bytes(), most = 0;
@@ -82,14 +85,18 @@ TEST(cold_memory_that_has_no_file_is_memory)
     cold_destroy(cold);
 }
 
-/* Of what lies in the file all leaves, and of what does not, nothing. */
+/*
+ * Memory that is in the file leaves the process completely; other memory stays
+ * completely.
+ */
 TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
 {
     static char *pieces[600];
     struct rlimit limit = {4 * MIB, 4 * MIB};
     struct cold *cold = cold_create(".");
 
-    signal(SIGXFSZ, SIG_IGN); /* what a limit adds to a disk that is full */
+    /* sent by a file size limit, which stands in for a full disk */
+    signal(SIGXFSZ, SIG_IGN);
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
     fill(cold, pieces, 600);
     check(pieces, 600);

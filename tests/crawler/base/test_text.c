@@ -1,7 +1,7 @@
 #include "../../../crawler/base/text.h"
 #include "../../harness/harness.h"
 
-/* Compare what the text holds, and empty it. */
+/* Compare the content of the text, and empty it. */
 static void check_text(struct text *text, const char *expected)
 {
     char *taken = text_take(text);
@@ -77,7 +77,7 @@ static void check_utf8(const char *bytes, size_t n, const char *expected)
     check_text(&text, expected);
 }
 
-/* U+FFFD, which stands for what is not valid. */
+/* U+FFFD, the replacement of invalid bytes. */
 #define BAD "\xef\xbf\xbd"
 
 TEST(text_repairs_utf8)
@@ -87,11 +87,13 @@ TEST(text_repairs_utf8)
     check_utf8("\xff"
                "a\x80",
                3, BAD "a" BAD);
-    check_utf8("\xe2\x82", 2, BAD);                     /* cut short: one */
-    check_utf8("\xe2\x82z", 3, BAD "z");                /* and what follows stays */
+    /* a truncated character becomes one U+FFFD */
+    check_utf8("\xe2\x82", 2, BAD);
+    check_utf8("\xe2\x82z", 3, BAD "z");                /* the bytes after it stay */
     check_utf8("\xc0\xaf", 2, BAD BAD);                 /* overlong */
     check_utf8("\xed\xa0\x80", 3, BAD BAD BAD);         /* a surrogate */
     check_utf8("\xf4\x90\x80\x80", 4, BAD BAD BAD BAD); /* beyond U+10FFFF */
     check_utf8("a\tb\0c", 2, "a");
-    check_utf8("\xc3\t\xa4", 3, BAD BAD); /* dropping joins nothing */
+    /* invalid bytes are replaced, so their neighbours do not become a character */
+    check_utf8("\xc3\t\xa4", 3, BAD BAD);
 }

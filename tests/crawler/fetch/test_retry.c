@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* 06 Nov 1994 08:49:37 GMT, the date of RFC 9110's examples. */
+/* 06 Nov 1994 08:49:37 GMT, the date in the examples of RFC 9110. */
 #define THEN 784111777
 
 TEST(retry_after_header_in_seconds)

@@ -34,14 +34,18 @@ static void has_findings(void)
     CHECK_INT(baseline_has(baseline, "http://h/b", "\xc3\xa4", VERDICT_FRAGMENT), 1);
     CHECK_INT(baseline_has(baseline, "http://h/b", NULL, VERDICT_FRAGMENT), 0);
     CHECK_INT(baseline_has(baseline, "http://h/c", NULL, VERDICT_OK), 0);
-    /* What a report masks or cannot write is compared as it was written. */
+    /*
+     * Reports may mask or escape a URL. The baseline compares the form that was written.
+     */
     CHECK_INT(baseline_has(baseline, "http://u:secret@h/", NULL, VERDICT_ERROR), 1);
     CHECK_INT(baseline_has(baseline, "x\xe2\x82y", NULL, VERDICT_BROKEN), 1);
     baseline_destroy(baseline);
 }
 
-/* Links stand before their targets' verdicts or after them; those to what was well do not
-   count. */
+/*
+ * Links may come before their targets' verdicts or after them. Links to OK targets do not
+ * count.
+ */
 static void has_links(void)
 {
     struct baseline *baseline;

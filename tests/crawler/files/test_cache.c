@@ -102,7 +102,7 @@ static void unchanged(void)
     write_and_destroy(open_at("a", 10));
     CHECK_INT(stat("a", &after), 0);
     CHECK_INT(before.st_ino, after.st_ino);
-    /* An empty one is none, as mktemp(1) makes it. */
+    /* An empty file, as mktemp(1) makes it, is not a cache. */
     put_file("a", "");
     write_and_destroy(open_at("a", 10));
     check_file("a", START);
@@ -180,7 +180,10 @@ static void write_often(int process)
     }
 }
 
-/* Each reads what one of them has written whole, or it would be refused. */
+/*
+ * Two processes write the cache. Each must read one complete file, since other content
+ * would be refused.
+ */
 static void two_at_once(void)
 {
     pid_t child = fork();

@@ -73,7 +73,7 @@ TEST(local_paths_that_none_can_be)
     free(path);
 }
 
-/* What a link becomes on the page R/docs/a.html, R being the root. */
+/* Resolve a link on the page R/docs/a.html, where R is the root. */
 static char *rebased(const char *root, const char *base_url, const char *reference)
 {
     struct local local = {
@@ -184,7 +184,7 @@ TEST(local_root_is_the_folder_that_is_checked)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* "a.html" beneath the working directory: what is found, or the failure. */
+/* Search "a.html" in the working directory: compare the result or the failure. */
 static void check_found(const char *path, const char *expected)
 {
     struct local local = {.options = &options};

@@ -1,5 +1,6 @@
 /*
- * test_out.c - crawler/files/out.h: what is in a report after whatever came between.
+ * test_out.c - crawler/files/out.h: reports stay complete in spite of signals, slow
+ * readers and failures.
  */
 #include "../../../crawler/files/out.h"
 #include "../../harness/harness.h"
@@ -119,12 +120,15 @@ TEST(out_a_reader_that_has_gone)
 
 #define LINES 40000
 
-/* Reads slowly, and counts lines "0", "1", ... until one is not the next. */
+/*
+ * A slow reader, which expects the lines "0", "1", ... and counts them up to the first
+ * mistake.
+ */
 struct reader {
     int fd;
     pthread_t thread;
     atomic_uint lines;
-    bool is_cut; /* the end was not that of a line */
+    bool is_cut; /* the data ended in the middle of a line */
     bool is_wrong;
 };
 
@@ -165,7 +169,7 @@ static void ignore(int signo)
     (void)signo;
 }
 
-/* A signal each millisecond interrupts poll() and write(). */
+/* Interrupt poll() and write() with a signal each millisecond. */
 static void interrupt_often(void)
 {
     struct itimerval often = {{0, 1000}, {0, 1000}};
@@ -232,8 +236,10 @@ static void write_until_killed(int fd)
     }
 }
 
-/* The lines that were there at the signal are there afterwards, each once, and none is cut,
-   wherever in its work it strikes. */
+/*
+ * Whenever the signal arrives, each line that was written before it is there once, and
+ * whole.
+ */
 TEST(out_a_handler_that_ends_the_program_leaves_whole_lines)
 {
     for (int round = 0; round < 40; round++) {
@@ -251,7 +257,7 @@ TEST(out_a_handler_that_ends_the_program_leaves_whole_lines)
         reader.fd = ends[0];
         pthread_create(&reader.thread, NULL, read_lines, &reader);
         while (reader.lines <= 100u * (unsigned)round)
-            usleep(50); /* it has its handler, and is at work */
+            usleep(50); /* until the handler is installed and the program works */
         kill(child, SIGTERM);
         CHECK_INT(waitpid(child, &status, 0), child);
         pthread_join(reader.thread, NULL);
@@ -291,7 +297,7 @@ static void wait_until_full(int fd)
         usleep(1000);
 }
 
-/* The pipe is full, and nobody reads it. */
+/* The pipe is full, and its reader does not read. */
 TEST(out_a_handler_gives_up_a_reader_that_stands_still)
 {
     int ends[2], status;
@@ -342,8 +348,10 @@ static void wait_until_it_stands_still(const atomic_int *count)
         usleep(100000);
 }
 
-/* The terminal takes a part of a line, and no more: writing must not wait for the rest with
-   signals blocked. */
+/*
+ * The terminal takes only a part of a line. Signals must not stay blocked until it takes
+ * the rest.
+ */
 TEST(out_a_signal_comes_through_while_nobody_reads_the_terminal)
 {
     atomic_int *count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE,

@@ -1,6 +1,6 @@
 /*
- * test_frontier.c - crawler/frontier/frontier.h: which target is given out when. Time is virtual,
- * in seconds.
+ * test_frontier.c - crawler/frontier/frontier.h: which target is handed out at which
+ * time. Time is virtual, in seconds.
  */
 #include "../../../crawler/frontier/frontier.h"
 #include "../../harness/harness.h"
@@ -26,7 +26,7 @@ static void close_frontier(void)
     targets_finish(&targets);
 }
 
-/* So many at a time, of each class, and of each host. */
+/* Limit the jobs at a time: for each class, and for each host. */
 static struct frontier_options at_a_time(unsigned all, unsigned per_host)
 {
     return (struct frontier_options){.limits = {all, all},
@@ -50,7 +50,7 @@ static struct target *add(const char *url)
     return add_at_depth(url, FRONTIER_SITE, 0);
 }
 
-/* "a/1" of "http://a/1" */
+/* Return "a/1" for "http://a/1". */
 static const char *name_of(const struct frontier_job *job)
 {
     return job->target != NULL ? strstr(job->target->url, "://") + 3 : "robots.txt";
@@ -79,7 +79,7 @@ static void check_over(void)
     CHECK_INT(frontier_take(&frontier, FRONTIER_SITE, &job), -ESHUTDOWN);
 }
 
-/* A worker that takes a second for each. */
+/* A worker that needs a second for each job. */
 static int work_in(enum frontier_class class)
 {
     struct frontier_job job;
@@ -425,11 +425,11 @@ TASK_TEST(frontier_worker_cancelled_with_a_job_before_it_leaves_it_to_another)
 
     open_frontier(&options);
     add("http://a/0");
-    job = take(); /* so that it is not over */
+    job = take(); /* so that the crawl does not end */
     for (int i = 0; i < 3; i++)
         workers[i] = test_spawn(work, NULL);
     CHECK_INT(coil_sleep(COIL_SEC(1)), 0);
-    add("http://a/1"); /* wakes one of them, which does not run before it is cancelled */
+    add("http://a/1"); /* wakes a worker, which is cancelled before it runs */
     coil_task_cancel(workers[2], "test");
     coil_task_cancel(workers[1], "test");
     CHECK_INT(test_join(workers[2]), -ECANCELED);
@@ -448,7 +448,10 @@ static void check_counts(size_t left, size_t at_work, size_t through)
     CHECK_INT(frontier_through(&frontier), through);
 }
 
-/* So that who shows how far it is never goes back. */
+/*
+ * A target counts in one place only, so that the numbers of the progress line never
+ * decrease.
+ */
 TASK_TEST(frontier_counts_each_target_in_one_place_whatever_its_class)
 {
     struct frontier_options options = at_a_time(2, 2);
@@ -537,7 +540,7 @@ static struct frontier_options below(bool by_depth)
     return options;
 }
 
-/* What was added has been leased, by this process or another. */
+/* Lease the targets added before, for this process or another. */
 static void lease(const char *url)
 {
     bool is_new;

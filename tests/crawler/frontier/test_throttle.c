@@ -1,6 +1,7 @@
 /*
  * test_throttle.c - crawler/frontier/throttle.h against simulated sites that limit their
- * clients. Time is virtual. Ten workers ask, as in a crawl, and an answer takes 20 ms.
+ * clients. Time is virtual. Ten workers send requests, as in a crawl, and a response
+ * takes 20 ms.
  */
 #include "../../../crawler/frontier/frontier.h"
 #include "../../harness/harness.h"
@@ -16,18 +17,21 @@
 #define WORKERS 10
 #define HALF_TRIP_NS COIL_MSEC(10)
 
-/* What a site does. */
+/* The behaviour of a site. */
 struct site {
-    double rate, burst;     /* of its bucket; rate 0: it refuses everything */
-    int64_t window_ns;      /* not 0: `burst` requests in each window, and no bucket */
-    int status;             /* of a refusal */
-    int64_t retry_after_ns; /* 0: it does not say */
+    /* of its token bucket; with a rate of 0 it refuses everything */
+    double rate, burst;
+    /* not 0: a window with `burst` requests, instead of a bucket */
+    int64_t window_ns;
+    int status;             /* the status of a refusal */
+    int64_t retry_after_ns; /* 0: no Retry-After */
     double penalty;         /* tokens that a refusal costs */
-    unsigned broken_every;  /* pages that are always refused: each so many-th; 0: none */
+    unsigned broken_every;  /* each so many-th page is always refused; 0: no page */
     unsigned
-        broken_from;    /* those of each hundred from this on; 0: as broken_every says */
+        /* of each hundred pages, those from this number on; 0: use broken_every */
+        broken_from;
     unsigned pages;     /* 0: PAGES */
-    unsigned max_tries; /* of the crawl; 0: 3 */
+    unsigned max_tries; /* an option of the crawl; 0: 3 */
 };
 
 static struct simulation {
@@ -73,7 +77,7 @@ static bool has_token(void)
     return true;
 }
 
-/* True if the page is answered, false if the request is refused. */
+/* Returns true if the page is delivered, false if the request is refused. */
 static int answer(const struct target *page, bool *is_answered)
 {
     int rc = coil_sleep(HALF_TRIP_NS);
@@ -179,8 +183,10 @@ static void crawl(const struct site *site)
     targets_finish(&simulated.targets);
 }
 
-/* No false verdict; not much longer than the site allows at best; most requests are
-   answered. */
+/*
+ * Expect no false verdict, a duration near the site's limit, and mostly delivered
+ * requests.
+ */
 static void check_site(const struct site *site, double seconds)
 {
     crawl(site);
@@ -219,13 +225,13 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         {{.rate = 20, .burst = 1, .status = 503}, 30},
         {{.rate = 5, .burst = 50, .status = 429}, 75},
         {{.rate = 20, .burst = 100, .status = 503}, 20},
-        /* What is refused counts as well. */
+        /* Refused requests use tokens, too. */
         {{.rate = 5, .burst = 5, .status = 429, .penalty = 1}, 120},
         {{.rate = 20, .burst = 5, .status = 503, .penalty = 1}, 40},
         {{.burst = 5, .window_ns = COIL_SEC(1), .status = 429}, 100},
         {{.burst = 20, .window_ns = COIL_SEC(1), .status = 503}, 40},
         {{.burst = 50, .window_ns = COIL_SEC(10), .status = 429}, 180},
-        /* It asks for too short a pause. */
+        /* Its Retry-After is too short. */
         {{.burst = 50,
           .window_ns = COIL_SEC(10),
           .status = 429,
@@ -243,7 +249,7 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         check_site(&rows[i].site, rows[i].seconds);
 }
 
-/* They are broken in the end, and the others are not held up for ever. */
+/* Such pages end as broken, and do not delay the others without end. */
 TASK_TEST(throttle_of_pages_that_are_always_refused)
 {
     static const struct {
@@ -275,8 +281,7 @@ TASK_TEST(throttle_of_pages_that_are_always_refused)
     }
 }
 
-/* The manual has these bounds: 30 s, or as often as --max-tries what Retry-After asks
-   for. */
+/* The manual has these bounds: 30 s, or --max-tries times the span of Retry-After. */
 TASK_TEST(throttle_of_hosts_that_never_stop_refusing)
 {
     static const struct {
@@ -331,8 +336,10 @@ TEST(throttle_takes_no_single_503_for_a_limit)
     CHECK(throttle_due(&throttle, 3) > 3);
 }
 
-/* A test that is refused leads to another page; three pages that fail theirs, to no
-   limit. */
+/*
+ * After a refused test another page is tested. If the tests of three pages fail, the
+ * throttle assumes that the host has no limit.
+ */
 TEST(throttle_tests_a_page_that_is_refused)
 {
     struct throttle throttle = {.rate = 0};
@@ -357,12 +364,15 @@ TEST(throttle_tests_a_page_that_is_refused)
     CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_FAILURE);
     CHECK_INT(throttle_due(&throttle, COIL_SEC(1)), COIL_SEC(1));
     refusal.is_rested = false;
-    for (int i = 0; i < 12; i++) /* nothing else comes */
+    for (int i = 0; i < 12; i++) /* the throttle hands out nothing else */
         throttle_refuse(&throttle, &refusal);
     CHECK(throttle_due(&throttle, COIL_SEC(1)) > COIL_SEC(1));
 }
 
-/* Once a test is answered the rate is the reason, and a single refusal takes no time. */
+/*
+ * A delivered test shows that the rate is the reason. A single refusal then takes no
+ * time.
+ */
 TEST(throttle_does_not_test_what_a_limit_explains)
 {
     struct throttle throttle = {.rate = 0};
@@ -380,7 +390,7 @@ TEST(throttle_does_not_test_what_a_limit_explains)
     CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_FINAL);
 }
 
-/* What was on its way when the rate was cut says nothing about the new rate. */
+/* Refusals of requests that were sent before the rate was cut do not cut it again. */
 TEST(throttle_cuts_once_for_what_is_on_its_way)
 {
     struct throttle throttle = {.rate = 0};

@@ -19,7 +19,7 @@ static void reference(struct target *target, const char *text, uint32_t line)
               0);
 }
 
-/* From the last to the first. */
+/* Print the references from the last to the first. */
 static void trace(const struct target *target)
 {
     const struct reference *at = references_of(&references, &targets, target);
@@ -51,7 +51,7 @@ TEST(references_are_kept_with_their_places)
     finish();
 }
 
-/* Three pages are searched at a time. */
+/* The links of three pages come in turns. */
 TEST(references_beyond_a_hundred_are_the_first_on_each_page)
 {
     struct target *x = get("http://a/x"), *pages[9];

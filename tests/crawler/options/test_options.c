@@ -1,6 +1,6 @@
 /*
- * test_options.c - crawler/options/options.h: what a user may write, and what is answered to what
- * he may not.
+ * test_options.c - crawler/options/options.h: valid command lines, and the messages for
+ * invalid ones.
  */
 #include "../../../crawler/options/options.h"
 #include "../../harness/harness.h"
@@ -44,7 +44,7 @@ static void finish(struct parsed *parsed)
     free(parsed->complaints);
 }
 
-/* It is refused with this sentence. */
+/* The command line must be refused with this message. */
 static void check_refused(struct parsed parsed, const char *sentence)
 {
     char whole[512];
@@ -66,7 +66,7 @@ static void write_file(const char *path, const char *text)
     CHECK_INT(fclose(file), 0);
 }
 
-/* A folder of the test's own, which is the current one until it is left. */
+/* A temporary folder, which is the working directory until leave_scratch(). */
 static char scratch[] = "/tmp/coil-options-XXXXXX";
 
 static void enter_scratch(void)
@@ -438,7 +438,7 @@ static void check_accept_of(const struct options *options, size_t at, const char
     CHECK_INT(range->first, first);
 }
 
-/* It stands before the statuses that are for it; what is for all hosts replaces the default. */
+/* The host stands before its statuses. A value for all hosts replaces the default. */
 TEST(options_accept_takes_a_host)
 {
     struct parsed p =
@@ -739,7 +739,7 @@ TEST(options_a_command_without_its_folder_is_wrong_usage)
         finish(&p);
     }
     CHECK_INT(mkdir("report", 0777), 0);
-    check_start("report", "report"); /* it is there */
+    check_start("report", "report"); /* the folder exists */
     check_start("./report", "./report");
     check_start("http://resume/", "http://resume/");
     p = PARSE("--files-from=x", "resume", "dir");
@@ -888,7 +888,7 @@ TEST(options_of_a_file_say_nothing_to_a_terminal)
     leave_scratch();
 }
 
-/* ./coil-crawl.toml may have come with a checkout whose author is not trusted. */
+/* ./coil-crawl.toml may come from a checkout whose author is not trusted. */
 TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
 {
     static const char *const refused[] = {"format = ['text:../victim']",
@@ -941,13 +941,17 @@ TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
         finish(&p);
     }
     write_file("coil-crawl.toml", "");
-    p = PARSE("-f", "text:../x", "--cache=/tmp/x", "http://h/"); /* the user's own */
+    /* the user's own options */
+    p = PARSE("-f", "text:../x", "--cache=/tmp/x", "http://h/");
     CHECK_STR(p.complaints, "");
     finish(&p);
     leave_scratch();
 }
 
-/* Names may be those of other checkers, with underscores; what may be repeated may be a list. */
+/*
+ * Names may have underscores, as other checkers write them. Repeatable options may be
+ * lists.
+ */
 TEST(options_in_a_file_may_be_lists)
 {
     struct parsed p;

@@ -1,5 +1,6 @@
 /*
- * test_toml.c - crawler/options/toml.h: what is read, and what is refused where.
+ * test_toml.c - crawler/options/toml.h: the values that are read, and the places of
+ * mistakes.
  */
 #include "../../../crawler/options/toml.h"
 #include "../../harness/harness.h"
@@ -10,8 +11,10 @@
 
 #define TOLD_BYTES 512
 
-/* "key=text;", with a letter for the kind, s, n or b; a list's elements in brackets, and a "+" before
-   those behind the first. */
+/*
+ * Record "key=text;" with a letter for the kind: s, n or b. The elements of a list are in
+ * brackets, with a "+" before each except the first.
+ */
 static int note(void *arg, const struct toml_value *value)
 {
     char *told = arg, *end = told + strlen(told);
@@ -26,7 +29,7 @@ static int note(void *arg, const struct toml_value *value)
 static int read_bytes(const char *bytes, size_t n, char told[TOLD_BYTES],
                       struct toml_mistake *mistake)
 {
-    char *text = malloc(n + 1); /* no more, for those that look for overruns */
+    char *text = malloc(n + 1); /* without a NUL, so that sanitizers find overruns */
     int rc;
 
     memcpy(text, bytes, n);

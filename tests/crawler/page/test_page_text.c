@@ -1,5 +1,6 @@
 /*
- * test_page_text.c - crawler/page/page_text.h: the text of a page, and text fragments in it.
+ * test_page_text.c - crawler/page/page_text.h: the text of a page, and text fragments in
+ * it.
  */
 #include "../../../crawler/page/page_text.h"
 #include "../../harness/harness.h"
@@ -72,7 +73,7 @@ TEST(page_text_has_what_a_directive_asks_for)
     CHECK_INT(has(page, "text=paragraph%E2%80%99s"), 1);
 }
 
-/* Browsers ignore it. */
+/* Browsers ignore a malformed directive. */
 TEST(page_text_has_all_of_a_malformed_directive)
 {
     static const char *const malformed[] = {

@@ -1,5 +1,5 @@
 /*
- * test_plain_text.c - crawler/page/plain_text.h: which part of a text is a URL.
+ * test_plain_text.c - crawler/page/plain_text.h: the URLs in a text.
  */
 #include "../../../crawler/page/plain_text.h"
 #include "../../harness/harness.h"
@@ -19,7 +19,8 @@ static int trace_link(const struct link *link, void *arg)
 static void find(const char *text)
 {
     size_t n = strlen(text);
-    char *copy = malloc(n > 0 ? n : 1); /* without a NUL behind it */
+    /* without a NUL, so that sanitizers find overruns */
+    char *copy = malloc(n > 0 ? n : 1);
 
     memcpy(copy, text, n);
     CHECK_INT(plain_text_visit(copy, n, trace_link, NULL), 0);
@@ -59,7 +60,7 @@ TEST(plain_text_without_urls)
     CHECK_TRACE("1:1 [http://a/]\n");
 }
 
-/* What is made to be slow is not: a second is for much more than this. */
+/* Texts made to be slow are parsed quickly: a second is enough for much longer ones. */
 TEST(plain_text_takes_time_in_proportion_to_it)
 {
     size_t n = 4 << 20;

@@ -25,7 +25,7 @@ static int trace_found(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Searches it whole and byte by byte. */
+/* Search the page whole and byte by byte. */
 static void check(const char *content_type, const char *html, size_t n,
                   const char *expected)
 {
@@ -59,7 +59,10 @@ TASK_TEST(search_tells_of_ids_in_the_order_of_the_page)
                  "#[one][http://h/p/q#two]#[two]#[three]");
 }
 
-/* Each base is relative to the one before. A malformed one does not count. */
+/*
+ * Each base is relative to the base of the outer document. A malformed one does not
+ * count.
+ */
 TASK_TEST(search_resolves_links_in_srcdoc_against_bases_of_their_own)
 {
     CHECK_SEARCH(
@@ -155,7 +158,7 @@ TASK_TEST(search_in_the_encoding_of_the_meta_that_counts)
     CHECK_SEARCH(NULL, "<meta charset=utf-16><a href=\xc4\x85>", AS_LATIN2);
 }
 
-/* "If charset is failure", says the standard, the search goes on behind the tag. */
+/* HTML says "if charset is failure" here: the search continues after the tag. */
 TASK_TEST(search_passes_over_a_meta_whose_label_can_be_none)
 {
     CHECK_SEARCH(NULL, "<meta charset=''><a href=\xb1>", AS_WINDOWS_1252);
@@ -186,7 +189,7 @@ TASK_TEST(search_passes_over_a_header_whose_label_can_be_none)
                  AS_LATIN2);
 }
 
-/* iconv(3) knows encodings that browsers do not, and others by fewer labels. */
+/* iconv(3) knows encodings that browsers lack, and fewer labels of the others. */
 TASK_TEST(search_knows_the_labels_that_browsers_know)
 {
     CHECK_SEARCH("text/html; charset=utf-7", "+ADw-a href=a+AD4-<a href=b>",
@@ -232,7 +235,7 @@ TASK_TEST(search_of_nothing)
     check(NULL, "x", 1, "");
 }
 
-/* <img src='http:...'><a href='/...'>, each of 100,000 bytes. */
+/* <img src='http:...'><a href='/...'>, with 100,000 bytes each. */
 TASK_TEST(search_tells_of_links_that_are_too_long)
 {
     size_t n = 200000;
@@ -249,7 +252,7 @@ TASK_TEST(search_tells_of_links_that_are_too_long)
     free(html);
 }
 
-/* What is empty in XML swallows no page, as it does in HTML. */
+/* In XML an empty element does not swallow the page, as it would in HTML. */
 TASK_TEST(search_of_xhtml)
 {
     static const char empty[] =
@@ -297,7 +300,7 @@ TASK_TEST(search_of_styles_has_queries_in_utf_8)
                  "[http://h/p/q?%C3%A9][http://h/p/q?%E9]");
 }
 
-/* As it is told of; then it is searched byte by byte as well. */
+/* Search a sitemap as it was declared, and then byte by byte. */
 static void check_sitemap(const char *content_type, bool is_named, bool else_html,
                           const char *text, size_t n, bool is_page, const char *expected)
 {
@@ -337,7 +340,7 @@ TASK_TEST(search_of_a_sitemap)
     check_sitemap("text/xml", false, false, "<svg/>", 6, false, "");
 }
 
-/* What stands in a CDATA section is text. */
+/* The content of a CDATA section is text. */
 TASK_TEST(search_of_a_feed_that_would_be_html)
 {
     static const char rss[] =
@@ -435,7 +438,7 @@ TASK_TEST(search_can_be_cancelled_among_many_links)
     coil_task_release(task);
 }
 
-/* Blocks of memory that a page made grow are given back before the next. */
+/* Memory that grew for a page is released before the next page. */
 TASK_TEST(search_keeps_no_memory_of_a_long_page)
 {
     struct links links;
@@ -455,7 +458,7 @@ static int count_found(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* libcmark-gfm calls itself for each address. */
+/* libcmark-gfm recurses once for each address. */
 TASK_TEST(search_of_markdown_needs_no_stack_of_its_task)
 {
     static const char address[] = "a@b.c ";

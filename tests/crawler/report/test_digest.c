@@ -1,5 +1,6 @@
 /*
- * test_digest.c - crawler/report/digest.h: what is kept of records, and in which order.
+ * test_digest.c - crawler/report/digest.h: the records that a digest stores, and their
+ * order.
  */
 #include "../../../crawler/report/digest.h"
 #include "../../harness/harness.h"
@@ -7,7 +8,10 @@
 
 static struct digested digested;
 
-/* "page:line:column text > target verdict", a line for each row; then all is finished. */
+/*
+ * Compare the rows, each as "page:line:column text > target verdict", and finish
+ * everything.
+ */
 static void end(const char *expected)
 {
     static char told[1 << 16];
@@ -63,7 +67,9 @@ TEST(digest_forgets_links_to_what_is_well)
     end("");
 }
 
-/* Before its verdict is told, and after that. */
+/*
+ * The first link on each page is stored, whether it comes before the verdict or after it.
+ */
 TEST(digest_keeps_the_first_link_on_each_page_beyond_a_hundred)
 {
     digested_init(&digested);
@@ -173,7 +179,7 @@ TEST(digest_tells_fragments_apart)
     end("http://h/:1:1 x#a > http://h/x fragment\n");
 }
 
-/* What only redirects lead to has no verdict. */
+/* A target to which only redirects lead has no verdict of its own. */
 TEST(digest_tells_where_a_redirect_leads_that_breaks)
 {
     digested_init(&digested);
@@ -187,7 +193,7 @@ TEST(digest_tells_where_a_redirect_leads_that_breaks)
     digested_finish(&digested);
 }
 
-/* To be updated is a link whose redirect is for good, as far as it is. */
+/* A link needs an update if its redirect is permanent, up to the last permanent one. */
 TEST(digest_leads_as_far_as_redirects_are_for_good)
 {
     static const struct {
@@ -253,8 +259,10 @@ TEST(digest_leaves_out_what_the_baseline_has)
     digested_finish(&digested);
 }
 
-/* Before the verdict and after it; what is in the baseline is told if the verdict is
-   another. */
+/*
+ * Links come before the verdict or after it. A link in the baseline is reported if its
+ * verdict has changed.
+ */
 TEST(digest_tells_links_that_the_baseline_lacks)
 {
     static const bool known[] = {true, false, true, true, false};
@@ -308,7 +316,7 @@ TEST(digest_fails_on_what_the_options_say)
     digested_finish(&digested);
 }
 
-/* Pages whose links come by turns, as of several workers. */
+/* The links of several pages come in turns, as from several workers. */
 TEST(digest_keeps_pages_apart_that_are_searched_at_a_time)
 {
     digested_init(&digested);

@@ -1,5 +1,5 @@
 /*
- * test_escape.c - crawler/report/escape.h: hostile texts are texts in each format.
+ * test_escape.c - crawler/report/escape.h: in each format a hostile text remains text.
  */
 #include "../../../crawler/report/escape.h"
 #include "../../harness/harness.h"

@@ -1,5 +1,5 @@
 /*
- * test_formats.c - the reports that are made of a digest: their bytes.
+ * test_formats.c - the bytes of the reports that are made of a digest.
  *
  * tests/crawler/test_formats.py reads them as other programs do.
  */
@@ -15,8 +15,10 @@
 
 static struct digested digested;
 
-/* One of each: a link that is broken, a fragment, a start that fails, what is blocked, and what has
-   moved. */
+/*
+ * One row of each kind: a broken link, a fragment, a start that fails, a blocked and a
+ * moved page.
+ */
 static void begin(void)
 {
     digested_init(&digested);
@@ -266,7 +268,7 @@ TEST(sarif_has_as_many_results_as_github_takes)
     digested_finish(&digested);
 }
 
-/* The longest of all that can be long. */
+/* The report with the longest possible texts. */
 TEST(markdown_is_no_longer_than_it_may_be)
 {
     const char *markdown;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What is written between begin() and check_written(). */
+/* Written between begin() and check_written(). */
 static struct out out;
 static struct record_sink sink;
 
@@ -189,7 +189,7 @@ TEST(jsonl_summary)
         "\"bytes\":12345678901,\"seconds\":0.612,\"exit\":2}\n");
 }
 
-/* Alone, and at each place among eight plain bytes. */
+/* Write the text alone, and at each position among eight plain bytes. */
 static void check_string(const char *text, const char *expected)
 {
     for (int before = 0; before < 10; before++) {
@@ -223,12 +223,15 @@ TEST(jsonl_strings_are_json_whatever_they_hold)
     check_string("\xf0\x9f\x98xy", "\\ufffdxy");
 }
 
-/* A person who reads it on a terminal is as safe as with the text report; a parser gets all of it. */
+/*
+ * JSON on a terminal must be as harmless as the text report. A parser still gets every
+ * byte.
+ */
 TEST(jsonl_strings_say_nothing_to_a_terminal)
 {
     check_string("a\xc2\x9b"
                  "2Jb",
-                 "a\\u009b2Jb"); /* CSI of C1 */
+                 "a\\u009b2Jb"); /* the C1 control character CSI */
     check_string("\xc2\x80\xc2\x9f\xc2\xa0", "\\u0080\\u009f\xc2\xa0");
     check_string("\u202egpj.exe", "\\u202egpj.exe"); /* right-to-left override */
     check_string("\u200e\u200f\u061c\u2066\u2069", "\\u200e\\u200f\\u061c\\u2066\\u2069");
@@ -237,7 +240,7 @@ TEST(jsonl_strings_say_nothing_to_a_terminal)
     check_string("\u2027\u202f\u2065\u206a", "\u2027\u202f\u2065\u206a");
 }
 
-/* Each byte alone among plain ones: nothing that must be escaped slips through. */
+/* Write each byte alone among plain ones: none that must be escaped is left out. */
 TEST(jsonl_strings_of_each_byte)
 {
     char text[2 * 16 + 1], expected[8 * 16 + 1];
@@ -280,7 +283,7 @@ TEST(jsonl_passwords_are_masked_wherever_they_stand)
                   "\"target\":\"http://you:***@h/x\",\"fragment\":null}\n");
 }
 
-/* All of it control characters: six times as long. */
+/* A text of control characters alone becomes six times as long. */
 TEST(jsonl_strings_may_be_long)
 {
     const size_t n = 70000;

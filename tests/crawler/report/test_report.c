@@ -1,5 +1,5 @@
 /*
- * test_report.c - crawler/report/report.h: the shapes of the report for people.
+ * test_report.c - crawler/report/report.h: the layouts of the report for people.
  */
 #include "../../../crawler/report/report.h"
 #include "../../harness/harness.h"
@@ -116,7 +116,7 @@ TEST(report_says_why_at_each_link_where_it_differs)
         "    4:9     q#x  no element has this id\n");
 }
 
-/* What is shortest to say: three things, not eleven. */
+/* The shortest explanation names three things instead of eleven. */
 TEST(report_takes_what_explains_the_most_first)
 {
     char path[32];
@@ -178,7 +178,7 @@ TEST(report_links_of_a_page_into_one_folder_are_one_item)
         "    500:1   other\n");
 }
 
-/* The page is missing, whatever is looked for on it. */
+/* A missing page counts once, whichever fragments the links want. */
 TEST(report_fragments_of_a_missing_page_are_one_target)
 {
     begin();
@@ -384,7 +384,7 @@ TEST(report_counts_what_the_baseline_has_and_does_not_tell_it)
         "3 pages, 1,234 links, 321 targets, 56.8 kB in 0.12 s\n");
 }
 
-/* "/b" has another verdict than in the baseline. */
+/* The verdict of "/b" differs from the baseline. */
 TEST(report_tells_links_that_the_baseline_lacks)
 {
     begin();
@@ -413,7 +413,7 @@ TEST(report_tells_when_it_cannot_be_written)
     crawled_finish(&crawled);
 }
 
-/* A page with a hundred thousand broken links, and a target with as many: both are quick. */
+/* A page with 100,000 broken links, and a target with as many. Both must be quick. */
 TEST(report_of_very_many_links)
 {
     char path[32];

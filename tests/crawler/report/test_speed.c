@@ -1,5 +1,5 @@
 /*
- * test_speed.c - crawler/report/speed.h: hosts, and spans of a crawl's time.
+ * test_speed.c - crawler/report/speed.h: how long hosts and phases of a crawl took.
  */
 #include "../../../crawler/report/speed.h"
 #include "../../harness/harness.h"

@@ -1,5 +1,6 @@
 /*
- * test_collector.c - crawler/saved/collector.h: answers from elsewhere become a crawl's file.
+ * test_collector.c - crawler/saved/collector.h: writes the results of other processes
+ * into a crawl's file.
  */
 #include "../../../crawler/saved/collector.h"
 #include "../../../crawler/saved/link_blob.h"
@@ -38,7 +39,7 @@ static struct store *open_store(enum store_mode mode)
     return store;
 }
 
-/* A crawl that is not finished has its log beside it. */
+/* An unfinished crawl has a log file beside it. */
 static void remove_folder(void)
 {
     static const char *const names[] = {"crawl.db", "crawl.db-wal", "crawl.db-shm"};
@@ -59,7 +60,7 @@ static struct collector *create_collector(struct store *store)
     return collector;
 }
 
-/* A link, as a worker writes it: the URL is written out. */
+/* Add a link as a worker writes it, with the URL in full. */
 static void add_link(struct link_blob *links, const char *url, enum url_kind kind,
                      const char *reference)
 {
@@ -100,7 +101,7 @@ static int trace_link(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Every page, with its links. */
+/* Record every page with its links. */
 static void trace_store(void)
 {
     struct store *store = open_store(STORE_READ);
@@ -157,7 +158,7 @@ TASK_TEST(collector_goes_on_where_its_file_ends)
     add_page(collector, 10, "http://h/", NULL, 0);
     CHECK_INT(collector_save(collector), 0);
     add_page(collector, 20, "http://h/lost", NULL, 0);
-    collector_destroy(collector); /* as if it were killed */
+    collector_destroy(collector); /* as if the process were killed */
     collector = create_collector(open_store(STORE_WRITE));
     CHECK_INT(collector_last(collector), 10);
     add_page(collector, 10, "http://h/old", NULL, -EBADMSG);

@@ -1,5 +1,6 @@
 /*
- * test_leb128.c - crawler/saved/leb128.h: numbers in as few bytes as they need; what ends too soon is refused.
+ * test_leb128.c - crawler/saved/leb128.h: numbers in as few bytes as possible. Truncated
+ * numbers are refused.
  */
 #include "../../../crawler/saved/leb128.h"
 #include "../../harness/harness.h"

@@ -1,6 +1,6 @@
 /*
- * test_link_blob.c - crawler/saved/link_blob.h: what is written is read as it was; what was not
- * written is refused.
+ * test_link_blob.c - crawler/saved/link_blob.h: written links are read back unchanged.
+ * Other bytes are refused.
  */
 #include "../../../crawler/saved/link_blob.h"
 #include "../../harness/harness.h"
@@ -146,7 +146,7 @@ static int ignore(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Each byte of it with each bit another, and each beginning of it. */
+/* Flip each bit of each byte, and cut the blob after each byte. */
 TEST(link_blob_that_is_damaged_is_refused_or_read)
 {
     const struct link_blob_reader silent = {url_of, ignore, NULL};
@@ -159,7 +159,8 @@ TEST(link_blob_that_is_damaged_is_refused_or_read)
             size_t n = bit < 8 ? blob.bytes.n : i;
             int rc;
 
-            copy = malloc(n > 0 ? n : 1); /* exactly so much, for ASan */
+            /* exactly as long as the data, so that ASan finds overruns */
+            copy = malloc(n > 0 ? n : 1);
             CHECK(copy != NULL);
             memcpy(copy, blob.bytes.at, n);
             if (bit < 8)

@@ -1,6 +1,6 @@
 /*
- * test_setup_text.c - crawler/saved/setup_text.h: what a crawl is begun with comes back from one text, and
- * nothing from a text that is none.
+ * test_setup_text.c - crawler/saved/setup_text.h: the setup of a crawl is restored from
+ * its text. Other texts are refused.
  */
 #include "../../../crawler/saved/setup_text.h"
 #include "../../harness/harness.h"

@@ -1,5 +1,5 @@
 /*
- * test_store.c - crawler/saved/store.h: a crawl in a file, by one process at a time.
+ * test_store.c - crawler/saved/store.h: a crawl in a file, used by one process at a time.
  */
 #include "../../../crawler/saved/store.h"
 #include "../../../crawler/saved/saved_urls.h"
@@ -53,7 +53,7 @@ static struct store *open_as(enum store_mode mode)
     return store;
 }
 
-/* `message` is what the call has set, which may be evaluated after it. */
+/* `message` is the one set by the call, whose argument may be evaluated later. */
 static void check_refused(int rc, int expected, char **message, const char *words)
 {
     CHECK_INT(rc, expected);
@@ -117,7 +117,7 @@ TEST(store_tells_what_was_written)
     CHECK_INT(page.rc, -ETIMEDOUT);
     CHECK(page.links == NULL);
     CHECK_INT(store_next_page(store, 2, &page), 3);
-    CHECK(page.links != NULL && page.links_n == 0); /* searched, and nothing found */
+    CHECK(page.links != NULL && page.links_n == 0); /* searched, without links */
     CHECK_INT(store_next_page(store, 3, &page), 0);
     store_close(store);
     remove_folder();
@@ -210,7 +210,7 @@ TEST(store_that_is_replaced_is_found_between_the_renames_too)
     store_close(store);
     snprintf(from, sizeof from, "%s/crawl.db", folder);
     snprintf(to, sizeof to, "%s/previous.db", folder);
-    CHECK_INT(rename(from, to), 0); /* and it was killed */
+    CHECK_INT(rename(from, to), 0); /* as if the process were killed */
     store = open_as(STORE_READ);
     store_close(store);
     store = open_as(STORE_WRITE);

@@ -1,5 +1,6 @@
 /*
- * test_pattern.c - crawler/scope/pattern.h: Perl's regular expressions, and mistakes in them.
+ * test_pattern.c - crawler/scope/pattern.h: Perl's regular expressions, and mistakes in
+ * them.
  */
 #include "../../../crawler/scope/pattern.h"
 #include "../../harness/harness.h"
@@ -19,7 +20,7 @@ static int matches(const char *text, const char *url)
     return rc;
 }
 
-/* What grep -P, git and nginx know. */
+/* Syntax that grep -P, git and nginx accept, too. */
 TEST(pattern_is_a_perl_regular_expression)
 {
     CHECK_INT(matches("/p\\d+$", "http://h/p12"), 1);
@@ -36,7 +37,7 @@ TEST(pattern_is_a_perl_regular_expression)
     CHECK_INT(matches("a\\|", "http://h/a|"), 1);
 }
 
-/* "" would leave out everything, and others nothing, without a word. */
+/* "" would silently exclude everything, and other patterns nothing. */
 TEST(pattern_that_matches_all_or_nothing_by_mistake_is_refused)
 {
     static const struct {
@@ -65,7 +66,7 @@ TEST(pattern_that_matches_all_or_nothing_by_mistake_is_refused)
     patterns_finish(&list);
 }
 
-/* The site chooses the URLs, so it could choose one for which a pattern takes a year. */
+/* The site chooses its URLs, so it could choose one for which a pattern takes a year. */
 TEST(pattern_gives_up_where_it_would_take_very_long)
 {
     struct pattern_list list = {NULL, 0};
@@ -83,5 +84,5 @@ TEST(pattern_gives_up_where_it_would_take_very_long)
     CHECK_INT(pattern_matches(&list, 0, "http://h/x"), 1);
     CHECK_STR(pattern_text(&list, 1), "(a+)+$");
     patterns_finish(&list);
-    CHECK_INT(matches("([a-z/]*b)*[a-z/]*c", url), 0); /* that ends in time */
+    CHECK_INT(matches("([a-z/]*b)*[a-z/]*c", url), 0); /* this one ends in time */
 }

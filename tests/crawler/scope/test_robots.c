@@ -83,7 +83,7 @@ TEST(robots_longest_match_example_of_the_rfc)
 
 TEST(robots_groups_of_one_agent_are_one_group)
 {
-    /* 2.2.1, the second example */
+    /* RFC 9309, 2.2.1, the second example */
     static const char text[] =
         "user-agent: coil-crawl\ndisallow: /foo\ndisallow: /bar\n\n"
         "user-agent: BarBot\ndisallow: /baz\n\n"
@@ -145,7 +145,7 @@ TEST(robots_empty_patterns_match_nothing)
 
 TEST(robots_wildcards)
 {
-    /* 2.2.3, and what follows from it */
+    /* RFC 9309, 2.2.3, and its consequences */
     static const struct {
         const char *pattern, *path;
         bool matches;
@@ -192,7 +192,7 @@ TEST(robots_compare_urls_in_one_spelling)
         const char *pattern, *path;
         bool matches;
     } rows[] = {
-        /* The table of 2.2.2: as written, encoded, to match. */
+        /* The table of RFC 9309, 2.2.2: as written, encoded, to match. */
         {"/foo/bar?baz=quz", "/foo/bar?baz=quz", true},
         {"/foo/bar?baz=https://foo.bar", "/foo/bar?baz=https%3A%2F%2Ffoo.bar", true},
         {"/foo/bar?baz=https%3A%2F%2Ffoo.bar", "/foo/bar?baz=https://foo.bar", true},
@@ -201,14 +201,16 @@ TEST(robots_compare_urls_in_one_spelling)
         {"/foo/bar/%e3%83%84", "/foo/bar/%E3%83%84", true},
         {"/foo/bar/%62%61%7A", "/foo/bar/baz", true},
         {"/foo/bar/baz", "/foo/bar/%62%61%7a", true},
-        /* A delimiter and its encoding are two things in a path... */
+        /* A delimiter and its encoded form differ in a path... */
         {"/a%2Fb", "/a/b", false},
         {"/a/b", "/a%2Fb", false},
         {"/a%3Fb", "/a?b", false},
         {"/a?b&c", "/a?b%26c", false},
         {"/a(b)", "/a%28b%29", true},
         {"/a%5Bb", "/a[b", true},
-        /* ... and a slash is none in a query, wherever the pattern's place is. */
+        /*
+         * ... but in a query a slash is not a delimiter, wherever it is in the pattern.
+         */
         {"/*/print", "/a?b=/print", true},
         {"/*/print", "/a?b=%2fprint", true},
         {"/*%2Fprint", "/a?b=/print", true},
@@ -341,7 +343,7 @@ TEST(robots_are_read_up_to_500_kib)
 
     CHECK(!robots_allows(robots, "/a", NULL));
     robots_destroy(robots);
-    /* A line that would be cut says something else than its author did. */
+    /* A truncated line would mean something else than its author wrote. */
     robots = parse_long("user-agent: *", "\ndisallow: /a", ROBOTS_BYTES + 1);
     CHECK(robots_allows(robots, "/", NULL));
     robots_destroy(robots);
@@ -358,7 +360,10 @@ static int64_t cpu_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* One rule of 500 KiB, and a URL as long, that a matcher which goes back tries for hours. */
+/*
+ * One rule of 500 KiB, and a URL of that length. A matcher that backtracks would take
+ * hours.
+ */
 TEST(robots_take_linear_time)
 {
     static const char head[] = "user-agent: *\ndisallow: /";

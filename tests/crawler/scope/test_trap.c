@@ -134,7 +134,7 @@ __attribute__((format(printf, 2, 3))) static void link_to(struct crawl *crawl,
     crawl->queue[crawl->count++] = url;
 }
 
-/* What no other link led to. */
+/* Return how many targets were skipped although no other link leads to them. */
 static size_t count_skipped(struct crawl *crawl)
 {
     size_t n = 0;
@@ -150,7 +150,10 @@ static size_t count_skipped(struct crawl *crawl)
     return n;
 }
 
-/* How many pages were fetched; *skipped, how many links were not followed. */
+/*
+ * Return how many pages were fetched. *skipped is the number of links that were not
+ * followed.
+ */
 static size_t crawl_site(site_function site, const char *start, size_t *skipped)
 {
     struct crawl *crawl = calloc(1, sizeof *crawl);
@@ -171,7 +174,7 @@ static size_t crawl_site(site_function site, const char *start, size_t *skipped)
     return fetched;
 }
 
-/* Months since the year 0, of which there is always one more. */
+/* Months since the year 0, without end. */
 static void calendar_in_query(struct crawl *crawl, const char *url)
 {
     unsigned year = 2026, month = 11, months;
@@ -262,8 +265,10 @@ TEST(trap_calendars_that_go_on_for_ever)
     CHECK_TRACE("");
 }
 
-/* An archive of 100 months, one links to the next, with ten posts in each; and then 20
-   months without. */
+/*
+ * An archive of 100 months with ten posts each, each month linking to the next. Then 20
+ * months without posts.
+ */
 static void blog(struct crawl *crawl, const char *url)
 {
     unsigned year = 2026, month = 11, day = 0, months;
@@ -277,7 +282,7 @@ static void blog(struct crawl *crawl, const char *url)
         link_to(crawl, "http://h/%u/%02u/%02u/post-%u-%u", year, month, 2 * i, months, i);
 }
 
-/* A thousand releases, listed in one place; each links to the one before. */
+/* A thousand releases, listed in one place. Each links to the previous one. */
 static void releases(struct crawl *crawl, const char *url)
 {
     if (strcmp(url, "http://h/releases/") != 0) {
@@ -289,8 +294,10 @@ static void releases(struct crawl *crawl, const char *url)
                 i / 28 % 12 + 1, i % 28 + 1);
 }
 
-/* Ten versions with 300 pages each, in a chain: each page links to two, and to the older
-   version. */
+/*
+ * Ten versions with 300 pages each, in a chain: each page links to two others, and to the
+ * older version.
+ */
 static void versions(struct crawl *crawl, const char *url)
 {
     unsigned year = 2026, page = 1;
@@ -351,7 +358,7 @@ TEST(trap_calendars_are_not_what_has_an_end)
     CHECK_TRACE("");
 }
 
-/* From one date to another that is farther away: in November 2026. */
+/* Steps from one date to another that is farther from November 2026. */
 TEST(trap_calendar_steps)
 {
     static const struct {
@@ -368,14 +375,14 @@ TEST(trap_calendar_steps)
         {"http://h/2016/11/", "http://h/2016/10/", true},
         {"http://h/2017/11/", "http://h/2017/10/", false}, /* not long ago */
         {"http://h/2024/11/22/", "http://h/2024/11/02/", true},
-        {"http://h/2016/11/", "http://h/2016/11/02/", false}, /* of the month */
+        {"http://h/2016/11/", "http://h/2016/11/02/", false}, /* a day of the month */
         {"http://h/2500/", "http://h/2500/11/", true},
         {"http://h/2030/01/02/", "http://h/2030/01/02/post", false},
         {"http://h/2026/11/22/news", "http://h/1969/07/20/moon", false},
         {"http://h/2040/01/02/list", "http://h/2040/01/03/list", true},
         {"http://h/cal?m=1&y=2040", "http://h/2040/feb", true},
         {"http://h/2040/01/02/", "http://h/2040/01/03/list.ics", false},
-        /* Dates in their spellings. */
+        /* Dates in their various spellings. */
         {"http://h/20401122", "http://h/20401123", true},
         {"http://h/204011", "http://h/204012", true},
         {"http://h/a-20401122T101500.ics", "http://h/a-20401123T1000.ics", true},
@@ -393,7 +400,7 @@ TEST(trap_calendar_steps)
         {"http://h/?month=-130", "http://h/?month=-131", true},
         {"http://h/?month=-3", "http://h/?month=-4", false},
         {"http://h/?month=-131", "http://h/?month=-130", false},
-        /* What is no date. */
+        /* Numbers that are not dates. */
         {"http://h/n/1400", "http://h/n/2801", false},
         {"http://h/n/2027", "http://h/n/2028", false},
         {"http://h/page/2", "http://h/page/3", false},
@@ -411,7 +418,7 @@ TEST(trap_calendar_steps)
     CHECK_TRACE("");
 }
 
-/* Every page links to two others, as in a tree: none is a date. */
+/* Every page links to two others, as in a tree. The numbers are not dates. */
 TEST(trap_numbered_pages_are_no_calendar)
 {
     for (unsigned n = 1; n < 5000; n++) {

@@ -1,6 +1,6 @@
 /*
- * test_lease.c - crawler/shared/lease.h: what workers do with a crawl that they share, in a redis-server of the
- * test's own. tests/crawler/test_scripts.py tests the scripts.
+ * test_lease.c - crawler/shared/lease.h: how workers use a shared crawl, in a
+ * redis-server of the test. tests/crawler/test_scripts.py tests the scripts.
  */
 #include "../../../crawler/shared/lease.h"
 #include "../../harness/harness.h"
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#define SPAN_NS COIL_SEC(600) /* of leases that do not expire in a test */
+#define SPAN_NS COIL_SEC(600) /* long enough that leases do not expire in a test */
 
 struct crawl {
     struct redis_process process;
@@ -65,7 +65,7 @@ static void trace_items(const struct lease *lease)
         test_trace("%s ", lease->items[i].url.url);
 }
 
-/* One item, which has brought nothing. */
+/* Complete one item, without new links. */
 static int complete(struct leases *leases, struct lease *lease, size_t i)
 {
     struct lease_result result = {lease->items[i].number, "result", 6};
@@ -147,7 +147,7 @@ IO_TEST(leases_tell_what_belongs_to_the_site_and_then_what_was_held)
     close_crawl(&crawl);
 }
 
-/* "http://a/FIRST", and so many after it. */
+/* Link to "http://a/FIRST" and the pages after it. */
 static void link_many(const struct leases *leases, struct redis_words *links, int first,
                       int count)
 {
@@ -161,7 +161,7 @@ static void link_many(const struct leases *leases, struct redis_words *links, in
 
 #define SOME 500
 
-/* All items, which have brought `links`; more come. */
+/* Complete all items, which have found `links`. More will follow. */
 static int complete_all(struct leases *leases, struct lease *lease,
                         const struct redis_words *links)
 {
@@ -318,7 +318,7 @@ static int acquire_in_vain(void *arg)
     return leases_acquire(arg, LEASE_SITE, 10, &lease, &wait_ns);
 }
 
-/* As by Ctrl-C. */
+/* As after Ctrl-C. */
 IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
 {
     struct crawl crawl;
@@ -332,7 +332,7 @@ IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
     add(&ends, "http://a/1");
     kill(crawl.process.pid, SIGSTOP);
     task = test_spawn(acquire_in_vain, &ends);
-    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* it is sent */
+    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* until it is sent */
     coil_task_cancel(task, "test");
     CHECK_INT(test_join(task), -ECANCELED);
     kill(crawl.process.pid, SIGCONT);
@@ -461,7 +461,7 @@ static int collect(void *arg, int64_t number, const void *bytes, size_t n)
     return 0;
 }
 
-/* But for what workers ask that are not told yet. */
+/* All keys are gone, except those that still inform workers of the end. */
 static void check_forgotten(struct crawl *crawl, struct leases *leases)
 {
     struct redis_words words = {.count = 0};

@@ -1,6 +1,6 @@
 /*
- * test_shared.c - crawler/shared/shared.h: frontiers of several processes, which are tasks here, that share a crawl
- * in a redis-server of the test's own.
+ * test_shared.c - crawler/shared/shared.h: the frontiers of several processes (here:
+ * tasks) share a crawl in a redis-server of the test.
  */
 #include "../../../crawler/shared/shared.h"
 #include "../../harness/harness.h"
@@ -14,7 +14,7 @@ enum { PAGES = 200, HOSTS = 7, WORKERS = 3 };
 
 static const struct leases_setup setup = {.options = "options", .split = 1};
 
-/* As much of a crawler as it takes. */
+/* The parts of a crawler that a frontier needs. */
 struct process {
     struct redis *redis;
     struct leases leases;
@@ -22,9 +22,9 @@ struct process {
     struct frontier frontier;
     struct shared shared;
     coil_task *serving, *running, *workers[WORKERS];
-    bool retries;     /* each page is asked for twice */
+    bool retries;     /* each page is requested twice */
     int asked;        /* pages */
-    int robots_asked; /* how often a robots.txt was */
+    int robots_asked; /* number of requests for a robots.txt */
 };
 
 static struct redis_process server;
@@ -144,7 +144,7 @@ static void join_workers(struct process *process, int expected)
         CHECK_INT(test_join(process->workers[i]), expected);
 }
 
-/* It ends by itself. */
+/* Wait for the process, which ends by itself. */
 static void join(struct process *process, int expected)
 {
     CHECK_INT(test_join(process->running), expected);
@@ -294,7 +294,7 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     host = frontier_host(&process.frontier, "http://host0/", FRONTIER_SITE);
     host->robots = ROBOTS_KNOWN;
     host->has_told_sitemaps = true;
-    /* None of its targets is leased: others may have the host. */
+    /* The host has no leased targets, so other processes may take it. */
     shared_bring_sitemaps(&process.shared, host, "sitemaps", 8);
     CHECK_INT(host->robots, ROBOTS_KNOWN);
     CHECK(!host->has_told_sitemaps);
@@ -306,7 +306,7 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     redis_process_stop(&server);
 }
 
-/* Somebody else sends for longer than a lease lasts. */
+/* Another task sends for longer than a lease lasts. */
 IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
 {
     struct process waits, other;
@@ -333,7 +333,7 @@ IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
     redis_process_stop(&server);
 }
 
-/* Its connection is gone before it can give anything back. */
+/* The process loses its connection before it can give anything back. */
 IO_TEST(shared_crawl_goes_on_after_a_while_without_a_process_that_is_killed)
 {
     struct process killed, stays;

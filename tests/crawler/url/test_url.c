@@ -20,7 +20,7 @@ static void check_refused(const char *base, const char *reference, int rc)
     CHECK_PTR(url, NULL);
 }
 
-/* Which bytes of a fragment are escaped does not matter. */
+/* Escaped and plain bytes of a fragment are equal. */
 static void decode_fragment(char *url)
 {
     size_t at = strcspn(url, "#");
@@ -29,7 +29,7 @@ static void decode_fragment(char *url)
     url[at] = '\0';
 }
 
-/* What url_parse() does on a short way must be what the parser does. */
+/* The fast paths of url_parse() must agree with the full parser. */
 static void check_parses_alike(const struct whatwg_url *base, const char *reference)
 {
     struct whatwg_url expected;
@@ -73,7 +73,8 @@ TEST(url_resolves_random_references_as_the_parser_does)
             for (int n = rand_r(&seed) % 7; n > 0; n--)
                 strcat(reference,
                        parts[(size_t)rand_r(&seed) % (sizeof parts / sizeof parts[0])]);
-            if (strstr(reference, ":~:") == NULL) /* a text directive, which is cut off */
+            /* url_parse() removes a text directive */
+            if (strstr(reference, ":~:") == NULL)
                 check_parses_alike(&base, reference);
         }
         whatwg_url_finish(&base);
@@ -81,7 +82,7 @@ TEST(url_resolves_random_references_as_the_parser_does)
     CHECK_TRACE("");
 }
 
-/* RFC 3986, sections 5.4.1 and 5.4.2, less "g:h", which is not http. */
+/* RFC 3986, sections 5.4.1 and 5.4.2, except "g:h", which is not http. */
 TEST(url_resolves_the_examples_of_rfc_3986)
 {
     static const char *const examples[][2] = {

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 
-/* tests/url/run has the standard's cases; here is what the header promises besides. */
+/*
+ * tests/url/run has the cases of the standard. This file tests the other promises of the
+ * header.
+ */
 
 static int parse(const char *input, const struct whatwg_url *base, struct whatwg_url *url)
 {
@@ -71,7 +74,7 @@ TEST(whatwg_url_keeps_its_base)
     CHECK_INT(parse("c", &base, &url), 0);
     CHECK_STR(url.href, "web+demo:/.//a/c");
     whatwg_url_finish(&url);
-    CHECK_INT(parse("/d", &base, &url), 0); /* "/." goes with what it was for */
+    CHECK_INT(parse("/d", &base, &url), 0); /* "/." is removed with its reason */
     CHECK_STR(url.href, "web+demo:/d");
     whatwg_url_finish(&url);
     CHECK_STR(base.href, "web+demo:/.//a/b");

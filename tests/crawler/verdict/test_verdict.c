@@ -1,5 +1,6 @@
 /*
- * test_verdict.c - crawler/verdict/verdict.h: the words are those of docs/design/checker.md.
+ * test_verdict.c - crawler/verdict/verdict.h: the words are those of
+ * docs/design/checker.md.
  */
 #include "../../../crawler/verdict/verdict.h"
 #include "../../harness/harness.h"
@@ -25,7 +26,7 @@ TEST(verdict_of_an_unknown_word_is_open)
     CHECK_INT(verdict_of_word(""), VERDICT_OPEN);
 }
 
-/* All but a status explain themselves in a sentence, without a full stop. */
+/* Except for a status, each reason has a message, without a full stop. */
 TEST(verdict_every_reason_has_a_word_and_a_sentence)
 {
     CHECK_PTR(reason_word(REASON_NONE), NULL);

@@ -1,6 +1,6 @@
 /*
- * test_watch.c - crawler/watch: the busiest hosts are named, whatever their names have in them.
- * tests/crawler/test_watch.py asks a crawl.
+ * test_watch.c - crawler/watch: the busiest hosts are shown, whatever bytes their names
+ * contain. tests/crawler/test_watch.py queries a crawl.
  */
 #include "../../../crawler/watch/pages.h"
 #include "../../harness/harness.h"
@@ -111,7 +111,7 @@ static void check_holds(void (*write)(struct text *, const struct watch_numbers 
     free(text.at);
 }
 
-/* A host may have an ampersand, and what would end a string is not taken on trust. */
+/* A host may contain an ampersand. Bytes that would end a string are escaped. */
 TASK_TEST(watch_takes_names_for_text)
 {
     open_crawler(0);

@@ -36,7 +36,7 @@ static int find_pieces(const char *text, size_t n, size_t piece, css_visit_funct
     return rc;
 }
 
-/* Whole, and in pieces that end everywhere. */
+/* Parse the text whole, and in two pieces that meet at each place. */
 static void check(const char *text, size_t n, const char *expected)
 {
     for (size_t piece = 1; piece <= 3; piece++) {

@@ -8,7 +8,7 @@
 
 struct page {
     struct html_tokenizer tokenizer;
-    const char *skipped; /* an attribute that is not wanted; NULL: none is left out */
+    const char *skipped; /* an attribute to leave out, or NULL */
     bool traces_places;
     char text[256];
     size_t text_n;
@@ -116,7 +116,7 @@ static int trace_pieces(struct page *page, const char *html, size_t n, size_t pi
     return rc;
 }
 
-/* The tokens of a page, whole and byte by byte, are these. */
+/* Compare the tokens of a page, whole and byte by byte. */
 static void check_page(const char *html, const char *expected, bool traces_places)
 {
     static const size_t pieces[] = {1 << 20, 1, 3};
@@ -330,7 +330,7 @@ TEST(html_tokenizer_begins_again)
 
 /* ---- limits ------------------------------------------------------------------------ */
 
-/* "<a b='xxx...'>" of n bytes of value; the caller frees it. */
+/* Return "<a b='xxx...'>" with a value of n bytes. The caller frees it. */
 static char *tag_with_value(size_t n)
 {
     char *html = malloc(n + 16);
@@ -440,7 +440,7 @@ static char *allocate(size_t n)
     return bytes;
 }
 
-/* One tag with n attributes, all of them wanted and each there twice. */
+/* Measure one tag with n wanted attributes, each of which occurs twice. */
 static double seconds_for_attributes(size_t n)
 {
     char *html = allocate(24 * n + 16), *at = html;
@@ -458,7 +458,10 @@ static double seconds_for_attributes(size_t n)
     return (double)(clock() - begin) / CLOCKS_PER_SEC;
 }
 
-/* A tenth of the attributes takes a tenth of the time: a hundredth, if each were compared. */
+/*
+ * A tenth of the attributes must take a tenth of the time. If each were compared with all
+ * others, it would be a hundredth.
+ */
 TEST(html_attributes_take_time_in_proportion)
 {
     double ratio = 1000;
@@ -479,7 +482,9 @@ static char *write_long_tag(char *at)
     return at + sprintf(at, ">");
 }
 
-/* 20,000 tags of nine attributes, and one of 200,000, which comes first or last. */
+/*
+ * Measure 20,000 tags with nine attributes, and one with 200,000, which is first or last.
+ */
 static double seconds_with_long_tag(bool first)
 {
     size_t tags = 20000;
@@ -498,7 +503,10 @@ static double seconds_with_long_tag(bool first)
     return (double)(clock() - begin) / CLOCKS_PER_SEC;
 }
 
-/* The same work; a thousand times as much, if the long tag's table were emptied for each. */
+/*
+ * Both orders take the same time. If the long tag's table were cleared for each tag, one
+ * would take a thousand times as long.
+ */
 TEST(html_attributes_of_a_long_tag_do_not_slow_down_those_behind_it)
 {
     double ratio = 1000;

@@ -74,7 +74,7 @@ static int trace_base(const struct link *link, void *arg)
     return 0;
 }
 
-/* The document of an iframe is on the page. */
+/* The document in srcdoc is a part of the page. */
 TEST(links_in_srcdoc)
 {
     static const char html[] =
@@ -230,7 +230,10 @@ TEST(links_in_foreign_and_broken_markup)
     CHECK_INT(find("<svg><a href=1></a></svg><table><a href=2><td><b><a href=3></i><a "
                    "href=4"),
               0);
-    /* What may not stand in a table comes before it; what never ends is dropped. */
+    /*
+     * Content that a table cannot contain moves before it. An element that never ends is
+     * dropped.
+     */
     CHECK_TRACE("[1][2][3]");
 }
 
@@ -250,7 +253,7 @@ TEST(links_visitor_can_stop)
     CHECK_INT(calls, 1);
 }
 
-/* Deeper than HTML_TREE_DEPTH, elements are taken for empty ones. */
+/* Below the depth HTML_TREE_DEPTH, elements count as empty. */
 TEST(links_survive_deep_nesting)
 {
     size_t n = 20000;
@@ -336,7 +339,7 @@ TEST(links_and_names_of_places)
     CHECK_TRACE("#[1][2]#[3&]#[4]");
 }
 
-/* They are shown, and their ids are no places of the page. */
+/* Links in shadow trees are shown, but their ids are not targets of fragments. */
 TEST(links_in_shadow_trees)
 {
     CHECK_INT(
@@ -351,7 +354,9 @@ TEST(links_in_shadow_trees)
     CHECK_TRACE("[1][2]#[i][3][4]");
 }
 
-/* Also those that coil-crawl does not know: of the page's own, and of drawings. */
+/*
+ * Links and ids count in unknown elements, too: custom elements, and those of drawings.
+ */
 TEST(links_and_names_of_places_in_any_element)
 {
     CHECK_INT(
@@ -361,7 +366,7 @@ TEST(links_and_names_of_places_in_any_element)
     CHECK_TRACE("#[1]#[2]#[3]#[4]");
 }
 
-/* A font with a color, face or size ends the drawing; an id does not. */
+/* A font element with color, face or size ends the drawing. One with an id does not. */
 TEST(links_in_a_font_within_svg_are_those_of_a_drawing)
 {
     CHECK_INT(find_with_ids("<svg><font id=1><![CDATA[><a href=no>]]>"), 0);
@@ -371,7 +376,7 @@ TEST(links_in_a_font_within_svg_are_those_of_a_drawing)
     CHECK_TRACE("[5]");
 }
 
-/* What stood in the body before it is dropped, for there is none. */
+/* A page with a frameset has no body, so earlier content is dropped. */
 TEST(links_of_a_frameset_keep_its_own)
 {
     CHECK_INT(find_with_ids("<base href=1><div id=no></div><a href=no></a><base href=no>"
@@ -429,7 +434,7 @@ static int count_link(const struct link *link, void *arg)
     return 0;
 }
 
-/* n elements open in SVG, and as many end tags of what is not open. */
+/* n open elements in SVG, and as many end tags of elements that are not open. */
 TEST(links_take_time_in_proportion_in_foreign_markup)
 {
     size_t n = 1000000, count = 0;
@@ -453,7 +458,7 @@ static int trace_style(const struct link *link, void *arg)
     return 0;
 }
 
-/* In pieces of any size. */
+/* Parse the styles in pieces of every size. */
 static void check_styles(const char *html, const char *expected)
 {
     for (size_t piece = 1; piece < 40; piece += 6) {
@@ -520,7 +525,7 @@ TEST(links_of_a_style_sheet)
     links_finish(&links);
 }
 
-/* The escapes are decoded behind the encoding. */
+/* Escapes are decoded after the encoding. */
 TEST(links_of_a_style_in_windows_1252)
 {
     const char html[] = "<style>url(\xe9\\e9 \x80)</style><p style='a:url(\xe9)'>";

@@ -141,7 +141,10 @@ TEST(markdown_ids_that_headings_name)
                 "14:1 #h1=-1\n");
 }
 
-/* On GitHub, text between dollars is a formula; prices and shell variables are not formulas. */
+/*
+ * GitHub renders text between dollars as a formula. Prices and shell variables are not
+ * formulas.
+ */
 TEST(markdown_formulas_have_no_links)
 {
     struct markdown *markdown;
@@ -164,7 +167,7 @@ TEST(markdown_formulas_have_no_links)
     markdown_destroy(markdown);
 }
 
-/* Components are raw HTML; comments, modules and expressions are left out. */
+/* Components are raw HTML. Comments, modules and expressions are left out. */
 TEST(markdown_of_mdx)
 {
     struct markdown *markdown;
@@ -297,7 +300,7 @@ static int find_id(const struct link *link, void *arg)
     return 0;
 }
 
-/* "../a.md#b" of a document: the file is there, and so is the id. */
+/* Check "../a.md#b" of a document: the file and the id must exist. */
 static int check_link(const struct link *link, void *arg)
 {
     const struct document *from = arg;
@@ -327,7 +330,7 @@ static int check_link(const struct link *link, void *arg)
     return 0;
 }
 
-/* The URL stands in the text where the link says. */
+/* The text must contain the URL at the link's place. */
 static int check_place(const struct link *link, void *arg)
 {
     const struct document *document = arg;
@@ -367,7 +370,7 @@ static int add_reference(const struct link *link, void *arg)
     return 0;
 }
 
-/* The links of what cmark-gfm itself makes of the text. */
+/* Add the links of the HTML that cmark-gfm makes of the text. */
 static void add_rendered(const char *text, size_t n, struct references *references)
 {
     static const char *const names[] = {"table", "strikethrough", "autolink",
@@ -453,7 +456,10 @@ static void check_folder(const char *path, int *count)
     closedir(folder);
 }
 
-/* This program is "tests/coil-tests" in the build's folder, which is usually in the repository. */
+/*
+ * This program is "tests/coil-tests" in the build folder, which is usually inside the
+ * repository.
+ */
 static void make_path(char *path, size_t size, const char *name)
 {
     char program[300] = "";
@@ -488,8 +494,10 @@ static int count_link(const struct link *link, void *arg)
     return 0;
 }
 
-/* Processor seconds for a text of n bytes: a piece again and again, and what stands before and
-   behind. */
+/*
+ * Return the processor seconds for a text of n bytes: `before`, a piece again and again,
+ * `behind`.
+ */
 static double seconds_for(const char *before, const char *piece, const char *behind,
                           size_t n)
 {
@@ -509,8 +517,11 @@ static double seconds_for(const char *before, const char *piece, const char *beh
            1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
 
-/* What makes readers go back. Sixteen times as much takes 16 to 70 times as long, as
-   libcmark-gfm slows down at first; with the square it would be 256 times. */
+/*
+ * Texts that make parsers backtrack. Sixteen times the text may take 16 to 70 times as
+ * long, since libcmark-gfm slows down at first. With quadratic time the factor would be
+ * 256.
+ */
 TEST(markdown_takes_linear_time)
 {
     static const struct {

@@ -35,7 +35,7 @@ void redis_process_stop(struct redis_process *process)
     CHECK_INT(rmdir(process->folder), 0);
 }
 
-/* It has ended: it could not be begun. */
+/* redis-server has ended: it could not start. */
 static void skip(struct redis_process *process, struct redis *redis)
 {
     redis_destroy(redis);

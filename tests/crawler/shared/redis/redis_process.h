@@ -1,6 +1,6 @@
 /*
- * redis_process.h - a redis-server of the test's own, on a local socket in a temporary folder; nothing of it is
- * kept. It ends with the test, even with one that is killed.
+ * redis_process.h - a redis-server for a test, on a local socket in a temporary folder,
+ * without persistence. It ends with the test, even if the test is killed.
  */
 #ifndef TESTS_REDIS_PROCESS_H
 #define TESTS_REDIS_PROCESS_H
@@ -17,7 +17,10 @@ struct redis_process {
 void redis_process_start(struct redis_process *process);
 void redis_process_stop(struct redis_process *process);
 
-/* Wait until it is there, with the scripts of a crawl; where it is not installed the test is skipped. */
+/*
+ * Wait until redis-server answers, with the scripts of a crawl. Skips the test if it is
+ * not installed.
+ */
 void redis_process_open(struct redis_process *process, int64_t timeout_ns,
                         struct redis **out);
 

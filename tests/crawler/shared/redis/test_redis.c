@@ -1,6 +1,6 @@
 /*
- * test_redis.c - crawler/shared/redis/redis.h: one connection that many tasks share, against a server that
- * answers as the test says, and against redis-server where that is installed.
+ * test_redis.c - crawler/shared/redis/redis.h: many tasks share a connection, to a server
+ * whose replies the test chooses, and to redis-server if it is installed.
  */
 #include "../../../../crawler/shared/redis/redis.h"
 #include "../../../harness/harness.h"
@@ -13,21 +13,22 @@
 
 /* ---- a server ---------------------------------------------------------------------- */
 
-/* It knows the greeting, and
+/*
+ * A server that knows the greeting, and
  *
- *     ECHO word      the word
- *     REFUSE words   an error
+ *     ECHO word      replies with the word
+ *     REFUSE words   replies with an error
  *     DROP           closes the connection
- *     HANG           no answer, and none to what follows
- *     RUBBISH        something that is no reply
- *     EVALSHA        an error: it has forgotten all scripts
- *     EVAL           the key
+ *     HANG           never replies, to this or later commands
+ *     RUBBISH        sends bytes that are not a reply
+ *     EVALSHA        replies with an error: it has forgotten all scripts
+ *     EVAL           replies with the key
  */
 struct fake {
     coil_listener *listener;
     coil_task *task;
     const char *policy, *version, *password;
-    char run; /* the run id is 40 of that letter */
+    char run; /* the run id is 40 times this letter */
     unsigned connections, commands;
 };
 
@@ -70,7 +71,7 @@ static int reply_auth(const struct fake *fake, coil_stream *stream, const char *
                       "the password");
 }
 
-/* 0 to go on. */
+/* Returns 0 to continue. */
 static int answer(struct fake *fake, coil_stream *stream, const redisReply *command)
 {
     const char *name = command->element[0]->str;
@@ -176,7 +177,7 @@ static struct redis *create(const struct fake *fake, const char *credentials,
     return redis;
 }
 
-/* One that is open, and its task. */
+/* A client with an open connection, and its task. */
 struct client {
     struct redis *redis;
     coil_task *task;
@@ -509,7 +510,7 @@ static void run_script(struct redis *redis, enum crawl_script script,
     redis_words_finish(&words);
 }
 
-/* A crawl of no page. */
+/* Run a crawl without pages. */
 static void crawl_nothing(struct redis *redis, bool is_new)
 {
     static const char *const setup[] = {"seed", "setup", "0", "0", "0", "1", NULL};

@@ -1,6 +1,6 @@
 /*
- * test_redis_script.c - crawler/shared/redis/redis_script.h: the program has each script, whole. What they do
- * tests/crawler/test_scripts.py says.
+ * test_redis_script.c - crawler/shared/redis/redis_script.h: the program contains each
+ * script completely. tests/crawler/test_scripts.py tests their effects.
  */
 #include "../../../../crawler/shared/redis/redis_script.h"
 #include "../../../harness/harness.h"
