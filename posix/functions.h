@@ -149,8 +149,9 @@
     X(sem_post)                                                                          \
     /* children.c, 0.1: such a child does not suspend the parent's task */               \
     X(vfork) X(_Fork)                                                                    \
-    /* keys.c, 0.1: for `coil_hooks_thread_keys()` */                                    \
-    X(pthread_key_create) X(pthread_key_delete)
+    /* keys.c, thread_locals.c, 0.1: for `coil_hooks_thread_keys()` and                  \
+       `coil_hooks_thread_locals()` */                                                   \
+    X(pthread_key_create) X(pthread_key_delete) X(__cxa_thread_atexit_impl)
 
 #define POSIX__FUNCTIONS(X)                                                              \
     POSIX__SUSPENDING(X) POSIX__ON_LANES(X) POSIX__AT_INTERVALS(X) POSIX__NEVER_WAITING(X)

@@ -294,6 +294,20 @@ static long wait_by_its_number(const struct posix__futex_call *call)
     }
 }
 
+/* Rust's thread::park() waits while its word is -1, which hardly any other code does. */
+static bool is_park(const struct posix__futex_call *call)
+{
+    return call->number == SYS_futex && (uint32_t)call->arguments[2] == UINT32_MAX &&
+           (call->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+}
+
+static long await_call(const struct posix__futex_call *call, const void *caller)
+{
+    if (is_park(call))
+        posix__note_park(caller);
+    return wait_by_its_number(call);
+}
+
 /* The allocator's calls and libcoil's wake only threads: its waits block, too, and waking
  * a task allocates. */
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
@@ -302,8 +316,9 @@ long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, lo
     struct posix__futex_call call = {number, {a0, a1, a2, a3, a4, a5}};
 
     if (waits_by_its_number(&call))
-        return IN_TASK() && posix__may_wait() ? wait_by_its_number(&call)
-                                              : posix__futex_pass_on(&call);
+        return IN_TASK() && posix__may_wait()
+                   ? await_call(&call, __builtin_return_address(0))
+                   : posix__futex_pass_on(&call);
     if (posix__may_block(__builtin_return_address(0)))
         return posix__futex_pass_on(&call);
     switch (number) {

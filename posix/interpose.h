@@ -102,6 +102,9 @@ int __overflow(FILE *file, int c);
 int __xpg_sigpause(int signo);
 int __sigpause(int signo_or_bits, int is_signo);
 
+/* Compilers call it for a thread-local object that has a destructor. */
+int __cxa_thread_atexit_impl(void (*destroy)(void *object), void *object, void *library);
+
 /* Declared since glibc 2.34. */
 pid_t _Fork(void);
 
@@ -128,6 +131,7 @@ void *posix__find(enum posix__function function);
 #define NEXT(name) name
 #define IN_TASK() coil_may_suspend()
 #define posix__may_block(caller) ((void)(caller), false)
+#define posix__note_park(caller) ((void)(caller))
 #else
 #define NEXT(name)                                                                       \
     ((__typeof__(&name))(LIKELY(posix__next[POSIX__##name] != NULL)                      \
@@ -144,6 +148,12 @@ extern THREAD_LOCAL bool posix__asked;
  * or the program. */
 extern uintptr_t posix__allocator, posix__allocator_bytes;
 void posix__find_allocator(void);
+
+/*
+ * A task waits in Rust's thread::park(), called from `caller`. If the task shares its
+ * thread-local variables with other tasks, report once that those must not park, too.
+ */
+void posix__note_park(const void *caller);
 
 /*
  * True for calls by libcoil itself and by the allocator. These may block, and tasks never

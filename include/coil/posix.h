@@ -58,6 +58,25 @@ COIL_API bool coil_posix_reached(int (*close_function)(int fd),
  */
 COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
 
+/*
+ * Hooks that give each task its own thread-local variables (_Thread_local, thread_local)
+ * of one library, as a thread has: with their initial values at first, and destroyed at
+ * the task's end. `address` is any function or static variable of that library. For
+ * example, Rust's thread::park() and channels need it between two tasks of one thread.
+ *
+ *     static const coil_task_hooks *hooks[2];
+ *
+ *     hooks[0] = coil_hooks_thread_locals((const void *)parse_with_rust);
+ *     coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
+ *
+ * Returns NULL if the library has no thread-local variables, or too many for
+ * COIL_HOOK_STATES_BYTES. Also NULL for the C library, for libcoil or a program with
+ * libcoil.a inside, for the library of malloc(), and after 16 libraries. Each wait of a
+ * task copies the variables. A destructor must not wait. The library must not be unloaded
+ * while a task has the hooks. Any thread.
+ */
+COIL_API const coil_task_hooks *coil_hooks_thread_locals(const void *address);
+
 /* In C and C++ the macro answers for the code that contains it. */
 #define coil_posix_active() coil_posix_reached(close, coil_may_suspend)
 

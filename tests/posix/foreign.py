@@ -131,7 +131,7 @@ def nothing(folder):
 
 SERVERS = {'libmariadb': mariadb_protocol, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
            'sqlite': nothing, 'zeromq': nothing, 'python': nothing, 'glib': nothing, 'gio': slow_http, 'libxml2': slow_http,
-           'tcl': slow_http}
+           'tcl': slow_http, 'rust': nothing}
 
 
 MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'docs' / 'manual' / 'libraries.md'

@@ -10,6 +10,7 @@
   libcoil's calls by their return address.
 - A library's malloc() that locks mutexes does not suspend tasks.
 - If a lock that libcoil-posix cannot interpose hangs the tasks, it is reported.
+- A task that waits in Rust's thread::park() by a state of its thread is reported.
 - Programs without tasks behave the same with it preloaded as without: same output, same exit.
 
 Ends with `N passed, N failed`.
@@ -97,7 +98,8 @@ def table(part='FUNCTIONS'):
 def exports(library):
     names = {line.split()[-1] for line in
              run('nm', '-D', '--defined-only', library).splitlines()}
-    wrong = names ^ (table() | {'coil_posix_active', 'coil_posix_reached', 'coil_hooks_thread_keys'})
+    wrong = names ^ (table() | {'coil_posix_active', 'coil_posix_reached', 'coil_hooks_thread_keys',
+                             'coil_hooks_thread_locals'})
     if wrong:
         raise Failure('exported or in the table, not both: ' + ' '.join(sorted(wrong)))
     if wrong := names & table('BLOCKING'):
@@ -313,6 +315,17 @@ def stall(build):
         raise Failure(said)
 
 
+def parks(build):
+    """A task that waits in thread::park() by a state of the thread is reported, once."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_outside(build, folder, 'park.c', ['-O2'], False)
+        done = subprocess.run([program], timeout=60, text=True, stderr=subprocess.PIPE)
+    if done.returncode != 0 or done.stderr.count('\n') != 1 or \
+            'thread::park() in program' not in done.stderr or \
+            'docs/manual/posix.md' not in done.stderr:
+        raise Failure(done)
+
+
 def outcome(script, folder, library):
     environment = dict(os.environ, TMP=str(folder), LC_ALL='C')
     if library is not None:
@@ -356,6 +369,7 @@ def cases(build):
     yield 'active', lambda: active(build)
     if os.access('/proc/self/syscall', os.R_OK):
         yield 'stall', lambda: stall(build)
+    yield 'parks', lambda: parks(build)
     yield 'allocators', lambda: allocators(build)
     for name, script in PROGRAMS.items():
         yield name, lambda s=script: same(s, library)

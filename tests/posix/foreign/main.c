@@ -129,7 +129,10 @@ static coil_task *start(int (*fn)(void *arg), void *arg)
     coil_spawn_opts opts = {.stack_bytes = STACK_BYTES, .hooks = hooks};
     coil_task *task = NULL;
 
-    hooks[0] = foreign.thread_keys ? coil_hooks_thread_keys() : NULL;
+    if (foreign.thread_keys)
+        hooks[0] = coil_hooks_thread_keys();
+    if (foreign.thread_locals != NULL)
+        hooks[0] = coil_hooks_thread_locals((const void *)foreign.thread_locals);
     check(coil_spawn(fn, arg, &opts, &task) == 0, "a task could not be started");
     return task;
 }

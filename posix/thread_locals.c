@@ -1,0 +1,243 @@
+/*
+ * thread_locals.c - the thread-local variables of a library for each task:
+ * coil_hooks_thread_locals().
+ *
+ * The compiler's code reads a thread-local variable at a fixed place of the thread's
+ * memory. So the hooks exchange the contents of that memory when a task is entered and
+ * left: the whole block of the library (its PT_TLS segment), which is often some hundred
+ * bytes. A new task begins with the initial values, as a thread does.
+ *
+ * Destructors of thread-local objects are registered by __cxa_thread_atexit_impl(), which
+ * C++ and Rust call. In a task with these hooks they run at the task's end.
+ */
+#include "interpose.h"
+
+#include <coil/loop.h>
+#include <coil/posix.h>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_LIBRARIES 16
+#define MOST_BYTES (COIL_HOOK_STATES_BYTES - sizeof(struct variables))
+
+struct destructor {
+    void (*destroy)(void *object);
+    void *object;
+    struct destructor *next;
+};
+
+/* The state of the hooks of a task. */
+struct variables {
+    struct destructor *destructors; /* the latest first */
+    bool begun;
+    char values[]; /* the task's while it is left, else the thread's */
+};
+
+struct library {
+    uintptr_t begin, bytes; /* where it is loaded */
+    size_t module;          /* its number among those with thread-local variables */
+    const void *initial;
+    size_t initial_bytes, size;
+    coil_task_hooks hooks;
+};
+
+/* An argument of __tls_get_addr(). */
+struct variable {
+    unsigned long module, offset;
+};
+
+void *__tls_get_addr(struct variable *variable);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct library libraries[MOST_LIBRARIES];
+static unsigned library_count;
+
+/* The states of the running task, by library. */
+static THREAD_LOCAL struct variables *entered[MOST_LIBRARIES];
+
+/* ---- finding the library ----------------------------------------------------------- */
+
+static bool contains(const struct library *library, const void *address)
+{
+    return (uintptr_t)address - library->begin < library->bytes;
+}
+
+static void add_segment(struct library *found, const struct dl_phdr_info *info,
+                        const ElfW(Phdr) * segment)
+{
+    uintptr_t end = info->dlpi_addr + segment->p_vaddr + segment->p_memsz;
+
+    if (segment->p_type == PT_LOAD && end > found->begin + found->bytes)
+        found->bytes = end - found->begin;
+    if (segment->p_type != PT_TLS)
+        return;
+    found->module = info->dlpi_tls_modid;
+    found->initial = (const void *)(info->dlpi_addr + segment->p_vaddr);
+    found->initial_bytes = segment->p_filesz;
+    found->size = segment->p_memsz;
+}
+
+/* For dl_iterate_phdr(3): fill in the library that contains the address `begin`. */
+static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+    struct library *wanted = arg, found = {.begin = UINTPTR_MAX};
+
+    (void)bytes;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+            info->dlpi_addr + info->dlpi_phdr[i].p_vaddr < found.begin)
+            found.begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        add_segment(&found, info, &info->dlpi_phdr[i]);
+    if (!contains(&found, (const void *)wanted->begin))
+        return 0;
+    *wanted = found;
+    return 1;
+}
+
+/* These libraries' variables are the thread's: coil, the C library and the allocator use
+ * them while no task, or another one, is entered. */
+static bool is_of_thread(const struct library *library)
+{
+    return contains(library, (const void *)coil_may_suspend) ||
+           contains(library, (const void *)coil_loop_current) ||
+           contains(library, (const void *)coil_hooks_thread_locals) ||
+           contains(library, (const void *)NEXT(read)) ||
+           contains(library, (const void *)posix__allocator);
+}
+
+/* ---- the hooks --------------------------------------------------------------------- */
+
+static void exchange(const struct library *library, char *values)
+{
+    char *block = __tls_get_addr(&(struct variable){.module = library->module});
+    char piece[256];
+
+    for (size_t done = 0; done < library->size; done += sizeof piece) {
+        size_t left = library->size - done, n = left < sizeof piece ? left : sizeof piece;
+
+        memcpy(piece, block + done, n);
+        memcpy(block + done, values + done, n);
+        memcpy(values + done, piece, n);
+    }
+}
+
+static void enter(void *state, void *data)
+{
+    struct variables *variables = state;
+    const struct library *library = data;
+
+    if (!variables->begun)
+        memcpy(variables->values, library->initial, library->initial_bytes);
+    variables->begun = true;
+    exchange(library, variables->values);
+    entered[library - libraries] = variables;
+}
+
+static void leave(void *state, void *data)
+{
+    struct variables *variables = state;
+    const struct library *library = data;
+
+    entered[library - libraries] = NULL;
+    exchange(library, variables->values);
+}
+
+/* A destructor may register another one. */
+static void end(void *state, void *data)
+{
+    struct variables *variables = state;
+
+    while (variables->destructors != NULL) {
+        struct destructor *d = variables->destructors;
+
+        variables->destructors = d->next;
+        d->destroy(d->object);
+        free(d);
+    }
+    leave(state, data);
+}
+
+/* `library` is any address of the library whose variable is to be destroyed. */
+INTERPOSE int __cxa_thread_atexit_impl(void (*destroy)(void *object), void *object,
+                                       void *library)
+{
+    unsigned i = 0;
+    struct destructor *d;
+
+    while (i < MOST_LIBRARIES &&
+           (entered[i] == NULL || !contains(&libraries[i], library)))
+        i++;
+    d = i < MOST_LIBRARIES ? malloc(sizeof *d) : NULL;
+    if (d == NULL)
+        return NEXT(__cxa_thread_atexit_impl)(destroy, object, library);
+    *d = (struct destructor){
+        .destroy = destroy, .object = object, .next = entered[i]->destructors};
+    entered[i]->destructors = d;
+    return 0;
+}
+
+static bool has_own_variables(const void *address)
+{
+    for (unsigned i = 0; i < MOST_LIBRARIES; i++)
+        if (entered[i] != NULL && contains(&libraries[i], address))
+            return true;
+    return false;
+}
+
+/* The state of thread::park() is a thread-local variable. */
+void posix__note_park(const void *caller)
+{
+    static _Atomic bool reported;
+    char text[600];
+    Dl_info info;
+    int n;
+
+    if (has_own_variables(caller) || atomic_exchange(&reported, true))
+        return;
+    n = snprintf(
+        text, sizeof text,
+        "coil: A task waits in thread::park() in %s. If two tasks of a thread do so, "
+        "they hang: see Rust in docs/manual/posix.md\n",
+        dladdr(caller, &info) != 0 ? basename(info.dli_fname) : "a program");
+    if (NEXT(write)(STDERR_FILENO, text, n < (int)sizeof text ? (size_t)n : 0) < 0)
+        return;
+}
+
+/* The lock is held. NULL if there is no room. */
+static struct library *add_library(const struct library *found)
+{
+    struct library *library;
+
+    for (unsigned i = 0; i < library_count; i++)
+        if (libraries[i].begin == found->begin && libraries[i].module == found->module)
+            return &libraries[i];
+    if (library_count == MOST_LIBRARIES)
+        return NULL;
+    library = &libraries[library_count++];
+    *library = *found;
+    library->hooks =
+        (coil_task_hooks){.state_bytes = sizeof(struct variables) + library->size,
+                          .enter = enter,
+                          .leave = leave,
+                          .end = end,
+                          .data = library};
+    return library;
+}
+
+const coil_task_hooks *coil_hooks_thread_locals(const void *address)
+{
+    struct library found = {.begin = (uintptr_t)address}, *library;
+
+    if (dl_iterate_phdr(find_library, &found) == 0 || found.size == 0 ||
+        found.size > MOST_BYTES || is_of_thread(&found))
+        return NULL;
+    NEXT(pthread_mutex_lock)(&lock);
+    library = add_library(&found);
+    NEXT(pthread_mutex_unlock)(&lock);
+    return library != NULL ? &library->hooks : NULL;
+}
