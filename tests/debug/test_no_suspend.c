@@ -425,3 +425,18 @@ TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
     CHECK(!may);
     CHECK(coil_may_suspend());
 }
+
+/* ---- coil's own calls -------------------------------------------------------------- */
+
+/* From base/own.h. libcoil's calls of the C library return to addresses between them. */
+extern const char coil__own_begin[], coil__own_end[];
+
+TEST(own_calls_are_those_that_return_into_libcoil)
+{
+    CHECK((uintptr_t)coil__own_begin < (uintptr_t)coil__own_end);
+    CHECK(!coil_is_own_call(coil__own_begin));
+    CHECK(coil_is_own_call(coil__own_begin + 1));
+    CHECK(coil_is_own_call(coil__own_end));
+    CHECK(!coil_is_own_call(coil__own_end + 1));
+    CHECK(!coil_is_own_call(__builtin_return_address(0)));
+}

@@ -276,6 +276,7 @@ IO_TEST(http_gets_and_keeps_the_connection)
     CHECK_INT(coil_http_version(client->response), 11);
     CHECK_STR(coil_http_url(client->response), client->url);
     CHECK_STR(coil_http_error(client->response), "");
+    CHECK_INT(coil_http_body_bytes(client->response), 5);
     CHECK(coil_http_received_bytes(client->response) > 70);
     CHECK_INT(both.server.connections, 1);
     end(&both);

@@ -437,3 +437,36 @@ IO_TEST(two_requests_in_one_turn_are_delivered_once)
     coil_listener_destroy(common.listener);
     coil_channel_release(common.channel);
 }
+
+/* ---- the state of a cancellation --------------------------------------------------- */
+
+static int ask_until_caught(void *arg)
+{
+    (void)arg;
+    CHECK(coil_cancel_held());
+    CHECK(!coil_cancel_delivered());
+    CHECK_INT(coil_cancel_refusals(), 0);
+    CHECK_INT(coil_sleep(COIL_SEC(1000)), -ECANCELED);
+    CHECK(coil_cancel_delivered());
+    CHECK_INT(coil_cancel_refusals(), 0);
+    CHECK_INT(coil_sleep(1), -ECANCELED);
+    CHECK_INT(coil_sleep(1), -ECANCELED);
+    CHECK_INT(coil_cancel_refusals(), 2);
+    coil_cancel_caught();
+    CHECK(!coil_cancel_delivered());
+    CHECK_INT(coil_cancel_refusals(), 0);
+    return coil_sleep(1);
+}
+
+TASK_TEST(cancel_delivered_and_refusals_hold_until_it_is_caught)
+{
+    coil_task *task;
+
+    CHECK(!coil_cancel_held());
+    CHECK_INT(coil_spawn(ask_until_caught, NULL, &(coil_spawn_opts){.hold_cancel = true},
+                         &task),
+              0);
+    coil_yield();
+    coil_task_cancel(task, NULL);
+    CHECK_INT(test_join(task), 0);
+}

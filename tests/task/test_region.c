@@ -153,3 +153,26 @@ TASK_TEST(regions_in_each_other_tell_the_right_ones)
         coil_task_release(task);
     }
 }
+
+/* ---- objects of bindings ----------------------------------------------------------- */
+
+TASK_TEST(region_bound_finds_the_objects_from_the_inside_out)
+{
+    coil_scope outer, without, inner;
+    int first, second;
+
+    CHECK_PTR(coil_region_bound(NULL), NULL);
+    coil_scope_enter(&outer, COIL_NEVER);
+    coil_region_bind(&first);
+    coil_scope_enter(&without, COIL_NEVER);
+    coil_scope_enter(&inner, COIL_NEVER);
+    coil_region_bind(&second);
+    CHECK_PTR(coil_region_bound(NULL), &second);
+    CHECK_PTR(coil_region_bound(&second), &first);
+    CHECK_PTR(coil_region_bound(&first), NULL);
+    coil_scope_exit(&inner, 0);
+    CHECK_PTR(coil_region_bound(NULL), &first);
+    coil_scope_exit(&without, 0);
+    coil_scope_exit(&outer, 0);
+    CHECK_PTR(coil_region_bound(NULL), NULL);
+}

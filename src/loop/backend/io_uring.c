@@ -5,9 +5,9 @@
  *   cancel ---> todo ----+-> one io_uring_enter -+--> a buffer of bytes received ahead
  *   watches --> to arm --'   a turn, in poll()   `--> a watch's callback made ready
  *
- * An operation that a task waits for is put into a queue in memory shared with the
- * kernel. The next poll submits the whole queue and fetches all completions, in one
- * system call.
+ * An operation that a task waits for goes to a queue in memory that coil shares with the
+ * kernel. The next poll submits the whole queue and fetches all completions, in one system
+ * call.
  *
  * Invariants
  * 1. An operation in the kernel is completed by the kernel's completion of it and by
@@ -17,19 +17,18 @@
  * 2. A descriptor has at most one operation per direction, as in all backends. Besides,
  *    it may have a multishot receive in the kernel (io_uring_receive.c), or one poll for
  *    each direction that is watched (io_uring_watch.c).
- * 3. All that the kernel has of a descriptor ends before the descriptor is given up:
- *    detach() and the end of a watch cancel it, and reap completions until it has ended.
- *    So no completion can be taken for one of the next descriptor with that number, and
- *    close(2) really closes.
+ * 3. Before a descriptor is released, detach() and the end of a watch cancel everything that
+ *    the kernel has of it, and reap completions until that has ended. So no completion can
+ *    be taken for one of the next descriptor with that number, and close(2) really closes.
  * 4. A completion that needs a second step (a read that found nothing; a poll that said
  *    the descriptor is ready) gets it in the same poll(). So a poll() that finds nothing
  *    means that there is nothing.
  * 5. Nothing here runs a user's code, so the table of descriptors does not move while
  *    completions are handled.
  *
- * Start reading at coil__uring_poll() and at coil__uring_submit().
+ * Start reading at coil__uring_poll() in io_uring_round.c, and at submit() below.
  */
-#include "io_uring.h"
+#include "io_uring_round.h"
 
 #include "../../base/fault.h"
 #include "../loop.h"
@@ -83,8 +82,8 @@ static void detach(struct coil__backend *backend, int fd)
     coil__descriptor_release(d);
 }
 
-/* A multishot receive may end with bytes just received, so it is asked to end and waited
- * for before the bytes are counted. */
+/* A multishot receive may end with bytes just received. So end it before counting the
+ * bytes. */
 static size_t settle(struct coil__backend *backend, int fd, int *error)
 {
     struct coil__uring *u = coil__uring_of(backend);
@@ -104,6 +103,135 @@ static size_t settle(struct coil__backend *backend, int fd, int *error)
         *error = d->end;
     return coil__uring_queued_bytes(u, d);
 }
+
+/* ---- operations -------------------------------------------------------------------- */
+
+/* May the operation be done on the descriptor? */
+static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
+{
+    if (d == NULL || d->use != COIL__ATTACHED)
+        return -EBADF;
+    return d->ops[coil__op_direction(op)] != NULL ? -EBUSY : 0;
+}
+
+static bool is_receive(const struct coil__op *op)
+{
+    return op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV ||
+           op->kind == COIL__OP_RECVMSG || op->kind == COIL__OP_READABLE;
+}
+
+static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    struct coil__descriptor *d;
+    int rc;
+
+    if (op->kind >= COIL__OP_POLL) { /* needs no attach() */
+        rc = coil__uring_need(u);
+        if (rc < 0)
+            return rc;
+        return op->kind == COIL__OP_POLL ? coil__uring_submit_poll(u, op)
+                                         : coil__uring_submit_file(u, op);
+    }
+    d = coil__descriptor_find(&u->backend.descriptors, op->fd);
+    rc = check_op(d, op);
+    if (rc < 0)
+        return rc;
+    if (is_receive(op))
+        return coil__uring_receive(u, d, op);
+    return coil__uring_submit_call(u, d, op);
+}
+
+/* Operations on files wait: the kernel performs them, or a thread does. */
+static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    struct coil__descriptor *d;
+    ssize_t result;
+
+    if (op->kind > COIL__OP_POLL)
+        return -EINPROGRESS;
+    if (op->kind == COIL__OP_POLL) {
+        result = coil__descriptor_claim_poll(&u->backend.descriptors, op, &d);
+        return result < 0 ? result : coil__op_call(op);
+    }
+    d = coil__descriptor_find(&u->backend.descriptors, op->fd);
+    result = check_op(d, op);
+    if (result == 0 && is_receive(op)) {
+        if (coil__uring_receive_is_unclear(d))
+            coil__uring_reap(u, 0);
+        return coil__uring_attempt_receive(u, d, op);
+    }
+    return result < 0 ? result : coil__descriptor_call(d, op);
+}
+
+/* ---- watches ----------------------------------------------------------------------- */
+
+/* Cancel the poll of a watch: the kernel must not keep the open file alive. */
+static void disarm(struct coil__uring *u, int fd, struct coil__descriptor *d,
+                   enum coil__direction direction)
+{
+    int failures = 0;
+
+    while ((d->armed & coil__uring_bit_of(direction)) &&
+           failures < COIL__URING_FAILURES) {
+        coil__uring_call_off_watch(u, fd, direction);
+        failures = coil__uring_await_end(u, failures);
+    }
+    d->armed &= (uint8_t)~coil__uring_bit_of(direction);
+    d->pauses &= (uint8_t)~coil__uring_bit_of(direction);
+}
+
+static int end_watch(struct coil__uring *u, int fd, struct coil__descriptor *d,
+                     enum coil__direction direction)
+{
+    disarm(u, fd, d, direction);
+    if (coil__descriptor_is_idle(d) && d->to_arm != 0)
+        coil__uring_do_not_arm(u, fd);
+    return 0;
+}
+
+/*
+ * The program closed the descriptor without removing its watches, and the number may belong
+ * to another descriptor by now. The armed polls refer to the old one. Cancel them, without
+ * making a watcher ready, and arm new ones.
+ */
+static void forget_armed(struct coil__uring *u, int fd, struct coil__descriptor *d)
+{
+    for (int i = 0; i < 2; i++) {
+        struct coil__runnable *watcher = d->watchers[i];
+
+        d->watchers[i] = NULL;
+        disarm(u, fd, d, (enum coil__direction)i);
+        d->watchers[i] = watcher;
+        if (watcher != NULL)
+            coil__uring_arm_soon(u, fd, d, (enum coil__direction)i);
+    }
+}
+
+/* The first watch is the loop's wake-up, which does not need the ring. */
+static int watch(struct coil__backend *backend, int fd, struct coil__descriptor *d,
+                 enum coil__direction direction, bool anew)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    int rc;
+
+    if (d->watchers[direction] == NULL)
+        return end_watch(u, fd, d, direction);
+    rc = u->watched ? coil__uring_need(u) : 0;
+    if (rc < 0)
+        return rc;
+    if (COIL__CALL(EBADF, fcntl(fd, F_GETFD)) < 0)
+        return -errno;
+    u->watched = true;
+    if (anew)
+        forget_armed(u, fd, d);
+    else
+        coil__uring_arm_soon(u, fd, d, direction);
+    return 0;
+}
+
+/* ---- guest mode -------------------------------------------------------------------- */
 
 /*
  * The ring's own descriptor cannot be used: with DEFER_TASKRUN it is readable while
@@ -126,6 +254,7 @@ static int pollable(struct coil__backend *backend)
     }
     coil__uring_arm_watches(u);
     coil__uring_do(u);
+    coil__uring_offer_buffers(u);
     coil__uring_enter(u, 0);
     rc = read(u->event_fd, &count, sizeof count) < 0 ? -errno
                                                      : coil__uring_renew_event_fd(u);
@@ -165,7 +294,7 @@ static int create(struct coil__backend **out)
  * stacks of tasks that will never run again: those operations end without complete(). The
  * kernel writes the result of a file operation to such a stack, even if that memory has
  * another use by then. If the kernel refuses all further calls, the end of such an
- * operation cannot be known: then the program stops.
+ * operation cannot be known. The program aborts then.
  */
 static void destroy(struct coil__backend *backend)
 {
@@ -204,10 +333,10 @@ const struct coil__backend_class coil__backend_io_uring = {
     .attach = attach,
     .detach = detach,
     .settle = settle,
-    .submit = coil__uring_submit,
-    .attempt = coil__uring_attempt,
+    .submit = submit,
+    .attempt = attempt,
     .cancel = coil__uring_cancel,
-    .watch = coil__uring_watch,
+    .watch = watch,
     .poll = coil__uring_poll,
     .pollable = pollable,
     .forked = forked,

@@ -5,7 +5,7 @@
  * Operations missing here either do not exist in io_uring, or differ from the system call
  * there; a thread of the file lane makes that system call (io/file_op.c).
  */
-#include "io_uring.h"
+#include "io_uring_entry.h"
 
 #include "../../base/fault.h"
 #include "../../kernel/linux/constants.h"

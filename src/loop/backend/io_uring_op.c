@@ -8,13 +8,13 @@
  *                                                  ^                   |
  *                                                  `--- would block ---'
  *
- * So an operation that is asked to end does end: the kernel can always cancel a poll. A
+ * So a request to end always ends the operation: the kernel can always cancel a poll. A
  * send or a receive in the kernel may be about to be retried by a worker that blocks, and
- * the request to end it would be lost. And the kernel never uses the memory of an
+ * the request to end it would be lost. Also, the kernel never uses the memory of an
  * operation on a descriptor.
  *
- * So does a COIL__OP_READABLE, whose call is poll(2): the kernel's poll may end because of
- * urgent data, which wake all who wait for input.
+ * A COIL__OP_READABLE works like that, too. Its call is poll(2), because urgent data may end
+ * the kernel's poll: they wake every wait for input.
  *
  * Each operation makes its call first, except a receive after one that took all there was
  * (io_uring_receive.c).
@@ -23,7 +23,7 @@
  * There are two causes. The poll may have ended on an event that was not asked for, as it
  * always does when the peer shuts down its sending side (POLLRDHUP). Then a multishot
  * poll replaces it (STAYS). It reports the current events once and later only changes. It
- * stays in the kernel until the call is done (DONE), or for ever if it never is. Or the
+ * stays in the kernel until the call is done (DONE). Or the
  * event asked for is reported although the call would block: an unconnected local socket
  * is writable while the queue of its receiver is full. Then, and on kernels without
  * multishot polls, a time-out replaces the poll (PAUSES), and the call is repeated after
@@ -32,10 +32,10 @@
  * ON FILES. The kernel performs these operations itself, most of them by its workers, and
  * some take long: opening a FIFO, moving bytes out of a pipe. A request to end interrupts
  * the worker, but may find none if the operation is between two steps, so it may have to
- * be repeated. Operations that were asked to end are in u->ending until they have ended;
- * after a request in vain, a time-out (REMIND) makes all of u->ending be asked again.
+ * be repeated. Operations with such a request are in u->ending until they have ended. After
+ * a request without effect, a time-out (REMIND) repeats the requests for all of u->ending.
  */
-#include "io_uring.h"
+#include "io_uring_op.h"
 
 #include "../loop.h"
 
@@ -43,7 +43,7 @@
 
 /* ---- submitting to the kernel ------------------------------------------------------ */
 
-/* False if the queue has no room. */
+/* Return false if the queue is full. */
 static bool queue_op(struct coil__uring *u, struct coil__op *op)
 {
     struct io_uring_sqe *entry = coil__uring_entry(u);
@@ -132,16 +132,16 @@ static int found_of(const struct coil__op *op, int events)
 }
 
 /* The poll or time-out has ended, but the call would block. */
-static void was_in_vain(struct coil__uring *u, struct coil__op *op, int events)
+static void poll_again(struct coil__uring *u, struct coil__op *op, int events)
 {
     uintptr_t state = coil__uring_state(op);
-    bool asked_for = (events & (int)coil__uring_poll_events(op)) != 0;
+    bool requested = (events & (int)coil__uring_poll_events(op)) != 0;
 
     if (state & COIL__URING_PAUSES)
         state += COIL__URING_PAUSED;
     else if (!(state & COIL__URING_IN_VAIN))
         state |= COIL__URING_IN_VAIN;
-    else if (asked_for || !coil__uring_has(u, COIL__URING_MULTISHOT))
+    else if (requested || !coil__uring_has(u, COIL__URING_MULTISHOT))
         state |= COIL__URING_PAUSES;
     else
         state |= COIL__URING_STAYS;
@@ -176,7 +176,7 @@ static void polled(struct coil__uring *u, struct coil__op *op, int result, bool 
     else if (done != -EINPROGRESS)
         coil__uring_finish(u, op, done);
     else if (!more)
-        was_in_vain(u, op, result);
+        poll_again(u, op, result);
 }
 
 /*
@@ -191,7 +191,7 @@ static int as_interrupted(int result)
 }
 
 /* Interrupted without a request to end. A close is not repeated: close(2). */
-static bool to_be_made_again(const struct coil__op *op, int result)
+static bool must_repeat(const struct coil__op *op, int result)
 {
     return result == -EINTR && op->kind != COIL__OP_CLOSE && !is_ending(op);
 }
@@ -204,7 +204,7 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
 
     result = as_interrupted(result);
     if (more && (is_ending(op) || (state & COIL__URING_DONE)))
-        return; /* the poll was asked to end */
+        return; /* the poll is about to end */
     if (!more)
         coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_IN_KERNEL);
     if (state & COIL__URING_DONE)
@@ -214,7 +214,7 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
     else if (op->kind == COIL__OP_POLL && !more && result >= 0 &&
              found_of(op, result) != 0)
         coil__uring_finish(u, op, found_of(op, result));
-    else if (to_be_made_again(op, result))
+    else if (must_repeat(op, result))
         coil__uring_again(u, op);
     else if (op->kind == COIL__OP_POLL)
         polled(u, op, result, more);
@@ -231,8 +231,8 @@ static ssize_t start_new(struct coil__uring *u, struct coil__descriptor *d,
     return coil__uring_start(u, op);
 }
 
-/* COIL__OP_POLL needs no attach(): it borrows a descriptor that has no other use. */
-static ssize_t submit_poll(struct coil__uring *u, struct coil__op *op)
+/* COIL__OP_POLL works without attach(): it borrows a descriptor that is not in use. */
+ssize_t coil__uring_submit_poll(struct coil__uring *u, struct coil__op *op)
 {
     struct coil__descriptor *d;
     int rc = coil__descriptor_claim_poll(&u->backend.descriptors, op, &d);
@@ -255,7 +255,7 @@ static bool would_overtake(const struct coil__uring *u, const struct coil__op *o
            (d->receiving || d->queued > 0);
 }
 
-static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
+ssize_t coil__uring_submit_file(struct coil__uring *u, struct coil__op *op)
 {
     int rc;
 
@@ -281,64 +281,9 @@ ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *
     return start_new(u, d, op);
 }
 
-/* May the operation be done on the descriptor? */
-static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
-{
-    if (d == NULL || d->use != COIL__ATTACHED)
-        return -EBADF;
-    return d->ops[coil__op_direction(op)] != NULL ? -EBUSY : 0;
-}
-
-static bool is_receive(const struct coil__op *op)
-{
-    return op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV ||
-           op->kind == COIL__OP_RECVMSG || op->kind == COIL__OP_READABLE;
-}
-
-ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
-{
-    struct coil__uring *u = coil__uring_of(backend);
-    struct coil__descriptor *d;
-    int rc;
-
-    if (op->kind >= COIL__OP_POLL) { /* needs no attach() */
-        rc = coil__uring_need(u);
-        if (rc < 0)
-            return rc;
-        return op->kind == COIL__OP_POLL ? submit_poll(u, op) : submit_file(u, op);
-    }
-    d = coil__descriptor_find(&u->backend.descriptors, op->fd);
-    rc = check_op(d, op);
-    if (rc < 0)
-        return rc;
-    if (is_receive(op))
-        return coil__uring_receive(u, d, op);
-    return coil__uring_submit_call(u, d, op);
-}
-
-/* Operations on files wait: the kernel performs them, or a thread does. */
-ssize_t coil__uring_attempt(struct coil__backend *backend, struct coil__op *op)
-{
-    struct coil__uring *u = coil__uring_of(backend);
-    struct coil__descriptor *d;
-    ssize_t result;
-
-    if (op->kind > COIL__OP_POLL)
-        return -EINPROGRESS;
-    if (op->kind == COIL__OP_POLL) {
-        result = coil__descriptor_claim_poll(&u->backend.descriptors, op, &d);
-        return result < 0 ? result : coil__op_call(op);
-    }
-    d = coil__descriptor_find(&u->backend.descriptors, op->fd);
-    result = check_op(d, op);
-    if (result == 0 && is_receive(op))
-        return coil__uring_attempt_receive(u, d, op);
-    return result < 0 ? result : coil__descriptor_call(d, op);
-}
-
 /* ---- cancel ------------------------------------------------------------------------ */
 
-static void ask_to_end(struct coil__uring *u, struct coil__op *op, uintptr_t why)
+static void request_end(struct coil__uring *u, struct coil__op *op, uintptr_t why)
 {
     uintptr_t state = coil__uring_state(op) | why;
 
@@ -353,11 +298,11 @@ static void ask_to_end(struct coil__uring *u, struct coil__op *op, uintptr_t why
 
 void coil__uring_cancel(struct coil__backend *backend, struct coil__op *op)
 {
-    ask_to_end(coil__uring_of(backend), op, COIL__URING_CANCELLED);
+    request_end(coil__uring_of(backend), op, COIL__URING_CANCELLED);
 }
 
-/* False if the queue has no room. */
-static bool ask_kernel_to_end(struct coil__uring *u, struct coil__op *op)
+/* Return false if the queue is full. */
+static bool request_end_by_kernel(struct coil__uring *u, struct coil__op *op)
 {
     struct io_uring_sqe *entry = coil__uring_entry(u);
 
@@ -369,13 +314,13 @@ static bool ask_kernel_to_end(struct coil__uring *u, struct coil__op *op)
     return true;
 }
 
-/* The next step of an operation that is in no list: end it, or submit it. False if the
- * queue has no room. */
+/* The next step of an operation that is in no list: end it, or submit it. Return
+ * false if the queue is full. */
 static bool do_next(struct coil__uring *u, struct coil__op *op)
 {
     if (is_ending(op) || (coil__uring_state(op) & COIL__URING_DONE)) {
         if (coil__uring_state(op) & COIL__URING_IN_KERNEL)
-            return ask_kernel_to_end(u, op);
+            return request_end_by_kernel(u, op);
         coil__uring_finish(u, op, -ECANCELED);
         return true;
     }
@@ -386,8 +331,8 @@ static bool do_next(struct coil__uring *u, struct coil__op *op)
     return true;
 }
 
-/* A request to end was in vain: submit a time-out, after which it is repeated. */
-static void be_reminded(struct coil__uring *u)
+/* A request to end had no effect: submit a time-out, after which it is repeated. */
+static void submit_reminder(struct coil__uring *u)
 {
     static struct __kernel_timespec a_while = {.tv_nsec = COIL_MSEC(10)};
     struct io_uring_sqe *entry = coil__uring_entry(u);
@@ -410,7 +355,7 @@ void coil__uring_do(struct coil__uring *u)
         return;
     }
     if (u->remind == COIL__URING_REMIND_WANTED)
-        be_reminded(u);
+        submit_reminder(u);
 }
 
 void coil__uring_cancelled(struct coil__uring *u, int result)
@@ -437,7 +382,7 @@ static bool end_files(struct coil__uring *u, struct coil__list *list, int fd)
             continue;
         found = true;
         if (list != &u->todo)
-            ask_to_end(u, op, COIL__URING_DETACHED);
+            request_end(u, op, COIL__URING_DETACHED);
         else
             coil__uring_set_state(op, coil__uring_state(op) | COIL__URING_DETACHED);
     }
@@ -450,7 +395,7 @@ bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__descriptor 
 
     for (int i = 0; i < 2; i++)
         if (d->ops[i] != NULL)
-            ask_to_end(u, d->ops[i], COIL__URING_DETACHED);
+            request_end(u, d->ops[i], COIL__URING_DETACHED);
     found = !coil__descriptor_is_idle(d);
     found |= end_files(u, &u->todo, fd);
     found |= end_files(u, &u->ending, fd);
@@ -458,7 +403,7 @@ bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__descriptor 
     return found;
 }
 
-static void tell_nobody(struct coil__op *op)
+static void complete_silently(struct coil__op *op)
 {
     (void)op;
 }
@@ -470,8 +415,8 @@ static bool abandon(struct coil__uring *u, struct coil__list *list)
     COIL__LIST_EACH (link, list) {
         struct coil__op *op = COIL__CONTAINER(link, struct coil__op, link);
 
-        op->complete = tell_nobody;
-        ask_to_end(u, op, COIL__URING_CANCELLED);
+        op->complete = complete_silently;
+        request_end(u, op, COIL__URING_CANCELLED);
     }
     return found;
 }
@@ -487,14 +432,14 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
 
         if (op == NULL || d->use == COIL__WATCHED)
             continue;
-        op->complete = tell_nobody;
-        ask_to_end(u, op, COIL__URING_CANCELLED);
+        op->complete = complete_silently;
+        request_end(u, op, COIL__URING_CANCELLED);
         found = true;
     }
     found |= abandon(u, &u->files);
     found |= abandon(u, &u->ending);
     COIL__LIST_EACH (link, &u->todo)
-        COIL__CONTAINER(link, struct coil__op, link)->complete = tell_nobody;
+        COIL__CONTAINER(link, struct coil__op, link)->complete = complete_silently;
     return found || !coil__list_empty(&u->todo);
 }
 

@@ -1,7 +1,7 @@
 /*
  * io_uring_opcode.h (internal) - io_uring's numbers of operations.
  *
- * The numbers are part of the kernel's stable ABI. They are written here for systems
+ * The numbers are part of the kernel's stable ABI. The numbers are here for systems
  * without the kernel's headers; a build with liburing compares them (io_uring_entry.c).
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_OPCODE_H

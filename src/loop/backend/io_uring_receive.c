@@ -15,8 +15,8 @@
  * get the next request.
  *
  * Invariants
- * 1. Bytes are taken in the order of their arrival: no read passes the queued bytes, and
- *    a plain read is submitted only while there is no multishot receive.
+ * 1. Reads take bytes in the order of their arrival. A read never passes the queued bytes,
+ *    and a plain read is submitted only without a multishot receive.
  * 2. `end` (the end of file, or an error) is taken once, after all queued bytes.
  * 3. A read that waits for a multishot receive is not in the kernel itself: if cancelled,
  *    it ends at once and has taken nothing.
@@ -31,7 +31,7 @@
  * kept. The first read of a connection is plain, since many connections have only one. A
  * connection with repeated large reads uses plain reads from then on.
  */
-#include "io_uring.h"
+#include "io_uring_receive.h"
 
 #include "../../base/fault.h"
 #include "../loop.h"
@@ -39,7 +39,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The stride is no power of two, so that the buffers do not compete for the same cache
+/* The stride is not a power of two, so that the buffers do not compete for the same cache
  * lines. */
 enum {
     BUFFERS = 512,
@@ -310,7 +310,7 @@ static bool should_arm(struct coil__uring *u, struct coil__descriptor *d,
     return is_stream(d, op->fd) && get_buffers(u) && u->buffers.free >= FREE_TO_ARM;
 }
 
-/* False if the queue has no room. */
+/* Return false if the queue is full. */
 static bool arm(struct coil__uring *u, struct coil__descriptor *d, int fd)
 {
     struct io_uring_sqe *entry = coil__uring_entry(u);
@@ -393,14 +393,17 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
     return receive_plainly(u, d, op);
 }
 
-/* A multishot receive may have got bytes that were not reaped yet. */
+/* A multishot receive may have received bytes that were not reaped yet. */
+bool coil__uring_receive_is_unclear(const struct coil__descriptor *d)
+{
+    return !has_something(d) && d->receiving;
+}
+
 ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descriptor *d,
                                     struct coil__op *op)
 {
     ssize_t result;
 
-    if (!has_something(d) && d->receiving)
-        coil__uring_reap(u, 0);
     if (has_something(d))
         return take_result(u, d, op);
     if (d->receiving)

@@ -3,10 +3,11 @@
  *
  * One system call per turn submits the queue and fetches completions. The features that
  * make it cheap came with several kernels, so the set-up flags are tried from best to
- * least. With DEFER_TASKRUN (6.1) completions are processed only when we ask for them;
- * with COOP_TASKRUN (5.19) whenever we enter the kernel; without either, at any time.
+ * least. With DEFER_TASKRUN (6.1) the kernel processes completions only when coil fetches them.
+ * With COOP_TASKRUN (5.19) it does so whenever coil enters the kernel. Without either, at
+ * any time.
  * TASKRUN_FLAG sets a flag in shared memory while completions wait to be processed, so a
- * busy loop does not enter the kernel in vain. At least 5.11 is needed, for waiting with
+ * busy loop does not enter the kernel needlessly. At least 5.11 is needed, for waiting with
  * a time-out.
  *
  * The ring is small: since Linux 6.14 its pages count against RLIMIT_MEMLOCK again, and a
@@ -14,11 +15,11 @@
  * completions that do not fit (NODROP) until there is room.
  *
  * Mapping the ring into memory costs more than setting it up. Whether the kernel lets us
- * use a ring is found out without mapping it (coil__uring_open(), by which a loop chooses
+ * use a ring is known without mapping it (coil__uring_open(), by which a loop chooses
  * its backend). The ring is mapped at its first use (coil__uring_need()). A loop that has
  * only timers and posts never maps it: see io_uring_watch.c.
  */
-#include "io_uring.h"
+#include "io_uring_ring.h"
 
 #include "../../base/fault.h"
 #include "../../kernel/linux/constants.h"
@@ -88,7 +89,7 @@ static int read_mask(unsigned *mask)
     return 0;
 }
 
-/* The operations that the kernel supports; asked once per process. */
+/* Find the operations that the kernel supports, once per process. */
 static int find_out_ops(struct coil__uring *u)
 {
     static _Atomic uint64_t found;
@@ -130,8 +131,8 @@ static const struct {
 enum { SETUPS = sizeof setups / sizeof setups[0] };
 
 /*
- * liburing maps memory by system calls of its own, which ThreadSanitizer does not see: it
- * takes the memory for its former contents, for example another thread's stack.
+ * liburing maps memory by system calls of its own, which ThreadSanitizer does not see.
+ * Without this, ThreadSanitizer would take the memory for another thread's stack.
  */
 static void tell_sanitizer(const struct io_uring *ring, unsigned entries)
 {
@@ -195,7 +196,7 @@ static void register_ring(struct coil__uring *u)
     }
 }
 
-/* Does the kernel let us enter the ring? A sandbox may allow only its set-up. */
+/* Does the kernel allow entering the ring? A sandbox may allow only its set-up. */
 static int try_to_enter(struct coil__uring *u)
 {
     struct io_uring_getevents_arg arg = {.ts = 0};
@@ -301,7 +302,7 @@ int coil__uring_open_event_fd(struct coil__uring *u)
  */
 int coil__uring_renew_event_fd(struct coil__uring *u)
 {
-    static const uint64_t once_more = 1;
+    static const uint64_t one = 1;
     int rc;
 
     io_uring_unregister_eventfd(&u->ring);
@@ -309,7 +310,75 @@ int coil__uring_renew_event_fd(struct coil__uring *u)
                                io_uring_register_eventfd(&u->ring, u->event_fd))) == 0)
         return 0;
     rc = -errno;
-    if (write(u->event_fd, &once_more, sizeof once_more) < 0)
+    if (write(u->event_fd, &one, sizeof one) < 0)
         return -errno;
     return rc;
+}
+
+/* ---- entering the kernel ----------------------------------------------------------- */
+
+static unsigned queued(const struct coil__uring *u)
+{
+    return u->ring.sq.sqe_tail - io_uring_smp_load_acquire(u->ring.sq.khead);
+}
+
+static bool has_completions(const struct coil__uring *u)
+{
+    return *u->ring.cq.khead != io_uring_smp_load_acquire(u->ring.cq.ktail);
+}
+
+/* True if entering the kernel would produce completions. */
+static bool kernel_has_more(const struct coil__uring *u)
+{
+    return (IO_URING_READ_ONCE(*u->ring.sq.kflags) &
+            (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
+}
+
+bool coil__uring_has_more(const struct coil__uring *u)
+{
+    return has_completions(u) || kernel_has_more(u);
+}
+
+int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
+{
+    bool waits = timeout_ns > 0 && !has_completions(u);
+    struct __kernel_timespec span;
+    struct io_uring_getevents_arg arg = {.ts = 0};
+    int rc;
+
+    if (!waits && queued(u) == 0 && !kernel_has_more(u))
+        return 0;
+    if (waits && timeout_ns != COIL_NEVER) {
+        span.tv_sec = timeout_ns / COIL_SEC(1);
+        span.tv_nsec = timeout_ns % COIL_SEC(1);
+        arg.ts = (uintptr_t)&span;
+    }
+    io_uring_smp_store_release(u->ring.sq.ktail, u->ring.sq.sqe_tail);
+    coil__loop_enter_kernel();
+    rc = COIL__CALL(EINTR, coil__uring_as_call(
+                               io_uring_enter2((unsigned)u->enter_fd, queued(u), waits,
+                                               IORING_ENTER_GETEVENTS | u->enter_flags,
+                                               (sigset_t *)&arg, sizeof arg)));
+    coil__loop_leave_kernel();
+    /* EAGAIN, EBUSY: no memory at the moment, or no room for completions. Both pass as
+     * the present completions are handled. */
+    if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
+        return 0;
+    return -errno;
+}
+
+struct io_uring_sqe *coil__uring_entry(struct coil__uring *u)
+{
+    struct io_uring_sq *sq = &u->ring.sq;
+    struct io_uring_sqe *entry;
+
+    if (COIL__UNLIKELY(queued(u) >= sq->ring_entries)) {
+        coil__uring_enter(u, 0);
+        if (queued(u) >= sq->ring_entries)
+            return NULL;
+    }
+    entry = &sq->sqes[sq->sqe_tail++ & sq->ring_mask];
+    memset(entry, 0, sizeof *entry);
+    entry->user_data = COIL__URING_NOTHING;
+    return entry;
 }

@@ -1,87 +1,15 @@
 /*
  * io_uring_round.c - a round: submits the queue to the kernel, handles completions.
  */
-#include "io_uring.h"
+#include "io_uring_round.h"
 
-#include "../../base/fault.h"
 #include "../loop.h"
-
-#include <string.h>
 
 #define MANY_WAITS 8 /* waits after which a loop gets its ring mapped */
 
-/* ---- the queues -------------------------------------------------------------------- */
-
-static unsigned queued(const struct coil__uring *u)
-{
-    return u->ring.sq.sqe_tail - io_uring_smp_load_acquire(u->ring.sq.khead);
-}
-
-static bool has_completions(const struct coil__uring *u)
-{
-    return *u->ring.cq.khead != io_uring_smp_load_acquire(u->ring.cq.ktail);
-}
-
-/* True if entering the kernel would produce completions. */
-static bool kernel_has_more(const struct coil__uring *u)
-{
-    return (IO_URING_READ_ONCE(*u->ring.sq.kflags) &
-            (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
-}
-
-bool coil__uring_has_more(const struct coil__uring *u)
-{
-    return has_completions(u) || kernel_has_more(u);
-}
-
-int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
-{
-    bool waits = timeout_ns > 0 && !has_completions(u);
-    struct __kernel_timespec span;
-    struct io_uring_getevents_arg arg = {.ts = 0};
-    int rc;
-
-    if (!waits && queued(u) == 0 && !kernel_has_more(u))
-        return 0;
-    if (waits && timeout_ns != COIL_NEVER) {
-        span.tv_sec = timeout_ns / COIL_SEC(1);
-        span.tv_nsec = timeout_ns % COIL_SEC(1);
-        arg.ts = (uintptr_t)&span;
-    }
-    io_uring_smp_store_release(u->ring.sq.ktail, u->ring.sq.sqe_tail);
-    coil__uring_offer_buffers(u);
-    coil__loop_enter_kernel();
-    rc = COIL__CALL(EINTR, coil__uring_as_call(
-                               io_uring_enter2((unsigned)u->enter_fd, queued(u), waits,
-                                               IORING_ENTER_GETEVENTS | u->enter_flags,
-                                               (sigset_t *)&arg, sizeof arg)));
-    coil__loop_leave_kernel();
-    /* EAGAIN, EBUSY: no memory at the moment, or no room for completions. Both pass as
-     * the present completions are handled. */
-    if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
-        return 0;
-    return -errno;
-}
-
-struct io_uring_sqe *coil__uring_entry(struct coil__uring *u)
-{
-    struct io_uring_sq *sq = &u->ring.sq;
-    struct io_uring_sqe *entry;
-
-    if (COIL__UNLIKELY(queued(u) >= sq->ring_entries)) {
-        coil__uring_enter(u, 0);
-        if (queued(u) >= sq->ring_entries)
-            return NULL;
-    }
-    entry = &sq->sqes[sq->sqe_tail++ & sq->ring_mask];
-    memset(entry, 0, sizeof *entry);
-    entry->user_data = COIL__URING_NOTHING;
-    return entry;
-}
-
 /* ---- completions ------------------------------------------------------------------- */
 
-static void deal_with(struct coil__uring *u, const struct io_uring_cqe *cqe)
+static void handle(struct coil__uring *u, const struct io_uring_cqe *cqe)
 {
     int fd = (int)(cqe->user_data >> 3);
 
@@ -180,6 +108,7 @@ int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
     if (COIL__UNLIKELY(u->dead < 0))
         return u->dead;
     coil__uring_do(u);
+    coil__uring_offer_buffers(u);
     rc = coil__uring_enter(u, timeout_ns);
     head = *cq->khead;
     n = io_uring_smp_load_acquire(cq->ktail) - head;
@@ -189,14 +118,14 @@ int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
         if (ahead > 0)
             prefetch(u, n, i, ahead);
         if (i - 3 * ahead < n)
-            deal_with(u, completion(cq, head + i - 3 * ahead));
+            handle(u, completion(cq, head + i - 3 * ahead));
     }
     io_uring_smp_store_release(cq->khead, head + n);
     return rc;
 }
 
-/* The caller repeats its requests to end after each wait: a request may be in vain if its
- * operation was between two steps. */
+/* The caller repeats its requests after each wait. A request has no effect if its operation
+ * was between two steps. */
 int coil__uring_await_end(struct coil__uring *u, int failures)
 {
     int rc = coil__uring_reap(u, COIL_MSEC(10));
@@ -209,11 +138,11 @@ int coil__uring_await_end(struct coil__uring *u, int failures)
 }
 
 /*
- * A loop that waits again and again gets its ring mapped after all, if that works:
- * ppoll(2) wakes it 50 us late (PR_SET_TIMERSLACK in prctl(2)), the ring only if the loop
- * wants to be (coil_loop_opts.timer_slack_ns).
+ * Map the ring of a loop that waits again and again, if that works. ppoll(2) wakes the loop
+ * 50 us late (PR_SET_TIMERSLACK in prctl(2)). The ring is late only by what
+ * coil_loop_opts.timer_slack_ns allows.
  */
-static bool has_come_to_stay(struct coil__uring *u, int64_t timeout_ns)
+static bool maps_ring_now(struct coil__uring *u, int64_t timeout_ns)
 {
     if (timeout_ns == 0 || ++u->waits_alone < MANY_WAITS)
         return false;
@@ -226,7 +155,7 @@ int coil__uring_poll(struct coil__backend *backend, int64_t timeout_ns)
     struct coil__uring *u = coil__uring_of(backend);
     int rc;
 
-    if (COIL__UNLIKELY(!u->mapped) && !has_come_to_stay(u, timeout_ns))
+    if (COIL__UNLIKELY(!u->mapped) && !maps_ring_now(u, timeout_ns))
         return coil__uring_poll_alone(u, timeout_ns);
     if (u->first_to_arm >= 0)
         coil__uring_arm_watches(u);

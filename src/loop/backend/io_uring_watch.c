@@ -6,69 +6,62 @@
  * the queue and no system call of its own.
  *
  * If a watched descriptor is closed without removing the watch, its poll stays until an
- * event on the open file, which the kernel keeps alive; or the poll fails with EBADF when
- * it is armed next. Then its watcher is made ready once, and no more.
+ * event on the open file, which the kernel keeps alive. If the poll fails with EBADF when it
+ * is armed next, its watcher is made ready once, and no more.
  *
  * A poll also ends, unasked, when the peer shuts down its sending side (POLLRDHUP). A
- * writer without room is not called for that, and its next poll would end at once again.
+ * writer without room gets no call for that, and its next poll would end at once again.
  * So a time-out comes between: first of 1 ms, later of up to 16 ms.
  *
- * The first watch is that of the loop's own wake-up, and many loops have no other: they
- * have timers, and posts from other threads. For that watch alone the ring need not be
+ * The first watch is that of the loop's own wake-up. Many loops have only this one, since
+ * they use timers, and posts from other threads. For that watch alone the ring need not be
  * mapped, which is most of the cost of creating a loop: ppoll(2) waits for it until the
  * ring is needed.
  */
-#include "io_uring.h"
+#include "io_uring_watch.h"
 
 #include "../../base/fault.h"
 #include "../loop.h"
 #include "readiness.h"
 
-#include <fcntl.h>
 #include <poll.h>
 
 enum { CAN_WRITE = POLLOUT | POLLHUP | POLLERR };
-
-static unsigned bit_of(enum coil__direction direction)
-{
-    return 1u << direction;
-}
 
 static enum coil__uring_tag tag_of(enum coil__direction direction)
 {
     return direction == COIL__IN ? COIL__URING_WATCH_IN : COIL__URING_WATCH_OUT;
 }
 
-/* Arm the watch in the next poll(). */
-static void arm_soon(struct coil__uring *u, int fd, struct coil__descriptor *d,
-                     enum coil__direction direction)
+void coil__uring_arm_soon(struct coil__uring *u, int fd, struct coil__descriptor *d,
+                          enum coil__direction direction)
 {
     if (d->to_arm == 0) {
         d->next_to_arm = u->first_to_arm;
         u->first_to_arm = fd;
     }
-    d->to_arm |= (uint8_t)bit_of(direction);
+    d->to_arm |= (uint8_t)coil__uring_bit_of(direction);
 }
 
-/* False if the queue has no room: then the watch remains to be armed. */
+/* Return false if the queue is full: the watch must be armed later. */
 static bool arm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                 enum coil__direction direction)
 {
     struct io_uring_sqe *entry;
 
-    if (!(d->to_arm & bit_of(direction)) || d->watchers[direction] == NULL)
+    if (!(d->to_arm & coil__uring_bit_of(direction)) || d->watchers[direction] == NULL)
         return true;
     entry = coil__uring_entry(u);
     if (entry == NULL)
         return false;
-    if (d->pauses & bit_of(direction))
+    if (d->pauses & coil__uring_bit_of(direction))
         coil__uring_prepare_pause(entry, d->pause_count[direction]);
     else
         io_uring_prep_poll_add(entry, fd,
                                direction == COIL__IN ? POLLIN | POLLPRI : POLLOUT);
     entry->user_data = coil__uring_data(fd, tag_of(direction));
-    d->armed |= (uint8_t)bit_of(direction);
-    d->to_arm &= (uint8_t)~bit_of(direction);
+    d->armed |= (uint8_t)coil__uring_bit_of(direction);
+    d->to_arm &= (uint8_t)~coil__uring_bit_of(direction);
     return true;
 }
 
@@ -90,26 +83,26 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
                          int result)
 {
     struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, fd);
-    bool paused = (d->pauses & bit_of(direction)) != 0;
+    bool paused = (d->pauses & coil__uring_bit_of(direction)) != 0;
 
-    d->armed &= (uint8_t)~bit_of(direction);
-    d->pauses &= (uint8_t)~bit_of(direction);
+    d->armed &= (uint8_t)~coil__uring_bit_of(direction);
+    d->pauses &= (uint8_t)~coil__uring_bit_of(direction);
     if (d->watchers[direction] == NULL)
         return;
     if (paused) {
         d->pause_count[direction] += d->pause_count[direction] < UINT8_MAX;
     } else if (direction == COIL__OUT && result >= 0 && (result & CAN_WRITE) == 0) {
-        d->pauses |= (uint8_t)bit_of(direction);
+        d->pauses |= (uint8_t)coil__uring_bit_of(direction);
     } else {
         d->pause_count[direction] = 0;
         coil__watch_found(d->watchers[direction]);
     }
     if (result >= 0 || (paused && result == -ETIME))
-        arm_soon(u, fd, d, direction);
+        coil__uring_arm_soon(u, fd, d, direction);
 }
 
 /* The watch that ppoll(2) waited for is ready. If its descriptor was closed, its watcher
- * is made ready this once only. */
+ * is made ready only this time. */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {
     struct coil__descriptor *d =
@@ -141,24 +134,7 @@ int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns)
     return 0;
 }
 
-/* Cancel the poll of a watch: the kernel must not keep the open file alive. */
-static void disarm(struct coil__uring *u, int fd, struct coil__descriptor *d,
-                   enum coil__direction direction)
-{
-    int failures = 0;
-
-    while ((d->armed & bit_of(direction)) && failures < COIL__URING_FAILURES) {
-        struct io_uring_sqe *entry = coil__uring_entry(u);
-
-        if (entry != NULL) /* a poll or a time-out */
-            io_uring_prep_cancel64(entry, coil__uring_data(fd, tag_of(direction)), 0);
-        failures = coil__uring_await_end(u, failures);
-    }
-    d->armed &= (uint8_t)~bit_of(direction);
-    d->pauses &= (uint8_t)~bit_of(direction);
-}
-
-static void remove_from_list(struct coil__uring *u, int fd)
+void coil__uring_do_not_arm(struct coil__uring *u, int fd)
 {
     int *place = &u->first_to_arm;
 
@@ -168,51 +144,11 @@ static void remove_from_list(struct coil__uring *u, int fd)
         *place = coil__descriptor_find(&u->backend.descriptors, fd)->next_to_arm;
 }
 
-static int end_watch(struct coil__uring *u, int fd, struct coil__descriptor *d,
-                     enum coil__direction direction)
+void coil__uring_call_off_watch(struct coil__uring *u, int fd,
+                                enum coil__direction direction)
 {
-    disarm(u, fd, d, direction);
-    if (coil__descriptor_is_idle(d) && d->to_arm != 0)
-        remove_from_list(u, fd);
-    return 0;
-}
+    struct io_uring_sqe *entry = coil__uring_entry(u);
 
-/*
- * The number may belong to another descriptor by now, whose owner forgot to remove the
- * watches before closing: the armed polls are of the old one. Cancel them, without making
- * a watcher ready, and arm new ones.
- */
-static void forget_armed(struct coil__uring *u, int fd, struct coil__descriptor *d)
-{
-    for (int i = 0; i < 2; i++) {
-        struct coil__runnable *watcher = d->watchers[i];
-
-        d->watchers[i] = NULL;
-        disarm(u, fd, d, (enum coil__direction)i);
-        d->watchers[i] = watcher;
-        if (watcher != NULL)
-            arm_soon(u, fd, d, (enum coil__direction)i);
-    }
-}
-
-/* The first watch is the loop's wake-up, which does not need the ring. */
-int coil__uring_watch(struct coil__backend *backend, int fd, struct coil__descriptor *d,
-                      enum coil__direction direction, bool anew)
-{
-    struct coil__uring *u = coil__uring_of(backend);
-    int rc;
-
-    if (d->watchers[direction] == NULL)
-        return end_watch(u, fd, d, direction);
-    rc = u->watched ? coil__uring_need(u) : 0;
-    if (rc < 0)
-        return rc;
-    if (COIL__CALL(EBADF, fcntl(fd, F_GETFD)) < 0)
-        return -errno;
-    u->watched = true;
-    if (anew)
-        forget_armed(u, fd, d);
-    else
-        arm_soon(u, fd, d, direction);
-    return 0;
+    if (entry != NULL) /* a poll or a time-out */
+        io_uring_prep_cancel64(entry, coil__uring_data(fd, tag_of(direction)), 0);
 }

@@ -1,0 +1,44 @@
+/*
+ * io_uring_receive.h (internal) - receives, by multishot receives that run ahead of reads.
+ */
+#ifndef COIL_LOOP_BACKEND_IO_URING_RECEIVE_H
+#define COIL_LOOP_BACKEND_IO_URING_RECEIVE_H
+
+#include "io_uring_op.h"
+
+/* Perform COIL__OP_READ, RECV, RECVMSG or READABLE: from bytes received ahead, by a
+ * multishot receive, or by a call. */
+ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
+                            struct coil__op *op);
+
+/* Could a completion that was not reaped yet change the result of a receive? */
+bool coil__uring_receive_is_unclear(const struct coil__descriptor *d);
+
+/* The same for a task that must not wait: -EINPROGRESS, and it is not started. */
+ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descriptor *d,
+                                    struct coil__op *op);
+
+/* Handle a completion of a descriptor's multishot receive. */
+void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags);
+
+/* From now on, begin no multishot receive for the descriptor. */
+void coil__uring_receive_plainly(struct coil__descriptor *d);
+
+/* Handle the completion of the request to end a multishot receive. */
+void coil__uring_called_off(struct coil__uring *u, int fd, int result);
+
+/* Ask the descriptor's multishot receive to end, if it has one. */
+void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor *d);
+
+size_t coil__uring_queued_bytes(const struct coil__uring *u,
+                                const struct coil__descriptor *d);
+
+/* Drop the bytes received ahead. */
+void coil__uring_drop_queued(struct coil__uring *u, struct coil__descriptor *d);
+
+/* Offer the kernel buffers that were given back. */
+void coil__uring_offer_buffers(struct coil__uring *u);
+
+void coil__uring_free_buffers(struct coil__uring *u);
+
+#endif
