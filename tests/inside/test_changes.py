@@ -84,7 +84,8 @@ def test_09_a_callback_in_the_middle_of_the_setter():
 
 
 def test_09_timers_in_the_order_of_their_making():
-    with changed("09_future_task", ("at > 0 && list[at - 1]->when > handle.when", "false")) as program:
+    with changed("09_future_task",
+                 ("at > 0 && list[at - 1]->when > handle.when", "false")) as program:
         lines = lines_of(program)
     assert (lines.index("  the later timer")
             < lines.index("  the earlier timer, though it was asked for later")), lines

@@ -132,7 +132,8 @@ def test_07_toy_select_reads_while_others_sleep():
     waits = [line for line in lines if line.startswith("  ")]
     equal(lines[at:at + len(waits)], waits)
     for line in waits[:-2]:  # a reader that has ended is not in the list
-        progress = int(matches(r"  AsyncRead\(file=\d+, amount=(?:32768|4096), progress=(\d+)\)", line)[1])
+        progress = int(matches(r"  AsyncRead\(file=\d+, amount=(?:32768|4096), progress=(\d+)\)",
+                               line)[1])
         assert progress < 32768, line
     progress = int(matches(r"  AsyncRecv\(file=3, amount=32768, progress=(\d+)\)", waits[-2])[1])
     equal((progress % 2048, progress < 32768), (0, True))
@@ -328,8 +329,8 @@ def test_crawl_5_is_the_chapters_last_with_its_report():
         "/nowhere error redirect without a Location", "/text 200 text/plain utf-8 14",
         lines[20], lines[21]])
     matches(r"/cut error \S.*", lines[4])
-    matches(r"Finished 19 urls in \d+\.\d{3} secs \(max_tasks=10\) \(\d+\.\d{3} urls/sec/task\)",
-            lines[20])
+    matches(r"Finished 19 urls in \d+\.\d{3} secs \(max_tasks=10\) "
+            r"\(\d+\.\d{3} urls/sec/task\)", lines[20])
     equal(lines[-2:], ["Todo: 0", "Done: 19"])
     contains(lines, "        13 redirect")
     equal(err, "redirect limit reached for /hop11\n")

@@ -54,7 +54,7 @@ def frames_of(version, opcodes, **expected):
     code, rest = done.stdout.split("\n", 1)
     equal(code, "dis(foo): " + opcodes)
     equal(rest, COMMON.format(**expected))
-    chapter = (SOURCES.parents[1] / "docs/tutorial/02-stopping-halfway.md").read_text(encoding="utf-8")
+    chapter = (SOURCES.parents[1] / "docs/tutorial/02-stopping-halfway.md").read_text()
     numbers = [text.split(" at ")[1] for text in expected.values()]
     created, size = numbers[0].split(", of ")
     contains(chapter, f"| {version} | {created} | {numbers[1]} | {numbers[2]} | {numbers[3]} | "

@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-ROWS = [*map(str, range(1, 110)), *(f"A{number}" for number in range(1, 11))]
+ROWS = [*map(str, range(1, 110)), *(f"A{number}" for number in range(1, 11)),
+        *(f"N{number}" for number in range(1, 41))]
 PROGRAMS = {"examples/inside": "tests/inside/test_inside.py",
             "examples/inside/crawl": "tests/inside/test_inside.py",
             "examples": "tests/crawler/test_examples.py"}
@@ -51,7 +52,7 @@ def wrong_with_file(path, marker, heading, test):
         return "has no such marker"
     if heading and not re.search(rf"^#+ {re.escape(heading)}$", text_of(path), re.M):
         return "has no such heading"
-    if test and not re.search(rf"^def {test}\(", text_of(path), re.M):
+    if test and not re.search(rf"^ *def {test}\(", text_of(path), re.M):
         return "has no such test"
     if test and path.name not in text_of(path.parent / "run"):
         return "no script runs it"
@@ -87,6 +88,10 @@ def main(build):
         if row not in numbers:
             failed += 1
             print(f"docs/seeds.md: row {row} is missing")
+    lines = [line for line in text_of(TOP / "docs/seeds.md").splitlines() if line.startswith("| ")]
+    for line in {line for line in lines if lines.count(line) > 1} - {"| row | what | from | shown by |"}:
+        failed += 1
+        print(f"docs/seeds.md: twice: {line}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

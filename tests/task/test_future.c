@@ -291,7 +291,8 @@ TASK_TEST(future_set_by_another_thread_stops_the_program)
     coil_future *f;
 
     coil_future_create(&f);
-    test_dies(set_from_another_thread, f, "by a thread that is not its loop's");
+    test_dies(set_from_another_thread, f,
+              "coil_future_set: it was called by a thread that is not its loop's");
     coil_future_release(f);
 }
 

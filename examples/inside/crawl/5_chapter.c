@@ -25,7 +25,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The chapter's queue entry (url, redirects left), and FetchStatistic of its repository. */
+/* The chapter's entry in the queue, and the FetchStatistic of its repository. */
 struct page {
     char *url;
     int redirects_left;

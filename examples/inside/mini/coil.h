@@ -2,16 +2,16 @@
  * mini/coil.h - coil in one header, to be read from top to bottom.
  *
  * A task is a function with a stack of its own. When it must wait, it enters a queue and
- * switches to the loop, which switches to the first task that is ready. Programs that need
- * no more compile on it unchanged: cc -I examples/inside/mini examples/hello.c
+ * switches to the loop, which switches to the first task that is ready. Programs that
+ * need no more compile on it unchanged: cc -I examples/inside/mini examples/hello.c
  *
  *     yield -> ready                         wait for bytes -> polled, woken by epoll
- *     sleep -> sleepers, woken by the clock  await a task -> its waiters, woken by its end
+ *     sleep -> sleepers, woken by the clock  await a task -> its waiters, until its end
  *     exit a group -> its exit, woken by the last child
  *
  * coil_task_cancel() wakes a task from any queue; after that every wait fails. Left out:
- * futures, scopes, shields, locks, streams, files, generators, contexts, threads, io_uring,
- * guard pages, an errno for each task, reports, checks, two tasks on one descriptor.
+ * futures, scopes, shields, locks, streams, files, generators, contexts, threads, guard
+ * pages, an errno for each task, reports, checks, two tasks on one descriptor.
  */
 #pragma once
 
@@ -89,7 +89,7 @@ static void coil__leave(coil_task *task)
     task->queue = NULL;
 }
 
-/* Queues are sorted by `until`. If it is 0 for all tasks, they are first in, first out. */
+/* Queues are sorted by `until`. If it is 0 for all tasks, they are FIFO. */
 static void coil__enter(coil_task *task, struct coil__queue *queue, int64_t until)
 {
     coil_task *before = TAILQ_LAST(queue, coil__queue);
