@@ -1,6 +1,6 @@
 /*
- * option_printer.c - the table of options for readers: the help, the manual's table, the
- * manual page, and the completions of shells.
+ * option_printer.c - print the table of options: help, the manual's reference, the manual
+ * page, and shell completions.
  */
 #include "option_row.h"
 
@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* Where words begin in the help, and where a line ends. */
+/* Columns in the help: where descriptions begin, and where lines end. */
 #define WORDS_AT 28
 #define WIDTH 80
 
-/* Of a line in the manual's source, with some room for what is escaped. */
+/* The width of lines in the manual page's source, with room for escapes. */
 #define ROFF_WIDTH 68
 
 static const char summary[] =
@@ -36,8 +36,10 @@ static const struct {
 
 /* ---- the help ---------------------------------------------------------------------- */
 
-/* `text` from `column` on, broken at spaces, further lines at `indent`; with the end of the
-   line. */
+/*
+ * Print `text`, starting at `column`, and break it at spaces. Further lines begin at
+ * `indent`. Ends the last line.
+ */
 static void print_wrapped(FILE *to, const char *text, size_t column, size_t indent)
 {
     while (*text != '\0') {
@@ -61,7 +63,7 @@ static void print_wrapped(FILE *to, const char *text, size_t column, size_t inde
     fputc('\n', to);
 }
 
-/* "  -f, --format FORMAT[:FILE]"; its length. */
+/* Print " -f, --format FORMAT[:FILE]". Returns its length. */
 static size_t print_names(FILE *to, const struct option_row *row)
 {
     int n = row->letter != 0 ? fprintf(to, "  -%c, --%s", row->letter, row->name)
@@ -72,8 +74,8 @@ static size_t print_names(FILE *to, const struct option_row *row)
     return (size_t)n;
 }
 
-/* The words, what can be chosen, and the default, as one text. */
-static void describe(const struct option_row *row, char *to, size_t capacity)
+/* Build the description: the words of the row, its choices and its default. */
+static void make_description(const struct option_row *row, char *to, size_t capacity)
 {
     size_t n = (size_t)snprintf(to, capacity, "%s", row->words);
     char choices[OPTION_CHOICES_BYTES];
@@ -90,7 +92,7 @@ static void print_row(FILE *to, const struct option_row *row)
     char words[512];
     size_t column = print_names(to, row);
 
-    describe(row, words, sizeof words);
+    make_description(row, words, sizeof words);
     if (column + 2 > WORDS_AT) {
         fputc('\n', to);
         column = 0;
@@ -145,7 +147,9 @@ void option_print_help(FILE *to)
 
 /* ---- the manual's table ------------------------------------------------------------ */
 
-/* In a table of Markdown '|' separates, and '<' begins a tag. */
+/*
+ * Escape '|', which separates the cells of a Markdown table, and '<', which begins a tag.
+ */
 static void print_markdown(FILE *to, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -187,8 +191,10 @@ void option_print_table(FILE *to)
 
 /* ---- the manual page (man(7)) ------------------------------------------------------ */
 
-/* A text of paragraphs' own, in lines of at most ROFF_WIDTH or a word: a minus is no hyphen, and a
-   line must not begin with a request. */
+/*
+ * Print text in lines of at most ROFF_WIDTH, unless a word is longer. A minus sign is
+ * escaped so that it is not a hyphen, and a line must not begin with a request.
+ */
 static void print_roff(FILE *to, const char *text)
 {
     size_t column = 0;
@@ -227,7 +233,7 @@ static void print_man_row(FILE *to, const struct option_row *row)
         fputs("\\fR", to);
     }
     fputc('\n', to);
-    describe(row, words, sizeof words);
+    make_description(row, words, sizeof words);
     print_roff(to, words);
     fputs(".\n", to);
     if (row->aliases == NULL)
@@ -377,7 +383,7 @@ static void print_bash(FILE *to)
           to);
 }
 
-/* Between quotes of a shell; `also` are characters that the shell wants a backslash before. */
+/* Print text inside the quotes of a shell. The characters in `also` get a backslash. */
 static void print_quoted(FILE *to, const char *text, const char *also)
 {
     for (; *text != '\0'; text++) {

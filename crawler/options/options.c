@@ -1,11 +1,13 @@
 /*
- * options.c - all options there are, as one table.
+ * options.c - the table of all options.
  *
- * Whatever has to know the options reads the table: the parser (option_parser.c), which sets a
- * row's field by its setter (option_value.c); and --help, the manual, the manual page and the
- * completions of shells (option_printer.c). The defaults are set by the same setters.
+ * All code that needs the options reads this table: the parser (option_parser.c), which
+ * calls the setter of a row (option_value.c), and the code that prints --help, the
+ * manual, the manual page and shell completions (option_printer.c). The same setters set
+ * the defaults.
  *
- * Names are those of lychee, muffet, LinkChecker, wget and curl where they mean the same.
+ * Options that mean the same as in lychee, muffet, LinkChecker, wget or curl have the
+ * same names.
  */
 #include "options.h"
 
@@ -214,9 +216,9 @@ bool option_is_negative(const struct option_row *row)
     return row->argument == NULL && strncmp(row->name, "no-", 3) == 0;
 }
 
-/* ---- what the options own ---------------------------------------------------------- */
+/* ---- ownership --------------------------------------------------------------------- */
 
-static char *own(struct options *options, char *text)
+static char *own_text(struct options *options, char *text)
 {
     size_t count = options->owned_count;
     char **longer;
@@ -235,7 +237,7 @@ static char *own(struct options *options, char *text)
 
 char *options_keep(struct options *options, const char *text, size_t n)
 {
-    return own(options, strndup(text, n));
+    return own_text(options, strndup(text, n));
 }
 
 char *options_print(struct options *options, const char *format, ...)
@@ -247,7 +249,7 @@ char *options_print(struct options *options, const char *format, ...)
     va_start(args, format);
     n = vasprintf(&text, format, args);
     va_end(args);
-    return n < 0 ? NULL : own(options, text);
+    return n < 0 ? NULL : own_text(options, text);
 }
 
 int text_list_add(struct text_list *list, const char *text)
