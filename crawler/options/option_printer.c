@@ -17,19 +17,19 @@
 
 static const char summary[] =
     "Check every link of a web site, or of HTML and Markdown files, and report what is "
-    "broken and where it stands.";
+    "broken, and where.";
 
 static const struct {
     const char *status, *meaning;
 } statuses[] = {
-    {"0", "all is well"},
-    {"1", "out of memory, or a report, the cache or the kept crawl could not be written"},
+    {"0", "nothing is broken"},
+    {"1",
+     "out of memory, or a report, the cache or the saved crawl could not be written"},
     {"2", "something is broken (--fail-on)"},
     {"3", "wrong usage"},
     {"4", "nothing could be fetched"},
-    {"6",
-     "interrupted, or --max-duration was over before all was checked, and nothing is "
-     "broken so far"},
+    {"6", "interrupted, or --max-duration ended the crawl early, and nothing is broken "
+          "so far"},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -133,15 +133,15 @@ void option_print_help(FILE *to)
     print_wrapped(
         to,
         "TIME is in seconds, or 500ms, 30s, 5m, 2h, 1d. SIZE is in bytes, or 64K, "
-        "16M, 1G. What stands in parentheses is the default. Each flag has its "
-        "contrary: --no-lenient, --robots.",
+        "16M, 1G. Defaults are in parentheses. Each flag has an "
+        "opposite: --no-lenient, --robots.",
         0, 0);
     print_statuses(to);
-    fputs("\nCtrl-C ends the crawl with a report of what was done.\n", to);
+    fputs("\nCtrl-C ends the crawl early; the reports contain its results so far.\n", to);
     print_wrapped(
         to,
-        "COIL_BACKEND=io_uring, epoll, poll or select in the environment chooses "
-        "how to wait.",
+        "COIL_BACKEND=io_uring, epoll, poll or select in the environment selects the "
+        "event backend.",
         0, 0);
 }
 
@@ -262,7 +262,7 @@ static void print_man_options(FILE *to)
     fputs(".PP\n"
           "A time is in seconds, or as 500ms, 30s, 5m, 2h, 1d;\n"
           "a size in bytes, or as 64K, 16M, 1G.\n"
-          "Each flag has its contrary:\n"
+          "Each flag has an opposite:\n"
           "\\fB\\-\\-no\\-lenient\\fR, \\fB\\-\\-robots\\fR.\n"
           "Long names may be shortened as long as one option is meant.\n",
           to);
@@ -295,16 +295,16 @@ void option_print_man(FILE *to)
             coil_version());
     print_roff(to, summary);
     fputs("\n"
-          "What exists as a file or a folder is local;\n"
-          "else \"http://\" is added where no scheme is.\n"
+          "Existing files and folders are local; everything else is a URL,\n"
+          "to which \"http://\" is added if it has no scheme.\n"
           ".PP\n"
-          "\\fBexplain\\fR says what becomes of a URL in a crawl from \\fISTART\\fR, and "
-          "why.\n"
+          "\\fBexplain\\fR describes how a URL is treated in a crawl from "
+          "\\fISTART\\fR, and why.\n"
           ".PP\n"
-          "\\fBresume\\fR goes on with a crawl that \\fB\\-\\-state\\fR keeps, "
-          "\\fBreport\\fR tells what it has found so far, \\fBrecheck\\fR asks "
-          "again for what may have changed, and \\fBdiff\\fR compares two of them.\n"
-          "\\fBcollect\\fR makes such a folder of a crawl that many processes share.\n"
+          "\\fBresume\\fR continues a crawl that \\fB\\-\\-state\\fR saved, "
+          "\\fBreport\\fR writes reports of it, \\fBrecheck\\fR fetches pages "
+          "again that may have changed, and \\fBdiff\\fR compares two saved crawls.\n"
+          "\\fBcollect\\fR saves a crawl that many processes share.\n"
           ".SH OPTIONS\n",
           to);
     print_man_options(to);
@@ -317,17 +317,17 @@ void option_print_man(FILE *to)
     fputs(".SH ENVIRONMENT\n"
           ".TP\n\\fBhttp_proxy\\fR, \\fBhttps_proxy\\fR, \\fBall_proxy\\fR, "
           "\\fBno_proxy\\fR\n"
-          "Proxies, as libcurl(3) has them.\n"
+          "Proxies, as in libcurl(3).\n"
           ".TP\n\\fBSSL_CERT_FILE\\fR\nThe certificates to trust, without "
           "\\fB\\-\\-cacert\\fR.\n"
           ".TP\n\\fBNO_COLOR\\fR\nIf it is set and not empty, there are no colours.\n"
           ".TP\n\\fBCOIL_BACKEND\\fR\n"
-          "How to wait for the network: io_uring, epoll, poll or select.\n"
+          "The event backend: io_uring, epoll, poll or select.\n"
           ".SH FILES\n"
           ".TP\n\\fI./coil\\-crawl.toml\\fR\n"
           "Options in TOML: name = value, where a flag is true or false and what may be\n"
           "repeated may be a list.\n"
-          "What the command line says counts, but lists add up.\n"
+          "The command line takes precedence, and lists are concatenated.\n"
           ".SH EXAMPLES\n"
           ".TP\n\\fBcoil\\-crawl https://example.org/\\fR\nA site.\n"
           ".TP\n\\fBcoil\\-crawl \\-\\-offline public/\\fR\n"

@@ -15,7 +15,7 @@ from check import Skip, contains, equal, run_tests
 from crawling import PROGRAM, run
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-MANUAL = TOP / "docs/manual/coil-crawl.md"
+MANUAL = TOP / "docs/manual/coil-crawl-reference.md"
 
 
 def printed(*arguments):
