@@ -1,6 +1,4 @@
-/*
- * option_file.c - the configuration file: TOML, each key the name of an option.
- */
+/* option_file.c - the configuration file, in TOML. Each key is the name of an option. */
 #include "option_row.h"
 
 #include "toml.h"
@@ -12,12 +10,12 @@
 
 #define DEFAULT_FILE "coil-crawl.toml"
 
-/* That a file may have. */
+/* the largest size of a file */
 #define LONGEST_FILE ((size_t)1 << 20)
 
 struct file {
     struct option_source source;
-    bool *has; /* for each row */
+    bool *has; /* for each row: the file has set it */
 };
 
 /* ---- a value ----------------------------------------------------------------------- */
@@ -30,7 +28,7 @@ static int complain_of_name(const struct option_source *source, const char *name
     return option_complain_unknown(source->complaints, place, name, strlen(name));
 }
 
-/* What the command line cannot say. */
+/* Check the type of a value, which the command line does not have. */
 static int check_kind(const struct option_source *source, const struct option_row *row,
                       const struct toml_value *value)
 {
@@ -49,8 +47,8 @@ static int check_kind(const struct option_source *source, const struct option_ro
     return 0;
 }
 
-/* In the names of a file, "_" may stand for "-". */
-static int take_setting(void *arg, const struct toml_value *value)
+/* Set an option. In the file "_" may be written for "-" in names. */
+static int set_from_file(void *arg, const struct toml_value *value)
 {
     struct file *file = arg;
     struct option_source *source = &file->source;
@@ -96,7 +94,7 @@ static int take_text(const struct option_source *source, char *text, size_t n)
     if (file.has == NULL)
         return -ENOMEM;
     text[n] = '\0';
-    rc = toml_read(text, n, take_setting, &file, &mistake);
+    rc = toml_read(text, n, set_from_file, &file, &mistake);
     if (mistake.what != NULL)
         fprintf(source->complaints, "coil-crawl: %s:%u: %s\n", source->file, mistake.line,
                 mistake.what);

@@ -1,8 +1,8 @@
 /*
- * option_host.c - values that are for the answers or the requests of one host.
+ * option_host.c - options whose values apply to the answers or requests of one host.
  *
- * A host is kept as URLs have it: in ASCII and lower case, an address in its usual form. A port
- * is kept apart, since a URL does not have its scheme's own.
+ * A host is stored as in URLs: in lower-case ASCII, and addresses in their usual form.
+ * The port is stored separately, because URLs omit the default port of their scheme.
  */
 #include "option_row.h"
 #include "../url/url.h"
@@ -13,7 +13,7 @@
 
 /* ---- hosts ------------------------------------------------------------------------- */
 
-/* ":8443" at the end of a host; its length, or 0 if there is none or it is no port. */
+/* Return the length of ":8443" at the end of a host, or 0 if there is no valid port. */
 static size_t port_length(const char *text, size_t n, unsigned *port)
 {
     size_t digits = 0;
@@ -29,7 +29,9 @@ static size_t port_length(const char *text, size_t n, unsigned *port)
     return digits + 1;
 }
 
-/* "example.org", "example.org:8443", "[::1]:80". 0, -EINVAL for no host, or -ENOMEM. */
+/*
+ * Parse "example.org", "example.org:8443" or "[::1]:80". Returns 0, -EINVAL or -ENOMEM.
+ */
 static int read_host(struct options *options, const char *text, size_t n,
                      struct host_name *out)
 {
@@ -52,7 +54,7 @@ static int read_host(struct options *options, const char *text, size_t n,
     span = url_host_and_port(url);
     if (span.at[span.n - 1] != ']' && memchr(span.at, ':', span.n) != NULL) {
         free(url);
-        return -EINVAL; /* what stands behind the colon is no port */
+        return -EINVAL; /* the text after the colon is not a port */
     }
     host.name = options_keep(options, span.at, span.n);
     free(url);
@@ -62,8 +64,10 @@ static int read_host(struct options *options, const char *text, size_t n,
 
 /* ---- --header-for ------------------------------------------------------------------ */
 
-/* The length of "github.com", "github.com:8443" or "[::1]:80" in front of ":HEADER"; 0 if
-   there is none. */
+/*
+ * Return the length of the host before ":HEADER", for example "github.com",
+ * "github.com:8443" or "[::1]:80"; 0 if there is none.
+ */
 static size_t host_length(const char *text)
 {
     size_t n = text[0] == '[' ? strcspn(text, "]") + 1 : strcspn(text, ":/ \t@");
@@ -105,7 +109,7 @@ OPTION_SETTER(add_host_header)
 
 /* ---- --accept ---------------------------------------------------------------------- */
 
-/* "200", "200..299", lychee's "200..=299", or "200-299". */
+/* Parse "200", "200..299", lychee's "200..=299", or "200-299". */
 static bool read_range(struct option_part part, struct status_range *out)
 {
     int64_t first, last;
@@ -141,7 +145,7 @@ static int add_range(struct options *options, const struct status_range *range)
     return 0;
 }
 
-/* What is for all hosts is replaced; what is for one stays. */
+/* Remove the default for all hosts. Values for single hosts remain. */
 static void drop_default(struct options *options)
 {
     size_t kept = 0;
@@ -155,9 +159,12 @@ static void drop_default(struct options *options)
     options->accept_is_default = false;
 }
 
-/* "example.org=" before a status: the host of the statuses from there on. 1 if there is one. */
-static int take_host(struct options *options, struct option_part *part,
-                     struct host_name *host)
+/*
+ * Parse "example.org=" before a status; the following statuses are for this host. Returns
+ * 1 if there is one.
+ */
+static int read_host_prefix(struct options *options, struct option_part *part,
+                            struct host_name *host)
 {
     const char *equals = memchr(part->at, '=', part->n);
     size_t n = equals != NULL ? (size_t)(equals - part->at) : 0;
@@ -176,7 +183,7 @@ static int add_part(struct option_source *source, const struct option_row *row,
     struct option_part whole = part;
     struct status_range range;
     bool is_range = read_range(part, &range);
-    int rc = is_range ? 0 : take_host(source->options, &part, host);
+    int rc = is_range ? 0 : read_host_prefix(source->options, &part, host);
 
     if (rc == -EINVAL)
         return option_complain(source, row, "\"%.*s\" is not a host",
@@ -202,7 +209,7 @@ OPTION_SETTER(add_statuses)
 
     while (rc == 0 && option_next_part(&value, &part))
         rc = add_part(source, row, part, &host);
-    if (source->is_given == NULL) /* the default itself */
+    if (source->is_given == NULL) /* this is the default itself */
         source->options->accept_is_default = true;
     return rc;
 }

@@ -1,5 +1,6 @@
 /*
- * option_inputs.c - starts that are not written as such: lists of them, patterns of files, file:// URLs.
+ * option_inputs.c - indirect starts: lists of starts, file name patterns, and file://
+ * URLs.
  */
 #include "option_row.h"
 #include "../url/url.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A list is text that somebody has made for this; a megabyte is ten thousand files. */
+/* A list that was written as one is smaller: a megabyte has about ten thousand files. */
 #define LIST_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- lists ------------------------------------------------------------------------- */
@@ -22,7 +23,7 @@ static int complain_of_list(const struct option_source *source, const char *name
     return -EINVAL;
 }
 
-/* All of it, with a NUL behind it, for free(). */
+/* Read everything and append a NUL. The caller frees *text. */
 static int read_all(const struct option_source *source, FILE *from, const char *name,
                     char **text, size_t *n)
 {
@@ -49,7 +50,7 @@ static int read_all(const struct option_source *source, FILE *from, const char *
     return 0;
 }
 
-/* White space around it is cut off. */
+/* Remove white space at both ends. */
 static char *trim(char *line, size_t n)
 {
     while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t' || line[n - 1] == '\r'))
@@ -58,8 +59,10 @@ static char *trim(char *line, size_t n)
     return line + strspn(line, " \t");
 }
 
-/* One a line; or, where there is a NUL, one before each NUL, as "find -print0" has them. Empty lines
-   and those that begin with "#" count for nothing. */
+/*
+ * Add each line as a start; or, if the text contains NULs, each string before a NUL, as
+ * in the output of "find -print0". Empty lines and lines that begin with "#" are ignored.
+ */
 static int add_lines(const struct option_source *source, const char *name, char *text,
                      size_t n)
 {
@@ -135,7 +138,8 @@ int option_add_matches(struct option_source *source, const char *pattern)
     if (code == 0)
         return rc;
     if (strpbrk(pattern, "*{") == NULL)
-        return option_add_start(source, pattern); /* "example.org/a?b", "[::1]/" */
+        /* for example "example.org/a?b" or "[::1]/" */
+        return option_add_start(source, pattern);
     return option_complain_of_start(source, pattern, "no file has a name like that");
 }
 
@@ -146,14 +150,14 @@ bool option_is_file_url(const char *operand)
     return strncasecmp(operand, "file:", 5) == 0;
 }
 
-/* The path in `url`, decoded in place; or NULL for what no path can be. */
+/* Decode the path of `url` in place. Returns NULL if a path cannot express it. */
 static char *path_of(struct url *url)
 {
     static const char scheme[] = "file://";
     char *path = url->href + strlen(scheme);
 
     if (strncmp(url->href, "file:///", strlen("file:///")) != 0)
-        return NULL; /* it is on another host */
+        return NULL; /* the file is on another host */
     path[strcspn(path, "?#")] = '\0';
     if (strcasestr(path, "%2f") != NULL || strstr(path, "%00") != NULL)
         return NULL;

@@ -14,7 +14,7 @@
 
 /* ---- finding rows ------------------------------------------------------------------ */
 
-/* Each name and alias of a row in turn; false behind the last one. */
+/* Visit the name and the aliases of a row. Returns false after the last one. */
 static bool next_name(const struct option_row *row, size_t *at, const char **name,
                       size_t *n)
 {
@@ -78,7 +78,7 @@ const struct option_row *option_denied(const char *name, size_t n)
     return NULL;
 }
 
-/* next_name() of those that begin so; what is hidden is not found by a part of its name. */
+/* The same for names that begin with a text. Hidden options cannot be abbreviated. */
 static bool next_that_begins(const struct option_row *row, const char *begin,
                              size_t length, size_t *at, const char **name, size_t *n)
 {
@@ -140,7 +140,7 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
     return rows[a_length % 3][b_length];
 }
 
-/* What was meant, or NULL if nothing is near. */
+/* Return the row with the most similar name, or NULL if none is similar. */
 static const struct option_row *nearest_row(const char *wanted, size_t length)
 {
     const struct option_row *nearest = NULL;

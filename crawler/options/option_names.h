@@ -10,7 +10,7 @@
 
 const struct option_row *option_row_lettered(char letter);
 
-/* How many rows have a name that begins so; *row is the last of them. */
+/* Count the rows that have a name beginning with a text. *row is the last of them. */
 size_t option_rows_that_begin(const char *begin, size_t length,
                               const struct option_row **row);
 

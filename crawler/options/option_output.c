@@ -1,9 +1,10 @@
 /*
- * option_output.c - where a configuration file that nobody named may have something written.
+ * option_output.c - restrict the outputs of a configuration file that the user did not
+ * name.
  *
- * ./coil-crawl.toml may have come with a checkout whose author the user does not trust. So the
- * outputs that it names stay below its folder, symbolic links followed, and out of .git, which no
- * checkout can fill by itself.
+ * ./coil-crawl.toml may come from a checkout whose author the user does not trust. So the
+ * outputs that it names must be below its folder, after symbolic links are followed. They
+ * must not be in .git, because a checkout cannot put files there by itself.
  */
 #include "option_row.h"
 
@@ -13,7 +14,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What is written besides the path itself: the index of an archive, the files of a crawl's folder. */
+/*
+ * Files that are written besides the path itself: the index of an archive, the files of a
+ * saved crawl.
+ */
 static const char *const endings[] = {"",
                                       ".cdxj",
                                       ".cdxj.new",
@@ -35,7 +39,7 @@ static bool has_component(const char *path, const char *name)
     return false;
 }
 
-/* Both are as realpath(3) makes them. */
+/* Both paths must be results of realpath(3). */
 static bool is_below(const char *path, const char *folder)
 {
     size_t n = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
@@ -44,14 +48,17 @@ static bool is_below(const char *path, const char *folder)
            !has_component(path + n, ".git");
 }
 
-/* True for a name that may be created in a folder. */
-static bool may_be_made(const char *name)
+/* True if a file of this name may be created in a folder. */
+static bool may_create(const char *name)
 {
     return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
            strcasecmp(name, ".git") != 0;
 }
 
-/* True if creating or writing `path` changes nothing outside of `folder`. `path` is taken apart. */
+/*
+ * True if creating or writing `path` changes nothing outside of `folder`. Modifies
+ * `path`.
+ */
 static bool stays_below(char *path, const char *folder)
 {
     char real[PATH_MAX];
@@ -63,10 +70,10 @@ static bool stays_below(char *path, const char *folder)
         if (realpath(path, real) != NULL)
             return is_below(real, folder);
         if (errno == ENOTDIR)
-            return true; /* opening it fails */
+            return true; /* opening the file will fail */
         if (errno != ENOENT || lstat(path, &info) == 0)
-            return false; /* a link to a file that would be created, for one */
-        if (!may_be_made(slash != NULL ? slash + 1 : path))
+            return false; /* for example a symbolic link to a missing file */
+        if (!may_create(slash != NULL ? slash + 1 : path))
             return false;
         if (slash == NULL)
             return realpath(".", real) != NULL && is_below(real, folder);
@@ -74,7 +81,7 @@ static bool stays_below(char *path, const char *folder)
     }
 }
 
-/* 1, 0 or -ENOMEM. */
+/* Returns 1, 0 or -ENOMEM. */
 static int all_stay_below(const char *path, const char *folder)
 {
     size_t n = strlen(path);
@@ -104,7 +111,7 @@ int option_check_output(const struct option_source *source, const struct option_
 
     if (!row->writes || !source->is_found)
         return 0;
-    if (row->choices != NULL) { /* "text:FILE"; without a file it is stdout */
+    if (row->choices != NULL) { /* "text:FILE"; without a file, the output is stdout */
         path = strchr(value, ':');
         if (path == NULL || strcmp(path, ":-") == 0)
             return 0;

@@ -1,12 +1,12 @@
 /*
- * option_parser.c - the command line, and the names of options.
+ * option_parser.c - parse the command line, and look up the names of options.
  *
- * The command line is read in two steps: first into settings, a row and a value each, and
- * operands, then the settings are set. In between the configuration file is read
- * (option_file.c), so that what the command line says counts.
+ * The command line is parsed first, into a list of settings (a row and a value each) and
+ * operands. Then the configuration file is read (option_file.c), and after it the
+ * settings are applied. So the command line takes precedence.
  *
- * Options and operands may be mixed; "--" ends the options. Long names may be shortened where that
- * leaves one of them. Each flag has its contrary: --no-lenient, --robots.
+ * Options and operands may be mixed; "--" ends the options. Long names may be abbreviated
+ * if that is unambiguous. Each flag has an opposite: --no-lenient, --robots.
  */
 #include "option_names.h"
 #include "../base/text.h"
@@ -27,7 +27,8 @@ struct setting {
 };
 
 struct command {
-    struct setting *settings; /* room for one for each byte of the arguments */
+    /* has room for one setting for each byte of the arguments */
+    struct setting *settings;
     size_t setting_count;
     char *const *operands;
     size_t operand_count;
@@ -50,8 +51,9 @@ static int complain_missing(struct command *command, const struct option_row *ro
 }
 
 /*
- * "--name", "--name=value", "--name value". An underscore in a name means a dash, as in a
- * configuration file: --max_tasks. *next is the argument behind, if it is used.
+ * Parse "--name", "--name=value" or "--name value". An underscore in a name counts as a
+ * dash, as in a configuration file: --max_tasks. *next is the next argument, if it is
+ * used.
  */
 static int read_long(struct command *command, const char *text, char *const **next)
 {
@@ -90,7 +92,7 @@ static int read_long(struct command *command, const char *text, char *const **ne
     return 0;
 }
 
-/* "-q", "-qv", "-f FORMAT", "-fFORMAT". */
+/* Parse "-q", "-qv", "-f FORMAT" or "-fFORMAT". */
 static int read_letters(struct command *command, const char *text, char *const **next)
 {
     while (*text != '\0') {
@@ -165,7 +167,7 @@ static bool ends_with(const char *text, const char *end)
     return n > length && strcmp(text + n - length, end) == 0;
 }
 
-/* True if the operand, which is no file, cannot be meant as a URL without "http://". */
+/* True if an operand that is not a file cannot be a URL without "http://". */
 static bool must_be_path(const char *operand)
 {
     static const char *const suffixes[] = {
@@ -175,7 +177,8 @@ static bool must_be_path(const char *operand)
 
     if (operand[0] == '.' || operand[0] == '/' || operand[0] == '~')
         return true;
-    if (operand[host] == '/') /* "docs/a.html", but "example.org/a.html", "localhost/" */
+    /* "docs/a.html" is a path, but "example.org/a.html" and "localhost/" are URLs */
+    if (operand[host] == '/')
         return memchr(operand, '.', host) == NULL && memchr(operand, ':', host) == NULL &&
                strncmp(operand, "localhost/", 10) != 0;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
@@ -184,7 +187,7 @@ static bool must_be_path(const char *operand)
     return false;
 }
 
-/* Of a URL to be explained the fragment matters, too. */
+/* For `explain`, keep the fragment of the URL. */
 static int resolve_start(const struct options *options, const char *operand, char **out)
 {
     struct url url;
@@ -201,8 +204,11 @@ static int resolve_start(const struct options *options, const char *operand, cha
     return rc;
 }
 
-/* Other links to the host of a start with credentials need them, too: "/a" has them from the page,
-   "http://example.org/a" has not. (RFC 7617, section 2) */
+/*
+ * Store the credentials of a start URL for its host. A link "/a" inherits them from the
+ * page's URL, but "http://example.org/a" does not, and needs them as well. (RFC 7617,
+ * section 2)
+ */
 static int add_login(struct options *options, const char *start)
 {
     struct whatwg_span written = url_credentials(start);
@@ -258,7 +264,10 @@ static int add_url(struct option_source *source, const char *operand)
     return rc == 0 ? add_login(options, kept) : rc;
 }
 
-/* What exists is local; so a folder "example.org" is meant, if it is there. */
+/*
+ * An existing file or folder takes precedence over a URL: a folder "example.org" is
+ * local.
+ */
 int option_add_start(struct option_source *source, const char *operand)
 {
     struct options *options = source->options;
@@ -284,8 +293,8 @@ int option_add_start(struct option_source *source, const char *operand)
     return add_url(source, operand);
 }
 
-/* The last text, without its place in the list if it was there before. */
-static const char *take_last_once(struct text_list *list)
+/* Return the last string of the list. If it occurs twice, remove it from the end. */
+static const char *take_last(struct text_list *list)
 {
     const char *last = list->at[list->count - 1];
 
@@ -297,7 +306,7 @@ static const char *take_last_once(struct text_list *list)
     return last;
 }
 
-/* "sitemap.xml" is a file, and "example.org/sitemap.xml" may be on the web. */
+/* "sitemap.xml" must be a file, but "example.org/sitemap.xml" may be on the web. */
 static bool is_missing_file(const char *sitemap)
 {
     struct stat info;
@@ -306,7 +315,7 @@ static bool is_missing_file(const char *sitemap)
            stat(sitemap, &info) < 0;
 }
 
-/* The crawl starts at each, too. */
+/* Add each sitemap as a start, too. */
 static int add_sitemaps(struct option_source *source)
 {
     struct options *options = source->options;
@@ -319,12 +328,12 @@ static int add_sitemaps(struct option_source *source)
                 "no such file; write http:// before a host, and the path of its sitemap");
         rc = option_add_start(source, options->sitemaps.at[i]);
         if (rc == 0)
-            options->sitemaps.at[i] = take_last_once(&options->starts);
+            options->sitemaps.at[i] = take_last(&options->starts);
     }
     return rc;
 }
 
-/* The words that may stand before what is kept of a crawl, and how many folders follow. */
+/* The commands for saved crawls, and the number of folders after each. */
 static const struct {
     const char *word;
     size_t folders;
@@ -347,8 +356,10 @@ static int complain_of_command(const struct command *command, const char *usage)
     return -EINVAL;
 }
 
-/* The first operand is a word of a command, unless a file or folder of that name is meant, which takes
-   nothing else. */
+/*
+ * True if the first operand is a command. If a file or folder of that name exists and the
+ * operands do not fit the command, it is a start.
+ */
 static bool is_command(const struct command *command, const char *word, size_t wanted)
 {
     struct stat info;
@@ -357,7 +368,7 @@ static bool is_command(const struct command *command, const char *word, size_t w
            (command->operand_count == wanted + 1 || stat(word, &info) < 0);
 }
 
-/* 0, or -EINVAL after a sentence where the command lacks its arguments, or has more. */
+/* Returns -EINVAL after a message if the command has too few or too many arguments. */
 static int find_command(struct options *options, const struct command *command)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -434,10 +445,10 @@ static int add_starts(struct option_source *source, const struct command *comman
     return rc == 0 && !options->explain ? add_sitemaps(source) : rc;
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
-/* 0 if nothing is to be printed. */
-static int print_what_is_asked(const struct command *command, FILE *out)
+/* Returns 0 if nothing is to be printed. */
+static int print_information(const struct command *command, FILE *out)
 {
     const char *shell = last_value(command, "completions");
     const char *what = last_value(command, "print");
@@ -457,7 +468,7 @@ static int print_what_is_asked(const struct command *command, FILE *out)
     return OPTIONS_PRINTED;
 }
 
-/* The values of the options that are done, not set, where they are choices. */
+/* Check the values of options such as --completions, which are not set. */
 static int check_choices(const struct command *command)
 {
     for (size_t i = 0; i < command->setting_count; i++) {
@@ -509,7 +520,7 @@ int options_parse(struct options *options, int argc, char *const argv[], FILE *o
     if (rc == 0)
         rc = check_choices(&command);
     if (rc == 0)
-        rc = print_what_is_asked(&command, out);
+        rc = print_information(&command, out);
     if (rc == 0)
         rc = set_all(&source, &command);
     free(operands);

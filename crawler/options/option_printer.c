@@ -1,6 +1,6 @@
 /*
- * option_printer.c - the table of options for readers: the help, the manual's table, the
- * manual page, and the completions of shells.
+ * option_printer.c - print the table of options: help, the manual's reference, the manual
+ * page, and shell completions.
  */
 #include "option_row.h"
 
@@ -8,36 +8,38 @@
 
 #include <string.h>
 
-/* Where words begin in the help, and where a line ends. */
+/* Columns in the help: where descriptions begin, and where lines end. */
 #define WORDS_AT 28
 #define WIDTH 80
 
-/* Of a line in the manual's source, with some room for what is escaped. */
+/* The width of lines in the manual page's source, with room for escapes. */
 #define ROFF_WIDTH 68
 
 static const char summary[] =
     "Check every link of a web site, or of HTML and Markdown files, and report what is "
-    "broken and where it stands.";
+    "broken, and where.";
 
 static const struct {
     const char *status, *meaning;
 } statuses[] = {
-    {"0", "all is well"},
-    {"1", "out of memory, or a report, the cache or the kept crawl could not be written"},
+    {"0", "nothing is broken"},
+    {"1",
+     "out of memory, or a report, the cache or the saved crawl could not be written"},
     {"2", "something is broken (--fail-on)"},
     {"3", "wrong usage"},
     {"4", "nothing could be fetched"},
-    {"6",
-     "interrupted, or --max-duration was over before all was checked, and nothing is "
-     "broken so far"},
+    {"6", "interrupted, or --max-duration ended the crawl early, and nothing is broken "
+          "so far"},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- the help ---------------------------------------------------------------------- */
 
-/* `text` from `column` on, broken at spaces, further lines at `indent`; with the end of the
-   line. */
+/*
+ * Print `text`, starting at `column`, and break it at spaces. Further lines begin at
+ * `indent`. Ends the last line.
+ */
 static void print_wrapped(FILE *to, const char *text, size_t column, size_t indent)
 {
     while (*text != '\0') {
@@ -61,7 +63,7 @@ static void print_wrapped(FILE *to, const char *text, size_t column, size_t inde
     fputc('\n', to);
 }
 
-/* "  -f, --format FORMAT[:FILE]"; its length. */
+/* Print " -f, --format FORMAT[:FILE]". Returns its length. */
 static size_t print_names(FILE *to, const struct option_row *row)
 {
     int n = row->letter != 0 ? fprintf(to, "  -%c, --%s", row->letter, row->name)
@@ -72,8 +74,8 @@ static size_t print_names(FILE *to, const struct option_row *row)
     return (size_t)n;
 }
 
-/* The words, what can be chosen, and the default, as one text. */
-static void describe(const struct option_row *row, char *to, size_t capacity)
+/* Build the description: the words of the row, its choices and its default. */
+static void make_description(const struct option_row *row, char *to, size_t capacity)
 {
     size_t n = (size_t)snprintf(to, capacity, "%s", row->words);
     char choices[OPTION_CHOICES_BYTES];
@@ -90,7 +92,7 @@ static void print_row(FILE *to, const struct option_row *row)
     char words[512];
     size_t column = print_names(to, row);
 
-    describe(row, words, sizeof words);
+    make_description(row, words, sizeof words);
     if (column + 2 > WORDS_AT) {
         fputc('\n', to);
         column = 0;
@@ -131,21 +133,23 @@ void option_print_help(FILE *to)
     print_wrapped(
         to,
         "TIME is in seconds, or 500ms, 30s, 5m, 2h, 1d. SIZE is in bytes, or 64K, "
-        "16M, 1G. What stands in parentheses is the default. Each flag has its "
-        "contrary: --no-lenient, --robots.",
+        "16M, 1G. Defaults are in parentheses. Each flag has an "
+        "opposite: --no-lenient, --robots.",
         0, 0);
     print_statuses(to);
-    fputs("\nCtrl-C ends the crawl with a report of what was done.\n", to);
+    fputs("\nCtrl-C ends the crawl early; the reports contain its results so far.\n", to);
     print_wrapped(
         to,
-        "COIL_BACKEND=io_uring, epoll, poll or select in the environment chooses "
-        "how to wait.",
+        "COIL_BACKEND=io_uring, epoll, poll or select in the environment selects the "
+        "event backend.",
         0, 0);
 }
 
 /* ---- the manual's table ------------------------------------------------------------ */
 
-/* In a table of Markdown '|' separates, and '<' begins a tag. */
+/*
+ * Escape '|', which separates the cells of a Markdown table, and '<', which begins a tag.
+ */
 static void print_markdown(FILE *to, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -187,8 +191,10 @@ void option_print_table(FILE *to)
 
 /* ---- the manual page (man(7)) ------------------------------------------------------ */
 
-/* A text of paragraphs' own, in lines of at most ROFF_WIDTH or a word: a minus is no hyphen, and a
-   line must not begin with a request. */
+/*
+ * Print text in lines of at most ROFF_WIDTH, unless a word is longer. A minus sign is
+ * escaped so that it is not a hyphen, and a line must not begin with a request.
+ */
 static void print_roff(FILE *to, const char *text)
 {
     size_t column = 0;
@@ -227,7 +233,7 @@ static void print_man_row(FILE *to, const struct option_row *row)
         fputs("\\fR", to);
     }
     fputc('\n', to);
-    describe(row, words, sizeof words);
+    make_description(row, words, sizeof words);
     print_roff(to, words);
     fputs(".\n", to);
     if (row->aliases == NULL)
@@ -256,7 +262,7 @@ static void print_man_options(FILE *to)
     fputs(".PP\n"
           "A time is in seconds, or as 500ms, 30s, 5m, 2h, 1d;\n"
           "a size in bytes, or as 64K, 16M, 1G.\n"
-          "Each flag has its contrary:\n"
+          "Each flag has an opposite:\n"
           "\\fB\\-\\-no\\-lenient\\fR, \\fB\\-\\-robots\\fR.\n"
           "Long names may be shortened as long as one option is meant.\n",
           to);
@@ -289,16 +295,16 @@ void option_print_man(FILE *to)
             coil_version());
     print_roff(to, summary);
     fputs("\n"
-          "What exists as a file or a folder is local;\n"
-          "else \"http://\" is added where no scheme is.\n"
+          "Existing files and folders are local; everything else is a URL,\n"
+          "to which \"http://\" is added if it has no scheme.\n"
           ".PP\n"
-          "\\fBexplain\\fR says what becomes of a URL in a crawl from \\fISTART\\fR, and "
-          "why.\n"
+          "\\fBexplain\\fR describes how a URL is treated in a crawl from "
+          "\\fISTART\\fR, and why.\n"
           ".PP\n"
-          "\\fBresume\\fR goes on with a crawl that \\fB\\-\\-state\\fR keeps, "
-          "\\fBreport\\fR tells what it has found so far, \\fBrecheck\\fR asks "
-          "again for what may have changed, and \\fBdiff\\fR compares two of them.\n"
-          "\\fBcollect\\fR makes such a folder of a crawl that many processes share.\n"
+          "\\fBresume\\fR continues a crawl that \\fB\\-\\-state\\fR saved, "
+          "\\fBreport\\fR writes reports of it, \\fBrecheck\\fR fetches pages "
+          "again that may have changed, and \\fBdiff\\fR compares two saved crawls.\n"
+          "\\fBcollect\\fR saves a crawl that many processes share.\n"
           ".SH OPTIONS\n",
           to);
     print_man_options(to);
@@ -311,17 +317,17 @@ void option_print_man(FILE *to)
     fputs(".SH ENVIRONMENT\n"
           ".TP\n\\fBhttp_proxy\\fR, \\fBhttps_proxy\\fR, \\fBall_proxy\\fR, "
           "\\fBno_proxy\\fR\n"
-          "Proxies, as libcurl(3) has them.\n"
+          "Proxies, as in libcurl(3).\n"
           ".TP\n\\fBSSL_CERT_FILE\\fR\nThe certificates to trust, without "
           "\\fB\\-\\-cacert\\fR.\n"
           ".TP\n\\fBNO_COLOR\\fR\nIf it is set and not empty, there are no colours.\n"
           ".TP\n\\fBCOIL_BACKEND\\fR\n"
-          "How to wait for the network: io_uring, epoll, poll or select.\n"
+          "The event backend: io_uring, epoll, poll or select.\n"
           ".SH FILES\n"
           ".TP\n\\fI./coil\\-crawl.toml\\fR\n"
           "Options in TOML: name = value, where a flag is true or false and what may be\n"
           "repeated may be a list.\n"
-          "What the command line says counts, but lists add up.\n"
+          "The command line takes precedence, and lists are concatenated.\n"
           ".SH EXAMPLES\n"
           ".TP\n\\fBcoil\\-crawl https://example.org/\\fR\nA site.\n"
           ".TP\n\\fBcoil\\-crawl \\-\\-offline public/\\fR\n"
@@ -377,7 +383,7 @@ static void print_bash(FILE *to)
           to);
 }
 
-/* Between quotes of a shell; `also` are characters that the shell wants a backslash before. */
+/* Print text inside the quotes of a shell. The characters in `also` get a backslash. */
 static void print_quoted(FILE *to, const char *text, const char *also)
 {
     for (; *text != '\0'; text++) {

@@ -37,7 +37,7 @@ OPTION_SETTER(add_text)
     return text != NULL ? text_list_add(option_field_of(source, row), text) : -ENOMEM;
 }
 
-/* Bytes that would end a header, or a terminal's line. */
+/* True if the text has bytes that could end a header or a terminal's line. */
 static bool has_control(const char *text)
 {
     for (; *text != '\0'; text++)
@@ -89,7 +89,10 @@ OPTION_SETTER(set_url)
     return rc;
 }
 
-/* "9100", "HOST:9100", "[::1]:9100"; in IPv6 without brackets nobody knows where the port begins. */
+/*
+ * "9100", "HOST:9100" or "[::1]:9100". IPv6 addresses need brackets, because otherwise
+ * the port is ambiguous.
+ */
 OPTION_SETTER(set_status)
 {
     const char *colon = strrchr(value, ':'), *host = "127.0.0.1", *port = value;
@@ -117,7 +120,7 @@ OPTION_SETTER(set_status)
                : -ENOMEM;
 }
 
-/* What libcurl takes: a scheme of proxies, or none, and a host. */
+/* A proxy for libcurl: a host, with or without a scheme for proxies. */
 OPTION_SETTER(set_proxy)
 {
     static const char schemes[] = "http https socks4 socks4a socks5 socks5h";
@@ -194,7 +197,9 @@ OPTION_SETTER(add_header)
     return kept != NULL ? text_list_add(&source->options->headers, kept) : -ENOMEM;
 }
 
-/* The header of that name, "Cookie:" say, among those of the start URLs, or NULL. */
+/*
+ * Return the header with this name ("Cookie:") among those for the start URLs, or NULL.
+ */
 static const char **find_header(struct options *options, const char *name)
 {
     for (size_t i = 0; i < options->headers.count; i++)
@@ -213,7 +218,7 @@ static int put_header(struct options *options, const char **place, const char *h
     return 0;
 }
 
-/* All cookies stand in one header. (RFC 6265, 5.4) */
+/* All cookies are sent in one header. (RFC 6265, 5.4) */
 OPTION_SETTER(add_cookie)
 {
     struct options *options = source->options;
@@ -228,7 +233,10 @@ OPTION_SETTER(add_cookie)
     return put_header(options, NULL, options_print(options, "Cookie: %s", value));
 }
 
-/* (RFC 4648, section 4) `to` has room for 4 characters for each 3 bytes, and the end. */
+/*
+ * Encode. `to` needs 4 bytes for each 3 bytes of text, and one for NUL. (RFC 4648,
+ * section 4)
+ */
 static void base64(const char *text, size_t n, char *to)
 {
     static const char digits[] =
@@ -260,7 +268,7 @@ const char *options_basic(struct options *options, const char *login, size_t n)
     return header;
 }
 
-/* The last one counts. The value is a secret: it is not repeated in a complaint. */
+/* The last one counts. The value is secret, so that messages do not repeat it. */
 OPTION_SETTER(set_credentials)
 {
     struct options *options = source->options;

@@ -1,8 +1,8 @@
 /*
- * option_value.c - what a user writes as the value of an option, into its field.
+ * option_value.c - convert the value of an option and store it in its field.
  *
- * A setter says what it takes where it refuses a value. Numbers are read here and not by
- * strtod(), which takes "inf", "0x10" and what the locale adds.
+ * If a setter rejects a value, its message says what the option accepts. Numbers are not
+ * parsed by strtod(), which accepts "inf", "0x10" and the formats of the locale.
  */
 #include "option_value_inside.h"
 #include "../base/text.h"
@@ -34,7 +34,7 @@ int option_complain(const struct option_source *source, const struct option_row 
         fprintf(to, "coil-crawl: %s:%u: %s: ", source->file, source->line, row->name);
     else
         fprintf(to, "coil-crawl: --%s: ", row->name);
-    url_print(to, what); /* without the passwords in it */
+    url_print(to, what); /* masks passwords */
     fputc('\n', to);
     free(what);
     return -EINVAL;
@@ -45,15 +45,15 @@ void *option_field_of(const struct option_source *source, const struct option_ro
     return (char *)source->options + row->offset;
 }
 
-/* True if the values so far are the default, which an explicit one replaces. */
+/* True if the values are still the default, which an explicit value replaces. */
 static bool is_default(const struct option_source *source, const struct option_row *row)
 {
     return source->is_given != NULL && !source->is_given[row - option_rows];
 }
 
-/* ---- what was set, as a command line says it --------------------------------------- */
+/* ---- options as arguments ---------------------------------------------------------- */
 
-/* "--lenient", "--no-lenient"; of --no-robots that is --robots. */
+/* Return "--lenient" or "--no-lenient"; the opposite of --no-robots is "--robots". */
 static char *argument_of_flag(struct options *options, const struct option_row *row,
                               const char *value)
 {
@@ -64,7 +64,7 @@ static char *argument_of_flag(struct options *options, const struct option_row *
     return options_print(options, "--%s%s", is_no ? "no-" : "", row->name);
 }
 
-/* A path from the root on, so that it means the same wherever it is read. */
+/* Make a path absolute, so that it does not depend on the working directory. */
 static char *argument_of(struct options *options, const struct option_row *row,
                          const char *value)
 {
@@ -82,9 +82,9 @@ static char *argument_of(struct options *options, const struct option_row *row,
     return argument;
 }
 
-/* For a crawl that is kept, and for what is asked of it later. */
-static int remember(struct option_source *source, const struct option_row *row,
-                    const char *value)
+/* Record the argument for a saved crawl, and for later commands on it. */
+static int record_argument(struct option_source *source, const struct option_row *row,
+                           const char *value)
 {
     struct options *options = source->options;
     bool decides = row->group < OPTION_REPORTS;
@@ -92,7 +92,7 @@ static int remember(struct option_source *source, const struct option_row *row,
     int rc = 0;
 
     if (decides && source->file != NULL && options->command != COMMAND_CRAWL)
-        return 0; /* the crawl has its own */
+        return 0; /* these options are taken from the saved crawl */
     argument = argument_of(options, row, value);
     if (argument == NULL)
         return -ENOMEM;
@@ -110,7 +110,7 @@ int option_set(struct option_source *source, const struct option_row *row,
         rc = option_check_output(source, row, value);
     if (rc == 0 && source->is_given != NULL)
         source->is_given[row - option_rows] = true;
-    return rc == 0 ? remember(source, row, value) : rc;
+    return rc == 0 ? record_argument(source, row, value) : rc;
 }
 
 /* ---- flags and numbers ------------------------------------------------------------- */
@@ -158,8 +158,8 @@ bool option_read_digits(const char *text, size_t n, int64_t *out)
     return true;
 }
 
-/* "none" where that is the default. */
-static bool is_none(const struct option_row *row, const char *value)
+/* True for "none", if that is the default. */
+static bool is_word_none(const struct option_row *row, const char *value)
 {
     return row->initial != NULL && strcmp(row->initial, "none") == 0 &&
            strcmp(value, "none") == 0;
@@ -168,7 +168,7 @@ static bool is_none(const struct option_row *row, const char *value)
 static int read_number(struct option_source *source, const struct option_row *row,
                        const char *value, int64_t *out)
 {
-    bool may_be_none = is_none(row, "none");
+    bool may_be_none = is_word_none(row, "none");
 
     if (option_read_digits(value, strlen(value), out) && *out >= row->min &&
         *out <= row->max)
@@ -181,25 +181,25 @@ static int read_number(struct option_source *source, const struct option_row *ro
 OPTION_SETTER(set_unsigned)
 {
     int64_t number = 0;
-    int rc = is_none(row, value) ? 0 : read_number(source, row, value, &number);
+    int rc = is_word_none(row, value) ? 0 : read_number(source, row, value, &number);
 
     if (rc == 0)
         *(unsigned *)option_field_of(source, row) =
-            is_none(row, value) ? UINT_MAX : (unsigned)number;
+            is_word_none(row, value) ? UINT_MAX : (unsigned)number;
     return rc;
 }
 
 OPTION_SETTER(set_size)
 {
     int64_t number = 0;
-    int rc = is_none(row, value) ? 0 : read_number(source, row, value, &number);
+    int rc = is_word_none(row, value) ? 0 : read_number(source, row, value, &number);
 
     if (rc == 0)
         *(size_t *)option_field_of(source, row) = (size_t)number;
     return rc;
 }
 
-/* A flag that counts how often it is given: "-vv"; "verbose = 2". */
+/* A flag that counts how often it is given: "-vv", or "verbose = 2" in a file. */
 OPTION_SETTER(set_count)
 {
     unsigned *count = option_field_of(source, row);
@@ -244,7 +244,10 @@ OPTION_SETTER(set_bytes)
     return 0;
 }
 
-/* The unit of a time in nanoseconds; seconds if there is none, 0 if it is unknown. */
+/*
+ * Return the unit of a time in nanoseconds. The default is seconds; 0 for an unknown
+ * unit.
+ */
 static int64_t time_unit(const char *unit)
 {
     static const struct {
@@ -259,7 +262,9 @@ static int64_t time_unit(const char *unit)
     return 0;
 }
 
-/* "90", "1.5", "30s", "5m": to nanoseconds. At most 31 years, so that it always fits. */
+/*
+ * Convert "90", "1.5", "30s" or "5m" to nanoseconds. At most 31 years, which always fit.
+ */
 static bool read_time(const char *text, int64_t *out)
 {
     size_t whole = strspn(text, "0123456789"), fraction = 0;
@@ -289,10 +294,10 @@ OPTION_SETTER(set_duration)
 {
     int64_t ns = 0;
 
-    if (!is_none(row, value) && (!read_time(value, &ns) || ns < row->min))
+    if (!is_word_none(row, value) && (!read_time(value, &ns) || ns < row->min))
         return option_complain(
             source, row, "\"%s\" is not a time, such as 90, 1.5, 30s, 5m, 2h or 1d%s",
-            value, is_none(row, "none") ? ", nor \"none\"" : "");
+            value, is_word_none(row, "none") ? ", nor \"none\"" : "");
     *(int64_t *)option_field_of(source, row) = ns;
     return 0;
 }
@@ -404,7 +409,7 @@ OPTION_SETTER(set_traps)
     return 0;
 }
 
-/* Where the crawl starts is known once all options are: option_parser.c. */
+/* The sitemaps become starts after all options are set: option_parser.c. */
 OPTION_SETTER(add_sitemap)
 {
     struct options *options = source->options;
@@ -434,7 +439,8 @@ OPTION_SETTER(add_verdicts)
         if (option_word_index(row->choices, part.at, part.n) < 0)
             return no_choice(source, row, part.at, part.n);
         snprintf(word, sizeof word, "%.*s", (int)part.n, part.at);
-        fail_on[verdict_of_word(word)] = true; /* VERDICT_OPEN, which nothing has: none */
+        /* "none" sets VERDICT_OPEN, which no target has at the end */
+        fail_on[verdict_of_word(word)] = true;
     }
     fail_on[VERDICT_OPEN] = false;
     return 0;
@@ -462,7 +468,7 @@ OPTION_SETTER(add_names)
 
 /* ---- reports ----------------------------------------------------------------------- */
 
-/* Kept as "FORMAT:FILE", with "-" for stdout. */
+/* Stored as "FORMAT:FILE". FILE is "-" for stdout. */
 OPTION_SETTER(add_format)
 {
     struct options *options = source->options;

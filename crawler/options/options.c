@@ -1,11 +1,13 @@
 /*
- * options.c - all options there are, as one table.
+ * options.c - the table of all options.
  *
- * Whatever has to know the options reads the table: the parser (option_parser.c), which sets a
- * row's field by its setter (option_value.c); and --help, the manual, the manual page and the
- * completions of shells (option_printer.c). The defaults are set by the same setters.
+ * All code that needs the options reads this table: the parser (option_parser.c), which
+ * calls the setter of a row (option_value.c), and the code that prints --help, the
+ * manual, the manual page and shell completions (option_printer.c). The same setters set
+ * the defaults.
  *
- * Names are those of lychee, muffet, LinkChecker, wget and curl where they mean the same.
+ * Options that mean the same as in lychee, muffet, LinkChecker, wget or curl have the
+ * same names.
  */
 #include "options.h"
 
@@ -33,24 +35,24 @@ const struct option_row option_rows[] = {
     /* ---- what is checked ---- */
     {.name = "exclude", .repeats = true, .aliases = "ignore-url", .argument = "RE", .set = add_pattern,
      FIELD(exclude), .group = OPTION_SITE,
-     .words = "leave out URLs, with their fragments, in which the regular expression (Perl's, by PCRE2) is found; may be repeated"},
+     .words = "skip URLs that the regular expression matches (Perl's syntax, by PCRE2; the fragment is part of the URL); may be repeated"},
     {.name = "include", .repeats = true, .argument = "RE", .set = add_pattern, FIELD(include), .group = OPTION_SITE,
-     .words = "fetch these although --exclude has them; may be repeated"},
+     .words = "fetch URLs that the regular expression matches, even if --exclude matches; may be repeated"},
     {.name = "strict", .set = clear_flag, FIELD(lenient), .group = OPTION_SITE,
-     .words = "the site is the hosts of the URLs, with or without \"www.\" (the default)"},
+     .words = "the site consists of the hosts of the start URLs, with or without \"www.\" (the default)"},
     {.name = "lenient", .set = set_flag, FIELD(lenient), .group = OPTION_SITE,
-     .words = "the site is all hosts that share the last two labels, on any port"},
+     .words = "the site consists of all hosts with the same last two labels, on any port"},
     {.name = "external", .argument = "MODE", .set = set_choice, FIELD(external), .initial = "head",
      .choices = "head get skip", .group = OPTION_SITE,
-     .words = "check links that leave the site by HEAD, and GET where that fails; by GET; or not at all"},
+     .words = "check external links by HEAD, and by GET if HEAD fails; by GET; or not at all"},
     {.name = "fragments", .argument = "WHERE", .set = set_choice, FIELD(fragments), .initial = "site",
      .choices = "site all none", .group = OPTION_SITE,
-     .words = "check the part after \"#\" of links: on the site, on other sites too, or not at all"},
+     .words = "check the part after \"#\" of links: on the site, also on other sites, or not at all"},
     {.name = "exclude-private", .aliases = "exclude-all-private", .set = set_flag, FIELD(exclude_private),
      .group = OPTION_SITE,
-     .words = "do not ask addresses of private networks and of this machine, but for hosts of the site"},
+     .words = "do not connect to private networks or this machine, except for hosts of the site"},
     {.name = "no-robots", .set = set_flag, FIELD(no_robots), .group = OPTION_SITE,
-     .words = "do not ask for robots.txt, nor obey it"},
+     .words = "do not fetch or obey robots.txt"},
     {.name = "obey-nofollow", .set = set_flag, FIELD(obey_nofollow), .group = OPTION_SITE,
      .words = "do not follow rel=nofollow and <meta name=robots content=nofollow>"},
     {.name = "obey-x-robots-tag", .set = set_flag, FIELD(obey_x_robots_tag), .group = OPTION_SITE,
@@ -58,32 +60,32 @@ const struct option_row option_rows[] = {
     {.name = "no-css", .set = set_flag, FIELD(no_css), .group = OPTION_SITE,
      .words = "do not search style sheets, \"style\" elements and style attributes for links"},
     {.name = "sitemap", .repeats = true, .argument = "URL", .set = add_sitemap, .group = OPTION_SITE,
-     .words = "read this sitemap, feed or list of URLs (XML, text, gzip), too; \"auto\": those that robots.txt names, and XML that is one; \"off\": none of these; may be repeated (auto)"},
+     .words = "also read this sitemap, feed or list of URLs (XML, text, gzip); \"auto\": sitemaps named by robots.txt, and XML pages that are sitemaps; \"off\": only those named here; may be repeated (auto)"},
     {.name = "no-header-links", .set = set_flag, FIELD(no_header_links), .group = OPTION_SITE,
      .words = "do not search the headers Link and Refresh for links"},
     {.name = "no-trap", .repeats = true, .argument = "RULE", .set = set_traps, .choices = "repeat session calendar all",
      .group = OPTION_SITE,
-     .words = "follow links that look like a trap: a path that repeats itself, a session id, a calendar without an end; may be repeated"},
+     .words = "follow links that look like a trap: a path that repeats itself, a session id, an endless calendar; may be repeated"},
 
     /* ---- limits ---- */
     {.name = "max-tasks", .aliases = "max-concurrency max-connections", .argument = "N", .set = set_unsigned,
      FIELD(max_tasks), .initial = "10", .min = 1, .max = MILLION, .group = OPTION_LIMITS,
-     .words = "fetch at most N pages at a time, and as many links that leave the site"},
+     .words = "fetch at most N pages at a time, and as many external links"},
     {.name = "per-host", .aliases = "max-connections-per-host", .argument = "N", .set = set_unsigned,
      FIELD(per_host), .min = 1, .max = MILLION, .group = OPTION_LIMITS,
-     .words = "of these at most N from each host of the site (as many as --max-tasks)"},
+     .words = "fetch at most N pages at a time from each host of the site (the value of --max-tasks)"},
     {.name = "external-per-host", .argument = "N", .set = set_unsigned, FIELD(external_per_host),
      .initial = "2", .min = 1, .max = MILLION, .group = OPTION_LIMITS,
-     .words = "and at most N from each other host"},
+     .words = "check at most N links at a time on each other host"},
     {.name = "max-redirect", .aliases = "max-redirects max-redirs max-redirections", .argument = "N",
      .set = set_unsigned, FIELD(max_redirects), .initial = "10", .min = 0, .max = 250,
      .group = OPTION_LIMITS, .words = "follow at most N redirects in a row"},
     {.name = "max-tries", .aliases = "tries", .argument = "N", .set = set_unsigned, FIELD(max_tries),
      .initial = "3", .min = 1, .max = 250, .group = OPTION_LIMITS,
-     .words = "try a URL N times where the network or the server fails"},
+     .words = "try a URL up to N times if the network or the server fails"},
     {.name = "max-depth", .letter = 'l', .aliases = "depth level", .argument = "N", .set = set_unsigned,
      FIELD(max_depth), .initial = "none", .min = 0, .max = 65000, .group = OPTION_LIMITS,
-     .words = "follow links up to N pages deep; 0: the start alone"},
+     .words = "follow links up to N pages deep; 0: only the start URLs"},
     {.name = "max-pages", .argument = "N", .set = set_size, FIELD(max_pages), .initial = "none", .min = 1,
      .max = INT64_C(1000000000), .group = OPTION_LIMITS, .words = "fetch at most N pages of the site"},
     {.name = "max-url-length", .argument = "SIZE", .set = set_bytes, FIELD(max_url_bytes),
@@ -91,34 +93,34 @@ const struct option_row option_rows[] = {
      .words = "do not follow URLs that are longer"},
     {.name = "max-body-size", .aliases = "max-response-body-size", .argument = "SIZE", .set = set_bytes,
      FIELD(max_body_bytes), .initial = "16M", .min = 1, .max = INT64_C(1) << 40, .group = OPTION_LIMITS,
-     .words = "search so much of each page for links"},
+     .words = "search only this much of each page for links"},
     {.name = "max-duration", .argument = "TIME", .set = set_duration, FIELD(max_duration_ns),
-     .initial = "none", .min = 1, .group = OPTION_LIMITS, .words = "end the crawl after that time; the exit status is 6 if work is left and nothing is broken"},
+     .initial = "none", .min = 1, .group = OPTION_LIMITS, .words = "end the crawl after this time; the exit status is 6 if URLs are left and nothing is broken"},
     {.name = "timeout", .argument = "TIME", .set = set_duration, FIELD(timeout_ns), .initial = "30s",
-     .min = 1, .group = OPTION_LIMITS, .words = "give up an answer that makes no progress for so long"},
+     .min = 1, .group = OPTION_LIMITS, .words = "give up on an answer that makes no progress for this time"},
     {.name = "max-time", .letter = 'm', .argument = "TIME", .set = set_duration, FIELD(max_time_ns),
-     .initial = "10m", .min = 1, .group = OPTION_LIMITS, .words = "give up an answer that takes so long as a whole"},
+     .initial = "10m", .min = 1, .group = OPTION_LIMITS, .words = "give up on an answer that is not complete after this time"},
     {.name = "delay", .aliases = "wait", .argument = "TIME", .set = set_duration, FIELD(delay_ns),
-     .initial = "0", .min = 0, .group = OPTION_LIMITS, .words = "wait so long between two requests to a host, that for its robots.txt among them"},
+     .initial = "0", .min = 0, .group = OPTION_LIMITS, .words = "wait this long between two requests to a host, including that for its robots.txt"},
     {.name = "split-host", .argument = "N", .set = set_unsigned, FIELD(split_host), .initial = "1", .min = 1,
      .max = 1000, .group = OPTION_LIMITS,
-     .words = "with --frontier: let N processes ask one host at the same time, each an Nth as often"},
+     .words = "with --frontier: let N processes fetch from one host at the same time, each at 1/N of the rate"},
 
     /* ---- requests ---- */
     {.name = "header", .repeats = true, .letter = 'H', .argument = "HEADER", .set = add_header, .group = OPTION_HTTP,
-     .words = "send \"Name: value\" to the hosts of the start URLs, by https too where those are http, and to no other; may be repeated"},
+     .words = "send \"Name: value\" to the hosts of the start URLs only (for http start URLs, also over https); may be repeated"},
     {.name = "cookie", .repeats = true, .letter = 'b', .argument = "COOKIE", .set = add_cookie, .group = OPTION_HTTP,
-     .words = "send the cookie \"name=value\" to them; may be repeated"},
+     .words = "send the cookie \"name=value\" to the hosts of the start URLs; may be repeated"},
     {.name = "user", .letter = 'u', .argument = "USER:PASSWORD", .set = set_credentials,
-     .group = OPTION_HTTP, .words = "log in to them (basic authentication); a start with USER:PASSWORD@ does so to its host"},
+     .group = OPTION_HTTP, .words = "log in to the hosts of the start URLs (basic authentication); USER:PASSWORD@ in a start URL logs in to its host"},
     {.name = "header-for", .repeats = true, .argument = "HOST:HEADER", .set = add_host_header, .group = OPTION_HTTP,
-     .words = "send a header to that host, \"git.example:Authorization: token x\"; HOST may have a port; may be repeated"},
+     .words = "send a header to one host: \"git.example:Authorization: token x\"; HOST may have a port; may be repeated"},
     {.name = "cookies", .set = set_flag, FIELD(cookies), .group = OPTION_HTTP,
-     .words = "keep the cookies that servers set, and send them back together with those of -b"},
+     .words = "store the cookies that servers set, and send them back, together with those of -b"},
     {.name = "user-agent", .letter = 'A', .argument = "TEXT", .set = set_line, FIELD(user_agent),
-     .group = OPTION_HTTP, .words = "what the crawler calls itself (coil-crawl/VERSION); robots.txt is read for coil-crawl all the same"},
+     .group = OPTION_HTTP, .words = "the User-Agent header (coil-crawl/VERSION); in robots.txt, rules for coil-crawl apply in any case"},
     {.name = "proxy", .letter = 'x', .argument = "URL", .set = set_proxy, FIELD(proxy), .group = OPTION_HTTP,
-     .words = "ask through this proxy; \"\": through none (what http_proxy, https_proxy and all_proxy say)"},
+     .words = "use this proxy; \"\": no proxy (http_proxy, https_proxy and all_proxy)"},
     {.name = "cacert", .aliases = "ca-certificate", .argument = "FILE", .set = set_file, FIELD(ca_file),
      .hint = HINT_FILE, .group = OPTION_HTTP,
      .words = "trust the certificates in this file (PEM) instead of the system's"},
@@ -127,83 +129,83 @@ const struct option_row option_rows[] = {
 
     /* ---- local files ---- */
     {.name = "root-dir", .argument = "FOLDER", .set = set_folder, FIELD(root_dir), .hint = HINT_FOLDER,
-     .group = OPTION_FILES, .words = "where \"/a.html\" is looked for (in the folder that is checked)"},
+     .group = OPTION_FILES, .words = "the folder in which \"/a.html\" is searched (the folder that is checked)"},
     {.name = "base-url", .argument = "URL", .set = set_url, FIELD(base_url), .group = OPTION_FILES,
-     .words = "the URL at which the files will be served: links to it are links to the files"},
+     .words = "the URL at which the files will be served; links to this URL are checked as links to the files"},
     {.name = "index-files", .repeats = true, .argument = "NAME,...", .set = add_names, FIELD(index_files),
      .initial = "index.html,.", .group = OPTION_FILES,
-     .words = "which file of a folder stands for it; without one, a link to the folder is broken, unless \".\" is among them"},
+     .words = "the index files of a folder; a link to a folder without one is broken, unless the list contains \".\""},
     {.name = "clean-urls", .set = set_flag, FIELD(clean_urls), .group = OPTION_FILES,
      .words = "\"/a\" may be the file a.html"},
     {.name = "offline", .set = set_flag, FIELD(offline), .group = OPTION_FILES,
-     .words = "ask nothing over the network: URLs are unchecked, starts among them"},
+     .words = "do not use the network: all URLs are unchecked, including start URLs"},
 
     /* ---- verdicts ---- */
     {.name = "accept", .repeats = true, .letter = 'a', .argument = "[HOST=]STATUS,...", .set = add_statuses, .initial = "200..299",
      .group = OPTION_VERDICTS,
-     .words = "the statuses that are well: 200..299,404 of all hosts, in the default's place; linkedin.com=999,403 also of that host and those below it; may be repeated"},
+     .words = "the statuses that are OK: 200..299,404 replaces the default for all hosts; linkedin.com=999,403 adds statuses for this host and its subdomains; may be repeated"},
     {.name = "fail-on", .repeats = true, .argument = "VERDICT,...", .set = add_verdicts,
      .initial = "broken,fragment,error,timeout",
      .choices = "ok redirect broken fragment text blocked error timeout skipped unchecked none",
-     .group = OPTION_VERDICTS, .words = "the verdicts that fail the run (exit status 2)"},
+     .group = OPTION_VERDICTS, .words = "the verdicts that make the run fail (exit status 2)"},
     {.name = "baseline", .argument = "FILE", .set = set_file, FIELD(baseline), .hint = HINT_FILE,
-     .group = OPTION_VERDICTS, .words = "what this report (-f jsonl) of an earlier run has found does not fail this one"},
+     .group = OPTION_VERDICTS, .words = "an earlier report (-f jsonl), whose findings do not make this run fail"},
     {.name = "cache", .writes = true, .argument = "FILE", .set = set_text, FIELD(cache), .hint = HINT_FILE,
-     .group = OPTION_VERDICTS, .words = "keep in FILE which links that leave the site were well, and do not check them again (but for --fragments all, which only brings FILE up to date)"},
+     .group = OPTION_VERDICTS, .words = "remember in FILE which external links were OK, and do not check them again (--fragments all does, and only updates FILE)"},
     {.name = "max-age", .aliases = "max-cache-age", .argument = "TIME", .set = set_duration,
-     FIELD(max_age_ns), .initial = "1d", .min = 0, .group = OPTION_VERDICTS, .words = "for so long"},
+     FIELD(max_age_ns), .initial = "1d", .min = 0, .group = OPTION_VERDICTS, .words = "how long an entry of --cache is valid"},
 
     /* ---- reports ---- */
     {.name = "format", .repeats = true, .writes = true, .letter = 'f', .argument = "FORMAT[:FILE]", .set = add_format,
      .choices = "text jsonl github junit sarif csv markdown html", .group = OPTION_REPORTS,
-     .words = "write the report as text, jsonl (a JSON object a line), github (annotations of a workflow), junit (XML), sarif, csv, markdown (for a summary) or html to FILE, or to stdout; may be repeated"},
+     .words = "write the report to FILE, or to stdout, as text, jsonl (a JSON object per line), github (workflow annotations), junit (XML), sarif, csv, markdown (for a summary) or html; may be repeated"},
     {.name = "warc", .writes = true, .argument = "FILE", .set = set_text, FIELD(warc), .hint = HINT_FILE, .group = OPTION_REPORTS,
-     .words = "keep all requests and answers in FILE, an archive (WARC 1.1, gzip), and its index in FILE.cdxj; bodies that are not searched are read up to --max-body-size then"},
+     .words = "save all requests and answers in the archive FILE (WARC 1.1, gzip), and its index in FILE.cdxj; bodies that are not searched are then read up to --max-body-size"},
     {.name = "quiet", .letter = 'q', .set = set_flag, FIELD(quiet), .group = OPTION_REPORTS,
-     .words = "no progress, no totals: only what is broken"},
+     .words = "print only what is broken, without progress and totals"},
     {.name = "verbose", .letter = 'v', .set = set_count, FIELD(verbosity), .group = OPTION_REPORTS,
-     .words = "the whole report; twice: redirects and skipped links as well, and a line on stderr for each URL"},
+     .words = "print the whole report; twice: also redirects, skipped links, and a line on stderr for each URL"},
     {.name = "color", .aliases = "colour", .argument = "WHEN", .set = set_choice, FIELD(color),
      .initial = "auto", .choices = "auto always never", .group = OPTION_REPORTS,
-     .words = "colours; auto: on terminals, unless NO_COLOR is set"},
+     .words = "use colours; auto: on terminals, unless NO_COLOR is set"},
     {.name = "no-progress", .set = set_flag, FIELD(no_progress), .group = OPTION_REPORTS,
-     .words = "no progress line on terminals"},
+     .words = "do not show the progress line on terminals"},
     {.name = "status", .argument = "[HOST:]PORT", .set = set_status, .group = OPTION_REPORTS,
-     .words = "serve how the crawl stands over HTTP: / for people, /status.json, /metrics for Prometheus; on 127.0.0.1 unless HOST says otherwise; SIGUSR1 prints the same"},
+     .words = "serve the state of the crawl over HTTP: / for browsers, /status.json, /metrics for Prometheus; HOST is 127.0.0.1 by default; SIGUSR1 prints the same"},
 
     /* ---- everything else ---- */
     {.name = "state", .writes = true, .letter = 'd', .argument = "DIR", .set = set_text, FIELD(state), .hint = HINT_FOLDER,
      .group = OPTION_OTHER,
-     .words = "keep in the folder DIR what is done; whatever ends the crawl, coil-crawl resume DIR goes on with it"},
+     .words = "save the crawl in the folder DIR; if it ends early, continue it with coil-crawl resume DIR"},
     {.name = "state-interval", .argument = "TIME", .set = set_duration, FIELD(state_interval_ns),
      .initial = "1s", .min = 0, .group = OPTION_OTHER,
-     .words = "write to that folder after so long: what has come since is asked for again; 0: after each page"},
+     .words = "how often to write to DIR; pages fetched after the last write are fetched again; 0: write after each page"},
     {.name = "frontier", .argument = "URL", .set = set_text, FIELD(frontier), .group = OPTION_OTHER,
-     .words = "share the crawl with all who name the same Redis (redis://[USER:PASSWORD@]HOST[:PORT]/DB, rediss:// for TLS, unix:///PATH) and --crawl; coil-crawl collect DIR tells it"},
+     .words = "share the crawl with all processes that use the same Redis (redis://[USER:PASSWORD@]HOST[:PORT]/DB, rediss:// for TLS, unix:///PATH) and --crawl; coil-crawl collect DIR writes the reports"},
     {.name = "crawl", .argument = "NAME", .set = set_text, FIELD(crawl), .group = OPTION_OTHER,
-     .words = "the name of the crawl there"},
+     .words = "the name of the shared crawl"},
     {.name = "results-max", .argument = "SIZE", .set = set_bytes, FIELD(results_max_bytes), .initial = "256M",
      .min = 1 << 20, .max = INT64_C(1) << 40, .group = OPTION_OTHER,
-     .words = "pause there while answers of so many bytes were not collected"},
+     .words = "pause a shared crawl while more than this much of answers waits to be collected"},
     {.name = "backend", .argument = "NAME", .set = set_backend, FIELD(backend), .choices = "io_uring epoll poll select",
-     .group = OPTION_OTHER, .words = "wait in the kernel by this interface (that of COIL_BACKEND, or epoll)"},
+     .group = OPTION_OTHER, .words = "use this event backend (that of COIL_BACKEND, or epoll)"},
     {.name = "io-uring", .set = set_backend, FIELD(backend), .group = OPTION_HIDDEN, .words = "io_uring"},
     {.name = "epoll", .set = set_backend, FIELD(backend), .group = OPTION_HIDDEN, .words = "epoll"},
     {.name = "poll", .set = set_backend, FIELD(backend), .group = OPTION_HIDDEN, .words = "poll"},
     {.name = "select", .set = set_backend, FIELD(backend), .group = OPTION_HIDDEN, .words = "select"},
     {.name = "iocp", .set = refuse_iocp, .group = OPTION_HIDDEN, .words = "Windows"},
     {.name = "config", .argument = "FILE", .hint = HINT_FILE, .group = OPTION_OTHER,
-     .words = "read options from FILE, in TOML (./coil-crawl.toml if it is there, whose outputs must lie below its folder)"},
-    {.name = "no-config", .group = OPTION_OTHER, .words = "read no such file"},
+     .words = "read options from FILE, in TOML (./coil-crawl.toml if it exists; its output files must be below its folder)"},
+    {.name = "no-config", .group = OPTION_OTHER, .words = "do not read a configuration file"},
     {.name = "files-from", .repeats = true, .argument = "FILE", .set = add_text, FIELD(lists), .hint = HINT_FILE,
      .group = OPTION_OTHER,
-     .words = "check the URLs, files and folders that FILE lists, one a line; \"-\", which may also stand alone, is standard input; may be repeated"},
+     .words = "check the URLs, files and folders that FILE lists, one per line; \"-\" is standard input, and may also be an operand; may be repeated"},
     {.name = "completions", .argument = "SHELL", .choices = "bash zsh fish", .group = OPTION_OTHER,
-     .words = "print what completes the options in this shell"},
-    {.name = "help", .letter = 'h', .group = OPTION_OTHER, .words = "this text"},
-    {.name = "version", .letter = 'V', .group = OPTION_OTHER, .words = "the version"},
+     .words = "print the script that completes options in this shell"},
+    {.name = "help", .letter = 'h', .group = OPTION_OTHER, .words = "print this text"},
+    {.name = "version", .letter = 'V', .group = OPTION_OTHER, .words = "print the version"},
     {.name = "print", .argument = "WHAT", .choices = "man manual-table", .group = OPTION_HIDDEN,
-     .words = "what the build and the tests need"},
+     .words = "output for the build and the tests"},
 };
 /* clang-format on */
 
@@ -214,9 +216,9 @@ bool option_is_negative(const struct option_row *row)
     return row->argument == NULL && strncmp(row->name, "no-", 3) == 0;
 }
 
-/* ---- what the options own ---------------------------------------------------------- */
+/* ---- ownership --------------------------------------------------------------------- */
 
-static char *own(struct options *options, char *text)
+static char *own_text(struct options *options, char *text)
 {
     size_t count = options->owned_count;
     char **longer;
@@ -235,7 +237,7 @@ static char *own(struct options *options, char *text)
 
 char *options_keep(struct options *options, const char *text, size_t n)
 {
-    return own(options, strndup(text, n));
+    return own_text(options, strndup(text, n));
 }
 
 char *options_print(struct options *options, const char *format, ...)
@@ -247,7 +249,7 @@ char *options_print(struct options *options, const char *format, ...)
     va_start(args, format);
     n = vasprintf(&text, format, args);
     va_end(args);
-    return n < 0 ? NULL : own(options, text);
+    return n < 0 ? NULL : own_text(options, text);
 }
 
 int text_list_add(struct text_list *list, const char *text)

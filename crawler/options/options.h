@@ -1,8 +1,8 @@
 /*
- * options.h - what the user asked for.
+ * options.h - the options that the user has chosen.
  *
- * options.c has the one table that the parser, --help, the manual, the configuration file
- * and the completions of shells are made from.
+ * options.c has the table from which the parser, --help, the manual, the configuration
+ * file and the completions of shells are made.
  */
 #ifndef CRAWLER_OPTIONS_H
 #define CRAWLER_OPTIONS_H
@@ -27,8 +27,8 @@ struct host_name {
 
 struct status_range {
     int first, last;
-    struct host_name
-        host; /* of this host's answers, or of one below it; no name: of all */
+    /* applies to answers of this host and of subdomains; without a name: of all hosts */
+    struct host_name host;
 };
 
 struct host_header {
@@ -36,14 +36,14 @@ struct host_header {
     const char *header; /* "Authorization: token x" */
 };
 
-struct login { /* of a start URL with credentials */
+struct login { /* credentials of a start URL */
     const char *start;
     const char *header; /* "Authorization: Basic ..." */
 };
 
 enum external_mode { EXTERNAL_HEAD, EXTERNAL_GET, EXTERNAL_SKIP };
 enum fragments_mode { FRAGMENTS_SITE, FRAGMENTS_ALL, FRAGMENTS_NONE };
-enum options_command { /* the first operand, but for what is a start */
+enum options_command { /* the first operand, unless it is a start */
                        COMMAND_CRAWL,
                        COMMAND_RESUME,
                        COMMAND_RECHECK,
@@ -54,27 +54,27 @@ enum options_command { /* the first operand, but for what is a start */
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
-    /* Where to start, and what belongs to it: */
-    struct text_list starts;     /* URLs as url_resolve() makes them, or paths */
-    struct text_list sitemaps;   /* those of them that are read as sitemaps */
-    struct text_list lists;      /* files that list more starts; "-": standard input */
+    /* Where to start, and what belongs to the site: */
+    struct text_list starts;     /* URLs from url_resolve(), or paths */
+    struct text_list sitemaps;   /* the starts that are read as sitemaps */
+    struct text_list lists;      /* files that list further starts; "-": standard input */
     struct pattern_list exclude; /* not fetched */
-    struct pattern_list include; /* fetched although `exclude` has it */
+    struct pattern_list include; /* fetched although `exclude` matches */
     bool lenient;                /* in what belongs to a site: site.h */
-    enum external_mode external; /* what becomes of links that leave the site */
+    enum external_mode external; /* how to check external links */
     enum fragments_mode fragments;
-    bool exclude_private; /* addresses of private networks and of this machine */
+    bool exclude_private; /* skip addresses of private networks and of this machine */
     bool no_robots;
-    bool obey_nofollow;     /* rel=nofollow, <meta name=robots> */
-    bool obey_x_robots_tag; /* the header */
-    bool no_sitemaps;       /* but those */
-    bool no_header_links;   /* Link and Refresh are not searched */
-    bool no_css;            /* style sheets are not searched, nor styles in pages */
+    bool obey_nofollow;     /* obey rel=nofollow and <meta name=robots> */
+    bool obey_x_robots_tag; /* obey the header */
+    bool no_sitemaps;       /* read only sitemaps that the user names */
+    bool no_header_links;   /* do not search the headers Link and Refresh */
+    bool no_css;            /* do not search style sheets and styles */
     bool trap_repeat_off, trap_session_off, trap_calendar_off;
 
-    /* How much: */
-    unsigned max_tasks; /* pages at a time, and as many links that leave the site */
-    unsigned per_host;  /* requests at a time to each host of the site; 0: max_tasks */
+    /* Limits: */
+    unsigned max_tasks; /* concurrent pages, and as many external links */
+    unsigned per_host;  /* concurrent requests to each host of the site; 0: max_tasks */
     unsigned external_per_host;
     unsigned max_redirects; /* in a row */
     unsigned max_tries;
@@ -84,94 +84,98 @@ struct options {
     size_t max_body_bytes;   /* of a page */
     int64_t max_duration_ns; /* of the crawl; 0: no limit */
     int64_t timeout_ns;      /* without progress */
-    int64_t max_time_ns;     /* of one answer, whole */
+    int64_t max_time_ns;     /* of a whole answer */
     int64_t delay_ns;        /* between two requests to a host */
 
     /* HTTP: */
     const char *user_agent;
-    const char *ca_file, *proxy; /* NULL: what the environment says */
+    const char *ca_file, *proxy; /* NULL: as the environment says */
     bool insecure;
-    bool cookies;             /* keep what servers set */
-    struct text_list headers; /* -H, -b and -u: to the start URLs' origins only */
+    bool cookies; /* store the cookies that servers set */
+    /* -H, -b and -u: sent only to the origins of the start URLs */
+    struct text_list headers;
     struct host_header *host_headers;
     size_t host_header_count;
-    struct login *logins; /* for links to a start's host without its credentials */
+    /* for links to the host of a start URL that lack its credentials */
+    struct login *logins;
     size_t login_count;
 
     /* Local files: */
     const char *root_dir; /* NULL: the folder that is checked */
-    const char *base_url; /* the URL at which root_dir will be served; NULL: none */
+    const char *base_url; /* the URL at which root_dir will be served, or NULL */
     struct text_list index_files;
-    bool clean_urls; /* "/a" is a.html */
-    bool offline;    /* nothing is asked over the network */
+    bool clean_urls; /* "/a" may be a.html */
+    bool offline;    /* do not use the network */
 
-    /* Judging: */
-    struct status_range *accept; /* that are well */
+    /* Verdicts: */
+    struct status_range *accept; /* the statuses that are OK */
     size_t accept_count;
-    bool accept_is_default; /* as to what is for all hosts */
+    bool accept_is_default; /* the ranges for all hosts are still the default */
     bool fail_on[VERDICT_COUNT];
-    const char *baseline; /* a report whose findings do not fail the run */
-    const char *cache;    /* a file of external targets that were well */
-    int64_t max_age_ns;   /* of an entry of the cache */
+    const char *baseline; /* an earlier report, whose findings do not make the run fail */
+    const char *cache;    /* a file of external targets that were OK */
+    int64_t max_age_ns;   /* of an entry in the cache */
 
     /* Reports: */
     struct text_list formats; /* "jsonl:FILE", "github", "text:-" */
     enum color_mode color;
     bool quiet, no_progress;
-    const char *warc; /* the archive; NULL: none */
-    /* Where the crawl is watched: "": on all addresses; NULL: nowhere. */
+    const char *warc; /* path of the archive, or NULL */
+    /* Where to serve the status. Host "": all addresses; port NULL: nowhere. */
     const char *status_host, *status_port;
     unsigned verbosity;
-    bool explain; /* `coil-crawl explain URL`: the first start, with its fragment */
+    /* `coil-crawl explain URL`: explain the first start, including its fragment */
+    bool explain;
 
-    /* What is kept of a crawl: */
+    /* Saved and shared crawls: */
     enum options_command command;
-    const char *state;         /* the folder; NULL: none */
-    const char *later_state;   /* of COMMAND_DIFF */
-    const char *backend;       /* of the loop; NULL: the default */
-    int64_t state_interval_ns; /* so much work may be lost */
-    const char *frontier,
-        *crawl; /* a Redis, and a name there, of a crawl that many share; NULL: none */
-    unsigned split_host; /* processes that may ask a host at a time */
+    const char *state;            /* the folder, or NULL */
+    const char *later_state;      /* the second folder of COMMAND_DIFF */
+    const char *backend;          /* of the event loop; NULL: the default */
+    int64_t state_interval_ns;    /* how much work may be lost, in time */
+    const char *frontier, *crawl; /* URL of Redis, and name of a shared crawl; or NULL */
+    unsigned split_host; /* number of processes that may send requests to one host */
     size_t results_max_bytes;
     struct text_list
-        decided; /* "--max-depth=3": what decides about the crawl, as it was given */
-    struct text_list
-        given; /* all that the command line gave, and how a configuration reports */
+        decided; /* options that affect the crawl, as given: "--max-depth=3" */
+    /* all options of the command line, and options for reports of a configuration file */
+    struct text_list given;
 
-    /* Strings that are pointed at above and belong to the options. */
+    /* Strings that the options own. */
     char **owned;
     size_t owned_count;
 };
 
-/* The defaults. 0 or -ENOMEM; finish them in any case. */
+/* Set the defaults. Returns 0 or -ENOMEM. Call options_finish() in any case. */
 int options_init(struct options *options);
 
-/* What options_parse() returns where there is nothing to crawl: --help and its like. */
+/*
+ * Returned by options_parse() after --help and similar, when there is nothing to crawl.
+ */
 #define OPTIONS_PRINTED 1
 
 /*
- * Set what the configuration file and the command line say, after options_init(). The file is that
- * of --config, else ./coil-crawl.toml if there is one; what both set, the command line
- * has set, and lists add up. `argv` must outlive the options.
+ * Read the configuration file and the command line, after options_init(). The file is
+ * that of --config, otherwise ./coil-crawl.toml if it exists. The command line takes
+ * precedence, and lists are concatenated. `argv` must outlive the options.
  *
- * Returns 0, OPTIONS_PRINTED after --help and its like, which go to `out`, or fails with
- * -EINVAL after a sentence to `complaints` that names the option and what it takes, or
- * -ENOMEM.
+ * Returns 0, or OPTIONS_PRINTED after --help and similar, which print to `out`. Fails
+ * with -EINVAL after a message to `complaints` that names the option and its allowed
+ * values, or with -ENOMEM.
  */
 int options_parse(struct options *options, int argc, char *const argv[], FILE *out,
                   FILE *complaints);
 
 /*
- * The options of a crawl that is kept, of those that its commands were given (`now`): first what it was
- * begun with, options.decided and its starts, then options.given. After options_init(); fails as
- * options_parse(). The texts must outlive the options, and so must `now`.
+ * Restore the options of a saved crawl, after options_init(): first those it was begun
+ * with, options.decided and its starts, then those of the current command (`now`),
+ * options.given. Fails as options_parse(). The texts and `now` must outlive the options.
  */
 int options_restore(struct options *options, const struct options *now,
                     const struct text_list *decided, const struct text_list *starts,
                     FILE *complaints);
 
-/* Zeroes are accepted. */
+/* Zeroed options are allowed. */
 void options_finish(struct options *options);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * toml.c - reading TOML 1.0 without its tables. (Debian 12 has no library in C for it.)
+ * toml.c - read TOML 1.0 without its tables. (Debian 12 has no C library for it.)
  *
- * From left to right, by functions that are called as the parts of the grammar. Strings are
- * decoded where they stand: no escape is shorter than what it is for. (toml.io/en/v1.0.0)
+ * A recursive-descent parser; functions have the names of the grammar's parts. Strings
+ * are decoded in place, because no escape is shorter than the character it stands for.
+ * (toml.io/en/v1.0.0)
  *
  * Where to start reading: toml_read(), read_pair().
  */
@@ -20,7 +21,7 @@
 #define NUMBER_BYTES 64
 
 struct reader {
-    char *at; /* the text ends with a byte of zero, which is in no value */
+    char *at; /* the text ends with a NUL, which no value contains */
     unsigned line;
     struct toml_mistake *mistake;
     int (*take)(void *arg, const struct toml_value *value);
@@ -35,7 +36,7 @@ static int fail(struct reader *reader, const char *what)
 
 /* ---- between values ---------------------------------------------------------------- */
 
-/* Of a line feed, alone or behind a carriage return; 0 if there is none. */
+/* Return the length of LF or CR LF, or 0. */
 static size_t newline_length(const char *at)
 {
     return at[0] == '\n' ? 1 : at[0] == '\r' && at[1] == '\n' ? 2 : 0;
@@ -51,7 +52,7 @@ static void skip_blanks(struct reader *reader)
     reader->at += strspn(reader->at, " \t");
 }
 
-/* Blanks, and a comment, up to the end of the line. */
+/* Skip blanks and a comment, up to the end of the line. */
 static int skip_comment(struct reader *reader)
 {
     skip_blanks(reader);
@@ -63,7 +64,7 @@ static int skip_comment(struct reader *reader)
     return 0;
 }
 
-/* True if there was a line to be ended. */
+/* Returns true if there was a newline. */
 static bool skip_newline(struct reader *reader)
 {
     size_t n = newline_length(reader->at);
@@ -85,7 +86,10 @@ static int skip_lines(struct reader *reader)
 
 /* ---- strings ----------------------------------------------------------------------- */
 
-/* A character in UTF-8 at *to, which moves behind it. False for what is no character. */
+/*
+ * Write a character as UTF-8 and advance *to. Returns false if it is not a valid
+ * character.
+ */
 static bool put_point(char **to, uint32_t point)
 {
     static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
@@ -100,7 +104,7 @@ static bool put_point(char **to, uint32_t point)
     return true;
 }
 
-/* "\u00e9" and "\U0001f600": so many digits behind the letter. */
+/* Read "\u00e9" or "\U0001f600", with this many digits after the letter. */
 static int read_point(struct reader *reader, int digits, char **to)
 {
     uint32_t point = 0;
@@ -115,7 +119,7 @@ static int read_point(struct reader *reader, int digits, char **to)
     return put_point(to, point) ? 0 : fail(reader, "an escape of what is no character");
 }
 
-/* A backslash at the end of a line: what is blank is left out, up to the next text. */
+/* Skip a backslash at the end of a line, and all white space up to the next text. */
 static bool skip_line_end(struct reader *reader)
 {
     const char *at = reader->at + strspn(reader->at, " \t");
@@ -128,7 +132,7 @@ static bool skip_line_end(struct reader *reader)
     return true;
 }
 
-/* What stands behind a backslash. */
+/* Read the text after a backslash. */
 static int read_escape(struct reader *reader, bool may_span, char **to)
 {
     static const char names[] = "btnfr\"\\", values[] = "\b\t\n\f\r\"\\";
@@ -148,8 +152,11 @@ static int read_escape(struct reader *reader, bool may_span, char **to)
     return 0;
 }
 
-/* Quotes in a string of several lines: up to two belong to it, three end it. True at its end. */
-static bool take_quotes(struct reader *reader, char quote, char **to)
+/*
+ * Read quotes in a multi-line string: up to two are text, and three end it. Returns true
+ * at its end.
+ */
+static bool read_quotes(struct reader *reader, char quote, char **to)
 {
     size_t n = strspn(reader->at, (char[]){quote, '\0'});
     bool is_end = n >= 3;
@@ -164,12 +171,12 @@ static bool take_quotes(struct reader *reader, char quote, char **to)
 static bool ends_string(struct reader *reader, char quote, bool may_span, char **to)
 {
     if (may_span)
-        return take_quotes(reader, quote, to);
+        return read_quotes(reader, quote, to);
     reader->at++;
     return true;
 }
 
-/* One character of a string, or a line feed. */
+/* Read one character of a string, or a newline. */
 static int read_character(struct reader *reader, char quote, bool may_span, char **to)
 {
     char c = *reader->at;
@@ -214,8 +221,11 @@ static int read_string(struct reader *reader, bool may_span, const char **out)
 
 /* ---- numbers ----------------------------------------------------------------------- */
 
-/* Digits with single underscores between them, to *to without those. False if it is none. */
-static bool take_digits(const char **at, int base, char **to)
+/*
+ * Copy digits to *to without the underscores between them. Returns false if they are not
+ * valid.
+ */
+static bool read_digits(const char **at, int base, char **to)
 {
     const char *s = *at;
 
@@ -233,15 +243,15 @@ static bool take_digits(const char **at, int base, char **to)
     return true;
 }
 
-/* "0x1f", "0o17", "0b101" in decimal digits. */
-static bool take_in_base(const char *at, char to[NUMBER_BYTES])
+/* Convert "0x1f", "0o17" or "0b101" to decimal digits. */
+static bool read_in_base(const char *at, char to[NUMBER_BYTES])
 {
     int base = at[1] == 'x' ? 16 : at[1] == 'o' ? 8 : 2;
     char digits[NUMBER_BYTES], *end = digits;
     uint64_t number = 0;
 
     at += 2;
-    if (!take_digits(&at, base, &end) || *at != '\0')
+    if (!read_digits(&at, base, &end) || *at != '\0')
         return false;
     for (const char *c = digits; c < end; c++) {
         if (number > (uint64_t)INT64_MAX / (uint64_t)base)
@@ -252,8 +262,8 @@ static bool take_in_base(const char *at, char to[NUMBER_BYTES])
     return number <= INT64_MAX;
 }
 
-/* "10", "-1", "1_000", "0.5", "1e3". */
-static bool take_decimal(const char *at, char to[NUMBER_BYTES])
+/* Read "10", "-1", "1_000", "0.5" or "1e3". */
+static bool read_decimal(const char *at, char to[NUMBER_BYTES])
 {
     const char *whole;
 
@@ -261,25 +271,25 @@ static bool take_decimal(const char *at, char to[NUMBER_BYTES])
         *to++ = '-';
     at += *at == '-' || *at == '+';
     whole = at;
-    if (!take_digits(&at, 10, &to) || (*whole == '0' && at - whole > 1))
+    if (!read_digits(&at, 10, &to) || (*whole == '0' && at - whole > 1))
         return false;
     if (*at == '.') {
         *to++ = *at++;
-        if (!take_digits(&at, 10, &to))
+        if (!read_digits(&at, 10, &to))
             return false;
     }
     if (*at == 'e' || *at == 'E') {
         *to++ = *at++;
         if (*at == '-' || *at == '+')
             *to++ = *at++;
-        if (!take_digits(&at, 10, &to))
+        if (!read_digits(&at, 10, &to))
             return false;
     }
     *to = '\0';
     return *at == '\0';
 }
 
-/* A word without quotes: true, false, or a number. */
+/* Read a value without quotes: true, false, or a number. */
 static int read_word(struct reader *reader, char number[NUMBER_BYTES],
                      struct toml_value *value)
 {
@@ -298,7 +308,7 @@ static int read_word(struct reader *reader, char number[NUMBER_BYTES],
     if (value->kind == TOML_BOOLEAN)
         memcpy(number, word, sizeof word);
     else if (n >= sizeof word ||
-             !(is_based ? take_in_base(word, number) : take_decimal(word, number)))
+             !(is_based ? read_in_base(word, number) : read_decimal(word, number)))
         return fail(reader, "neither a number, true nor false: texts stand in quotes");
     reader->at += n;
     return 0;
@@ -306,7 +316,7 @@ static int read_word(struct reader *reader, char number[NUMBER_BYTES],
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* One that is no list, to take(). */
+/* Read a value that is not a list, and pass it to take(). */
 static int read_value(struct reader *reader, struct toml_value value)
 {
     char number[NUMBER_BYTES];
@@ -324,7 +334,7 @@ static int read_value(struct reader *reader, struct toml_value value)
     return rc == 0 ? reader->take(reader->arg, &value) : rc;
 }
 
-/* Behind its '['. */
+/* Read the rest of a list after '['. */
 static int read_list(struct reader *reader, struct toml_value value)
 {
     int rc = skip_lines(reader);
@@ -350,7 +360,7 @@ static int read_list(struct reader *reader, struct toml_value value)
     return count > 0 ? 0 : reader->take(reader->arg, &value);
 }
 
-/* Up to the '='. */
+/* Read a key, up to '='. */
 static int read_key(struct reader *reader, const char **key)
 {
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -381,7 +391,7 @@ static int read_key(struct reader *reader, const char **key)
     return 0;
 }
 
-/* "key = value", to the end of its last line. */
+/* Read "key = value", up to the end of its last line. */
 static int read_pair(struct reader *reader)
 {
     struct toml_value value = {.kind = TOML_STRING, .is_first = true};
@@ -405,7 +415,7 @@ static int read_pair(struct reader *reader)
 
 /* ---- a file ------------------------------------------------------------------------ */
 
-/* A file of TOML is UTF-8; 0 or the mistake, whose line is counted up to there. */
+/* Check that the file is UTF-8, and count lines. Returns 0 or an error. */
 static int check_bytes(struct reader *reader, const char *text, size_t n)
 {
     for (size_t i = 0, length; i < n; i += length) {

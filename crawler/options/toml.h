@@ -1,8 +1,8 @@
 /*
- * toml.h - a configuration file in TOML 1.0, as keys and values.
+ * toml.h - read a configuration file in TOML 1.0 as keys and values.
  *
- * What a list of options has no use for is refused by name: tables, keys with dots, dates, lists
- * in lists.
+ * Features that a list of options does not need are rejected: tables, dotted keys, dates,
+ * and nested lists.
  */
 #ifndef CRAWLER_TOML_H
 #define CRAWLER_TOML_H
@@ -14,26 +14,29 @@ enum toml_kind { TOML_STRING, TOML_NUMBER, TOML_BOOLEAN };
 
 struct toml_value {
     const char *key;
-    const char
-        *text; /* what a string says, "true", "false", or a number in decimal digits;
-                         NULL of a list without elements */
+    /*
+     * The value as a string: text, "true", "false", or a number in decimal digits. NULL
+     * for a list without elements.
+     */
+    const char *text;
     enum toml_kind kind;
-    bool in_list, is_first; /* of a list, or the only one */
+    bool in_list, is_first; /* is_first: of a list, or a value outside of lists */
     unsigned line;
 };
 
-/* What is wrong with a file, and where. */
+/* An error in a file, and its line. */
 struct toml_mistake {
     const char *what;
     unsigned line;
 };
 
 /*
- * Give take() each value in turn, each element of a list by itself; what it fails with ends the
- * reading. `text`, of n bytes and a byte of zero behind them, is overwritten; strings are borrowed
- * for the call.
+ * Call take() for each value, and for each element of a list. If take() fails, reading
+ * stops. `text` has n bytes, followed by a NUL, and is overwritten. Strings are valid
+ * only during the call.
  *
- * Returns 0, what take() fails with, or -EINVAL and *mistake; mistake->what is NULL otherwise.
+ * Returns 0, the error of take(), or -EINVAL and *mistake. In all other cases
+ * mistake->what is NULL.
  */
 int toml_read(char *text, size_t n,
               int (*take)(void *arg, const struct toml_value *value), void *arg,

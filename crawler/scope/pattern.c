@@ -1,9 +1,9 @@
 /*
- * pattern.c - regular expressions that leave URLs out.
+ * pattern.c - regular expressions that exclude or include URLs.
  *
- * A pattern such as "(a+)+$" takes time that doubles with each character of a URL, and the site
- * chooses the URLs. So the steps and the memory of a match are limited. PCRE2's compiler for
- * machine code is not used: it would need stack that a task may not have.
+ * For a pattern such as "(a+)+$" the time doubles with each character of a URL, and the
+ * site chooses the URLs. So steps and memory of a match are limited. PCRE2's just-in-time
+ * compiler is not used, because it would need more stack than a task may have.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_MAX 1000000  /* some 10 ms */
-#define HEAP_KIB_MAX 65536 /* of backtracking */
+#define STEPS_MAX 1000000  /* about 10 ms */
+#define HEAP_KIB_MAX 65536 /* for backtracking */
 
 struct pattern {
     const char *text;
@@ -26,7 +26,7 @@ struct pattern {
     bool is_complained_of;
 };
 
-/* Functions of this file, so that the tests can make them fail. */
+/* Functions of this file, so that tests can let them fail. */
 static void *allocate(size_t n, void *arg)
 {
     (void)arg;
@@ -39,9 +39,9 @@ static void release(void *old, void *arg)
     free(old);
 }
 
-/* ---- mistakes ---------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------ */
 
-/* True if the character at `at` stands behind an odd number of backslashes. */
+/* True if the character at `at` follows an odd number of backslashes. */
 static bool is_escaped(const char *text, size_t at)
 {
     size_t n = 0;
@@ -51,7 +51,7 @@ static bool is_escaped(const char *text, size_t at)
     return n % 2 == 1;
 }
 
-/* "\<" and "\>" are GNU's limits of words, and plain characters here. */
+/* "\<" and "\>" are word boundaries in GNU's syntax, but plain characters in PCRE2. */
 static bool has_gnu_words(const char *text)
 {
     for (size_t i = 1; text[0] != '\0' && text[i] != '\0'; i++)
@@ -67,7 +67,7 @@ static bool is_ascii(const char *text)
     return *text == '\0';
 }
 
-/* What is wrong with a pattern that is well formed, or NULL. */
+/* Return why a valid pattern is probably a mistake, or NULL. */
 static const char *mistake_in(const char *text)
 {
     size_t n = strlen(text);
@@ -86,8 +86,8 @@ static const char *mistake_in(const char *text)
 
 /* ---- compiling --------------------------------------------------------------------- */
 
-static int compile(struct pattern *pattern, pcre2_general_context *memory,
-                   char why[PATTERN_WHY_BYTES])
+static int compile_pattern(struct pattern *pattern, pcre2_general_context *memory,
+                           char why[PATTERN_WHY_BYTES])
 {
     pcre2_compile_context *context = pcre2_compile_context_create(memory);
     char words[PATTERN_WHY_BYTES - 40];
@@ -109,10 +109,10 @@ static int compile(struct pattern *pattern, pcre2_general_context *memory,
     return -EINVAL;
 }
 
-static int prepare(struct pattern *pattern, char why[PATTERN_WHY_BYTES])
+static int prepare_match(struct pattern *pattern, char why[PATTERN_WHY_BYTES])
 {
     pcre2_general_context *memory = pcre2_general_context_create(allocate, release, NULL);
-    int rc = memory != NULL ? compile(pattern, memory, why) : -ENOMEM;
+    int rc = memory != NULL ? compile_pattern(pattern, memory, why) : -ENOMEM;
 
     if (rc == 0) {
         pattern->match = pcre2_match_data_create(1, memory);
@@ -127,7 +127,7 @@ static int prepare(struct pattern *pattern, char why[PATTERN_WHY_BYTES])
     return rc;
 }
 
-static void finish(struct pattern *pattern)
+static void finish_pattern(struct pattern *pattern)
 {
     pcre2_match_context_free(pattern->limits);
     pcre2_match_data_free(pattern->match);
@@ -148,9 +148,9 @@ int patterns_add(struct pattern_list *list, const char *text, char why[PATTERN_W
     if (longer == NULL)
         return -ENOMEM;
     list->at = longer;
-    rc = prepare(&pattern, why);
+    rc = prepare_match(&pattern, why);
     if (rc < 0)
-        finish(&pattern);
+        finish_pattern(&pattern);
     else
         longer[list->count++] = pattern;
     return rc;
@@ -159,7 +159,7 @@ int patterns_add(struct pattern_list *list, const char *text, char why[PATTERN_W
 void patterns_finish(struct pattern_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        finish(&list->at[i]);
+        finish_pattern(&list->at[i]);
     free(list->at);
     *list = (struct pattern_list){NULL, 0};
 }

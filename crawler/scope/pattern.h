@@ -1,11 +1,12 @@
 /*
- * pattern.h - regular expressions that leave URLs out: --exclude and --include.
+ * pattern.h - regular expressions that exclude or include URLs: --exclude and --include.
  *
- *     rc = patterns_add(&list, "\\.png$", why);      // "\\.png$" lasts as long as the list
+ *     rc = patterns_add(&list, "\\.png$", why);   // the list borrows the text
  *     if (patterns_match(&list, url, &which) == 1) ...
  *     patterns_finish(&list);
  *
- * They are Perl's, by PCRE2, as in grep -P, git and nginx. Calls nothing of coil.
+ * The syntax is Perl's, by PCRE2, as in grep -P, git and nginx. The functions do not use
+ * coil.
  */
 #ifndef CRAWLER_PATTERN_H
 #define CRAWLER_PATTERN_H
@@ -23,28 +24,32 @@ struct pattern_list {
 #define PATTERN_WHY_BYTES 160
 
 /*
- * Compile a pattern and add it. -ENOMEM, or -EINVAL with a sentence in `why`: for what is no regular
- * expression, and for one that matches every URL or none by mistake. The text is borrowed.
+ * Compile a pattern and add it. Fails with -ENOMEM, or with -EINVAL and a message in
+ * `why` if the text is not a regular expression, or matches every URL or none by mistake.
+ * The text is borrowed.
  */
 int patterns_add(struct pattern_list *list, const char *text,
                  char why[PATTERN_WHY_BYTES]);
 
 /*
- * 1 if a pattern is found in the text, 0 if none is, -ENOMEM, or -ETIMEDOUT for one that takes too
- * long. *which, unless it is NULL, becomes the index of the pattern that decided.
+ * Return 1 if a pattern matches part of the text, 0 if none does, -ENOMEM, or -ETIMEDOUT
+ * if a pattern takes too long. *which is the index of the pattern that decided; `which`
+ * may be NULL.
  */
 int patterns_match(const struct pattern_list *list, const char *text, size_t *which);
 
-/* The same of one pattern. */
+/* The same for one pattern. */
 int pattern_matches(const struct pattern_list *list, size_t index, const char *text);
 
-/* As it was given. */
+/* Return the pattern as given. */
 const char *pattern_text(const struct pattern_list *list, size_t index);
 
-/* True the first time that this is called for a pattern: it is to be complained of once. */
+/*
+ * True at the first call for a pattern, so that a message about it is printed only once.
+ */
 bool pattern_is_news(const struct pattern_list *list, size_t index);
 
-/* Zeroes are accepted. */
+/* A list of zeroes is allowed. */
 void patterns_finish(struct pattern_list *list);
 
 #endif

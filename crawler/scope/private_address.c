@@ -1,5 +1,6 @@
 /*
- * private_address.c - addresses that only this machine or its own network can reach.
+ * private_address.c - recognise addresses that only this machine or its network can
+ * reach.
  */
 #include "private_address.h"
 
@@ -32,7 +33,7 @@ static bool is_private_v4(uint32_t address)
     return false;
 }
 
-/* The IPv4 address in the last four bytes, or before the last eight of 2002::/16. */
+/* Read the IPv4 address embedded at this offset. */
 static uint32_t v4_at(const struct in6_addr *address, size_t at)
 {
     uint32_t v4;

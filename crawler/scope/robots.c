@@ -1,20 +1,21 @@
 /*
- * robots.c - what a site's robots.txt allows. (RFC 9309)
+ * robots.c - decide what a site's robots.txt allows. (RFC 9309)
  *
- *   robots_parse: for each line  read_line -> record_of -> take_record
- *                                                            |
- *            rules of groups that name the product  <--------+-------> rules of groups for "*"
- *                              `---- if any names it, these; else these ----'
+ *     robots_parse: for each line  read_line -> record_of -> parse_rule
+ *                                            |
+ *          rules of groups that name the product  <--------+-----> rules of groups for "*"
+ *          `---- used if any group names it; otherwise these ----'
  *
- *   robots_allows: normalise the URL -> the first of the sorted rules that matches
+ *     robots_allows: normalise the URL -> the first of the sorted rules that matches
  *
  * Invariants
- * 1. Patterns and URLs are compared octet by octet in one spelling, which normalise() makes.
- * 2. The chosen rules are sorted: more octets first, allow before disallow. So the first match
- *    is the one that decides.
- * 3. A "*" takes as little as it can. That loses no match, since the piece behind it may begin
- *    with another "*" or must stand at the end, where it is looked for first. So a pattern is
- *    matched by one pass over the URL, and memmem() is linear.
+ *   1. Patterns and URLs are compared byte by byte after normalise().
+ *   2. The rules are sorted: longer patterns first, "allow" before "disallow". So the
+ *      first rule that matches decides.
+ *   3. A "*" matches as few bytes as possible. That loses no match, because the part
+ *      after it either begins with another "*", or must be at the end, where it is
+ *      searched first. So matching reads the URL once for each pattern, and memmem() is
+ *      linear.
  */
 #include "robots.h"
 
@@ -29,29 +30,30 @@
 #define MAX_DELAY_S 3600
 
 struct rule {
-    size_t at, n; /* its pattern in robots.patterns */
+    size_t at, n; /* range of its pattern in robots.patterns */
     unsigned line;
     bool allows;
-    bool ends;          /* with "$": nothing may follow */
-    bool encoded_slash; /* "%2F", which may mean a slash in a query */
+    bool ends;          /* ends with "$": must match to the end of the URL */
+    bool encoded_slash; /* contains "%2F", which may mean a slash in a query */
 };
 
-/* The rules for one name: of all groups that have it, as if they were one. */
+/* The rules for one name, merged from all groups with that name. */
 struct rules {
     struct rule *at;
     size_t count, capacity;
     int64_t delay_ns; /* -1: none */
-    bool named;       /* some group has the name */
-    bool open;        /* the group that is being read has it */
+    bool named;       /* a group has this name */
+    bool open;        /* the current group has this name */
 };
 
 struct sitemap_line {
-    size_t at; /* its URL in robots.sitemaps */
+    size_t at; /* offset of its URL in robots.sitemaps */
     uint32_t line, column;
 };
 
 struct robots {
-    struct rules ours, others; /* for the product, for "*"; after parsing `ours` alone */
+    /* for the product, and for "*"; after parsing, `ours` has the ones to use */
+    struct rules ours, others;
     struct text patterns, sitemaps;
     struct sitemap_line *sitemap_lines;
     size_t sitemap_count, sitemap_capacity;
@@ -73,14 +75,14 @@ struct span {
     size_t n;
 };
 
-/* ---- one spelling ------------------------------------------------------------------ */
+/* ---- canonical spelling ------------------------------------------------------------ */
 
 static bool is_unreserved(char c)
 {
     return is_letter(c) || is_digit(c) || (c != '\0' && strchr("-._~", c) != NULL);
 }
 
-/* Delimiters stay as they were written: "a&b" and "a%26b" are two queries. */
+/* Delimiters are not decoded: "a&b" and "a%26b" are different queries. */
 static bool is_delimiter(char c)
 {
     return c != '\0' && strchr("/?&=+", c) != NULL;
@@ -95,12 +97,13 @@ static void add_encoded(struct text *out, char c)
 }
 
 /*
- * Append a URL, or a piece of a pattern, in the spelling that is compared: octets that are
- * unreserved and delimiters stand for themselves, all others are "%XX" in upper case. What was
- * "%XX" of an unreserved octet is that octet. (2.2.2)
+ * Append a URL, or a part of a pattern, in a normalized form. Unreserved characters and
+ * delimiters are written as they are, all others as "%XX" in upper case. "%XX" of an
+ * unreserved character is decoded. (2.2.2)
  *
- * In a query "/" and "%2F" are the same, as the RFC's table has it ("?baz=https://foo.bar"):
- * both become `slash`, "/" or "%2F". *in_query says where `s` begins, and where it has ended.
+ * In a query "/" and "%2F" are the same, as in the RFC's table ("?baz=https://foo.bar"):
+ * both become `slash`, which is "/" or "%2F". *in_query says whether `s` begins in the
+ * query, and is updated.
  */
 static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
 {
@@ -130,7 +133,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\0';
 }
 
-static struct span trimmed(struct span s)
+static struct span trim(struct span s)
 {
     while (s.n > 0 && is_blank(s.at[0]))
         s.at++, s.n--;
@@ -139,7 +142,7 @@ static struct span trimmed(struct span s)
     return s;
 }
 
-static struct span before(struct span s, char c)
+static struct span part_before(struct span s, char c)
 {
     const char *found = s.n > 0 ? memchr(s.at, c, s.n) : NULL;
 
@@ -165,7 +168,7 @@ static bool is_word(struct span s, const char *word)
     return s.n == strlen(word) && strncasecmp(s.at, word, s.n) == 0;
 }
 
-/* With the misspellings that Google's parser takes, too. */
+/* Accepts the misspellings that Google's parser accepts. */
 static enum record record_of(struct span name)
 {
     static const struct {
@@ -188,19 +191,22 @@ static enum record record_of(struct span name)
     return RECORD_OTHER;
 }
 
-/* "Disallow /a", without a colon, is taken as Google's parser does: if there are two words. */
+/*
+ * Split a line. As in Google's parser, "Disallow /a" without a colon is accepted if it
+ * has two words.
+ */
 static enum record split_line(struct span line, struct span *value)
 {
-    struct span name = before(line, ':');
+    struct span name = part_before(line, ':');
 
     if (name.n < line.n) {
-        *value = trimmed(behind(line, name.n + 1));
-        return record_of(trimmed(name));
+        *value = trim(behind(line, name.n + 1));
+        return record_of(trim(name));
     }
     name = (struct span){line.at, 0};
     while (name.n < line.n && !is_blank(line.at[name.n]))
         name.n++;
-    *value = trimmed(behind(line, name.n));
+    *value = trim(behind(line, name.n));
     for (size_t i = 0; i < value->n; i++)
         if (is_blank(value->at[i]))
             return RECORD_OTHER;
@@ -209,7 +215,7 @@ static enum record split_line(struct span line, struct span *value)
 
 /* ---- records ----------------------------------------------------------------------- */
 
-/* "coil-crawl/1.0" names coil-crawl: a product token ends where its characters do. */
+/* Return the product token: "coil-crawl/1.0" refers to "coil-crawl". */
 static struct span product_token(struct span value)
 {
     struct span token = {value.at, 0};
@@ -225,7 +231,7 @@ static bool is_everybody(struct span value)
     return value.n > 0 && value.at[0] == '*' && (value.n == 1 || is_blank(value.at[1]));
 }
 
-static void take_agent(struct robots *robots, struct span value, const char *product)
+static void add_agent(struct robots *robots, struct span value, const char *product)
 {
     if (is_word(product_token(value), product))
         robots->ours.open = robots->ours.named = true;
@@ -245,14 +251,14 @@ static void add_rule(struct robots *robots, struct rules *rules, const struct ru
     rules->at[rules->count++] = *rule;
 }
 
-/* The pattern in its one spelling, in which "*" is the wildcard alone, and "$" has gone. */
-static void take_rule(struct robots *robots, struct span value, bool allows,
-                      unsigned line)
+/* Store a normalized pattern. In it "*" is always a wildcard, and "$" is removed. */
+static void parse_rule(struct robots *robots, struct span value, bool allows,
+                       unsigned line)
 {
     struct rule rule = {.at = robots->patterns.n, .line = line, .allows = allows};
     bool in_query = false;
 
-    /* An empty pattern matches nothing. So does one that begins like no path. */
+    /* An empty pattern matches nothing, nor does one that cannot begin a path. */
     if (value.n == 0 || (value.at[0] != '/' && value.at[0] != '*'))
         return;
     if (!robots->ours.open && !robots->others.open)
@@ -262,7 +268,7 @@ static void take_rule(struct robots *robots, struct span value, bool allows,
         value.n--;
     }
     for (;;) {
-        struct span piece = before(value, '*');
+        struct span piece = part_before(value, '*');
         normalise(&robots->patterns, piece, "/", &in_query);
         if (piece.n == value.n)
             break;
@@ -277,7 +283,7 @@ static void take_rule(struct robots *robots, struct span value, bool allows,
     add_rule(robots, &robots->others, &rule);
 }
 
-/* Seconds, with a fraction; -1 for what is no number. */
+/* Parse seconds with a fraction. Returns -1 if it is not a number. */
 static int64_t delay_of(struct span value)
 {
     int64_t ns = 0, unit = 1000000000;
@@ -297,7 +303,7 @@ static int64_t delay_of(struct span value)
                                                   : ns;
 }
 
-static void take_delay(struct robots *robots, struct span value)
+static void set_delay(struct robots *robots, struct span value)
 {
     int64_t delay_ns = delay_of(value);
 
@@ -307,7 +313,7 @@ static void take_delay(struct robots *robots, struct span value)
         robots->others.delay_ns = delay_ns;
 }
 
-/* Of characters, from 1: of bytes that do not continue one. */
+/* Return the column, from 1, counting characters. */
 static uint32_t column_of(struct span line, const char *at)
 {
     uint32_t column = 1;
@@ -317,8 +323,8 @@ static uint32_t column_of(struct span line, const char *at)
     return column;
 }
 
-static void take_sitemap(struct robots *robots, struct span value, struct span line,
-                         unsigned number)
+static void add_sitemap(struct robots *robots, struct span value, struct span line,
+                        unsigned number)
 {
     struct sitemap_line sitemap = {robots->sitemaps.n, number, column_of(line, value.at)};
 
@@ -336,33 +342,33 @@ static void take_sitemap(struct robots *robots, struct span value, struct span l
 }
 
 /*
- * *in_rules tells that the group has had a rule: then a User-agent begins the next group.
- * Other records end no group, nor do they begin its rules. (2.1, 2.2.4)
+ * *in_rules means that the current group already has a rule, so that a User-agent begins
+ * a new group. Other records neither end a group nor begin its rules. (2.1, 2.2.4)
  */
-static void take_line(struct robots *robots, struct span line, unsigned number,
-                      const char *product, bool *in_rules)
+static void parse_line(struct robots *robots, struct span line, unsigned number,
+                       const char *product, bool *in_rules)
 {
     struct span value;
-    enum record record = split_line(trimmed(before(line, '#')), &value);
+    enum record record = split_line(trim(part_before(line, '#')), &value);
 
     if (record == RECORD_AGENT) {
         if (*in_rules)
             robots->ours.open = robots->others.open = false;
         *in_rules = false;
-        take_agent(robots, value, product);
+        add_agent(robots, value, product);
     } else if (record == RECORD_ALLOW || record == RECORD_DISALLOW) {
         *in_rules = true;
-        take_rule(robots, value, record == RECORD_ALLOW, number);
+        parse_rule(robots, value, record == RECORD_ALLOW, number);
     } else if (record == RECORD_DELAY) {
-        take_delay(robots, value);
+        set_delay(robots, value);
     } else if (record == RECORD_SITEMAP) {
-        take_sitemap(robots, value, line, number);
+        add_sitemap(robots, value, line, number);
     }
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
-/* The text without what is not looked at: a byte order mark, and what is too much. */
+/* Skip a byte order mark, and cut the text after ROBOTS_BYTES. */
 static struct span text_of(const char *text, size_t n)
 {
     struct span all = {text, n < ROBOTS_BYTES ? n : ROBOTS_BYTES};
@@ -373,7 +379,7 @@ static struct span text_of(const char *text, size_t n)
     return all.n >= 3 && memcmp(all.at, "\xef\xbb\xbf", 3) == 0 ? behind(all, 3) : all;
 }
 
-static void take_lines(struct robots *robots, struct span text, const char *product)
+static void parse_lines(struct robots *robots, struct span text, const char *product)
 {
     bool in_rules = false;
 
@@ -381,7 +387,7 @@ static void take_lines(struct robots *robots, struct span text, const char *prod
         struct span line = first_line(text);
         bool crlf = text.n - line.n >= 2 && memcmp(text.at + line.n, "\r\n", 2) == 0;
 
-        take_line(robots, line, number, product, &in_rules);
+        parse_line(robots, line, number, product, &in_rules);
         text = behind(text, line.n);
         text = behind(text, text.n == 0 ? 0 : crlf ? 2 : 1);
     }
@@ -392,7 +398,7 @@ static size_t octets(const struct rule *rule)
     return rule->n + rule->ends;
 }
 
-/* Invariant 2. The line makes the order one whatever qsort() does. */
+/* See invariant 2. Comparing lines makes the order independent of qsort(). */
 static int compare_rules(const void *a, const void *b)
 {
     const struct rule *x = a, *y = b;
@@ -431,7 +437,7 @@ struct robots *robots_parse(const char *text, size_t n, const char *product)
 
     if (robots == NULL)
         return NULL;
-    take_lines(robots, text_of(text, n), product);
+    parse_lines(robots, text_of(text, n), product);
     if (robots->failed || robots->patterns.failed || robots->sitemaps.failed) {
         robots_destroy(robots);
         return NULL;
@@ -461,12 +467,12 @@ void robots_destroy(struct robots *robots)
     free(robots);
 }
 
-/* ---- asking ------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------- */
 
-/* Invariant 3. */
+/* See invariant 3. */
 static bool matches(struct span pattern, bool ends, struct span url)
 {
-    struct span piece = before(pattern, '*');
+    struct span piece = part_before(pattern, '*');
 
     if (url.n < piece.n || memcmp(url.at, piece.at, piece.n) != 0)
         return false;
@@ -474,7 +480,7 @@ static bool matches(struct span pattern, bool ends, struct span url)
     while (piece.n < pattern.n) {
         const char *found;
         pattern = behind(pattern, piece.n + 1);
-        piece = before(pattern, '*');
+        piece = part_before(pattern, '*');
         if (ends && piece.n == pattern.n)
             return url.n >= piece.n &&
                    memcmp(url.at + url.n - piece.n, piece.at, piece.n) == 0;
@@ -486,7 +492,9 @@ static bool matches(struct span pattern, bool ends, struct span url)
     return !ends || url.n == 0;
 }
 
-/* The rule that decides, or NULL. `encoded` is the URL with its query's slashes as "%2F". */
+/*
+ * Return the rule that decides, or NULL. In `encoded` the slashes of the query are "%2F".
+ */
 static const struct rule *find_rule(const struct robots *robots, struct span url,
                                     struct span encoded)
 {

@@ -1,5 +1,6 @@
 /*
- * site.c - a site is what has the same key: "example.org:8080", lenient "example.org".
+ * site.c - URLs with the same key are one site. A key is "example.org:8080", or lenient
+ * "example.org".
  */
 #include "site.h"
 
@@ -44,7 +45,9 @@ static struct whatwg_span without_www(struct whatwg_span host)
     return (struct whatwg_span){host.at + 4, host.n - 4};
 }
 
-/* For free(), or NULL. A dot at the end of a name says only that it is complete. */
+/*
+ * The caller frees the key. NULL without memory. A dot at the end of a host is ignored.
+ */
 static char *key_of(const struct site *site, const char *url)
 {
     struct whatwg_span whole = url_host_and_port(url),

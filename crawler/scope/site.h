@@ -1,6 +1,4 @@
-/*
- * site.h - which URLs belong to the sites that are crawled.
- */
+/* site.h - decide which URLs belong to the sites that are crawled. */
 #ifndef CRAWLER_SITE_H
 #define CRAWLER_SITE_H
 
@@ -8,25 +6,28 @@
 
 #include <stdbool.h>
 
-/* Zeroes are no site at all, strict. */
+/* Initialize with zeroes: no sites, strict. */
 struct site {
-    struct table keys; /* what the URLs of a site have in common, to itself */
+    struct table keys; /* the keys of all sites */
     bool lenient;
 };
 
 /*
- * From now on all URLs of the same site as `url`, made by url_resolve(), belong. Strict:
- * the same host but for a "www." in front, with the same port, those of http and https
- * counting as one where they are the usual ones. Lenient: hosts that share their last two
- * labels; the port does not matter. Addresses in numbers are never shortened.
- * 0 or -ENOMEM.
+ * Add the site of `url`, which url_resolve() returned. Returns 0 or -ENOMEM. Other URLs
+ * belong to the same site if
+ *
+ *     strict     the host is equal apart from "www.", and the port is equal
+ *                (the default ports of http and https count as equal)
+ *     lenient    the last two labels of the host are equal, with any port
+ *
+ * Numeric addresses must always be equal as a whole.
  */
 int site_add(struct site *site, const char *url);
 
-/* 1 if the URL belongs, 0 if not, or -ENOMEM. */
+/* Return 1 if the URL belongs to one of the sites, 0 if not, or -ENOMEM. */
 int site_has(const struct site *site, const char *url);
 
-/* Zeroes are accepted. */
+/* A struct of zeroes is allowed. */
 void site_finish(struct site *site);
 
 #endif

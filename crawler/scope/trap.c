@@ -1,9 +1,10 @@
 /*
- * trap.c - path segments that repeat, and session ids; trap_calendar.c has the third rule.
+ * trap.c - repeated path segments, and session ids. The third rule is in trap_calendar.c.
  *
- * A server that puts a session id into its links gives a new one to each request that brings
- * none: each page has its links anew, and the URL without an id may never be seen. So URLs
- * are remembered without their ids, as hashes, each with the hash of the URL that had it first.
+ * A server that puts session ids into links gives a new id to each request without one.
+ * So all links of such a page are new, and the URL without an id may never occur. For
+ * this reason URLs are stored without their ids, as hashes. Each has the hash of the
+ * first complete URL.
  */
 #include "trap.h"
 
@@ -16,11 +17,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* An id is a long word; shorter ones under these names are numbers of stories. */
+/*
+ * Ids are long. Shorter values of these names are, for example, numbers of news stories.
+ */
 #define ID_BYTES 16
 
 struct trap_session {
-    uint64_t without, first; /* hashes; without == 0: unused */
+    uint64_t without, first; /* hashes; without == 0: the slot is free */
 };
 
 void traps_finish(struct traps *traps)
@@ -31,13 +34,13 @@ void traps_finish(struct traps *traps)
 
 /* ---- repetition -------------------------------------------------------------------- */
 
-/* The segment that begins at `s`, with its slash in front. */
+/* Return the length of the segment at `s`, including the slash before it. */
 static size_t segment_length(const char *s)
 {
     return *s == '/' ? 1 + strcspn(s + 1, "/?#") : 0;
 }
 
-/* True if what begins at `s` stands there TRAP_REPEATS times. */
+/* True if the n bytes at `s` occur TRAP_REPEATS times in a row. */
 static bool repeats_here(const char *s, size_t n)
 {
     if (n == 0)
@@ -118,12 +121,13 @@ static bool is_session(const char *s, size_t n)
            (looks_like_id(value, value_n) || looks_like_hash(value, value_n));
 }
 
-/* The length of ";name=value" or "/(S(value))" at `s`, if a session is in it. */
+/* Return the length of a session id at `s`, ";name=value" or "/(S(value))", or 0. */
 static size_t session_in_path(const char *s)
 {
     size_t n;
 
-    if (*s != ';' && *s != '/') /* else each byte would look to the segment's end */
+    /* avoids scanning to the end of the segment for each byte */
+    if (*s != ';' && *s != '/')
         return 0;
     n = 1 + strcspn(s + 1, ";/?#");
     if (*s == ';' && is_session(s + 1, n - 1))
@@ -134,7 +138,7 @@ static size_t session_in_path(const char *s)
     return 0;
 }
 
-/* Append the path, and return where it ends. */
+/* Append the path without session ids. Returns its end. */
 static const char *add_path(struct text *out, const char *s)
 {
     while (*s != '\0' && *s != '?' && *s != '#') {
@@ -215,8 +219,8 @@ static bool make_room(struct traps *traps)
     return true;
 }
 
-/* True if another URL came first that is the same without its id. */
-static bool came_before(struct traps *traps, const char *url, const char *without)
+/* True if another URL, equal apart from its id, was seen first. */
+static bool was_seen(struct traps *traps, const char *url, const char *without)
 {
     struct trap_session *slot;
     uint64_t hash = trap_hash(TRAP_HASH_START, url, strlen(url));
@@ -239,11 +243,11 @@ bool trap_session(struct traps *traps, const char *url,
     char *without;
     bool is_trap;
 
-    if (strpbrk(url, ";?(") == NULL) /* most have none: no copy is made */
+    if (strpbrk(url, ";?(") == NULL) /* most URLs have no id, and are not copied */
         return false;
     if (trap_without_session(url, &without) < 0 || without == NULL)
         return false;
-    is_trap = is_known(without, arg) || came_before(traps, url, without);
+    is_trap = is_known(without, arg) || was_seen(traps, url, without);
     free(without);
     return is_trap;
 }

@@ -1,22 +1,21 @@
 /*
- * trap_calendar.c - calendars that go on for ever.
+ * trap_calendar.c - recognise endless calendars.
  *
- * A page of a calendar links to the next month, and that one to the next. So a link is a
- * step of a calendar if it goes from one date to another that is far in the future, or
- * far in the past and farther than the page:
+ * A page of a calendar links to the next month, and so on without end. A link is a step
+ * of a calendar if it leads from one date to another one that is far in the future, or
+ * far in the past and further back than the page:
  *
- *     page                       link                       a step, in November 2026
- *     http://h/events            http://h/events?m=2040-01  no: the page has no date
- *     http://h/events?m=2027-11  http://h/events?m=2027-12  yes
- *     http://h/events?m=2027-01  http://h/events?m=2027-02  no: it is soon
- *     http://h/2016/11/          http://h/2016/10/          yes
- *     http://h/2016/11/          http://h/2016/11/22/       no: the day is of the month
- *     http://h/2026/11/22/news   http://h/1969/07/20/moon   no: it is no date, but something with a date
- *     http://h/n/1400            http://h/n/2801            no: a number alone is no date
+ *     page                       link                        a step, in November 2026?
+ *     http://h/events            http://h/events?m=2040-01   no: the page has no date
+ *     http://h/events?m=2027-11  http://h/events?m=2027-12   yes
+ *     http://h/events?m=2027-01  http://h/events?m=2027-02   no: it is soon
+ *     http://h/2016/11/          http://h/2016/10/           yes
+ *     http://h/2016/11/          http://h/2016/11/22/        no: the day is in that month
+ *     http://h/2026/11/22/news   http://h/1969/07/20/moon    no: a text with a date
+ *     http://h/n/1400            http://h/n/2801             no: just a number
  *
- * A URL is skipped if all links to it are such steps. Whether a link is a step depends on
- * the link and on its page alone. So the order in which pages are fetched does not
- * matter.
+ * A URL is skipped if all links to it are such steps. Whether a link is a step depends
+ * only on the link and its page. So the order in which pages are fetched does not matter.
  */
 #include "trap_calendar.h"
 
@@ -29,27 +28,28 @@
 #include <strings.h>
 #include <time.h>
 
-/* Time in days, with months of 31 days: a difference of dates need not be exact. */
+/* Times are in days, with months of 31 days, because differences need not be exact. */
 #define MONTH 31
 #define YEAR (12 * MONTH)
 
-/* Dates are near if they are at most so far in the past, or in the future. */
+/* Dates are near up to these limits in the past and in the future. */
 #define PAST_OF_DAYS (2 * YEAR)
 #define PAST_OF_MONTHS (10 * YEAR)
-#define PAST_OF_YEARS (36 * YEAR) /* since there are web sites */
+#define PAST_OF_YEARS (36 * YEAR) /* since the web began */
 #define FUTURE (1 * YEAR)
-#define FAR_OFFSET 120 /* "?month=-121", from today on */
+#define FAR_OFFSET 120 /* "?month=-121", relative to today */
 
-/* A URL, taken apart. The numbers of a date are 0 where they are missing. */
+/* A parsed URL. Missing numbers of a date are 0. */
 struct parts {
-    uint64_t shape; /* the hash of the URL without its dates */
+    uint64_t shape; /* hash of the URL without its dates */
     int year, month, day;
-    int offset;        /* "month=-3" */
-    bool names_year;   /* by a parameter: else a year alone may be any number */
-    bool ends_in_date; /* in its query, or the last segment of its path */
+    int offset; /* "month=-3" */
+    /* the year is a parameter named so; otherwise a year alone may be any number */
+    bool names_year;
+    bool ends_in_date; /* the date is in the query, or in the last segment of the path */
 };
 
-/* FNV-1a; never 0. */
+/* FNV-1a. Never returns 0. */
 uint64_t trap_hash(uint64_t hash, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -87,7 +87,7 @@ static bool in_range(const char *s, size_t n, unsigned last)
     return n > 0 && n <= 2 && number_of(s, n) >= 1 && number_of(s, n) <= last;
 }
 
-/* What parts a date's numbers, "%2F" among it; its length. */
+/* Return the length of a separator between the numbers of a date, such as "%2F". */
 static size_t separator_at(const char *s)
 {
     if (*s != '\0' && strchr("-/._", *s) != NULL)
@@ -95,7 +95,7 @@ static size_t separator_at(const char *s)
     return strncasecmp(s, "%2f", 3) == 0 ? 3 : 0;
 }
 
-/* "nov", "november"; its length. *month is from 1. */
+/* Return the length of "nov" or "november". *month counts from 1. */
 static size_t month_name_at(const char *s, int *month)
 {
     static const char *const names[] = {"january",   "february", "march",    "april",
@@ -114,15 +114,15 @@ static size_t month_name_at(const char *s, int *month)
     return 0;
 }
 
-/* A separator and a number up to `last`, which no other digit follows; its length. */
-static size_t number_behind(const char *s, unsigned last)
+/* Return the length of a separator and a number up to `last`. */
+static size_t number_after(const char *s, unsigned last)
 {
     size_t separator = separator_at(s), n = digits_at(s + separator);
 
     return separator > 0 && in_range(s + separator, n, last) ? separator + n : 0;
 }
 
-/* "W47"; its length. */
+/* Return the length of "W47". */
 static size_t week_at(const char *s)
 {
     size_t n = *s == 'W' || *s == 'w' ? digits_at(s + 1) : 0;
@@ -130,10 +130,13 @@ static size_t week_at(const char *s)
     return in_range(s + 1, n, 53) ? 1 + n : 0;
 }
 
-/* "2026-11", "2026/11/22", "2026-W47", "2026/november/2": what follows the year; its length. */
-static size_t behind_year(const char *s)
+/*
+ * Return the length of the rest after the year in "2026-11", "2026/11/22", "2026-W47",
+ * "2026/november/2".
+ */
+static size_t rest_after_year(const char *s)
 {
-    size_t separator = separator_at(s), n = number_behind(s, 12);
+    size_t separator = separator_at(s), n = number_after(s, 12);
 
     if (separator > 0 && n == 0) {
         int month;
@@ -142,13 +145,13 @@ static size_t behind_year(const char *s)
             return separator + week;
         n = name > 0 ? separator + name : 0;
     }
-    return n > 0 ? n + number_behind(s + n, 31) : 0;
+    return n > 0 ? n + number_after(s + n, 31) : 0;
 }
 
-/* "22-11-2026", "11/22/2026"; its length. */
+/* Return the length of "22-11-2026" or "11/22/2026". */
 static size_t year_at_end(const char *s, size_t digits)
 {
-    size_t n = digits + number_behind(s + digits, 31);
+    size_t n = digits + number_after(s + digits, 31);
     size_t separator = separator_at(s + n);
 
     return in_range(s, digits, 31) && n > digits && separator > 0 &&
@@ -157,7 +160,7 @@ static size_t year_at_end(const char *s, size_t digits)
                : 0;
 }
 
-/* "20261122", "202611", and with a time behind them. */
+/* True for "20261122" and "202611", also with a time after them. */
 static bool is_compact(const char *s, size_t digits)
 {
     return (digits == 6 || digits == 8 || digits == 12 || digits == 14) &&
@@ -165,7 +168,7 @@ static bool is_compact(const char *s, size_t digits)
            (digits == 6 || in_range(s + 6, 2, 31));
 }
 
-/* "T10:00:00Z"; its length. */
+/* Return the length of "T10:00:00Z". */
 static size_t time_at(const char *s)
 {
     return (*s == 'T' || *s == 't') && is_digit(s[1])
@@ -173,13 +176,13 @@ static size_t time_at(const char *s)
                : 0;
 }
 
-/* The length of the date that begins at `s`, before which no digit stands; 0 if there is none. */
+/* Return the length of the date at `s`, or 0. No digit may precede it. */
 static size_t date_at(const char *s)
 {
     size_t digits = digits_at(s), n = 0;
 
     if (digits == 4 && is_year(s)) {
-        n = behind_year(s + 4);
+        n = rest_after_year(s + 4);
         n = n > 0 ? n + 4 : 0;
     } else if (is_compact(s, digits)) {
         n = digits;
@@ -189,7 +192,7 @@ static size_t date_at(const char *s)
     return n > 0 ? n + time_at(s + n) : 0;
 }
 
-/* ---- their numbers ----------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------- */
 
 static int month_of_week(unsigned week)
 {
@@ -201,14 +204,14 @@ static int month_of_week(unsigned week)
 static void set_date(struct parts *parts, int year, int month, int day)
 {
     if (parts->year != 0)
-        return; /* the first counts: "from=...&to=..." */
+        return; /* the first one counts: "from=...&to=..." */
     parts->year = year;
     parts->month = month;
     parts->day = day;
 }
 
-/* "-11-22", "/november/2", "-W47" behind the year. */
-static void read_behind_year(struct parts *parts, int year, const char *s)
+/* Read "-11-22", "/november/2" or "-W47" after the year. */
+static void read_after_year(struct parts *parts, int year, const char *s)
 {
     int month = 0;
     size_t n;
@@ -223,11 +226,11 @@ static void read_behind_year(struct parts *parts, int year, const char *s)
         n = digits_at(s);
         month = (int)number_of(s, n);
     }
-    n = number_behind(s + n, 31) > 0 ? n + separator_at(s + n) : 0;
+    n = number_after(s + n, 31) > 0 ? n + separator_at(s + n) : 0;
     set_date(parts, year, month, n > 0 ? (int)number_of(s + n, digits_at(s + n)) : 0);
 }
 
-/* "22-11-2026", or "11/22/2026" if that cannot be. */
+/* Read "22-11-2026", or "11/22/2026" if the first is impossible. */
 static void read_year_at_end(struct parts *parts, const char *s)
 {
     size_t n = digits_at(s), m;
@@ -243,13 +246,13 @@ static void read_year_at_end(struct parts *parts, const char *s)
         set_date(parts, (int)number_of(s, 4), month, day);
 }
 
-/* What date_at() has found. */
+/* Read the date that date_at() has found. */
 static void read_date(struct parts *parts, const char *s)
 {
     size_t digits = digits_at(s);
 
     if (digits == 4)
-        read_behind_year(parts, (int)number_of(s, 4), s + 4);
+        read_after_year(parts, (int)number_of(s, 4), s + 4);
     else if (digits > 4)
         set_date(parts, (int)number_of(s, 4), (int)number_of(s + 4, 2),
                  digits > 6 ? (int)number_of(s + 6, 2) : 0);
@@ -257,7 +260,7 @@ static void read_date(struct parts *parts, const char *s)
         read_year_at_end(parts, s);
 }
 
-/* Seconds since 1970, or milliseconds. */
+/* Read seconds or milliseconds since 1970. */
 static void read_seconds(struct parts *parts, const char *s, size_t n)
 {
     time_t time = (time_t)number_of(s, n < 9 ? n : 9) * 10;
@@ -267,21 +270,21 @@ static void read_seconds(struct parts *parts, const char *s, size_t n)
         set_date(parts, tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
 
-/* ---- taking a URL apart ------------------------------------------------------------ */
+/* ---- parsing ----------------------------------------------------------------------- */
 
-static void leave_out_date(struct parts *parts)
+static void skip_date(struct parts *parts)
 {
     parts->shape = trap_hash(parts->shape, "#", 1);
 }
 
-/* "/2026/": a segment which is a year. */
+/* True for "/2026/", a segment that is a year. */
 static bool is_year_segment(const char *s)
 {
     return s[-1] == '/' && digits_at(s) == 4 && is_year(s) &&
            (s[4] == '\0' || strchr("/?#", s[4]) != NULL);
 }
 
-static void take_path(struct parts *parts, const char *s, const char *end)
+static void parse_path(struct parts *parts, const char *s, const char *end)
 {
     while (s < end) {
         size_t date = is_digit(s[-1]) ? 0 : date_at(s);
@@ -291,7 +294,7 @@ static void take_path(struct parts *parts, const char *s, const char *end)
         else if (is_year_segment(s) && (date = 4) > 0)
             set_date(parts, (int)number_of(s, 4), 0, 0);
         if (date > 0) {
-            leave_out_date(parts);
+            skip_date(parts);
             parts->ends_in_date = true;
             s += date;
             continue;
@@ -323,7 +326,7 @@ static bool names_year(const char *s, size_t n)
            is_one_of(s, n, (const char *const[]){"y", "yr", NULL});
 }
 
-/* "year=2026": with it even "m" is a month. */
+/* True for "year=2026". Then even "m" can be a month. */
 static bool has_year(const char *query)
 {
     for (size_t n; *query == '?' || *query == '&'; query += n) {
@@ -344,7 +347,10 @@ static bool names_date(const char *s, size_t n, bool beside_year)
            ends_in(s, n, "day") || (beside_year && is_one_of(s, n, brief));
 }
 
-/* The length of a value which is a date because of its name, or of a time in seconds, or 0. */
+/*
+ * Return the length of a value that is a date because of its name, or a time in seconds,
+ * or 0.
+ */
 static size_t value_of_date(const char *name, size_t name_n, bool beside_year)
 {
     const char *value = name + name_n + 1;
@@ -361,7 +367,7 @@ static size_t value_of_date(const char *name, size_t name_n, bool beside_year)
                                                                                     : 0;
 }
 
-/* What value_of_date() has found. */
+/* Read the value that value_of_date() has found. */
 static void read_value(struct parts *parts, const char *name, size_t name_n, size_t n,
                        bool beside_year)
 {
@@ -389,8 +395,9 @@ static void read_value(struct parts *parts, const char *name, size_t name_n, siz
         parts->month = number;
 }
 
-/* "name=value", of `n` bytes. */
-static void take_parameter(struct parts *parts, const char *s, size_t n, bool beside_year)
+/* Handle "name=value", of `n` bytes. */
+static void parse_parameter(struct parts *parts, const char *s, size_t n,
+                            bool beside_year)
 {
     size_t name_n = strcspn(s, "=&#"), date;
 
@@ -400,7 +407,7 @@ static void take_parameter(struct parts *parts, const char *s, size_t n, bool be
     date = value_of_date(s, name_n, beside_year);
     if (date > 0) {
         read_value(parts, s, name_n, date, beside_year);
-        leave_out_date(parts);
+        skip_date(parts);
         return;
     }
     for (size_t i = name_n; i < n; i += date) {
@@ -410,19 +417,19 @@ static void take_parameter(struct parts *parts, const char *s, size_t n, bool be
             continue;
         }
         read_date(parts, s + i);
-        leave_out_date(parts);
+        skip_date(parts);
         parts->ends_in_date = true;
     }
 }
 
-static void take_query(struct parts *parts, const char *s)
+static void parse_query(struct parts *parts, const char *s)
 {
     bool beside_year = has_year(s);
 
     while (*s == '?' || *s == '&') {
         size_t n = strcspn(s + 1, "&#");
         parts->shape = trap_hash(parts->shape, "&", 1);
-        take_parameter(parts, s + 1, n, beside_year);
+        parse_parameter(parts, s + 1, n, beside_year);
         s += 1 + n;
     }
 }
@@ -434,10 +441,10 @@ static struct parts parts_of(const char *url)
     struct parts parts = {.year = 0};
 
     if (strpbrk(url + origin, "0123456789") == NULL)
-        return parts; /* most have no date */
+        return parts; /* most URLs have no date */
     parts.shape = trap_hash(TRAP_HASH_START, url, origin);
-    take_path(&parts, url + origin, path_end);
-    take_query(&parts, path_end);
+    parse_path(&parts, url + origin, path_end);
+    parse_query(&parts, path_end);
     return parts;
 }
 
@@ -456,7 +463,7 @@ static int64_t days_of(int year, int month, int day)
                         : 0);
 }
 
-/* Positive in the future. */
+/* Positive for the future. */
 static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {
     time_t time = (time_t)now_s;
@@ -477,7 +484,7 @@ static bool is_far(const struct parts *parts, int64_t from_now)
     return from_now > FUTURE || from_now < -past;
 }
 
-/* A day of the month that the page is about, or a month of its year. */
+/* True for a day in the month of the page, or a month in its year. */
 static bool is_part_of(const struct parts *target, const struct parts *page)
 {
     if (target->year != page->year || page->day > 0)
@@ -486,7 +493,7 @@ static bool is_part_of(const struct parts *target, const struct parts *page)
                             : target->month == page->month && target->day > 0;
 }
 
-/* "/2500/" links to "/2500/11/", and may be a year. */
+/* True for a link from "/2500/" to "/2500/11/"; the page may be a year. */
 static bool is_below(const char *url, const char *page)
 {
     size_t n = strcspn(page, "?#");

@@ -1,15 +1,15 @@
 /*
  * host.c - names and addresses, as the WHATWG URL standard reads them.
  *
- *   [...]              parse_ipv6 -> write_ipv6
- *   opaque             add_opaque
- *   anything else      percent-decode -> domain_to_ascii -> ends_in_number?
- *                                                           parse_ipv4 -> write_ipv4
+ *     [...]             parse_ipv6 -> write_ipv6
+ *     opaque            add_opaque
+ *     anything else     percent-decode -> domain_to_ascii -> ends_in_number?
+ *                           parse_ipv4 -> write_ipv4
  *
- * A name of ASCII alone is put into lower case here. Only names that IDNA has something
- * to say about go to libidn2, with the non-transitional mapping of UTS #46. It also holds
- * them to the lengths of the DNS, which the standard does not: such a name could not be
- * looked up anyway, and the limit bounds what a long one can cost.
+ * ASCII names are converted to lower case here. Only names that IDNA may change go to
+ * libidn2, with the non-transitional mapping of UTS #46. libidn2 also enforces the length
+ * limits of the DNS, which the standard does not. Longer names could not be resolved
+ * anyway, and the limit bounds the cost of long input.
  */
 #include "host.h"
 
@@ -20,15 +20,17 @@
 #include <string.h>
 #include <strings.h>
 
-/* No name longer than this becomes one of the 253 bytes that the DNS allows. */
+/* No longer name can become one of the 253 bytes that the DNS allows. */
 #define IDNA_INPUT_BYTES 4096
 
 /* ---- IPv4 -------------------------------------------------------------------------- */
 
-/* Any larger number is as wrong as this one, which no address reaches. */
+/* Stands for every number that is too large for an address. */
 #define TOO_LARGE ((uint64_t)1 << 32)
 
-/* A number in decimal, octal ("0"), or hexadecimal ("0x"). Fails if it is none. */
+/*
+ * Parse a decimal, octal ("0") or hexadecimal ("0x") number. Fails if it is not a number.
+ */
 static int parse_number(const char *s, size_t n, uint64_t *value)
 {
     int base = 10;
@@ -60,13 +62,13 @@ static bool all_digits(const char *s, size_t n)
     return n > 0;
 }
 
-/* A dot at the end means the root of the DNS, and does not count. */
+/* A dot at the end refers to the root of the DNS, and is ignored. */
 static size_t without_last_dot(const char *s, size_t n)
 {
     return n > 1 && s[n - 1] == '.' ? n - 1 : n;
 }
 
-/* True if the last label is a number: then the whole must be an address. */
+/* True if the last label is a number. Then the whole host must be an IPv4 address. */
 static bool ends_in_number(const char *s, size_t n)
 {
     const char *dot, *last;
@@ -79,7 +81,7 @@ static bool ends_in_number(const char *s, size_t n)
     return all_digits(last, n) || parse_number(last, n, &value) == 0;
 }
 
-/* One to four numbers; the last one fills the bytes that are left. */
+/* Parse one to four numbers. The last one fills the remaining bytes. */
 static int parse_ipv4(const char *s, size_t n, uint32_t *address)
 {
     uint64_t numbers[4], last;
@@ -119,7 +121,10 @@ static void write_ipv4(struct text *out, uint32_t address)
 
 /* ---- IPv6 -------------------------------------------------------------------------- */
 
-/* The last two pieces of an IPv6 address, written as "1.2.3.4". No leading zeroes. */
+/*
+ * Parse "1.2.3.4" as the last two pieces of an IPv6 address. Leading zeroes are not
+ * allowed.
+ */
 static int parse_embedded_ipv4(const char *s, const char *end, uint16_t pieces[2])
 {
     unsigned bytes[4];
@@ -141,7 +146,7 @@ static int parse_embedded_ipv4(const char *s, const char *end, uint16_t pieces[2
     return s == end ? 0 : -EINVAL;
 }
 
-/* Pieces that followed the "::" go to the end, the gap between is zero. */
+/* Move the pieces after "::" to the end, and fill the gap with zeroes. */
 static int close_gap(uint16_t pieces[8], int count, int gap)
 {
     int after = count - gap;
@@ -154,7 +159,7 @@ static int close_gap(uint16_t pieces[8], int count, int gap)
     return 0;
 }
 
-/* `gap` is the index before which the "::" stands; it counts as a piece of its own. */
+/* `gap` is the index of "::", or -1. It counts as a piece. */
 static int parse_ipv6(const char *s, const char *end, uint16_t pieces[8])
 {
     int count = 0, gap = -1;
@@ -189,7 +194,7 @@ static int parse_ipv6(const char *s, const char *end, uint16_t pieces[8])
     return close_gap(pieces, count, gap);
 }
 
-/* The first of the longest runs of at least two zeroes; its length, or 0. */
+/* Find the first of the longest runs of at least two zeroes. Returns its length, or 0. */
 static int longest_zeroes(const uint16_t pieces[8], int *where)
 {
     int longest = 1;
@@ -233,7 +238,7 @@ static bool has_any(const char *s, size_t n, const char *set, size_t set_n)
     return false;
 }
 
-/* The standard's forbidden host code points. */
+/* True if the text contains a forbidden host code point of the standard. */
 static bool has_forbidden(const char *s, size_t n)
 {
     static const char forbidden[] = "\0\t\n\r #/:<>?@[\\]^|";
@@ -263,7 +268,7 @@ static bool needs_idna(const char *s, size_t n)
     return false;
 }
 
-/* The letters that IDNA2003 mapped away, and the non-transitional mapping keeps. */
+/* True for letters that IDNA2003 replaced, but the non-transitional mapping preserves. */
 static bool has_deviations(const char *domain)
 {
     static const char *const deviations[] = {"\u00df", "\u03c2", "\u200c", "\u200d"};
@@ -275,10 +280,11 @@ static bool has_deviations(const char *domain)
 }
 
 /*
- * Symbols are valid by UTS #46, but libidn2 holds them to the stricter IDNA2008 as well;
- * only its transitional mode does not. Both map alike where there are no deviations.
+ * UTS #46 allows symbols, but libidn2 rejects them in non-transitional mode, because
+ * IDNA2008 does. So try the transitional mode. Both modes give the same result for names
+ * without deviations.
  */
-static int look_up(const char *domain, uint8_t **ascii)
+static int convert_idna(const char *domain, uint8_t **ascii)
 {
     int rc = idn2_lookup_u8((const uint8_t *)domain, ascii, IDN2_NONTRANSITIONAL);
 
@@ -299,7 +305,7 @@ static int add_by_idna(struct text *out, struct text *domain)
     text_add(domain, "", 1);
     if (domain->failed)
         return -ENOMEM;
-    rc = look_up(domain->at, &ascii);
+    rc = convert_idna(domain->at, &ascii);
     if (rc < 0)
         return rc;
     text_add(out, (const char *)ascii, strlen((const char *)ascii));
@@ -315,8 +321,11 @@ static int domain_to_ascii(struct text *out, struct text *domain)
     return 0;
 }
 
-/* `s` begins what was appended to `out`; an address among names replaces itself. */
-static int settle_domain(struct text *out, size_t begin)
+/*
+ * Check the name that was appended to `out` at `begin`. If it is an address, normalize
+ * it.
+ */
+static int finish_domain(struct text *out, size_t begin)
 {
     const char *s = out->at + begin;
     size_t n = out->n - begin;
@@ -348,7 +357,7 @@ static int add_domain(struct text *out, const char *s, size_t n)
     text_finish(&domain);
     if (rc == 0 && out->failed)
         rc = -ENOMEM;
-    return rc == 0 ? settle_domain(out, begin) : rc;
+    return rc == 0 ? finish_domain(out, begin) : rc;
 }
 
 int host_parse(struct text *out, const char *s, size_t n, bool opaque)

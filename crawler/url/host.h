@@ -1,18 +1,16 @@
-/*
- * host.h - the host of a URL, in its one spelling.
- */
+/* host.h - normalize the host of a URL. */
 #ifndef CRAWLER_HOST_H
 #define CRAWLER_HOST_H
 
 #include "../base/text.h"
 
 /*
- * Append the host `s`, as it stands in a URL, to `out`: a name in lower-case ASCII, an
- * IPv4 address in four decimal numbers, or an IPv6 address in brackets, shortened.
+ * Append the host `s`, as written in a URL, to `out`: a name in lower-case ASCII, an IPv4
+ * address as four decimal numbers, or a shortened IPv6 address in brackets.
  *
- * `s` is UTF-8, `opaque` true for a scheme that is not special, whose hosts nobody can
- * interpret: they are only checked and encoded. An empty host is allowed only there.
- * Fails with -EINVAL for what is no host, or -ENOMEM. (WHATWG URL standard, section 3.5)
+ * `s` is UTF-8. `opaque` is true for schemes that are not special. Their hosts have no
+ * defined meaning, and are only checked and encoded; they may also be empty. Fails with
+ * -EINVAL if `s` is not a host, or with -ENOMEM. (WHATWG URL standard, section 3.5)
  */
 int host_parse(struct text *out, const char *s, size_t n, bool opaque);
 

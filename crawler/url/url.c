@@ -1,7 +1,7 @@
 /*
- * url.c - resolving references for the crawler, by the parser that browsers have.
+ * url.c - resolve references for the crawler, with a parser that agrees with browsers.
  *
- * What whatwg_url.c makes of a reference is its one spelling already.
+ * The output of whatwg_url.c is already normalized.
  */
 #include "url.h"
 
@@ -14,13 +14,16 @@
 
 static const char text_directive[] = ":~:";
 
-/* A character that stands for itself in a fragment. (WHATWG: fragment percent-encode set) */
+/*
+ * True for a character that is not encoded in a fragment. (WHATWG: fragment
+ * percent-encode set)
+ */
 static bool stands_for_itself(char c)
 {
     return c > ' ' && c < 0x7f && strchr("\"<>`%", c) == NULL;
 }
 
-/* True for a "%" that no escape can follow from. */
+/* True for a "%" that does not begin an escape. */
 static bool is_bare_percent(char c, const char *rest, size_t n)
 {
     return c == '%' && (n == 0 || hex_value(*rest) < 0);
@@ -51,7 +54,7 @@ size_t url_unify_escapes(char *s, size_t n)
     return to;
 }
 
-/* Browsers find the text themselves: it names no element. */
+/* Remove the text directive, which does not name an element. */
 static void cut_fragment(struct url *url)
 {
     char *fragment = url->href + url->fragment_at;
@@ -77,9 +80,9 @@ static enum url_kind kind_of(const struct whatwg_url *url)
 /* ---- plain references -------------------------------------------------------------- */
 
 /*
- * Nine of ten references, "../a/b.html#c", need no parser: they are put behind what is kept
- * of the base. What they consist of means nothing in a path or a fragment, and is not
- * encoded there.
+ * Nine of ten references, like "../a/b.html#c", need no parser: they are appended to a
+ * part of the base. These characters have no special meaning in a path or a fragment, and
+ * are not encoded there.
  */
 static bool is_plain(char c)
 {
@@ -87,7 +90,10 @@ static bool is_plain(char c)
            (c != '\0' && strchr("-_~+,;=!@$&()*.", c) != NULL);
 }
 
-/* The length of a plain reference, and where its fragment begins, or 0; SIZE_MAX for any other. */
+/*
+ * Return the length of a plain reference, or SIZE_MAX. *fragment_at is where its fragment
+ * begins, or 0.
+ */
 static size_t plain_length(const char *s, size_t *fragment_at)
 {
     size_t i = 0, segment = 0;
@@ -111,8 +117,10 @@ static size_t plain_length(const char *s, size_t *fragment_at)
     }
 }
 
-/* How much of the base stands before the reference, which moves behind its "../". */
-static size_t kept_of_base(const struct whatwg_url *base, const char **reference)
+/*
+ * Return how much of the base precedes the reference, and skip the "../" of *reference.
+ */
+static size_t skip_parents(const struct whatwg_url *base, const char **reference)
 {
     size_t end = base->query_at;
 
@@ -128,7 +136,7 @@ static size_t kept_of_base(const struct whatwg_url *base, const char **reference
     return end;
 }
 
-/* 1 if the reference is plain, and *out what it resolves to; 0 if it is not, or -ENOMEM. */
+/* Returns 1 and *out if the reference is plain, 0 if not, or -ENOMEM. */
 static int resolve_plain(const struct whatwg_url *base, const char *reference,
                          struct url *out)
 {
@@ -137,7 +145,7 @@ static int resolve_plain(const struct whatwg_url *base, const char *reference,
     if (base == NULL || kind_of(base) != URL_WEB || *reference == '\0' ||
         (reference[0] == '/' && reference[1] == '/'))
         return 0;
-    kept = kept_of_base(base, &reference);
+    kept = skip_parents(base, &reference);
     n = plain_length(reference, &fragment_at);
     if (n == SIZE_MAX)
         return 0;
@@ -230,7 +238,7 @@ struct whatwg_span url_credentials(const char *url)
     return (struct whatwg_span){at, host > at ? (size_t)(host - 1 - at) : 0};
 }
 
-/* Of "example.org:8080" or "[::1]", the host alone. */
+/* Return the length of the host in "example.org:8080" or "[::1]". */
 static size_t host_length(struct whatwg_span whole)
 {
     const char *colon = memrchr(whole.at, ':', whole.n);
@@ -244,7 +252,7 @@ static bool is_https(const char *url)
     return strncmp(url, "https:", 6) == 0;
 }
 
-/* That of the scheme, if it names none. */
+/* Compare the port, which may be the default of the scheme. */
 static bool has_port(const char *url, struct whatwg_span whole, unsigned port)
 {
     size_t n = host_length(whole);
@@ -282,7 +290,7 @@ bool url_is_below_host(const char *url, const char *name, unsigned port)
            memcmp(whole.at + its - n, name, n) == 0 && has_port(url, whole, port);
 }
 
-/* The host, without "www.". */
+/* Return the host without "www.". */
 static struct whatwg_span host_without_www(const char *url)
 {
     struct whatwg_span whole = url_host_and_port(url);
@@ -319,9 +327,9 @@ size_t url_decode(char *s, size_t n)
     return to;
 }
 
-/* ---- mistakes ---------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------ */
 
-/* ":8080", and then a path or nothing. */
+/* True for ":8080", followed by a path or nothing. */
 static bool is_port(const char *s)
 {
     size_t n = strspn(s + 1, "0123456789");
@@ -329,7 +337,7 @@ static bool is_port(const char *s)
     return n > 0 && strchr("/?#", s[1 + n]) != NULL; /* or NUL */
 }
 
-/* "htpp", "ttps"; not "ssh", nor "shttp" of RFC 2660. */
+/* True for "htpp" and "ttps", but not for "ssh" or RFC 2660's "shttp". */
 static bool is_nearly_https(const char *scheme, size_t n)
 {
     static const char *const meant[] = {"http:", "https:", "shttp:"};
@@ -353,7 +361,7 @@ bool url_is_mistyped(const char *url)
 
 /* ---- passwords --------------------------------------------------------------------- */
 
-/* The password of the credentials in front of a '@', if there are any at `at`. */
+/* Return the password of the credentials before a '@', if they begin at `at`. */
 static struct whatwg_span password_at(const char *at)
 {
     const char *end = at + strcspn(at, "/\\?#");
@@ -365,8 +373,10 @@ static struct whatwg_span password_at(const char *at)
     return (struct whatwg_span){colon + 1, (size_t)(sign - colon - 1)};
 }
 
-/* Where the authority of a URL begins as browsers see it, who do not mind how many slashes
-   there are, nor of which kind, and leave out tabs and line feeds. NULL if it has none. */
+/*
+ * Return where the authority begins, as browsers see it: they accept any number of
+ * slashes and backslashes, and ignore tabs and newlines. NULL if there is no authority.
+ */
 static const char *authority_of(const char *url)
 {
     static const char scheme[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,11 +1,11 @@
 /*
- * url_parser.c - the parts of a URL that look the same whatever came before them: the
- * authority, and behind it path, query and fragment. whatwg_url.c begins.
+ * url_parser.c - parse the parts of a URL that do not depend on its beginning: authority,
+ * path, query and fragment. whatwg_url.c parses the beginning.
  *
- * The path is written segment by segment, each as "/" and the segment; a ".." cuts the
- * text at its last slash. Every byte is cut at most once, so that all is linear. Paths
- * can be kept as text, although the standard has lists of segments, because no segment
- * contains a slash.
+ * The path is written segment by segment, each with a slash before it. A ".." cuts the
+ * text at its last slash. Each byte is cut at most once, so that the time is linear. The
+ * standard has lists of segments; text works as well, because segments do not contain
+ * slashes.
  */
 #include "url_parser.h"
 
@@ -18,7 +18,7 @@
 
 #define MAX_PORT 65535
 
-/* ---- looking ----------------------------------------------------------------------- */
+/* ---- search ------------------------------------------------------------------------ */
 
 static const struct {
     const char *scheme;
@@ -26,7 +26,7 @@ static const struct {
 } special_schemes[] = {{"http", 80}, {"https", 443}, {"ws", 80},
                        {"wss", 443}, {"ftp", 21},    {"file", -1}};
 
-/* The default port of a special scheme, -1 for file; or NOT_SPECIAL. */
+/* Return the default port of a special scheme, -1 for file, or NOT_SPECIAL. */
 int parser_default_port(const char *scheme, size_t n)
 {
     for (size_t i = 0; i < sizeof special_schemes / sizeof special_schemes[0]; i++)
@@ -41,7 +41,7 @@ size_t parser_left(const struct parser *p)
     return (size_t)(p->end - p->at);
 }
 
-/* Special URLs take a backslash for a slash. */
+/* In special URLs a backslash counts as a slash. */
 static bool is_slash(const struct parser *p, char c)
 {
     return c == '/' || (c == '\\' && p->url->special);
@@ -58,7 +58,7 @@ bool parser_at_query(const struct parser *p)
     return p->at == p->end || *p->at == '?' || *p->at == '#';
 }
 
-/* The number of bytes before the next of "/?#", or the end. */
+/* Return the number of bytes before the next of "/?#", or the end. */
 size_t parser_to_delimiter(const struct parser *p)
 {
     const char *s = p->at;
@@ -103,13 +103,13 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end)
     text_add(&p->text, p->base->href + begin, end - begin);
 }
 
-/* Where the port ends. The "/." in front of some paths is for readers alone. */
+/* Return where the port ends. "/." before some paths only makes them unambiguous. */
 static size_t authority_end(const struct whatwg_url *url)
 {
     return !url->has_host ? url->scheme_end + 1 : url->path_at;
 }
 
-/* Take over scheme and authority, and begin a path behind them. */
+/* Copy scheme and authority of the base, and begin a path after them. */
 int parser_copy_authority(struct parser *p)
 {
     parser_add_from_base(p, 0, authority_end(p->base));
@@ -118,7 +118,7 @@ int parser_copy_authority(struct parser *p)
     return p->text.failed ? -ENOMEM : 0;
 }
 
-/* The authority of a URL that has got no further than this. */
+/* Set the offsets of an empty authority, or of no authority. */
 void parser_set_authority(struct parser *p, bool has_host)
 {
     struct whatwg_url *url = p->url;
@@ -160,7 +160,8 @@ int parser_query(struct parser *p)
 /* ---- path -------------------------------------------------------------------------- */
 
 /*
- * Without an authority, a path that begins with "//" would be read as one. (Section 4.5)
+ * Without an authority, a path that begins with "//" would be read as one, so insert
+ * "/.". (Section 4.5)
  */
 void parser_end_path(struct parser *p)
 {
@@ -174,7 +175,7 @@ void parser_end_path(struct parser *p)
     url->query_at = p->text.n;
 }
 
-/* True if the path so far is a drive, "/C:", which no ".." can leave. */
+/* True if the path so far is a drive, "/C:", which ".." cannot remove. */
 static bool path_is_drive(const struct parser *p)
 {
     const char *path = p->text.at + p->url->path_at;
@@ -202,7 +203,7 @@ static void add_segment(struct parser *p, const char *s, size_t n)
         parser_add(p, ":");
 }
 
-/* How many dots the segment consists of, "%2e" being one: 1, 2, or 0 for any other. */
+/* Return 1 or 2 for a segment of that many dots ("%2e" is a dot), otherwise 0. */
 static int dot_count(const char *s, size_t n)
 {
     int dots = 0;
@@ -220,7 +221,7 @@ static int dot_count(const char *s, size_t n)
     return dots <= 2 ? dots : 0;
 }
 
-/* Segments, the first of which begins here: a slash in front of it has been passed. */
+/* Parse segments. The slash before the first one has been skipped. */
 int parser_path(struct parser *p)
 {
     for (;;) {
@@ -243,7 +244,7 @@ int parser_path(struct parser *p)
     return parser_query(p);
 }
 
-/* After an authority. Only special URLs have a path in any case. */
+/* After an authority. Only special URLs always have a path. */
 int parser_path_start(struct parser *p)
 {
     p->url->path_at = p->text.n;
@@ -271,7 +272,7 @@ int parser_opaque_path(struct parser *p)
 
 /* ---- authority --------------------------------------------------------------------- */
 
-/* "user:password", without the '@' behind it; nothing is written for ":" alone. */
+/* Parse "user:password", without '@'. For ":" alone nothing is written. */
 static void parse_credentials(struct parser *p, const char *s, size_t n)
 {
     const char *colon = memchr(s, ':', n);
@@ -289,7 +290,7 @@ static void parse_credentials(struct parser *p, const char *s, size_t n)
         parser_add(p, "@");
 }
 
-/* The default port of the scheme counts as none. */
+/* The default port of the scheme is not stored. */
 static int parse_port(struct parser *p, const char *s, const char *end)
 {
     unsigned port = 0;
@@ -312,7 +313,7 @@ static int parse_port(struct parser *p, const char *s, const char *end)
     return 0;
 }
 
-/* The colon before the port, or the end. Those in brackets belong to an address. */
+/* Find the colon before the port, or the end. Colons in brackets belong to an address. */
 static const char *find_port(const char *s, const char *end)
 {
     bool in_brackets = false;
@@ -343,7 +344,7 @@ static int parse_host_and_port(struct parser *p, const char *s, const char *end)
     return colon < end && !p->text.failed ? parse_port(p, colon + 1, end) : 0;
 }
 
-/* Behind "//". The last '@' ends the credentials. */
+/* After "//". The last '@' ends the credentials. */
 int parser_authority(struct parser *p)
 {
     size_t n = parser_to_delimiter(p);

@@ -1,22 +1,23 @@
 /*
- * whatwg_url.c - the basic URL parser, written as one function for each state or two.
+ * whatwg_url.c - the basic URL parser. Each function implements one or two states of the
+ * standard.
  *
- * The standard (https://url.spec.whatwg.org, section 4.4) describes a machine that goes
- * over the input once. It never comes back to a state that it has left for a later part
- * of the URL, so that its states can be functions, each of which ends by calling the
- * next. Arrows are marked with what leads there:
+ * The standard (https://url.spec.whatwg.org, section 4.4) describes a state machine that
+ * reads its input once, and never returns to a state of an earlier part of the URL. So
+ * states can be functions that call the next state at their end. The labels of the arrows
+ * are the input that leads there:
  *
- *   parse -- scheme --> parse_scheme -- opaque -----------------> parser_opaque_path
- *     |                   |  |   \------ "/x" ------------------> parser_path
- *     | none              |  |    "//x", special                     ^
- *     v                   |  +--> parser_authority --------> parser_path_start
- *   parse_without_scheme  |          ^                               ^
- *     |      file         v file     | "//x"                         |
- *     +-------------> parse_file ----|--> parse_file_slash --> parse_file_host
- *     +-- else -----> parse_relative +
+ *     parse -- scheme --> parse_scheme -- opaque -----------------> parser_opaque_path
+ *       |                   |    |  |   \------ "/x" ------------------> parser_path
+ *       | none              |    |  | "//x", special                        ^
+ *       v                   |    |  +--> parser_authority --------> parser_path_start
+ *     parse_without_scheme  |                ^                        ^    ^
+ *       |   file            v file           | "//x"                  |    |
+ *       +-------------> parse_file ----------|--> parse_file_slash --> parse_file_host
+ *       +-- else -----> parse_relative ------+
  *
- * and all of them end in parser_query, which calls parser_fragment. Those called parser_
- * are in url_parser.c.
+ * All of them end in parser_query(), which calls parser_fragment(). The functions named
+ * parser_ are in url_parser.c.
  */
 #include "whatwg_url.h"
 
@@ -29,7 +30,7 @@
 
 /* ---- relative to the base ---------------------------------------------------------- */
 
-/* The rest is a path in place of the base's last segment, or a query, or a fragment. */
+/* The rest replaces the last segment of the base, or its query or fragment. */
 static int parse_after_base(struct parser *p)
 {
     int rc = parser_copy_authority(p);
@@ -51,7 +52,7 @@ static int parse_after_base(struct parser *p)
     return parser_path(p);
 }
 
-/* For any scheme but file. "//x" has an authority of its own, "/x" the base's. */
+/* For all schemes except file. "//x" has its own authority; "/x" has that of the base. */
 static int parse_relative(struct parser *p)
 {
     int rc;
@@ -70,7 +71,10 @@ static int parse_relative(struct parser *p)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* "file://host/path", but "file://C:/path" has a drive for a path and no host. */
+/*
+ * Parse "file://host/path". In "file://C:/path" the drive is part of the path, and the
+ * host is empty.
+ */
 static int parse_file_host(struct parser *p)
 {
     size_t n = parser_to_delimiter(p);
@@ -91,7 +95,7 @@ static int parse_file_host(struct parser *p)
     return parser_path_start(p);
 }
 
-/* "/path" is on the host and the drive of the base. */
+/* "/path" keeps the host and the drive of the base. */
 static int parse_file_slash(struct parser *p)
 {
     const struct whatwg_url *base = p->base;
@@ -114,7 +118,7 @@ static int parse_file_slash(struct parser *p)
     return parser_path(p);
 }
 
-/* The text is "file:". A base of another scheme is none. */
+/* The text is "file:". A base with another scheme is ignored. */
 static int parse_file(struct parser *p)
 {
     if (p->base != NULL && !whatwg_url_scheme_is(p->base, "file"))
@@ -136,7 +140,7 @@ static int parse_file(struct parser *p)
 
 /* ---- scheme ------------------------------------------------------------------------ */
 
-/* The length of the scheme that the input begins with, or 0. */
+/* Return the length of the scheme at the beginning of the input, or 0. */
 static size_t scheme_length(const struct parser *p)
 {
     size_t n = 0;
@@ -157,8 +161,8 @@ static void add_scheme(struct parser *p, const char *scheme, size_t n)
 }
 
 /*
- * "http:x" counts as relative where the base has the same scheme, an accident of early
- * browsers that pages rely on.
+ * "http:x" is relative if the base has the same scheme. This is an accident of early
+ * browsers, which pages rely on.
  */
 static bool is_relative_with_scheme(const struct parser *p)
 {
@@ -216,10 +220,13 @@ static int parse_without_scheme(struct parser *p)
     return p->text.failed ? -ENOMEM : parse_file(p);
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------- */
 
-/* Without the white space and controls round it, and the line breaks and tabs in it. */
-static void clean(struct text *out, const char *s, size_t n)
+/*
+ * Remove white space and control characters at the ends, and newlines and tabs
+ * everywhere.
+ */
+static void copy_clean(struct text *out, const char *s, size_t n)
 {
     while (n > 0 && (unsigned char)*s <= ' ') {
         s++;
@@ -230,7 +237,7 @@ static void clean(struct text *out, const char *s, size_t n)
     text_add_utf8(out, s, n, "\t\n\r");
 }
 
-static int parse(struct parser *p)
+static int parse_url(struct parser *p)
 {
     size_t n = scheme_length(p);
 
@@ -245,11 +252,11 @@ int whatwg_url_parse(const char *input, size_t n, const struct whatwg_url *base,
     int rc = -ENOMEM;
 
     *url = (struct whatwg_url){0};
-    clean(&cleaned, input, n);
+    copy_clean(&cleaned, input, n);
     if (!cleaned.failed) {
         p.at = cleaned.n > 0 ? cleaned.at : "";
         p.end = p.at + cleaned.n;
-        rc = parse(&p);
+        rc = parse_url(&p);
     }
     text_finish(&cleaned);
     url->length = p.text.n;
@@ -280,14 +287,14 @@ bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme)
            memcmp(url->href, scheme, url->scheme_end) == 0;
 }
 
-/* A query or fragment that is nothing but its sign is "" to JavaScript. */
+/* In JavaScript a query or fragment that consists only of its sign is "". */
 static struct whatwg_span signed_span(const struct whatwg_url *url, size_t begin,
                                       size_t end)
 {
     return span(url, begin, end - begin > 1 ? end : begin);
 }
 
-/* What follows the sign at `begin`, if it is there. */
+/* Return the part after the sign at `begin`, if the sign is there. */
 static struct whatwg_span span_behind(const struct whatwg_url *url, size_t begin,
                                       size_t end)
 {
@@ -321,7 +328,7 @@ struct whatwg_span whatwg_url_part(const struct whatwg_url *url, enum whatwg_par
     return span(url, 0, 0);
 }
 
-/* Scheme, host and port, for URLs that have all of them. */
+/* Return scheme, host and port of a URL that has all of them. */
 static char *tuple_origin(const struct whatwg_url *url)
 {
     struct whatwg_span protocol = whatwg_url_part(url, WHATWG_PROTOCOL);
@@ -334,7 +341,7 @@ static char *tuple_origin(const struct whatwg_url *url)
     return text_take(&origin);
 }
 
-/* A blob's origin is that of the web page in its path. (Section 4.7) */
+/* The origin of a blob is that of the web page in its path. (Section 4.7) */
 static int origin_of_blob(const struct whatwg_url *blob, char **out)
 {
     struct whatwg_span path = whatwg_url_part(blob, WHATWG_PATHNAME);

@@ -28,24 +28,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A part that is absent is empty, and lies where it would be. */
+/* A missing part is empty, at the place where it would be. */
 struct whatwg_url {
-    char *href; /* terminated; ASCII, with spaces in an opaque path alone */
+    char *href; /* NUL-terminated ASCII; spaces occur only in an opaque path */
     size_t length;
-    size_t scheme_end;            /* its ':' */
-    size_t username_at;           /* behind "//", where there is an authority */
-    size_t username_end;          /* ':' if there is a password, '@' if not */
-    size_t password_end;          /* '@', or equal to host_at without credentials */
-    size_t host_at, host_end;     /* an address in brackets for IPv6 */
-    size_t path_at;               /* behind the port, and "/." where a path has "//" */
-    size_t query_at, fragment_at; /* '?' and '#', which belong to them */
-    int port;                     /* -1: the scheme's own, or none */
-    bool special;                 /* http, https, ws, wss, ftp, file */
-    bool has_host;                /* an empty one, maybe */
-    bool opaque_path;             /* mailto:a@b: nothing can be relative to it */
+    size_t scheme_end;        /* offset of ':' */
+    size_t username_at;       /* after "//", if there is an authority */
+    size_t username_end;      /* offset of ':' before a password, otherwise of '@' */
+    size_t password_end;      /* offset of '@', or host_at without credentials */
+    size_t host_at, host_end; /* an IPv6 address is in brackets */
+    size_t path_at; /* after the port, and after "/." if the path begins with "//" */
+    /* offsets of '?' and '#', which belong to these parts */
+    size_t query_at, fragment_at;
+    int port;         /* -1: the default of the scheme, or none */
+    bool special;     /* the scheme is http, https, ws, wss, ftp or file */
+    bool has_host;    /* may be empty */
+    bool opaque_path; /* as in mailto:a@b; no URL can be relative to it */
 };
 
-/* The parts as a URL object in JavaScript has them, to compare with other parsers. */
+/* The parts as in JavaScript's URL object, for comparisons with other parsers. */
 enum whatwg_part {
     WHATWG_PROTOCOL, /* "https:" */
     WHATWG_USERNAME,
@@ -66,9 +67,9 @@ struct whatwg_span {
 /*
  * Parse `input`, n bytes, relative to `base` unless that is NULL. (Basic URL parser)
  *
- * The input is UTF-8; what is not counts as U+FFFD. Any length is parsed in linear time.
- * On success `url` is for whatwg_url_finish(); after a failure it is zeroed. Fails with
- * -EINVAL for what is no URL, or relative and without a base to be so, or -ENOMEM.
+ * The input is UTF-8; invalid bytes count as U+FFFD. The time is linear in the length. On
+ * success the caller passes `url` to whatwg_url_finish(); on failure it is zeroed. Fails
+ * with -EINVAL if the input is not a URL, or is relative without a base, or with -ENOMEM.
  */
 int whatwg_url_parse(const char *input, size_t n, const struct whatwg_url *base,
                      struct whatwg_url *url);
@@ -80,8 +81,8 @@ struct whatwg_span whatwg_url_part(const struct whatwg_url *url, enum whatwg_par
 bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme);
 
 /*
- * The origin, "https://example.com:8080", or "null" where there is none that two URLs
- * could share. *out is the caller's, for free(). Fails with -ENOMEM.
+ * Return the origin, "https://example.com:8080", or "null" for a URL whose origin is
+ * never equal to another. The caller frees *out. Fails with -ENOMEM.
  */
 int whatwg_url_origin(const struct whatwg_url *url, char **out);
 

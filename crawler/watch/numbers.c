@@ -1,6 +1,4 @@
-/*
- * numbers.c - how a crawl stands at the moment.
- */
+/* numbers.c - the current state of a crawl, in numbers. */
 #include "numbers.h"
 
 #include <coil/timer.h>
@@ -20,7 +18,7 @@ const char *watch_state_word(enum watch_state state)
     return words[state];
 }
 
-/* 0 where /proc is not there. */
+/* Returns 0 if /proc is not available. */
 static int64_t resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -50,8 +48,8 @@ static size_t work_of(const struct watch_host *host)
     return host->queued + host->in_flight;
 }
 
-/* Into its place among the busiest. */
-static void list_host(struct watch_numbers *numbers, const struct watch_host *host)
+/* Insert a host into the list of the busiest. */
+static void insert_host(struct watch_numbers *numbers, const struct watch_host *host)
 {
     struct watch_host *hosts = numbers->hosts;
     size_t at = numbers->listed;
@@ -87,7 +85,7 @@ static void count_hosts(struct watch_numbers *numbers, const struct frontier *fr
             listed.wait_ns = host->next_ns - now;
         numbers->host_count++;
         numbers->delayed_count += listed.state == WATCH_DELAYED;
-        list_host(numbers, &listed);
+        insert_host(numbers, &listed);
     }
 }
 

@@ -1,38 +1,36 @@
-/*
- * numbers.h - how a crawl stands at the moment.
- */
+/* numbers.h - the current state of a crawl, in numbers. */
 #ifndef CRAWLER_NUMBERS_H
 #define CRAWLER_NUMBERS_H
 
 #include "../crawl/crawl.h"
 
-/* So many hosts are named: those with the most to be asked for. */
+/* The number of hosts that are listed: those with the most URLs to fetch. */
 #define WATCH_HOSTS 100
 
-/* Why nothing is asked of a host at the moment, or that something is. */
+/* What a host is doing or waiting for. */
 enum watch_state {
-    WATCH_IDLE,    /* nothing to be asked for */
-    WATCH_ASKED,   /* requests are at work */
+    WATCH_IDLE,    /* no URLs to fetch */
+    WATCH_ASKED,   /* requests are in flight */
     WATCH_READY,   /* waits for a worker */
-    WATCH_DELAYED, /* waits for its delay or its Retry-After */
+    WATCH_DELAYED, /* waits for its delay, or for Retry-After */
     WATCH_RULES    /* waits for its robots.txt */
 };
 
 struct watch_host {
-    const char *origin; /* the crawler's */
+    const char *origin; /* owned by the crawler */
     size_t queued;
     unsigned in_flight;
     int64_t delay_ns; /* between two requests */
-    int64_t wait_ns;  /* until it may be asked again; 0: now */
+    int64_t wait_ns;  /* until the next request is allowed; 0: now */
     enum watch_state state;
-    bool is_troubled; /* it has said that it can take no more */
+    bool is_troubled; /* the host has answered that it is overloaded */
 };
 
 struct watch_numbers {
     int64_t elapsed_ns;
     struct crawler_progress urls;
-    size_t queued;   /* targets that wait, those to be tried again among them */
-    size_t retrying; /* those alone */
+    size_t queued;   /* targets that wait, including retries */
+    size_t retrying; /* retries only */
     unsigned in_flight[FRONTIER_CLASSES];
     size_t pages, links, verdicts[VERDICT_COUNT];
     int64_t received_bytes, resident_bytes;
@@ -41,10 +39,10 @@ struct watch_numbers {
     size_t listed;
 };
 
-/* In the crawl's loop. Good until the crawl goes on. */
+/* Call this in the crawl's loop. The numbers are valid until the crawl continues. */
 void watch_count(struct watch_numbers *numbers, const struct crawler *crawler);
 
-/* "idle", "asked", ... */
+/* Return "idle", "asked" and so on. */
 const char *watch_state_word(enum watch_state state);
 
 #endif

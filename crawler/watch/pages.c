@@ -1,6 +1,4 @@
-/*
- * pages.c - how a crawl stands, written for people and for programs.
- */
+/* pages.c - the current state of a crawl as text, HTML, JSON or metrics. */
 #include "pages.h"
 
 #include "../report/escape.h"
@@ -213,7 +211,8 @@ static void put_of_hosts(struct text *text, const struct watch_numbers *numbers,
     put_metric(text, name, "gauge", help);
     for (size_t i = 0; i < numbers->listed; i++) {
         text_print(text, "%s{host=\"", name);
-        escape_json(numbers->hosts[i].origin, put_piece, text); /* has all of a label's */
+        /* JSON escapes everything that labels of metrics require */
+        escape_json(numbers->hosts[i].origin, put_piece, text);
         text_print(text, "\"} %.15g\n", value(&numbers->hosts[i]));
     }
 }

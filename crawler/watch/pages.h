@@ -1,8 +1,8 @@
 /*
- * pages.h - how a crawl stands, written for people and for programs.
+ * pages.h - the current state of a crawl as text, HTML, JSON or metrics.
  *
- * docs/design/checker.md, "Watching", has the names; they do not change. What is appended may
- * lack something for want of memory: text->failed tells.
+ * docs/design/checker.md, "Watching", lists the names, which never change. If memory runs
+ * out, the text is incomplete and text->failed is set.
  */
 #ifndef CRAWLER_WATCH_PAGES_H
 #define CRAWLER_WATCH_PAGES_H
@@ -10,16 +10,18 @@
 #include "../base/text.h"
 #include "numbers.h"
 
-/* A few lines for a terminal; `rate` is in targets a second, 0 while it is not known. */
+/*
+ * Append a few lines for a terminal. `rate` is in targets per second; 0 if not known yet.
+ */
 void watch_lines(struct text *text, const struct watch_numbers *numbers, double rate);
 
-/* A page of HTML that asks for itself again every two seconds. */
+/* Append an HTML page that reloads itself every two seconds. */
 void watch_page(struct text *text, const struct watch_numbers *numbers, double rate);
 
-/* One object of JSON. */
+/* Append one JSON object. */
 void watch_json(struct text *text, const struct watch_numbers *numbers, double rate);
 
-/* What Prometheus reads. (Prometheus exposition format, 0.0.4) */
+/* Append metrics for Prometheus. (Prometheus exposition format, 0.0.4) */
 void watch_metrics(struct text *text, const struct watch_numbers *numbers, double rate);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * watch.c - a crawl is watched while it runs: --status, and SIGUSR1.
+ * watch.c - watch a running crawl: --status, and SIGUSR1.
  *
- * A connection is a request and its answer: whoever looks comes back in a second or two. The
- * numbers are counted for each.
+ * Each connection serves one request, because readers come back only after a second or
+ * two. The numbers are computed for each request.
  *
- * A page of another site could reach this port through a name of its own that leads here (DNS rebinding).
- * So the Host header must be an address, "localhost" or the host of --status. And clients that send
- * half a request must not keep others out: beyond CLIENTS connections the oldest is closed.
+ * A page of another site could reach this port through a host name that resolves to this
+ * machine (DNS rebinding). So the Host header must be an address, "localhost", or the
+ * host of --status. Clients that send half a request must not block others: if there are
+ * more than CLIENTS connections, the oldest is closed.
  */
 #include "watch.h"
 
@@ -29,9 +30,9 @@
 #define HEAD_BYTES 8192 /* of a request */
 #define PATIENCE_NS COIL_SEC(10)
 #define CLIENTS 16
-#define CONNECTIONS (3 * CLIENTS) /* before those that are to be closed are */
+#define CONNECTIONS (3 * CLIENTS) /* including connections that are being closed */
 
-/* ---- how it stands ----------------------------------------------------------------- */
+/* ---- status ------------------------------------------------------------------------ */
 
 void watch_init(struct watch *watch, const struct crawler *crawler)
 {
@@ -49,7 +50,7 @@ void watch_tick(struct watch *watch)
 typedef void (*writer)(struct text *text, const struct watch_numbers *numbers,
                        double rate);
 
-static void write_down(const struct watch *watch, writer write, struct text *text)
+static void write_stderr(const struct watch *watch, writer write, struct text *text)
 {
     struct watch_numbers numbers;
 
@@ -61,11 +62,11 @@ void watch_print(struct watch *watch)
 {
     struct text text = {0};
 
-    write_down(watch, watch_lines, &text);
+    write_stderr(watch, watch_lines, &text);
     fputs("coil-crawl: ", stderr);
     fwrite(text.at, 1, text.n, stderr);
     if (text.failed)
-        fputs("(there is no memory to tell more)\n", stderr);
+        fputs("(not complete: out of memory)\n", stderr);
     fflush(stderr);
     free(text.at);
 }
@@ -105,7 +106,7 @@ static const struct {
     {"/metrics", "text/plain; version=0.0.4; charset=utf-8", watch_metrics},
 };
 
-/* The answer as a whole; of HEAD without what `body` has. */
+/* Send a complete answer. For HEAD it has no body. */
 static int send_answer(coil_stream *stream, const char *status, const char *type,
                        const struct text *body, bool with_body)
 {
@@ -142,14 +143,14 @@ static int send_page(const struct watch *watch, coil_stream *stream, size_t page
     struct text body = {0};
     int rc;
 
-    write_down(watch, pages[page].write, &body);
+    write_stderr(watch, pages[page].write, &body);
     rc = body.failed ? send_refusal(stream, "503 Service Unavailable")
                      : send_answer(stream, "200 OK", pages[page].type, &body, with_body);
     free(body.at);
     return rc;
 }
 
-/* ---- who is meant ------------------------------------------------------------------ */
+/* ---- user agents ------------------------------------------------------------------- */
 
 static bool is_name(const char *host, size_t n, const char *name)
 {
@@ -173,7 +174,7 @@ static bool is_address(const char *host, size_t n)
     return inet_pton(has_brackets ? AF_INET6 : AF_INET, text, bytes) == 1;
 }
 
-/* "localhost:9100": without the port. */
+/* Return the length of the host in "localhost:9100". */
 static size_t host_length(const char *value, size_t n)
 {
     size_t digits = 0;
@@ -192,7 +193,7 @@ static bool is_own_host(const struct watch *watch, const char *value, size_t n)
             is_name(value, n, watch->host));
 }
 
-/* The value of a header line with that name, without white space around it; or NULL. */
+/* Return the value of a header line with this name, trimmed; or NULL. */
 static const char *value_in(const char *line, size_t n, const char *name, size_t *length)
 {
     size_t name_n = strlen(name);
@@ -211,8 +212,10 @@ static const char *value_in(const char *line, size_t n, const char *name, size_t
     return line;
 }
 
-/* NULL if the headers name this server, else the status of the refusal. HTTP/1.0 has no Host.
-   (RFC 9112, 3.2; RFC 9110, 7.4) */
+/*
+ * Return NULL if the Host header names this server, otherwise the status to answer.
+ * HTTP/1.0 does not require Host. (RFC 9112, 3.2; RFC 9110, 7.4)
+ */
 static const char *refusal_of_host(const struct watch *watch, const char *headers,
                                    bool may_lack)
 {
@@ -240,7 +243,7 @@ static const char *refusal_of_host(const struct watch *watch, const char *header
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-/* The request line is "METHOD TARGET HTTP/1.x"; a query says nothing to us. */
+/* The request line is "METHOD TARGET HTTP/1.x". A query is ignored. */
 static int answer_request(const struct watch *watch, coil_stream *stream, char *head)
 {
     char *line_end = head + strcspn(head, "\r\n"), *target, *version;
@@ -273,7 +276,7 @@ struct watch_client {
     bool is_listed;
 };
 
-static void leave_client(struct watch *watch, struct watch_client *client)
+static void remove_client(struct watch *watch, struct watch_client *client)
 {
     if (!client->is_listed)
         return;
@@ -282,8 +285,8 @@ static void leave_client(struct watch *watch, struct watch_client *client)
     watch->client_count--;
 }
 
-/* If there are too many, end the oldest, which has waited longest for the rest of its request. */
-static void enter_client(struct watch *watch, struct watch_client *client)
+/* Add a client. If there are too many, close the oldest connection. */
+static void add_client(struct watch *watch, struct watch_client *client)
 {
     TAILQ_INSERT_TAIL(&watch->clients, client, link);
     client->is_listed = true;
@@ -291,12 +294,12 @@ static void enter_client(struct watch *watch, struct watch_client *client)
     while (watch->client_count > CLIENTS) {
         struct watch_client *oldest = TAILQ_FIRST(&watch->clients);
 
-        leave_client(watch, oldest);
+        remove_client(watch, oldest);
         coil_scope_set_deadline(&oldest->scope, coil_now());
     }
 }
 
-static int answer(coil_stream *stream, void *arg)
+static int serve_client(coil_stream *stream, void *arg)
 {
     char head[HEAD_BYTES + 1];
     struct watch_client client;
@@ -305,7 +308,7 @@ static int answer(coil_stream *stream, void *arg)
 
     if (rc < 0)
         return 0;
-    enter_client(arg, &client);
+    add_client(arg, &client);
     n = coil_read_until(stream, "\r\n\r\n", 4, head, HEAD_BYTES);
     if (n >= 0) {
         head[n] = '\0';
@@ -314,9 +317,9 @@ static int answer(coil_stream *stream, void *arg)
         rc = n == -EMSGSIZE ? send_refusal(stream, "431 Request Header Fields Too Large")
                             : (int)n;
     }
-    leave_client(arg, &client);
+    remove_client(arg, &client);
     rc = coil_scope_exit(&client.scope, rc);
-    return rc == -ECANCELED ? rc : 0; /* a client's failures are its own */
+    return rc == -ECANCELED ? rc : 0; /* failures of a client are ignored */
 }
 
 int watch_serve(void *arg)
@@ -324,7 +327,7 @@ int watch_serve(void *arg)
     struct watch *watch = arg;
     coil_server_opts opts = {.max_connections = CONNECTIONS, .name = "status"};
 
-    return coil_serve(watch->listener, answer, watch, &opts);
+    return coil_serve(watch->listener, serve_client, watch, &opts);
 }
 
 void watch_finish(struct watch *watch)

@@ -1,11 +1,11 @@
 /*
- * watch.h - a crawl is watched while it runs: --status, and SIGUSR1.
+ * watch.h - watch a running crawl: --status, and SIGUSR1.
  *
  *     struct watch watch;
  *
  *     watch_init(&watch, &crawler);
  *     rc = watch_listen(&watch, "127.0.0.1", "9100", &message);
- *     ... coil_group_spawn(&group, watch_serve, &watch, ...), watch_tick() each second ...
+ *     ... coil_group_spawn(&group, watch_serve, &watch, ...); watch_tick() each second
  *     watch_finish(&watch);
  */
 #ifndef CRAWLER_WATCH_H
@@ -22,9 +22,10 @@ struct watch_client;
 
 struct watch {
     const struct crawler *crawler;
-    struct progress progress; /* for the rate */
+    struct progress progress; /* to compute the rate */
     coil_listener *listener;  /* or NULL */
-    const char *host; /* that was given to watch_listen(), which outlives this; or NULL */
+    /* the host given to watch_listen(), which must outlive this; or NULL */
+    const char *host;
     TAILQ_HEAD(, watch_client) clients; /* connections, the oldest first */
     size_t client_count;
 };
@@ -32,22 +33,22 @@ struct watch {
 void watch_init(struct watch *watch, const struct crawler *crawler);
 
 /*
- * Listen on a host and a port; on all addresses if the host is "". 0, or a negative errno and
- * why, in *message for free().
+ * Listen on a host and a port; on all addresses if the host is "". Fails with a negative
+ * errno and a *message that the caller frees.
  */
 COIL_SUSPENDS int watch_listen(struct watch *watch, const char *host, const char *port,
                                char **message);
 
-/* "127.0.0.1:9100": where it listens. */
+/* Write the address it listens on, "127.0.0.1:9100", to `name`. */
 int watch_name(const struct watch *watch, char *name, size_t size);
 
-/* Answer whoever asks, until it is cancelled; a task's body. */
+/* Serve requests until cancelled. The function of a task; `watch` is its argument. */
 COIL_SUSPENDS int watch_serve(void *watch);
 
-/* A second has passed. */
+/* Call this once per second. */
 void watch_tick(struct watch *watch);
 
-/* Tell how the crawl stands, on stderr. */
+/* Print the state of the crawl to stderr. */
 void watch_print(struct watch *watch);
 
 void watch_finish(struct watch *watch);
