@@ -127,7 +127,7 @@ struct coil__slab {
     struct coil__stack *free; /* linked by `next`, the latest one first */
     unsigned used_count;
     unsigned dirty_count;
-    bool kept;              /* even if it is empty: it is the one that became so last */
+    bool kept;              /* even if it is empty: the latest empty slab stays */
     struct coil__list link; /* pool.open or pool.full */
     struct coil__stack_pool *pool;
     char *base;

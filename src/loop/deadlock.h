@@ -20,7 +20,9 @@ struct coil__deadlock {
  */
 extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
-/* In a child of fork(2): it has none of these threads. Async-signal-safe. */
+/*
+ * Called in a child of fork(2), in which these threads do not exist. Async-signal-safe.
+ */
 void coil__deadlock_forked(void);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * descriptor.c - the table of descriptors, which grows by doubling. It asks for zeroed
- * memory: of a large table only the pages that are used are resident.
+ * descriptor.c - the table of descriptors, which grows by doubling. The table is in
+ * zeroed memory, so only its used pages are resident.
  */
 #include "descriptor.h"
 
@@ -57,8 +57,10 @@ int coil__descriptor_make_room(struct coil__descriptors *all, int fd)
     return grow(&all->entries, &all->count, (size_t)fd);
 }
 
-/* Any number that is no open descriptor is refused, whatever its value. The entry of a
- * simulated socket is made together with the socket. */
+/*
+ * Every number that is not an open descriptor is refused, whatever its value is. The
+ * entry of a simulated socket is made together with the socket.
+ */
 static int open_entry(struct coil__descriptors *all, int fd)
 {
     if (fd < 0 || fd >= COIL__FIRST_SIMULATED)

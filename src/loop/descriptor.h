@@ -80,7 +80,7 @@ struct coil__descriptors {
 
 void coil__descriptors_finish(struct coil__descriptors *all);
 
-/* The entry of a descriptor, used or not; NULL if the table has none yet. */
+/* The entry of a descriptor, used or not, or NULL if it was not created yet. */
 static inline struct coil__descriptor *
 coil__descriptor_find(const struct coil__descriptors *all, int fd)
 {
@@ -95,9 +95,9 @@ struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptor
 int coil__descriptor_make_room(struct coil__descriptors *all, int fd);
 
 /*
- * Find the entry of a descriptor, to be used for `use`, and make it if the table has none
- * yet; then entries move. The caller sets the entry's `use`. Returns 0; -EBUSY if the
- * descriptor is used otherwise, or attached already; -EBADF, -ENOMEM.
+ * Find the entry of a descriptor, to be used for `use`. If it is missing, create it,
+ * which may move other entries. The caller sets the entry's `use`. Returns 0, -EBADF,
+ * -ENOMEM, or -EBUSY if the descriptor is attached or used otherwise.
  */
 int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use use,
                            struct coil__descriptor **out);

@@ -1,5 +1,5 @@
 /*
- * exception.c - reports failures that have no caller to return to.
+ * exception.c - reports failures that cannot be returned to a caller.
  *
  * The exception handler is the user's and may do anything, but it is called from
  * anywhere: from a release deep in a task, or at the end of the loop. Therefore it runs

@@ -1,11 +1,11 @@
 /*
  * handle.c - callbacks requested by the user: call_soon, call_later, call_at.
  *
- * A handle is a timer on the heap; its link in the ready queue is part of the timer. It
- * has up to two holders: the loop, until the call is made or cancelled, and the user. A
- * program may have very many, so a handle is small: 72 bytes are a size that malloc(3)
- * allocates without waste. It does not store its loop, which is the thread's. Only in
- * debug mode it stores the code that requested the call.
+ * A handle is a timer on the heap; its link in the ready queue is part of the timer. A
+ * handle has up to two holders: the loop, until the call is made or cancelled, and the
+ * user. A program may have very many, so a handle is small: 72 bytes are a size that
+ * malloc(3) allocates without waste. A handle does not store its loop, which is the
+ * thread's. Only in debug mode it stores the code that requested the call.
  */
 #include "../base/context.h"
 #include "loop.h"

@@ -30,7 +30,7 @@ struct coil__task_layer {
     const void *(*spawned_at)(const coil_task *task);
     /* No event can happen any more. True if tasks wait for one; they were reported. */
     bool (*stuck)(coil_loop *loop);
-    /* This is a child of fork(2): all tasks are its parent's. Async-signal-safe. */
+    /* True in a child of fork(2): all tasks belong to its parent. Async-signal-safe. */
     void (*forked)(void);
 };
 
@@ -99,9 +99,9 @@ struct coil_loop {
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
 /*
- * Its number, 0 for none: apart, since the checks of locks and queues read nothing else of
- * the loop. In debug mode it is COIL__LOOP_CAREFUL, which is no loop's number: then each
- * check takes its long way (sync/waiters.c).
+ * Its number, 0 for none: apart, since the checks of locks and queues read nothing else
+ * of the loop. In debug mode the number is COIL__LOOP_CAREFUL, which no loop has: then
+ * each check takes the slow path (sync/waiters.c).
  */
 extern COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
 
@@ -135,7 +135,7 @@ static inline void coil__loop_enter_kernel(void)
     coil__loop_set_of_thread(NULL);
 }
 
-/* In the child of a fork(2) by a signal handler there is no loop to return to: fork.c. */
+/* A child of fork(2) by a signal handler cannot return to a loop: fork.c. */
 static inline void coil__loop_leave_kernel(void)
 {
     if (COIL__LIKELY(coil__loop_in_kernel != NULL))
@@ -189,8 +189,10 @@ void coil__fork_watch(void);
 /* Stop the program: `caller` was about to use the parent's loop. */
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
-/* In a child of fork(2): the loop that the thread had in the parent. Stops the program if
- * it had none. */
+/*
+ * In a child of fork(2): the loop that the thread had in the parent. Aborts if it had
+ * none.
+ */
 coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
@@ -207,7 +209,7 @@ static inline coil_loop *coil__loop_to_undo(const char *caller)
 
 COIL__NORETURN void coil__loop_missing(const char *caller);
 
-/* The thread's loop. Stops the program, naming `caller`, if there is none. */
+/* The thread's loop. Aborts with a message that names `caller` if there is none. */
 static inline coil_loop *coil__loop_require(const char *caller)
 {
     if (COIL__UNLIKELY(coil__loop_of_thread == NULL))
@@ -218,8 +220,10 @@ static inline coil_loop *coil__loop_require(const char *caller)
 /* Stops the program, naming `caller`, if the loop is not this thread's. */
 void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
-/* True if the loop belongs to the process that this one was forked from: then its objects
- * must be left alone. */
+/*
+ * True if the loop belongs to the process that this one was forked from: then its objects
+ * must not be changed.
+ */
 static inline bool coil__loop_is_parents(const coil_loop *loop)
 {
     return loop->pid != atomic_load_explicit(&coil__process, memory_order_relaxed);
@@ -255,7 +259,7 @@ static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *
     coil__list_push(&loop->ready, &runnable->link);
 }
 
-/* Append a whole list, in order. It is empty afterwards. */
+/* Append a whole list, in order. The list is empty afterwards. */
 static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *runnables)
 {
     coil__loop_check_thread(loop, "completing a future");

@@ -60,7 +60,7 @@ enum coil__op_kind {
     COIL__OP_COUNT
 };
 
-/* An operation. It lies in the submitter's memory until complete() is called. */
+/* An operation. The operation is in the submitter's memory until complete() is called. */
 struct coil__op {
     enum coil__op_kind kind;
     int fd;
@@ -69,13 +69,15 @@ struct coil__op {
     ssize_t result; /* a count or descriptor, or a negative errno */
     /*
      * Called once, from poll(), cancel() or detach(), if submit() returned -EINPROGRESS.
-     * It makes its task ready and runs nothing else.
+     * This callback makes its task ready and does nothing else.
      */
     void (*complete)(struct coil__op *op);
     void *owner; /* the submitter's */
-    /* Further addresses to prefetch before complete(), since complete() and the code that
-     * it makes ready will touch them; besides the owner and the memory behind the
-     * operation. NULL, or two addresses. */
+    /*
+     * Further addresses to prefetch before complete(), since complete() and the code that
+     * it makes ready will use them. The owner and the memory behind the operation are
+     * prefetched anyway. NULL, or two addresses.
+     */
     const void *hints[2];
     struct coil__list link; /* the backend's */
     void *backend_data;     /* the backend's */
@@ -94,8 +96,8 @@ struct coil__op {
 };
 
 /*
- * The memory of an operation that has no buffer. It lies in what is waited for, so that
- * nothing names the stack of the task that waits.
+ * The memory of an operation without a buffer. This is in the object that the task waits
+ * for, so that no pointer refers to the stack of the task.
  */
 struct coil__short_op {
     _Alignas(struct coil__op) unsigned char bytes[offsetof(struct coil__op, buf)];
@@ -141,8 +143,10 @@ struct coil__op_row {
     int error;        /* the errno of an injected failure; 0: it is never made to fail */
     int waits;        /* the errno that means: wait until the descriptor is ready */
     uint8_t direction;
-    /* io_uring's opcode; NOP if the kernel has none, or one that differs from the system
-     * call. */
+    /*
+     * io_uring's opcode, or NOP if the kernel lacks it or has one that differs from the
+     * system call.
+     */
     uint8_t opcode;
     bool moves_bytes;      /* the result is a number of bytes */
     bool ends_interrupted; /* do not repeat an interrupted call: it takes effect */

@@ -57,7 +57,10 @@ void coil__slow_forked(coil_loop *loop)
     loop->slow.sampler = NULL;
 }
 
-/* Called with the first step: a loop that never runs has no second thread. */
+/*
+ * Called with the first step, so that a loop that never runs does not start a second
+ * thread.
+ */
 static void start_sampler(coil_loop *loop)
 {
     loop->slow.sampler_tried = true;

@@ -6,7 +6,7 @@
 
 #include <coil/loop.h>
 
-/* Private to slow.c, but for two functions of loop.h. */
+/* Private to slow.c, except for two functions of loop.h. */
 struct coil__slow {
     bool timing; /* a timed batch is running */
     bool sampler_tried;

@@ -66,7 +66,7 @@ COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
     return stall->looks == LOOKS;
 }
 
-/* The thread of a loop to report; 0 if there is none. */
+/* The thread of a loop to report, or 0. */
 static pid_t look_at_all(void)
 {
     pid_t found = 0;

@@ -258,8 +258,10 @@ bool coil_timer_started(const coil_timer *timer)
     return t->runnable.link.next != NULL && !coil__list_empty(&t->runnable.link);
 }
 
-/* The timer may be in the ready queue, and then has no place in the heap. If the heap
- * cannot grow, the timer is left as it was. */
+/*
+ * The timer may be in the ready queue, and then it is not in the heap. If the heap cannot
+ * grow, the timer is left as it was.
+ */
 static COIL__NOINLINE int restart(coil_loop *loop, struct coil__timer *timer,
                                   int64_t deadline)
 {

@@ -92,8 +92,10 @@ int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *ti
 
 COIL__NORETURN void coil__timer_stop_foreign(const char *caller);
 
-/* True if the timer is in no other heap: in this one, in the ready queue, or idle. It is
- * cheap: it reads an entry that the caller reads anyway. */
+/*
+ * True if the timer is in no other heap: in this one, in the ready queue, or idle. This
+ * is cheap, because the caller reads the entry anyway.
+ */
 static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
                                     const struct coil__timer *timer)
 {

@@ -2,9 +2,9 @@
  * watch.c - readers and writers: callbacks for descriptors that are ready.
  *
  * The backend makes a watcher ready in every poll that finds its descriptor ready. A
- * watcher is a runnable stored in the descriptor's entry (descriptor.h). It is the
+ * watcher is a runnable stored in the descriptor's entry (descriptor.h). A watcher is the
  * library's own, or belongs to a struct watch, defined here, which calls a callback of
- * the user's. Removing a watcher that is ready removes it from the ready queue as well.
+ * the user. Removing a watcher that is ready removes it from the ready queue as well.
  */
 #include "../base/context.h"
 #include "leak.h"
@@ -117,8 +117,8 @@ static struct watch *find(const coil_loop *loop, int fd, enum coil__direction di
 }
 
 /*
- * The backend is told again, since the number may belong to another descriptor by now. A
- * call that is due for the old descriptor is dropped.
+ * The backend is notified again, since the number may belong to another descriptor by
+ * now. A call that is due for the old descriptor is dropped.
  */
 static int replace(coil_loop *loop, struct watch *watch, int fd,
                    enum coil__direction direction, coil_callback fn, void *arg)

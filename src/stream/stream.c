@@ -284,7 +284,7 @@ ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
     return result;
 }
 
-/* Not if another call is in the stream: its count must stay. */
+/* Leaves the count if another call is in the stream, because it belongs to that call. */
 int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc)
 {
     if (!stream->endpoint.busy[direction])

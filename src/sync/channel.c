@@ -110,8 +110,10 @@ void coil_channel_release(coil_channel *channel)
     coil__free_object(channel);
 }
 
-/* Stops the program in a signal handler, which may have interrupted the holder of the
- * mutex, and if the channel was freed. */
+/*
+ * Aborts in a signal handler, which may have interrupted the holder of the mutex. Also
+ * aborts if the channel was freed.
+ */
 static void check_call(const coil_channel *channel, const char *caller)
 {
     coil__loop_check_handler(caller);

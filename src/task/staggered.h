@@ -6,7 +6,7 @@
 
 #include "../base/base.h"
 
-/* The works, numbered from 0 in the order in which they begin. */
+/* The attempts, numbered from 0 in the order in which they begin. */
 struct coil__race_works {
     const char *what; /* the name of the owner's wait in reports */
     void *arg;

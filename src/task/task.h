@@ -65,7 +65,7 @@ struct coil_task {
     coil__coro coro;
     coil_task_fn fn;
     struct coil__list link;     /* coil__scheduler.tasks */
-    struct coil__hooked *hooks; /* NULL if there are none; see hooks.h */
+    struct coil__hooked *hooks; /* or NULL; see hooks.h */
 
     /*
      * In the ready queue, or among the callbacks of the future that the task awaits. Once
@@ -162,9 +162,9 @@ struct coil__scheduler {
 extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 
 /*
- * Enter and leave a region in which the running task must not wait: around a call of the
- * user's function during which no other task may run, since a walk through a list or an
- * unfinished transfer of an item would break. Regions nest. `why` is kept, not copied.
+ * Enter and leave a region in which the running task must not wait. It surrounds a call
+ * of a user's function during which no other task may run, because that would break a
+ * walk through a list or an unfinished transfer. Regions nest. `why` is kept, not copied.
  *
  * These use the name coil__scheduler, not a pointer to it: gcc's UBSan tests such a
  * pointer for null by the flags of an addition, which GNU ld replaces by an instruction
@@ -185,8 +185,10 @@ static inline void coil__no_suspend_exit(const struct coil__no_suspend *region)
     coil__scheduler.careful = region->outer != NULL || coil__scheduler.has_hooks;
 }
 
-/* The innermost region of the task, NULL if there is none. The regions of a callback are no
-   task's, and none of a task's lies outside of them. */
+/*
+ * The innermost region of the task, or NULL. The regions of a callback do not belong to a
+ * task, and are outside of all regions of tasks.
+ */
 static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task *task)
 {
     const struct coil__no_suspend *region = &coil__scheduler.no_suspend;
@@ -200,7 +202,7 @@ static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task
     return NULL;
 }
 
-/* Why it must not wait, and where that was said. */
+/* The reason why the task must not wait, and the place in the code that says so. */
 const char *coil__no_suspend_describe(const struct coil__no_suspend *region, char *text,
                                       size_t size);
 
@@ -243,9 +245,9 @@ static inline struct coil__cancel_origin coil__task_cancel_origin(const coil_tas
 
 /*
  * Request the cancellation of the task and of its wait. `depth` is the depth of the
- * task's own region that requests it; 0 for any other origin. False, and no request, if
- * the task has ended or its loop is closing: the task will not be resumed, and the layers
- * that its wait would be cancelled in have let go of it.
+ * task's own region that requests it; 0 for any other origin. Returns false, without a
+ * request, if the task has ended or its loop is closing: the task will not be resumed,
+ * and the layers that could cancel its wait have released it.
  */
 bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin,
                        unsigned depth);
@@ -292,12 +294,17 @@ void coil__group_child_ends(coil_task *child);
 /* The owner of the group that this future's task is a child of, or NULL. */
 coil_task *coil__group_owner(const coil_future *future);
 
-/* The region's child after `child`, or the first for NULL, of those whose end the group
-   has not handled. NULL after the last, and if the region is no group. */
+/*
+ * The region's child after `child`, or the first for NULL, of those whose end the group
+ * has not handled. Returns NULL after the last, and if the region is not a group.
+ */
 coil_task *coil__group_next_child(const struct coil__region *region,
                                   const coil_task *child);
 
-/* The region of the group in whose exit this wait is; else NULL. It is closed already. */
+/*
+ * The region of the group in whose exit this wait is; else NULL. The region is closed
+ * already.
+ */
 const struct coil__region *coil__group_waited(const struct coil__wait *wait);
 
 /* ---- regions ----------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
  * shuffle.c - runs the handles of each turn of the loop in a random order.
  *
  * A program should rely only with intent on the order of handles that become ready in one
- * turn; shuffling shows where it relies on it by accident. It is a radix sort by 32
- * random bits a handle, without memory: the batch is dealt onto 16 piles at random, the
- * piles are joined, and that is done eight times. While it is on, every turn begins in
+ * turn; shuffling shows where it relies on it by accident. This is a radix sort by 32
+ * random bits for each handle, without extra memory. The batch is dealt onto 16 piles at
+ * random, and the piles are joined, eight times. While it is on, every turn begins in
  * loop.c: tasks that switch to each other directly need not know of it.
  */
 #include "inside.h"

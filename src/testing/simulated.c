@@ -14,8 +14,8 @@
  * 1. No call on one socket changes another socket directly. It sends packets; their
  *    arrivals are events, which the loop's timer runs between the steps of tasks.
  * 2. in_use counts the real descriptors only. Every future event of the network has a
- *    timer. So if there is no timer and no real descriptor, the waiting tasks would wait
- *    for ever, and the loop reports that.
+ *    timer. So without timers and real descriptors the waiting tasks would never
+ *    continue, and the loop reports that.
  * 3. Random numbers are drawn in an order that depends on the program alone: tables are
  *    walked by descriptor, never by address.
  *
@@ -273,7 +273,7 @@ static ssize_t perform(struct coil__sim *sim, struct coil__sim_socket *socket,
     return result == -EAGAIN ? defer_op(sim, socket, op, false) : result;
 }
 
-/* A poll needs no attach(): it borrows a socket that has no other use. */
+/* A poll works without attach(): it borrows a socket that is not used otherwise. */
 static int check_poll(const struct coil__sim_socket *socket, const struct coil__op *op)
 {
     if (socket->use != COIL__UNUSED && socket->use != COIL__BORROWED)

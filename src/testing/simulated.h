@@ -26,8 +26,10 @@ struct coil__sim_end;
 
 /* ---- events: simulated_events.c ---------------------------------------------------- */
 
-/* A future event. It is a member of the object that it acts on: scheduling needs no
- * memory. */
+/*
+ * A future event. An event is a member of the object that it acts on, so scheduling does
+ * not allocate.
+ */
 struct coil__sim_event {
     void (*happen)(struct coil__sim *sim, struct coil__sim_event *event);
     int64_t when;
@@ -269,7 +271,7 @@ void coil__sim_flow_control(struct coil__sim *sim, struct coil__sim_end *end,
 /* Drop the packets that have not been sent. */
 void coil__sim_flow_drop_waiting(struct coil__sim_end *end);
 
-/* A cut has changed: schedule the next arrival anew. */
+/* A cut has changed: schedule the next arrival again. */
 void coil__sim_flow_reschedule(struct coil__sim *sim, struct coil__sim_end *end);
 
 ssize_t coil__sim_flow_send(struct coil__sim *sim, struct coil__sim_end *end,

@@ -17,7 +17,10 @@ static struct coil__sim_cut *cut_of(struct coil__sim *sim, const struct in6_addr
     return NULL;
 }
 
-/* The host's cut; or one whose time is over, or a new one; NULL if memory ran out. */
+/*
+ * Return the host's cut, or else one whose time is over, or a new one. Returns NULL if
+ * memory ran out.
+ */
 static struct coil__sim_cut *cut_for(struct coil__sim *sim, const struct in6_addr *host)
 {
     struct coil__sim_cut *cut = cut_of(sim, host);

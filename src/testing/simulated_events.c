@@ -211,7 +211,7 @@ static void timer_is_due(struct coil__runnable *runnable)
         run_due_events(sim);
 }
 
-/* In every turn, while there is no timer. */
+/* Called in every turn without timers. */
 static void check_untimed(struct coil__runnable *runnable)
 {
     if (!coil_loop_current()->closing)

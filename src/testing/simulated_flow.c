@@ -12,7 +12,7 @@
  * 2. flying_bytes plus the bytes that the other end has not read are at most its receive
  *    limit, except for a single packet that is larger. All further packets are waiting.
  * 3. unacknowledged counts the bytes that are waiting, flying, or arrived and not yet
- *    acknowledged. It is at most send_limit: a sender that would exceed that waits.
+ *    acknowledged. The sum is at most send_limit: a sender that would exceed that waits.
  * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
  *    resets are members of the connection, so no arrival and no close needs memory.
  */

@@ -106,8 +106,10 @@ static bool name_covers(const struct coil__sim_socket *socket,
               : socket->family == AF_INET6;
 }
 
-/* True if the second must not be bound while the first is, whoever of them is to listen.
- * (Linux: inet_csk_bind_conflict(); SO_REUSEADDR in socket(7)) */
+/*
+ * True if the second must not be bound while the first is bound, whichever of them will
+ * listen. (Linux: inet_csk_bind_conflict(); SO_REUSEADDR in socket(7))
+ */
 static bool names_conflict(const struct coil__sim_socket *a,
                            const struct coil__sim_socket *b)
 {

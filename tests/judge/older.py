@@ -43,7 +43,7 @@ def verbs(text):
             yield node.verb
 
 
-def comparable(text, version): """Return true if an interpreter of this version should give the
-trace of 3.13."""
+def comparable(text, version):
+    """Return true if an interpreter of this version should give the trace of 3.13."""
     used = set(verbs(text))
     return not any(version < since and used & changed for since, changed in CHANGES)

@@ -390,7 +390,7 @@ TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
 }
 
 /*
- * Whatever fails, the file is gone afterwards and nothing leaks, or the listener works.
+ * If a step fails, the file is removed and nothing leaks. Otherwise the listener works.
  */
 IO_TEST(unix_listen_with_each_call_and_allocation_failing)
 {

@@ -9,14 +9,14 @@
  *                                              `-- cancel, detach, gone -> complete
  *
  * KNOWN TO BLOCK. `blocked` records that a receive would be in vain. EAGAIN sets it, and
- * so does a read of less than was asked for; the poller clears it. So a request-response
- * server makes one recv() per request, not two.
+ * so does a short read. The poller clears it. So a request-response server makes one
+ * recv() per request, not two.
  *
  * READY IN VAIN. A descriptor may be reported as ready although its call would block: an
  * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. With edges
- * that is reported once. Without edges it would be reported in each poll, for ever.
- * Therefore, after the second time in a row, the poller stops looking for that direction,
- * and the operation is retried by time: first after 1 ms, later after up to 16 ms.
+ * that is reported once. Without edges each poll would report it. Therefore, after the
+ * second time in a row, the poller stops looking for that direction, and the operation is
+ * retried by time: first after 1 ms, later after up to 16 ms.
  *
  * Invariants
  * 1. With edges, `blocked` may be set only if the descriptor was drained: then a later
@@ -204,8 +204,10 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
     rc = take_up(r, fd, d, COIL__ATTACHED);
     if (rc < 0 || r->poller->edges)
         return rc;
-    /* Without edges the poller is told only when an operation waits. Register the
-     * descriptor once now, to find out whether the poller refuses it. */
+    /*
+     * Without edges the poller is notified only when an operation waits. Register the
+     * descriptor once now, to find out whether the poller refuses it.
+     */
     rc = set_interest(r, fd, d, COIL__FOR_IN);
     if (rc < 0)
         give_up(r, fd, d);
@@ -271,7 +273,10 @@ static ssize_t defer(struct coil__readiness *r, struct coil__descriptor *d,
     return rc;
 }
 
-/* COIL__OP_POLL needs no attach(): it borrows a descriptor that has no other use. */
+/*
+ * COIL__OP_POLL works without attach(): it borrows a descriptor that is not used
+ * otherwise.
+ */
 static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
 {
     struct coil__descriptor *d;
@@ -298,7 +303,7 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
     return result;
 }
 
-/* May the operation, which is no COIL__OP_POLL, be done on its descriptor? */
+/* Return whether an operation other than COIL__OP_POLL may use its descriptor. */
 static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
 {
     if (op->kind > COIL__OP_POLL)
@@ -377,9 +382,9 @@ void coil__readiness_detach(struct coil__backend *backend, int fd)
 /* ---- watches ----------------------------------------------------------------------- */
 
 /*
- * The poller is told of a new watcher even if the events stay the same: the number may
- * belong to another descriptor by now, whose owner forgot to remove the old watch before
- * closing.
+ * The poller is notified of a new watcher even if the events stay the same. The number
+ * may belong to another descriptor by now, if its owner closed it without removing the
+ * old watch.
  */
 int coil__readiness_watch(struct coil__backend *backend, int fd,
                           struct coil__descriptor *d, enum coil__direction direction,

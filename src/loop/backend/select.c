@@ -1,10 +1,9 @@
 /*
  * select.c - readiness by select(2): on all systems, for descriptors below FD_SETSIZE.
  *
- * The oldest interface, kept because it is the easiest to understand: two bit sets,
- * copied for each call, and a test of every bit afterwards. poll(2) reports which
- * descriptor is closed; select(2) only fails with EBADF, so the closed descriptor has to
- * be searched.
+ * This is the oldest interface, and the easiest to understand: two bit sets, copied for
+ * each call, and a test of every bit afterwards. poll(2) reports which descriptor is
+ * closed; select(2) only fails with EBADF, so the closed descriptor has to be searched.
  */
 #include "readiness.h"
 

@@ -131,7 +131,7 @@ static int sleep_for(void *seconds)
 }
 
 /*
- * The loop is stopped while it runs until a task is done. The later end of that task does
+ * stop() is called inside run_until_complete(). The later end of that task does
  * not stop the loop again.
  */
 LOOP_SCENARIO(run_until_complete_cut_short_leaves_no_callback)

@@ -97,8 +97,10 @@ async def sleep(seconds):
     trace("slept %d", seconds)
 
 
-@scenario def run_until_complete_cut_short_leaves_no_callback(): """stop() is called inside
-run_until_complete(). The later end of that task does not stop the loop again."""
+@scenario
+def run_until_complete_cut_short_leaves_no_callback():
+    """stop() is called inside run_until_complete(). The later end of that task does not stop the
+    loop again."""
     loop = VirtualLoop()
     one, two = loop.create_task(sleep(1)), loop.create_task(sleep(2))
     loop.call_soon(loop.stop)
