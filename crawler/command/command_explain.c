@@ -25,7 +25,7 @@ struct explanation {
     FILE *out;
 };
 
-/* A line of the answer: a word, and what is to be said of it. */
+/* Print a line: a keyword, and a text. */
 static void print_line(FILE *out, const char *about, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -56,7 +56,7 @@ static void print_filters(FILE *out, const struct pattern_list *list, const char
     }
 }
 
-/* `line` of robots.txt says so; 0: none does. */
+/* `line` is the line of robots.txt that decided, or 0. */
 static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
     if (host->robots != ROBOTS_KNOWN)
@@ -153,7 +153,7 @@ static int print_redirect(void *arg, const struct record_redirect *redirect)
     return 0;
 }
 
-/* Of the target itself, and not of where it redirects to. */
+/* Print the verdict of the target, but not those of its redirects. */
 static int print_verdict(void *arg, const struct record_verdict *verdict)
 {
     const struct outcome *outcome = arg;
@@ -211,7 +211,7 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
     return rc;
 }
 
-/* What the site is, the other starts say, or the URL itself, without its fragment. */
+/* The other starts define the site; without them, the URL without its fragment does. */
 static int crawl_for(const struct explanation *explanation, struct options *options,
                      const char *page)
 {

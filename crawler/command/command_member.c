@@ -1,7 +1,5 @@
-/*
- * command_member.c - coil-crawl URL... --frontier REDIS --crawl NAME: fetch a part of a
- * shared crawl. It makes no report, because only `collect` has all answers.
- */
+/* command_member.c - coil-crawl URL... --frontier REDIS --crawl NAME: fetch a part of a
+   shared crawl. No report is written, because only `collect` has all answers. */
 #include "../base/cold.h"
 #include "../crawl/member.h"
 #include "notice.h"

@@ -10,7 +10,7 @@
 #include "../watch/watch.h"
 #include "command.h"
 
-/* Time for a DNS query of the C library that nothing waits for any more; then its
+/* At the end, a DNS query of the C library may still be running. After this time, its
    thread is left alone. */
 #define DRAIN_NS COIL_SEC(1)
 

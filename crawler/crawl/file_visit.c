@@ -2,8 +2,7 @@
  * file_visit.c - read a local file instead of fetching a page.
  *
  * Starts, and files in a folder that is a start, are searched for links. Other files
- * must exist if a link leads to them. They are searched for ids if a fragment needs
- * that.
+ * must exist if a link leads to them. Their ids are searched if a fragment needs them.
  */
 #include "file_visit.h"
 

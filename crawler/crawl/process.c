@@ -125,8 +125,8 @@ static struct judgement judge_page(struct worker *worker, const struct target *p
     return judgement;
 }
 
-/* Its verdict stays if it was fetched once more for its ids. Else settle it, and fetch it
-   once more if a link needs ids or a text that this answer did not bring. */
+/* After a fetch for ids, the verdict stays. Otherwise settle it. If a link needs ids or
+   a text that this answer did not bring, enqueue the page again. */
 static int settle_page(struct worker *worker, struct target *page,
                        struct judgement judgement, const char *message)
 {

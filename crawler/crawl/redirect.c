@@ -58,9 +58,9 @@ static bool may_refetch(const struct enqueuer *enqueuer, const struct target *pa
     return enqueuer->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
-/* A loop of redirects that sets a cookie may lead elsewhere once the cookie is sent.
-   Each page of the loop is fetched once more, beginning with page->next. True if that
-   begins. */
+/* A loop of redirects that sets a cookie may lead elsewhere when the cookie is sent. So
+   the pages of the loop are fetched again, beginning with page->next. Return true if
+   that begins. */
 static bool refetches_loop(struct enqueuer *enqueuer, struct target *page, bool *reopens)
 {
     struct target *next = page->next;

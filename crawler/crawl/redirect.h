@@ -8,9 +8,9 @@
  * Follow the redirect of a page, with page->status, to `location` as the server wrote
  * it, or NULL. The page's verdict follows from the target's.
  *
- * *reopens becomes true if the redirect closes a loop whose pages are fetched once
- * more, for a cookie. During a replay it holds the decision of the earlier run before
- * the call. Fails as verdicts_settle().
+ * *reopens becomes true if the redirect closes a loop whose pages are fetched again,
+ * for a cookie. During a replay it holds the decision of the earlier run before the
+ * call. Fails as verdicts_settle().
  */
 int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *location,
                     bool *reopens);

@@ -3,8 +3,8 @@
  *
  * Such a link leads to the page, or to an element of it, like any other link. In
  * addition, the text is searched when the page is there. If the page was searched
- * before the link was found, it is fetched once more. A missing text is a finding of
- * its own: a target with the directive in its fragment.
+ * before the link was found, it is fetched again. A missing text is a finding of its
+ * own: a target with the directive in its fragment.
  *
  * Saved and shared crawls do not check texts, because they do not save the texts of
  * pages.
@@ -41,8 +41,7 @@ bool text_checks_want(const struct text_checks *checks, const struct target *pag
    NULL if it was not needed. 0, or as verdicts_settle(). */
 int text_checks_take(struct text_checks *checks, const struct target *page, char *text);
 
-/* Before the verdict of a page: fetch the page once more if a link needs its text by
-   now. */
+/* Before the verdict of a page: if a link needs its text by now, fetch the page again. */
 void text_checks_ask_again(struct text_checks *checks, struct target *page);
 
 /* The page redirects to page->next, so search its texts there. 0 or -ENOMEM. */

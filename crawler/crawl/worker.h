@@ -9,8 +9,8 @@
 #include "crawl.h"
 #include "page_search.h"
 
-/* It has more members than one step needs, because each step leaves results for the
-   next. */
+/* Each step of a visit leaves its results for the next step, so there are many
+   members. */
 struct worker {
     struct crawler *crawler;
     enum frontier_class class;
@@ -21,8 +21,8 @@ struct worker {
     const struct saved_urls *saved_urls; /* of that crawl */
     int64_t asked_ns, duration_ns;       /* the last request: when, and how long */
     bool wants_body; /* page->wants_body at the request; a link may set that meanwhile */
-    bool reopens;    /* its redirect closes a loop that is fetched once more */
-    bool is_rested;  /* its host had no request for a while before */
+    bool reopens;    /* its redirect closes a loop that is fetched again */
+    bool is_rested;  /* the host had been idle before the request */
     int problem; /* why the page could not be searched: page_search_end(); 0: nothing */
     const char *flaw; /* why the search ended early; or NULL */
 };

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* A body that nobody wants is worth reading up to here, to keep the connection. */
+/* An unneeded body is read up to this size, to keep the connection open. */
 #define DRAIN_BYTES ((size_t)128 * 1024)
 
-/* What stands before many sites says in a header that it wants to see a human. */
+/* A service in front of many sites sets a header when it wants to see a human. */
 static bool is_challenge(const coil_http_response *response)
 {
     static const char *const headers[] = {"cf-mitigated", "x-amzn-waf-action"};
@@ -94,7 +94,7 @@ struct asking {
     size_t total;
 };
 
-/* Ends the transfer, and is no failure. */
+/* Ends the transfer; this is not a failure. */
 #define ENOUGH (-EOVERFLOW)
 
 /* 0 or -ENOMEM. */
@@ -113,7 +113,7 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
     return rc;
 }
 
-/* A body that nobody wants. */
+/* An unneeded body. */
 static int pass_over(struct asking *asking)
 {
     const struct question *question = asking->question;
@@ -166,8 +166,9 @@ static int on_body(coil_http_response *response, const char *bytes, size_t n, vo
     return pass_over(asking);
 }
 
-/* libcurl would log in by what stands in a URL, which a page or a redirect may have written. *own is for
-   free(), or NULL where the URL has no credentials. 0 or -ENOMEM. */
+/* libcurl would log in with the credentials of a URL, which a page or a redirect may
+   have written. So remove them: *own is for free(), or NULL if the URL has none. 0 or
+   -ENOMEM. */
 static int leave_out_credentials(const char *url, char **own)
 {
     struct whatwg_span credentials = url_credentials(url);
@@ -232,7 +233,8 @@ static bool is_about_tls(const struct answer *answer, const char *url)
            strstr(answer->error, "TLS handshake") != NULL;
 }
 
-/* For a host that cannot be reached libcurl has its own words, and not those of the system. */
+/* For a host that cannot be reached libcurl has its own words, and not those of the
+   system. */
 static const char *sentence_of(const struct answer *answer)
 {
     switch (answer->rc) {

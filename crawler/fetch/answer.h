@@ -1,6 +1,4 @@
-/*
- * answer.h - what a server had to say about a URL.
- */
+/* answer.h - the answer of a server to one request. */
 #ifndef CRAWLER_ANSWER_H
 #define CRAWLER_ANSWER_H
 
@@ -10,20 +8,21 @@
 
 #define ANSWER_ERROR_BYTES 256
 
-/* The texts last until the answer is finished; NULL where there is none. */
+/* Texts are valid until the answer is finished, and may be NULL. */
 struct answer {
-    int rc;     /* below 0: there is none, for this reason */
-    int status; /* 0 if there is none */
+    int rc;     /* below 0: the reason why there is no answer */
+    int status; /* 0: no answer */
     const char *content_type, *location, *retry_after;
     char *extracted_type; /* of several headers: content_type, for free() */
-    bool may_be_sniffed;  /* there is no content_type, and no header is against that */
-    bool is_challenge;    /* it asks for a human */
+    /* there is no content type, and no header forbids to guess it */
+    bool may_be_sniffed;
+    bool is_challenge; /* it asks for a human */
     bool sets_cookie;
     bool is_late; /* rc is -ETIMEDOUT: it took too long as a whole */
     bool is_tls;  /* rc is -EPROTO: of TLS, not of HTTP */
     bool
         is_too_long; /* the body was cut off at the limit; the reader has what came before it */
-    bool is_cut; /* because nobody wanted more of it */
+    bool is_cut; /* because it was not needed */
     bool
         has_body; /* it was wanted, and the reader got all of it, or all up to the limit */
     int64_t size; /* of the body, as announced, else as received */
@@ -39,24 +38,24 @@ struct question {
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* HEAD */
     bool ends_after_headers;    /* whatever comes then is cut off */
-    bool is_kept;    /* the body is read to the limit, though nobody wants it */
-    int64_t idle_ns; /* without progress it ends */
-    int64_t max_ns;  /* after that it ends in any case */
+    bool is_kept;               /* the body is read up to the limit in any case */
+    int64_t idle_ns;            /* without progress it ends */
+    int64_t max_ns;             /* after that it ends in any case */
     size_t body_limit;
-    /* Once the headers are there: is the body wanted, or its beginning? NULL: it is not. */
+    /* Once the headers are there: is the body wanted, or its beginning? NULL: it is
+       not. */
     bool (*wants_body)(const struct answer *answer, void *arg);
-    /* The next piece of it. A return below 0 ends the answer with that; 1 means that no more
-       is wanted. It must not suspend. */
+    /* The next piece of it. A return below 0 ends the answer with that; 1 means that
+       no more is wanted. It must not suspend. */
     int (*take_body)(const char *bytes, size_t n, void *arg);
     void *arg;
     struct warc_exchange *exchange; /* takes what goes over the wire; or NULL */
 };
 
-/*
- * Ask for one URL, following no redirects. A body that is not wanted is read to its end if it
- * is short, for the connection's sake, else cut off. What goes wrong is in the answer, with a
- * sentence; returns below 0 only for -ECANCELED and -ENOMEM. In any case finish the answer.
- */
+/* Send one request, and follow no redirects. A body that is not wanted is read to its
+   end if it is short, to keep the connection; otherwise it is cut off. Failures are in
+   the answer, with a message. Returns below 0 only for -ECANCELED and -ENOMEM. In any
+   case finish the answer. */
 COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
                              const struct question *question);
 

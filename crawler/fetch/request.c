@@ -1,6 +1,5 @@
-/*
- * request.c - how a target is asked for: which headers, which method, what of the answer.
- */
+/* request.c - the headers and the method of a request, and which part of the answer
+   counts. */
 #include "request.h"
 
 #include "../page/feed/sitemap.h"
@@ -37,8 +36,9 @@ static bool has_same_credentials(const char *a, const char *b)
     return x.n == y.n && memcmp(x.at, y.at, x.n) == 0;
 }
 
-/* The credentials of a start on this host, the same if there are several; or NULL. Those that a page or
-   a redirect has written are no login of the user's: answer.c leaves them out. */
+/* Return the credentials of a start on this host, or NULL. If several starts have some,
+   prefer the same credentials. Credentials that a page or a redirect has written are
+   not the user's: answer.c removes them. */
 static const char *find_login(const struct options *options, const char *origin)
 {
     const char *header = NULL;
@@ -122,8 +122,8 @@ static struct question question_of(const struct requester *requester,
         .arg = reader->arg};
 }
 
-/* Many servers do not know HEAD, or lie to it. What could not be reached is no better with GET, nor
-   does who asks to be left alone want another request. */
+/* Many servers do not support HEAD, or answer it wrongly. GET does not help if the
+   server could not be reached, or if it asks to slow down. */
 static bool is_worth_a_get(const struct answer *answer)
 {
     switch (answer->rc) {
@@ -153,7 +153,7 @@ static const char *truncation_of(const struct answer *answer)
     return answer->is_cut ? "unspecified" : NULL;
 }
 
-/* Asked once, and kept: before anybody says that it is done. */
+/* Send one request, and write it to the WARC before its result is reported. */
 static int fetch_once(struct requester *requester, coil_http_session *session,
                       struct question *question, struct answer *answer)
 {

@@ -1,6 +1,5 @@
-/*
- * request.h - how a target is asked for: which headers, which method, what of the answer.
- */
+/* request.h - the headers and the method of a request, and which part of the answer
+   counts. */
 #ifndef CRAWLER_REQUEST_H
 #define CRAWLER_REQUEST_H
 
@@ -8,7 +7,7 @@
 #include "../frontier/frontier.h"
 #include "../options/options.h"
 
-/* What all requests of a crawl have in common. */
+/* The data that all requests of a crawl share. */
 struct requester {
     const struct options *options;
     struct warc *warc; /* takes all requests and answers; or NULL */
@@ -20,25 +19,23 @@ struct requester {
 int requester_open(struct requester *requester);
 void requester_close(struct requester *requester);
 
-/* Whoever reads bodies: struct question. */
+/* The functions that read a body: struct question. */
 struct request_reader {
     bool (*wants_body)(const struct answer *answer, void *arg);
     int (*take_body)(const char *bytes, size_t n, void *arg);
     void *arg;
-    const char *const *headers; /* in the place of those of the host; NULL: none are */
+    const char *const *headers; /* replace the headers of the host; or NULL */
 };
 
-/* host->headers is set: those of the user for the starts' origins, or for this host. 0 or
-   -ENOMEM. */
+/* Set host->headers: the user's headers for the origins of starts, and for this host. 0
+   or -ENOMEM. */
 int request_find_headers(const struct requester *requester, struct host *host);
 
-/* So long may its body be: a sitemap's as long as the protocol allows. */
+/* The largest body that is read. Sitemaps may be as long as their protocol allows. */
 size_t request_body_limit(const struct options *options, const struct target *page);
 
-/*
- * Ask for it: of the site by GET, of others by HEAD, and by GET where HEAD does no good. As
- * answer_get(); or as warc_add().
- */
+/* Fetch a target: on the site by GET; elsewhere by HEAD, then by GET if HEAD fails. As
+   answer_get(), or as warc_add(). */
 COIL_SUSPENDS int request_answer(struct requester *requester, const struct target *page,
                                  const struct request_reader *reader,
                                  struct answer *answer);

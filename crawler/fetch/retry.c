@@ -1,8 +1,8 @@
 /*
- * retry.c - which answers are worth another try, and when.
+ * retry.c - decide which answers are worth another try, and when.
  *
- * A server that says when to come back is obeyed, unless that takes too long: then what it
- * said this time is what is reported.
+ * The pause of a Retry-After is obeyed if it is not too long. Otherwise this answer is
+ * reported.
  */
 #include "retry.h"
 
@@ -26,8 +26,8 @@ static int64_t seconds_of(const char *header)
     return seconds;
 }
 
-/* A date in one of the forms that HTTP ever had, the last two obsolete; -1 for what is none.
-   (RFC 9110, section 5.6.7) */
+/* Parse a date in one of HTTP's three forms, of which two are obsolete; -1 if it is not
+   a date. (RFC 9110, section 5.6.7) */
 static int64_t time_of(const char *header)
 {
     static const char *const forms[] = {

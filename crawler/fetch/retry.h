@@ -11,16 +11,14 @@ struct retry {
     bool again;       /* what failed may pass */
     bool is_refusal;  /* the server asks to slow down: it is not the page that failed */
     int64_t pause_ns; /* until then: 0.2 s, then twice that and so on */
-    int64_t host_ns;  /* what Retry-After asks for; 0: there is none */
+    int64_t host_ns;  /* the pause of Retry-After; 0: no header */
 };
 
 /* `now` is a time(2). */
 struct retry retry_after(const struct answer *answer, unsigned tries, int64_t now);
 
-/*
- * What a Retry-After header asks for, in nanoseconds from `now`, a time(2); 0 for what
- * cannot be understood. (RFC 9110, section 10.2.3)
- */
+/* The pause that a Retry-After header asks for, in nanoseconds from `now`, a time(2). 0
+   if the header is not understood. (RFC 9110, section 10.2.3) */
 int64_t retry_after_header(const char *header, int64_t now);
 
 #endif

@@ -18,9 +18,8 @@
     (ROBOTS_BYTES + 1) /* the last tells whether the line before it goes on */
 #define LONGEST_BYTES                                                                    \
     (READ_BYTES +                                                                        \
-     (size_t)128 * 1024) /* then it is cut off; a piece is shorter than 128 KiB */
-#define DESERTED_ENOUGH                                                                  \
-    3 /* then nobody is a failure, too: it may be a redirect to there */
+     (size_t)128 * 1024)  /* then it is cut off; a piece is shorter than 128 KiB */
+#define DESERTED_ENOUGH 3 /* then an unreachable host counts as a failure */
 #define RULES_NS COIL_SEC(24 * 60 * 60) /* so long they are believed */
 
 static bool is_loopback(const char *origin)
@@ -75,7 +74,7 @@ static int take_rules(const struct requester *requester, struct host *host,
     return 0;
 }
 
-/* NULL for what cannot be fetched: then there are no rules. */
+/* *url becomes NULL if the location cannot be fetched: then there are no rules. */
 static int resolve(const char *base, const char *location, char **url)
 {
     int rc = url_resolve(base, location, url);
@@ -148,8 +147,9 @@ static int fetch_once(struct requester *requester, struct host *host, char **url
     return 1;
 }
 
-/* Fetch it, and follow its redirects; after too many of them there are no rules. *answer
-   is the last answer, and *is_of_host says whether it came from this host. */
+/* Fetch the robots.txt, and follow its redirects. After too many of them there are no
+   rules. *answer becomes the last answer. *is_of_host says whether that came from this
+   host. */
 static int get_rules(struct requester *requester, struct host *host,
                      struct answer *answer, bool *is_of_host)
 {

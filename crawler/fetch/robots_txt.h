@@ -1,6 +1,4 @@
-/*
- * robots_txt.h - asking a host for its robots.txt, and heeding it. (RFC 9309)
- */
+/* robots_txt.h - fetch the robots.txt of a host, and apply its rules. (RFC 9309) */
 #ifndef CRAWLER_ROBOTS_TXT_H
 #define CRAWLER_ROBOTS_TXT_H
 
@@ -15,8 +13,8 @@
  */
 COIL_SUSPENDS int robots_txt_get(struct requester *requester, struct host *host);
 
-/* 1 if the URL, which is of this host, is not to be asked for, 0 if it is, or -ENOMEM. *line
-   is that of robots.txt; 0 if none decided. */
+/* Return 1 if robots.txt forbids the URL, which is on this host; 0; or -ENOMEM. *line
+   becomes the line that decided, or 0. */
 int robots_txt_forbids(const struct host *host, const char *url, unsigned *line);
 
 #endif

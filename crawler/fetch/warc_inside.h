@@ -1,8 +1,8 @@
 /*
  * warc_inside.h - what the files of the archive have in common.
  *
- * warc.c writes requests and responses, warc_index.c the CDXJ index, warc_file.c opens and
- * closes both.
+ * warc.c writes requests and responses, warc_index.c the CDXJ index, warc_file.c opens
+ * and closes both.
  */
 #ifndef CRAWLER_WARC_INSIDE_H
 #define CRAWLER_WARC_INSIDE_H

@@ -1,8 +1,8 @@
 /*
  * depth_queue.c - a line for each depth, through one array of entries.
  *
- * Most of a site may stand in here. So entries may be cold, and are written and read in the order in
- * which they lie.
+ * Most of a site may stand in here. So entries may be cold, and are written and read in
+ * the order in which they lie.
  */
 #include "depth_queue.h"
 
@@ -13,7 +13,8 @@
 
 struct depth_entry {
     struct target *target;
-    uint32_t next; /* in its line, or of what is unused; 0: it is the last */
+    /* the next entry of the depth, or the next unused one; 0: this is the last */
+    uint32_t next;
 };
 
 struct depth_line {

@@ -1,6 +1,5 @@
-/*
- * depth_queue.h - targets for later, by their depth; of one depth, the first that was added comes first.
- */
+/* depth_queue.h - targets for later, by their depth, each depth in the order of
+   insertion. */
 #ifndef CRAWLER_DEPTH_QUEUE_H
 #define CRAWLER_DEPTH_QUEUE_H
 
@@ -26,7 +25,7 @@ int depth_queue_add(struct depth_queue *depth_queue, unsigned depth,
 /* The least depth of which there is one. There must be one. */
 unsigned depth_queue_first(const struct depth_queue *depth_queue);
 
-/* Take the first of that depth out; NULL if there is none. */
+/* Remove and return the first target of that depth, or NULL. */
 struct target *depth_queue_take(struct depth_queue *depth_queue, unsigned depth);
 
 void depth_queue_finish(struct depth_queue *depth_queue);

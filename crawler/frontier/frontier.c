@@ -1,13 +1,15 @@
 /*
- * frontier.c - what is to be asked for, of whom, and when.
+ * frontier.c - which target is fetched next, from which host, and when.
  *
  * Invariants
- *   1. A host is in the line of its class if and only if it may be asked now: is_ready.
- *      list_if_ready() is called after whatever may make it so.
- *   2. A host that must wait, and has something to ask for, is in `waiting`: is_timed.
+ *   1. A host is in the list of its class if and only if it may get a request now:
+ * is_ready.
+ *      frontier_list_if_ready() is called after each change that may make it so.
+ *   2. A host that must wait, and has something to fetch, is in `waiting`: is_timed.
  *   3. The timer is started for the first time in `waiting` and `retries`.
- *   4. While there is a job that an idle worker might take, one that can is being woken:
- *      whoever makes one wakes one, and whoever takes one wakes the next if there is more.
+ *   4. While an idle worker could take a job, one idle worker is being woken. The
+ * function
+ *      that makes a job wakes a worker; a worker that takes a job wakes the next one.
  *
  * Where to start reading: frontier_take(), take_job().
  */
@@ -69,7 +71,7 @@ static void on_time(void *arg)
     frontier_wake_all(frontier);
 }
 
-/* What stands in line looks at the time again when it is taken. */
+/* A host in the list is checked again when it is taken. */
 void frontier_pause(struct host *host, int64_t until_ns)
 {
     if (until_ns > host->next_ns)
@@ -166,7 +168,7 @@ static int push(struct frontier *frontier, struct target *target)
     return frontier_list_if_ready(frontier, target->host);
 }
 
-/* What has come nearer meanwhile is in there twice. */
+/* A target whose depth has become less is in the queue twice. */
 static int go_deeper(struct frontier *frontier)
 {
     struct target *target;
@@ -327,7 +329,8 @@ static int wait_idle(struct frontier *frontier, enum frontier_class class)
     rc = coil_event_wait(&idle.event);
     frontier_forget_idle(frontier, &idle);
     if (rc < 0 && coil_event_is_set(&idle.event))
-        frontier_wake_one(frontier, class); /* it was meant for somebody who can */
+        /* the job was meant for a worker that can take it */
+        frontier_wake_one(frontier, class);
     coil_event_finish(&idle.event);
     return rc;
 }

@@ -1,18 +1,18 @@
 /*
- * frontier.h - what is to be asked for, of whom, and when.
+ * frontier.h - which target is fetched next, from which host, and when.
  *
  *     frontier_add(&frontier, target);
  *     ...
  *     while ((rc = frontier_take(&frontier, class, &job)) == 0) {   // in each worker
- *         ... ask for job.target, or for the robots.txt of job.host ...
+ *         ... fetch job.target, or the robots.txt of job.host ...
  *         frontier_retry(&frontier, &job, when)  or  frontier_done(&frontier, &job)
  *     }
  *
- * Each host has a queue. Hosts that may be asked now take turns; one that may not, for its
- * delay or its Retry-After, waits for its time, and no worker with it.
+ * Each host has a queue. Hosts that may get a request now take turns. A host with a
+ * delay or a Retry-After waits for its time, but no worker waits with it.
  *
- * In a crawl that many processes share there is something above it: what is added is handed up, and what this
- * process has leased comes down, by frontier_lease(). docs/design/many-machines.md
+ * In a shared crawl, frontier_above receives the targets that are added, and returns
+ * those that this process has leased: frontier_lease(). docs/design/many-machines.md
  */
 #ifndef CRAWLER_FRONTIER_H
 #define CRAWLER_FRONTIER_H
@@ -52,15 +52,15 @@ struct host {
     enum host_robots robots;
     bool has_told_sitemaps; /* those that its robots.txt names */
     bool has_lost_sitemaps; /* it is to tell them again; for shared.c */
-    struct robots *rules;   /* once they are known; NULL: there are none */
-    int64_t rules_asked_ns; /* when they were asked for last */
-    int64_t rules_until_ns; /* then they are asked for again */
+    struct robots *rules;   /* NULL: not known, or there are none */
+    int64_t rules_asked_ns; /* when they were last requested */
+    int64_t rules_until_ns; /* when they are requested again */
     /* Why its robots.txt could not be fetched, so that nothing is; for free(), or
        NULL. */
     struct answer *rules_failure;
     bool rules_is_rested; /* the host was not asked for a while before that */
     unsigned rules_tries, rules_refusals; /* of its robots.txt, in a row */
-    unsigned deserted; /* so often in a row nobody was there to be asked for it */
+    unsigned deserted; /* how often in a row the host could not be reached for it */
     unsigned failures; /* in a row, that may pass */
     const char *const *headers; /* that its requests have; for the crawler */
     bool has_headers;           /* they are known */
@@ -68,16 +68,17 @@ struct host {
 
 struct frontier_job {
     struct host *host;
-    struct target *target; /* NULL: its robots.txt is to be asked for */
+    struct target *target; /* NULL: fetch the robots.txt of the host */
 };
 
-/* What is above the frontier. None may suspend. */
+/* The functions of a shared crawl. They may not suspend. */
 struct frontier_above {
-    /* It is to be asked for, by whoever: the first time; when it has come nearer by_depth; again. */
+    /* Some process shall fetch the target. Called for a new target, for one that has
+       come nearer (by_depth), and for one that is fetched again. */
     void (*add)(void *arg, struct target *target);
     /* The job's target is through. */
     void (*complete)(void *arg, const struct frontier_job *job);
-    /* It is to be given out again, at that time or later. 0 or -ENOMEM. */
+    /* Requeue the target of the job for that time or later. 0 or -ENOMEM. */
     int (*release)(void *arg, const struct frontier_job *job, int64_t at_ns);
     void *arg;
 };
@@ -88,7 +89,7 @@ struct frontier_options {
     int64_t delay_ns;
     bool asks_robots;                   /* of hosts of the site */
     bool by_depth;                      /* all of one depth before the next */
-    struct cold *cold;                  /* for what is not due yet; or NULL */
+    struct cold *cold;                  /* for targets whose depth is not due; or NULL */
     const struct frontier_above *above; /* it must outlive the frontier; or NULL */
 };
 
@@ -127,31 +128,32 @@ struct host *frontier_host(struct frontier *frontier, const char *url,
    queued before. Call it again when target->depth has become less. */
 void frontier_add(struct frontier *frontier, struct target *target);
 
-/* Queue a target once more that is done. */
+/* Queue a target again that is done. */
 void frontier_add_again(struct frontier *frontier, struct target *target);
 
 /* Queue a target that this process has leased, whose host is set. */
 void frontier_lease(struct frontier *frontier, struct target *target);
 
 /*
- * For the replay of a saved crawl: from now on, targets that are added become TARGET_NOTED.
- * frontier_take_noted() ends that and queues those that were not done meanwhile.
+ * For the replay of a saved crawl: from now on, targets that are added become
+ * TARGET_NOTED. frontier_take_noted() ends that and queues those that were not done
+ * meanwhile.
  */
 void frontier_note_only(struct frontier *frontier);
 void frontier_noted_is_done(struct frontier *frontier, struct target *target);
 void frontier_take_noted(struct frontier *frontier, const struct targets *targets);
 
-/*
- * The next that may be asked for now. -ESHUTDOWN once there is nothing left and nothing at
- * work, or it is closed, which alone ends it where something is above; -ENOMEM; -ECANCELED.
- */
+/* Take the next target that may be fetched now, and suspend until there is one. Fails
+   with -ESHUTDOWN when the frontier is empty and no job is in progress, or when it is
+   closed; in a shared crawl only when it is closed. Also -ENOMEM and -ECANCELED. */
 COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class class,
                                 struct frontier_job *job);
 
 /* The worker is through with its job. */
 void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 
-/* The same, but the job's target is to be given out again, at that time or later. 0 or -ENOMEM. */
+/* The same, but the job's target is to be given out again, at that time or later. 0 or
+   -ENOMEM. */
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns);
 

@@ -24,7 +24,7 @@ struct schedule {
 /* 0 or -ENOMEM. */
 int schedule_add(struct schedule *schedule, int64_t at_ns, void *thing);
 
-/* The time of the first; INT64_MAX if there is none. */
+/* The time of the first entry; INT64_MAX if the schedule is empty. */
 int64_t schedule_first(const struct schedule *schedule);
 
 /* Take the first out. There must be one. */

@@ -1,13 +1,14 @@
 /*
- * target.c - a table that only grows, of targets that never move.
+ * target.c - a table of targets that only grows; targets never move.
  *
- *    slots            known, 32 bytes each     all, which may be cold
- *    tag | index + 1 --> key, count, ...        struct target --> URL
+ *     slots            known, 32 bytes each     all, which may be cold
+ *     tag | index + 1 --> key, count, ...        struct target --> URL
  *
- * Open addressing with linear probing. A crawl asks about every link of every page and never
- * forgets one, so there is no removal and no tombstone. A slot is four bytes: four bits of the hash
- * tell most of those that are somebody else's without a look at the key. So the table may be rather
- * full, and grows by a quarter, in place, since the keys are all that a new one is made from.
+ * Open addressing with linear probing. A crawl looks up every link and forgets no
+ * target, so there are no removals and no tombstones. A slot has four bytes. Four bits
+ * of them are from the hash, and rule out most other targets without a look at their
+ * keys. So the table may be rather full. It grows by a quarter, in place, because the
+ * keys suffice to fill it again.
  */
 #include "target.h"
 
@@ -66,7 +67,8 @@ struct known *targets_known(const struct targets *targets, const struct target *
 
 /* ---- the table --------------------------------------------------------------------- */
 
-/* Where the search for a hash begins: its high bits. (D. Lemire, "Fast Random Integer Generation in an Interval") */
+/* Where the search for a hash begins: its high bits. (D. Lemire, "Fast Random Integer
+   Generation in an Interval") */
 static size_t first_slot(const struct targets *targets, uint64_t hash)
 {
     return (size_t)(((__uint128_t)hash * targets->capacity) >> 64);

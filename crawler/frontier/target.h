@@ -1,13 +1,13 @@
 /*
  * target.h - the URLs of a crawl: one target, and the table of all targets.
  *
- * A target is a URL with its fragment. The target of the same URL without the fragment is
- * its page. A target without a fragment is its own page. Targets lie in blocks, in the
- * order in which links to them were found, and live as long as the crawl.
+ * A target is a URL with its fragment. The target of the same URL without the fragment
+ * is its page. A target without a fragment is its own page. Targets lie in blocks, in
+ * the order in which links to them were found, and live as long as the crawl.
  *
- * Most links lead to a known target and only add to a count. `struct known` serves these
- * links: 32 bytes that are always in memory. The target itself and its text may be on disk
- * (cold.h).
+ * Most links lead to a known target and only add to a count. `struct known` serves
+ * these links: 32 bytes that are always in memory. The target itself and its text may
+ * be on disk (cold.h).
  */
 #ifndef CRAWLER_TARGET_H
 #define CRAWLER_TARGET_H
@@ -46,17 +46,17 @@ enum target_state {
     TARGET_STATES
 };
 
-/* Why a target that is done is fetched once more. */
+/* Why a target is fetched again after it was done. */
 enum target_refetch {
     REFETCH_NONE,
     REFETCH_COOKIE, /* its loop of redirects has set a cookie; at most once */
     REFETCH_IDS     /* for its ids or its text; the verdict stays */
 };
 
-/* What a search has found on a page. */
+/* The results of a search. */
 enum target_content {
     CONTENT_NONE,    /* the page was not searched */
-    CONTENT_LINKS,   /* links; a style sheet has no ids */
+    CONTENT_LINKS,   /* links, but no ids, as in a style sheet */
     CONTENT_IDS,     /* links and ids */
     CONTENT_MARKDOWN /* the same; ids are also compared in lower case */
 };
@@ -98,16 +98,15 @@ struct target {
 
 #define TARGET_CAUSE_BYTES 64 /* "431 Request Header Fields Too Large" */
 
-/*
- * What a link to the target needs. Two URLs with one key are one: nobody who does not know the seeds can
- * make them. What targets_remember() writes can only become better for the target, so that it holds
- * even while the target knows more: a depth that is less, say.
- */
+/* The data that a link to the target needs. The key identifies the URL: without the
+   seeds, nobody can construct two URLs with the same key. The values of
+   targets_remember() may be out of date, but only on the safe side: the target's depth
+   may be less, for example. */
 struct known {
     uint64_t key[2];          /* two hashes of the URL, of a seed each */
     uint32_t reference_count; /* of all */
     uint32_t references;      /* the last of them: reference.h */
-    uint32_t number;          /* in the crawl's file; 0: it has none */
+    uint32_t number;          /* in the crawl's file; 0: not saved */
     uint16_t depth;           /* the target's, or more */
     bool is_wanted : 1;       /* as the target is */
     bool is_near : 1;         /* target_is_decided(), and hops are 0 */
@@ -167,65 +166,62 @@ static inline bool target_has_ids(const struct target *target)
     return target->content >= CONTENT_IDS;
 }
 
-/* None. What is not looked at often goes to `cold`, which must outlive them; NULL: to the heap. */
+/* Initialize an empty table. Rarely used data goes to `cold`, which must outlive the
+   table; NULL: to the heap. */
 void targets_init(struct targets *targets, struct cold *cold);
 
-/* The seed of the hashes of ids, before the first of them: those that a file keeps must be made alike
-   by the next run. */
+/* Set the seed for the hashes of ids, before the first id. A file of a crawl stores the
+   hashes, so the next run needs the same seed. */
 void targets_set_id_seed(struct targets *targets, uint64_t seed);
 
 /* Zeroes are accepted. */
 void targets_finish(struct targets *targets);
 
-/*
- * The target of this URL, whose fragment begins at `fragment_at`, behind the '#', or 0.
- * A new one is an open verdict and zeroes; *is_new says so. Its page is found or
- * made as well. NULL without memory.
- */
+/* Return the target of this URL, whose fragment begins at byte `fragment_at`, after the
+   '#', or 0. A new target has an open verdict, and *is_new becomes true. Its page is
+   found or made, too. NULL without memory. */
 struct target *targets_get(struct targets *targets, const char *url, size_t fragment_at,
                            bool *is_new);
 
-/*
- * The same in steps, for who knows some links ahead which targets he will need: the hash of a
- * URL, whose slot is fetched into the cache; then what is known of the target, too; then as
- * targets_get(), which is fast now. `n` is the URL's length.
- */
+/* The same in steps, for a caller that knows several links in advance. The first step
+   returns the hash of a URL with `n` bytes, and prefetches its slot. The second step
+   prefetches struct known. The third is targets_get(), which is fast by then. */
 uint64_t targets_expect(const struct targets *targets, const char *url, size_t n);
 void targets_expect_soon(const struct targets *targets, uint64_t hash);
 struct target *targets_get_hashed(struct targets *targets, const char *url, size_t n,
                                   uint64_t hash, size_t fragment_at, bool *is_new);
 
-/* The target of that URL and fragment, or NULL. It is not looked at. */
+/* Return the target of that URL and fragment, or NULL, without reading it. */
 struct target *targets_find(const struct targets *targets, const char *url);
 
-/* The target of that URL, whose hash targets_expect() has returned. False if it is not there. */
+/* Find the target of that URL, whose hash targets_expect() has returned. Return false
+   if there is none. */
 bool targets_find_unseen(const struct targets *targets, const char *url, size_t n,
                          uint64_t hash, struct unseen *unseen);
 
-/* What is known of a target. */
+/* Return the struct known of a target. */
 struct known *targets_known(const struct targets *targets, const struct target *target);
 
-/* What `struct known` has of the target and its page is as they are now. */
+/* Update the struct known of the target and of its page. */
 void targets_remember(const struct targets *targets, const struct target *target);
 
-/* The index-th that was met. Who goes through all of them by this has only some of them in memory. */
+/* Return the target with that index. A loop over all targets by this function keeps
+   only some of them in memory. */
 struct target *targets_at(const struct targets *targets, size_t index);
 
-/* A text that lives as long as the targets, once for all equal ones; if it is cold, once for most of
-   them. NULL without memory. */
+/* Copy a text that lives as long as the targets. Equal texts are stored once; on disk,
+   most of them. NULL without memory. */
 const char *targets_intern(struct targets *targets, const char *text, size_t n);
 
-/*
- * What a searched page has, as hashes: n of them, which are sorted and kept. 0 or -ENOMEM.
- * And whether it is among them; `id` as in HTML.
- */
+/* Hash an id; sort and store n hashes of a page (0 or -ENOMEM); and find one. `id` is
+   written as in HTML. */
 uint64_t targets_hash_id(const struct targets *targets, const char *id, size_t n);
 int targets_keep_ids(struct targets *targets, struct target *page, uint64_t *hashes,
                      size_t n);
 bool target_has_id(const struct target *page, uint64_t hash);
 
-/* Why it has its verdict, for humans: its message, "no such file", or "404 Not Found", which is
-   written to `to`; NULL where the verdict says it. */
+/* The reason for the verdict, for people: its message, "no such file", or "404 Not
+   Found", which is written to `to`. NULL if the verdict is the reason. */
 const char *target_cause(const struct target *target, char to[TARGET_CAUSE_BYTES]);
 
 #endif

@@ -20,14 +20,14 @@ static bool has_id(const struct targets *targets, const struct target *page,
     return target_has_id(page, targets_hash_id(targets, id, n));
 }
 
-/* GitHub, GitLab and Gitea put this in front of ids that a user has written; a script of theirs goes
-   where the fragment leads without it. */
+/* GitHub, GitLab and Gitea put this in front of ids that a user has written; a script
+   of theirs goes where the fragment leads without it. */
 #define USER_CONTENT "user-content-"
 
 /*
- * Look for a place that GitHub adds to Markdown. It finds the ids of headings, which are in lower case,
- * in any case. Each id has a second one with the prefix. The element around the file is "readme".
- * 1, 0 or -ENOMEM.
+ * Look for a place that GitHub adds to Markdown. It finds the ids of headings, which
+ * are in lower case, in any case. Each id has a second one with the prefix. The element
+ * around the file is "readme". 1, 0 or -ENOMEM.
  */
 static int has_github_place(const struct targets *targets, const struct target *page,
                             const char *fragment, size_t n)

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Of all hosts, or of the URL's. */
+/* --accept for all hosts, or for the host of the URL. */
 static bool is_accepted(const struct options *options, const char *url, int status,
                         bool of_host)
 {

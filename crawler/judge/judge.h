@@ -1,6 +1,4 @@
-/*
- * judge.h - what an answer means for a link that points at it.
- */
+/* judge.h - the verdict of an answer. */
 #ifndef CRAWLER_JUDGE_H
 #define CRAWLER_JUDGE_H
 
@@ -13,7 +11,7 @@ struct judgement {
     enum reason reason;
 };
 
-/* Of an answer about this URL that is no redirect. A pure function. */
+/* The verdict of an answer that is not a redirect. A pure function. */
 struct judgement judge_answer(const struct options *options, const char *url,
                               bool on_site, const struct answer *answer);
 
@@ -21,7 +19,8 @@ struct judgement judge_answer(const struct options *options, const char *url,
    A pure function. (RFC 9309, section 2.3.1.4) */
 struct judgement judge_rules(const struct answer *failure);
 
-/* What a chain of redirects is, that ends well: so many, the first with this status. */
+/* The verdict of a chain of `count` redirects that ends well; `status` is that of the
+   first. */
 struct judgement judge_redirect(int status, unsigned count);
 
 /* True if a target with this verdict fails the run. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of another host's sitemaps only the existence is checked. */
+/* A sitemap on another host need only exist. */
 static bool must_be_sitemap(const struct target *page)
 {
     return page->is_sitemap && page->kind != TARGET_EXTERNAL;
@@ -21,7 +21,7 @@ static bool is_unsearched_start(const struct target *page)
            (!is_answer || (page->status >= 200 && page->status < 300));
 }
 
-/* Of a file without a known type, what is no HTML is text. */
+/* A file without a known type is text if it is not HTML. */
 static bool is_text_start(const struct target *page, const char *type)
 {
     return page->is_start && target_is_searched(page) && !target_has_ids(page) &&
@@ -70,7 +70,7 @@ static void describe(const struct target *page, const struct outcome *outcome,
         snprintf(message, room, "searched for URLs only, as plain text");
 }
 
-/* XML that was named may be no sitemap, but then it must be well-formed. */
+/* A start that is XML need not be a sitemap, but must be well-formed. */
 static bool fails(const struct target *page, const struct outcome *outcome)
 {
     if (must_be_sitemap(page))

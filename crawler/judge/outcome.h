@@ -1,6 +1,4 @@
-/*
- * outcome.h - what became of the search of a page that was fetched: for people, and for its verdict.
- */
+/* outcome.h - the verdict of a page that was fetched and searched, with a message. */
 #ifndef CRAWLER_OUTCOME_H
 #define CRAWLER_OUTCOME_H
 
@@ -15,11 +13,10 @@ struct outcome {
     bool is_named_as_sitemap; /* a start that is XML */
 };
 
-/*
- * The verdict of a page that was fetched without a failure. A sitemap that is malformed, or
- * none at all, is an error, since the pages that it should list are not checked. If the page was not
- * searched, or not to its end, `message` becomes the reason, else "".
- */
+/* The verdict of a page that was fetched without a failure. A sitemap that is
+   malformed, or is not one, is an error, because the pages that it should list are not
+   checked. `message` becomes the reason why the page was not searched, or not to its
+   end; otherwise "". */
 struct judgement outcome_judge(const struct target *page, const struct outcome *outcome,
                                char *message, size_t room);
 

@@ -8,15 +8,15 @@
 
 #include "verdicts.h"
 
-/* Remember the fragment of a Location, encoded; NULL if it has none. A page that is
-   fetched once more may have another. 0 or -ENOMEM. */
+/* Store the fragment of a Location, encoded, or NULL. If the page is fetched again, its
+   fragment may change. 0 or -ENOMEM. */
 int redirect_set_fragment(struct verdicts *verdicts, const struct target *page,
                           const char *fragment);
 
-/* The fragment of a page that redirects; NULL if it has none. */
+/* Return the fragment of a page that redirects, or NULL. */
 const char *redirect_fragment(const struct verdicts *verdicts, const struct target *page);
 
-/* The same; NULL, too, if no fragments are checked. */
+/* The same, but NULL if fragments are not checked. */
 const char *redirect_wanted_fragment(const struct verdicts *verdicts,
                                      const struct target *page);
 

@@ -1,9 +1,10 @@
 /*
- * reference.c - one array for the mentions of all targets, each target's linked through it.
+ * reference.c - one array has the references to all targets; those to one target are a
+ * list.
  *
- * One that is dropped makes room for another, unless they are cold: then each would be a look at
- * what was written long ago. They are only written one behind the other then, 32 bytes of the
- * file for each link to what has no verdict yet.
+ * A reference that is dropped makes room for another. If the array is on disk,
+ * references are only appended, because a reuse would read old data: 32 bytes of the
+ * file for each link to a target without a verdict.
  */
 #include "reference.h"
 

@@ -1,9 +1,10 @@
 /*
- * reference.h - where a target is linked, for reports.
+ * reference.h - the links to each target, for reports.
  *
- * Of a target the first REFERENCES_KEPT are kept, and beyond them the first on each page,
- * so that a report can name every page that links to it. None are kept of a target whose
- * verdict no report gives the places of. All are counted.
+ * Of each target, the first REFERENCES_KEPT links are stored, then the first link of
+ * each further page. So a report can name every page that links to the target. If no
+ * report names the links to a target with this verdict, none are stored. All are
+ * counted.
  */
 #ifndef CRAWLER_REFERENCE_H
 #define CRAWLER_REFERENCE_H
@@ -23,7 +24,7 @@ struct reference {
     uint32_t line;         /* from 1 */
     uint32_t column : 31;  /* the same; 0: a header */
     uint32_t is_known : 1; /* the baseline has the link */
-    uint32_t before;       /* the mention before this one; 0: there is none */
+    uint32_t before;       /* the reference before this one; 0: this is the first */
 };
 
 struct references {
@@ -31,7 +32,7 @@ struct references {
     size_t count;
     uint32_t unused;     /* the first of a list by `before`, or 0 */
     const bool *fail_on; /* for each verdict: it fails the run; NULL: none does */
-    bool takes_none;     /* nobody will ask for them */
+    bool takes_none;     /* none are stored, because no report is made here */
 };
 
 /* Where a target is linked. */
@@ -42,30 +43,28 @@ struct reference_place {
     bool is_known;
 };
 
-/*
- * A page points at the target; column 0 is a header. It is counted, and kept if its
- * verdict may need it and it adds something. 0 or -ENOMEM.
- */
+/* A page links to the target; column 0 is a header. Count the link, and store it if a
+   report may need it. 0 or -ENOMEM. */
 int references_add(struct references *references, struct targets *targets,
                    struct target *target, const struct reference_place *place);
 
-/*
- * The same of a target with that URL, which is not looked at: if it has mentions already, or needs none
- * (known->is_well).
- */
+/* The same for a target that is not read. It has references already, or needs none
+   (known->is_well). */
 int references_add_unseen(struct references *references, struct targets *targets,
                           const struct unseen *unseen,
                           const struct reference_place *place);
 
-/* Of what is well or skipped no report gives the places, unless that fails the run. */
+/* True if a report may name the links to the target. It does not for targets that are
+   OK or skipped, unless those fail the run. */
 bool references_are_needed(const struct references *references,
                            const struct target *target);
 
-/* Forget those of a target, and keep no more; their count stays. */
+/* Drop the references to a target, and store no more. Their count stays. */
 void references_drop(struct references *references, const struct targets *targets,
                      const struct target *target);
 
-/* The mention at known->mentions, and so on by `before`: from the last to the first, then NULL. */
+/* Return the reference with that index, or NULL. Begin with known->references, the last
+   one, and go on with `before`. */
 const struct reference *references_at(const struct references *references, uint32_t at);
 
 /* The last of a target's. */

@@ -1,9 +1,9 @@
 /*
- * verdicts.c - giving targets their verdicts, and those that wait for them theirs.
+ * verdicts.c - set the verdicts of targets, and of the targets that depend on them.
  *
- * Whoever waits for a target is in its list `waiting`. Once the target is settled the list goes
- * to the crawler's line `due`, and each of it is judged in its turn, so that long chains need no
- * deep stack.
+ * A target that depends on another is in its list `waiting`. When that one is settled,
+ * the list moves to verdicts->due, and each of its targets is judged in turn. So long
+ * chains need no deep stack.
  */
 #include "verdicts.h"
 
@@ -19,7 +19,7 @@
 #define COOKIE_MESSAGE "a redirect loop that waits for a cookie: --cookies"
 #define LIMIT_MESSAGE "too many redirects, one of which sets a cookie: --cookies"
 
-/* Who takes part in a shared crawl does not: `collect` does, when it has all answers. */
+/* Return false in a shared crawl: `collect` judges when it has all answers. */
 static bool judges(const struct verdicts *verdicts)
 {
     return !verdicts->are_collected;
@@ -333,8 +333,8 @@ static bool waits_for_cookie(const struct verdicts *verdicts, const struct targe
     return !verdicts->options->cookies && circle_sets_cookie(target, length);
 }
 
-/* A chain that leads into it is longer by as much as leads there, so that it does not matter
-   what was asked first. */
+/* A chain that leads into the loop counts as longer by its way there. So the order of
+   the requests does not matter. */
 static int settle_circle(struct verdicts *verdicts, struct target *target,
                          unsigned length)
 {
@@ -358,8 +358,8 @@ static int settle_circle(struct verdicts *verdicts, struct target *target,
     return rc == 0 ? judge_due(verdicts) : rc;
 }
 
-/* The redirects until the chain from `target` comes back to it; 0 if it does not within as
-   many as are allowed. */
+/* The redirects until the chain from `target` comes back to it; 0 if it does not
+   within as many as are allowed. */
 static unsigned circle_length(const struct verdicts *verdicts,
                               const struct target *target)
 {
@@ -420,7 +420,7 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
     return 0;
 }
 
-/* Those who wait for it at that distance from what was given up, and farther. */
+/* Give up the targets that depend on the target at this distance, and farther. */
 static int give_up_from(struct verdicts *verdicts, struct target *target,
                         unsigned distance)
 {

@@ -1,10 +1,12 @@
 /*
- * verdicts.h - giving targets their verdicts, and those that wait for them theirs.
+ * verdicts.h - set the verdicts of targets, and of the targets that depend on them.
  *
- * A target with a fragment waits for its page, one that redirects for the next of its chain.
- * Invariant: a target waits for one other at most, or is in the line `due` of the crawler.
+ * A target with a fragment depends on its page. A target that redirects depends on the
+ * next one of its chain.
+ * Invariant: a target is in the list of at most one other target, or in verdicts->due.
  *
- * A crawler that takes part in a shared crawl (crawler->member) judges nothing but texts: these do nothing then.
+ * In a shared crawl (are_collected), only texts are judged. The other functions do
+ * nothing then.
  */
 #ifndef CRAWLER_VERDICTS_H
 #define CRAWLER_VERDICTS_H
@@ -33,20 +35,18 @@ struct verdicts {
 /* Zeroes are accepted. */
 void verdicts_finish(struct verdicts *verdicts);
 
-/* Its verdict is known: tell it, and settle all that waited for it. `message` is copied; NULL is
-   accepted. 0, -ENOMEM, or what a sink failed with. */
+/* Set and report the verdict of a target, and settle all targets that depend on it.
+   `message` is copied; NULL is accepted. 0, -ENOMEM, or the failure of a sink. */
 int verdicts_settle(struct verdicts *verdicts, struct target *target,
                     struct judgement judgement, const char *message);
 
-/*
- * The verdict of a target that is a text and no more: a link that is not followed, or no URL. Of a
- * long one, only the beginning is kept; `text` is all of it.
- */
+/* Set the verdict of a target that is only a text: a link that is not followed, or is
+   not a URL. The target has the beginning of a long text; `text` is the whole. */
 int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
                          struct judgement judgement, const char *text,
                          const char *fragment);
 
-/* Somebody points at it: its verdict is told, now or when it is known. */
+/* A link leads to the target: report its verdict, now or when it is set. */
 int verdicts_want(struct verdicts *verdicts, struct target *target);
 
 /* A new target with a fragment: its verdict follows from its page's. */
@@ -55,16 +55,16 @@ int verdicts_await_page(struct verdicts *verdicts, struct target *target);
 /* target->next is set: its verdict follows from that of the chain's end. */
 int verdicts_await_next(struct verdicts *verdicts, struct target *target);
 
-/*
- * True if the redirect of `target`, whose next is set, closes a circle that sets a cookie: the next,
- * whose redirect is forgotten, is to be asked again.
- */
+/* True if the redirect of `target`, whose next is set, closes a loop that sets a
+   cookie. Then the redirect of the next target is forgotten, and that target must be
+   fetched again. */
 bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target);
 
 /* A page that was judged before has its ids now. */
 int verdicts_recheck(struct verdicts *verdicts, struct target *page);
 
-/* `next` lies beyond the redirects that are allowed: settle all that are too far from it. */
+/* `next` lies beyond the redirects that are allowed: settle all that are too far from
+   it. */
 int verdicts_give_up(struct verdicts *verdicts, struct target *next);
 
 /* The crawl is over: settle all that is left. */

@@ -159,6 +159,22 @@ int store_step(struct store *store, sqlite3_stmt *statement)
     return code == SQLITE_DONE ? 0 : store_fail(store, code);
 }
 
+int store_each_row(struct store *store, const char *sql,
+                   int (*visit)(struct store *store, sqlite3_stmt *row, void *arg),
+                   void *arg)
+{
+    sqlite3_stmt *row = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &row, NULL), rc = 0;
+
+    if (code == SQLITE_OK)
+        while (rc == 0 && (code = sqlite3_step(row)) == SQLITE_ROW)
+            rc = visit(store, row, arg);
+    if (rc == 0 && code != SQLITE_DONE)
+        rc = store_fail(store, code);
+    sqlite3_finalize(row);
+    return rc;
+}
+
 int store_run(struct store *store, enum statement which)
 {
     sqlite3_stmt *statement;

@@ -74,6 +74,12 @@ int store_prepare(struct store *store, enum statement which, sqlite3_stmt **out)
 /* Run a statement that returns no rows, with its parameters already bound. */
 int store_step(struct store *store, sqlite3_stmt *statement);
 
+/* Run a query, and call visit() for each row until it returns another value than 0. Returns
+   that value, or the failure of SQLite. */
+int store_each_row(struct store *store, const char *sql,
+                   int (*visit)(struct store *store, sqlite3_stmt *row, void *arg),
+                   void *arg);
+
 int store_run(struct store *store, enum statement which);
 
 int store_execute(struct store *store, const char *sql);

@@ -105,25 +105,24 @@ static int keep_text(struct store *store, const unsigned char *text)
     return longer[store->text_count] != NULL ? (store->text_count++, 0) : -ENOMEM;
 }
 
-static int read_texts(struct store *store, const char *sql)
+static int read_text(struct store *store, sqlite3_stmt *row, void *arg)
 {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
-    int rc = code == SQLITE_OK ? 0 : store_fail(store, code);
+    int rc;
 
-    while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
-        rc =
-            sqlite3_column_int(statement, 1) != 0
-                ? keep_text(store, sqlite3_column_text(statement, 0))
-                : store_fail_as(
-                      store, -EBADMSG,
-                      "the file is damaged: options or start URLs of the crawl are lost");
+    (void)arg;
+    if (sqlite3_column_int(row, 1) == 0)
+        return store_fail_as(
+            store, -EBADMSG,
+            "the file is damaged: options or start URLs of the crawl are lost");
+    rc = keep_text(store, sqlite3_column_text(row, 0));
     if (rc == -ENOMEM)
         store_set_message(store, strerror(ENOMEM));
-    else if (rc == 0 && code != SQLITE_DONE)
-        rc = store_fail(store, code);
-    sqlite3_finalize(statement);
     return rc;
+}
+
+static int read_texts(struct store *store, const char *sql)
+{
+    return store_each_row(store, sql, read_text, NULL);
 }
 
 int store_read_number(struct store *store, const char *sql, int64_t *out)

@@ -63,40 +63,54 @@ static int visit_url(sqlite3_stmt *row, int (*visit)(void *arg, const struct sto
     return url.url != NULL ? visit(arg, &url) : -ENOMEM;
 }
 
+struct url_visit {
+    int (*function)(void *arg, const struct store_url *url);
+    void *arg;
+    int64_t last; /* the number of the last URL */
+};
+
+static int visit_url_row(struct store *store, sqlite3_stmt *row, void *arg)
+{
+    struct url_visit *visit = arg;
+    int rc = check_order(store, &visit->last, sqlite3_column_int64(row, 0));
+
+    if (rc == 0 && sqlite3_column_int(row, 3) == 0)
+        rc = damaged_url(store, visit->last);
+    if (rc != 0)
+        return rc;
+    rc = visit_url(row, visit->function, visit->arg);
+    if (rc == -EBADMSG)
+        store_set_message(store, "the file is damaged: it has invalid URLs");
+    return rc;
+}
+
 int store_each_url(struct store *store,
                    int (*visit)(void *arg, const struct store_url *url), void *arg)
 {
     static const char sql[] =
         "SELECT id, fragment_at, url, sum = record_sum(id, fragment_at, url)"
         " FROM url ORDER BY id";
-    sqlite3_stmt *statement = NULL;
-    int64_t last = 0;
+    struct url_visit visiting = {visit, arg, 0};
     int rc = check_count(store, "SELECT urls - (SELECT count(*) FROM url) FROM crawl",
                          "the file is damaged: records of URLs are lost; begin the crawl "
-                         "again"),
-        code;
+                         "again");
 
-    if (rc < 0)
-        return rc;
-    code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK) {
-        while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-            rc = check_order(store, &last, sqlite3_column_int64(statement, 0));
-            if (rc == 0 && sqlite3_column_int(statement, 3) == 0)
-                rc = damaged_url(store, last);
-            if (rc == 0) {
-                rc = visit_url(statement, visit, arg);
-                if (rc == -EBADMSG)
-                    store_set_message(store, "the file is damaged: it has invalid URLs");
-            }
-        }
-        if (rc != 0)
-            code = SQLITE_DONE;
-    }
-    if (code != SQLITE_DONE)
-        rc = store_fail(store, code);
-    sqlite3_finalize(statement);
-    return rc;
+    return rc < 0 ? rc : store_each_row(store, sql, visit_url_row, &visiting);
+}
+
+struct validator_visit {
+    int (*function)(void *arg, int64_t number, const char *url);
+    void *arg;
+};
+
+static int visit_validator_row(struct store *store, sqlite3_stmt *row, void *arg)
+{
+    const struct validator_visit *visit = arg;
+    const char *url = text_at(row, 1);
+
+    (void)store;
+    return url != NULL ? visit->function(visit->arg, sqlite3_column_int64(row, 0), url)
+                       : -ENOMEM;
 }
 
 int store_each_validator(struct store *store,
@@ -107,22 +121,9 @@ int store_each_validator(struct store *store,
         "SELECT number, url.url FROM page JOIN url ON url.id = page.url"
         " WHERE (etag IS NOT NULL OR modified IS NOT NULL) AND status = 200 AND rc = 0"
         " ORDER BY number";
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL), rc = 0;
 
-    if (code == SQLITE_OK) {
-        while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
-            rc = text_at(statement, 1) != NULL
-                     ? visit(arg, sqlite3_column_int64(statement, 0),
-                             text_at(statement, 1))
-                     : -ENOMEM;
-        if (rc != 0)
-            code = SQLITE_DONE;
-    }
-    if (code != SQLITE_DONE)
-        rc = store_fail(store, code);
-    sqlite3_finalize(statement);
-    return rc;
+    return store_each_row(store, sql, visit_validator_row,
+                          &(struct validator_visit){visit, arg});
 }
 
 /* Read a column as an int; 0 if the file was changed and the value is out of range. */
@@ -289,21 +290,18 @@ static int note_damage(struct store *store, struct damage *damage, int64_t numbe
     return damage->words.failed ? -ENOMEM : 0;
 }
 
+static int note_damaged_row(struct store *store, sqlite3_stmt *row, void *damage)
+{
+    return note_damage(store, damage, sqlite3_column_int64(row, 0),
+                       sqlite3_column_int64(row, 1));
+}
+
 static int find_damage(struct store *store, struct damage *damage)
 {
     static const char sql[] = "SELECT number, url FROM page WHERE sum IS NOT"
                               " record_sum(" PAGE_COLUMNS ") ORDER BY number";
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL), rc = 0;
 
-    if (code == SQLITE_OK)
-        while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
-            rc = note_damage(store, damage, sqlite3_column_int64(statement, 0),
-                             sqlite3_column_int64(statement, 1));
-    if (rc == 0 && code != SQLITE_DONE)
-        rc = store_fail(store, code);
-    sqlite3_finalize(statement);
-    return rc;
+    return store_each_row(store, sql, note_damaged_row, damage);
 }
 
 static int drop_damage(struct store *store, const struct damage *damage, int64_t left)

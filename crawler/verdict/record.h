@@ -1,5 +1,5 @@
 /*
- * record.h - what a crawl tells, as it becomes known, to whoever reports it.
+ * record.h - the records of a crawl, which reports receive one by one.
  *
  * docs/design/checker.md, "JSONL, schema 1", says when each record comes.
  */
@@ -14,7 +14,7 @@
 /* Strings are borrowed for the call, and NULL where a record's member is null. */
 struct record_page {
     const char *url, *content_type, *encoding;
-    int status; /* 0 if there was no answer, or for a file */
+    int status; /* 0: no answer, or a file */
     int64_t size;
     unsigned depth, tries;
     size_t links;
@@ -29,13 +29,13 @@ struct record_link {
     bool is_known; /* the baseline has it; told as record_verdict.is_known is */
 };
 
-/* What came of asking for a target once. HEAD, and GET where that did no good, are one. */
+/* The answer to a request for a target. HEAD, and the GET after it, are one answer. */
 struct record_answer {
     const char *url;
-    int status;                 /* 0 if there was none */
+    int status;                 /* 0: no answer */
     int64_t at_ns, duration_ns; /* since the crawl began, and from then on */
     int64_t bytes;              /* as they came over the wire */
-    unsigned tries;             /* how often it was asked for by then */
+    unsigned tries;             /* requests for the target so far */
 };
 
 struct record_redirect {
@@ -51,7 +51,7 @@ struct record_verdict {
     enum reason reason;
     int status;
     const char *message;
-    bool is_known; /* the baseline has it: told by whoever reads that, and by no JSONL */
+    bool is_known; /* the baseline has it; not part of JSONL */
 };
 
 /*
@@ -72,8 +72,8 @@ struct record_summary {
     int exit_status;
 };
 
-/* A sink of records. A function may be NULL. None may suspend. Each returns 0, or a negative
-   errno, which ends the crawl. */
+/* A sink of records. A function may be NULL. None may suspend. Each returns 0, or a
+   negative errno, which ends the crawl. */
 struct record_sink {
     int (*page)(void *arg, const struct record_page *page);
     int (*link)(void *arg, const struct record_link *link);

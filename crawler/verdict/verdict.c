@@ -60,8 +60,8 @@ static const struct {
     [REASON_ROUTE] = {"route", "a route, which a script of the page follows"},
 };
 
-/* The registry of HTTP status codes (IANA), without 1xx, 306 and 418, which have no meaning as a
-   final answer. */
+/* The registry of HTTP status codes (IANA), without 1xx, 306 and 418, which have no
+   meaning as a final answer. */
 static const struct {
     int status;
     const char *name;

@@ -1,7 +1,7 @@
 /*
- * verdict.h - what can be said of a target, and why, with the words for it.
+ * verdict.h - the verdicts of targets, their reasons, and the words for both.
  *
- * docs/design/checker.md lists what each means. The words are those of JSONL and of
+ * docs/design/checker.md lists the meaning of each. The words are those of JSONL and of
  * --fail-on, and do not change.
  */
 #ifndef CRAWLER_VERDICT_H
@@ -72,13 +72,13 @@ enum reason {
 const char *verdict_word(enum verdict verdict);
 const char *reason_word(enum reason reason);
 
-/* A few words for humans: "no element has this id"; "" where the status says it. */
+/* A short text for people: "no element has this id". "" if the status says more. */
 const char *reason_sentence(enum reason reason);
 
 /* The verdict of this word, or VERDICT_OPEN. */
 enum verdict verdict_of_word(const char *word);
 
-/* "Not Found" of 404; "" for what has no name. (RFC 9110; IANA's registry) */
+/* The name of a status, "Not Found" for 404, or "". (RFC 9110; IANA's registry) */
 const char *status_name(int status);
 
 #endif
