@@ -64,7 +64,7 @@ deb:
 
 deb-test:
 	@scripts/install-deps deb
-	@tests/deb/try '$(BUILD)/deb'
+	@tests/suites/deb/try '$(BUILD)/deb'
 
 install: build
 	meson install -C '$(BUILD)' --no-rebuild
@@ -74,12 +74,12 @@ python:
 	@scripts/python
 
 fuzz-semantics: build
-	@tests/judge/run --build '$(BUILD)' N=$(or $(N),20000) SEED=$(or $(SEED),1)
+	@tests/suites/judge/run --build '$(BUILD)' N=$(or $(N),20000) SEED=$(or $(SEED),1)
 
 mutants:
 	@scripts/install-deps test
-	@tests/mutants/try
-	@tests/mutants/network/try
+	@tests/suites/mutants/try
+	@tests/suites/mutants/network/try
 
 asan:
 	@scripts/check asan

@@ -3,7 +3,7 @@
  *
  * The Content-Security-Policy of the report allows only these two, by their SHA-256. So
  * even if untrusted text became a tag, it could not run anything. After a change,
- * tests/crawler/test_formats.py prints the new hashes.
+ * tests/suites/crawler/test_formats.py prints the new hashes.
  */
 #ifndef CRAWLER_HTML_STYLE_H
 #define CRAWLER_HTML_STYLE_H

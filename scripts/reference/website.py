@@ -145,7 +145,7 @@ class Website:
         path, _, anchor = html.unescape(href).partition('#')
         path = os.path.normpath(os.path.join(os.path.dirname(source), path))
         if path.startswith('..') or not (self.top / path).exists():
-            return href  # tests/website reports the broken link
+            return href  # tests/suites/website reports the broken link
         target = self.target_of(self.wanted(path))
         return html.escape(relative(target + ('#' + anchor if anchor else ''),
                                     self.target_of(source)))

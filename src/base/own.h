@@ -8,7 +8,7 @@
  * a jump, for libcoil.a inside a program, and with link-time optimisation.
  *
  * The compiler includes this header in every file of libcoil (src/meson.build). The
- * source has plain calls; the labels below redirect them. tests/posix/run finds functions
+ * source has plain calls; the labels below redirect them. tests/suites/posix/run finds functions
  * missing in the list.
  *
  * Each file also records the range of its code (COIL__OWN_TEXT). Reports leave out coil's

@@ -1,7 +1,7 @@
 /*
  * harness.h - the macros and functions of a test.
  *
- *     #include "../harness/harness.h"
+ *     #include "harness.h"
  *
  *     TEST(a_queue_starts_empty)
  *     {
@@ -11,7 +11,8 @@
  *         CHECK_INT(coil_queue_count(&q), 0);
  *     }
  *
- * A test registers itself. It runs in a process of its own, for 20 seconds at most.
+ * A test registers itself. It runs in a process of its own, for 20 seconds at most, or 120
+ * when scripts/test, scripts/check or .ci/run start it (coil-tests -t).
  * Seconds in which it was ready without a processor do not count. It fails on a failed
  * check, a crash, or running out of time. It also fails if it leaves behind a descriptor,
  * a byte of coil's memory, a stack, a task or a loop. A failed check does not end it.
@@ -125,7 +126,7 @@ void test_trace_clear(void);
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), (signo), (text))
 
 /*
- * "compute at tests/debug/test_slow.c:", as reports print a function of this file,
+ * "compute at tests/unit/debug/test_slow.c:", as reports print a function of this file,
  * whether the build folder is inside the project or elsewhere. The text is valid until
  * the next call.
  */

@@ -1,0 +1,44 @@
+/*
+ * crawled.h - builds the outcome of a crawl by hand, for the tests of reports.
+ */
+#ifndef TESTS_CRAWLER_CRAWLED_H
+#define TESTS_CRAWLER_CRAWLED_H
+
+#include "../../../crawler/judge/reference.h"
+#include "../../../crawler/options/options.h"
+#include "../../../crawler/files/out.h"
+#include "../../../crawler/verdict/record.h"
+
+struct crawled {
+    struct targets targets;
+    struct references references;
+    struct options options; /* the start is http://h/ */
+    struct record_summary summary;
+    bool links_are_known; /* the baseline contains the links that are added */
+};
+
+void crawled_init(struct crawled *crawled);
+void crawled_finish(struct crawled *crawled);
+
+/*
+ * Return the target of a path on http://h, or of a whole URL. It is marked as wanted, and
+ * has the verdict ok.
+ */
+struct target *crawled_target(struct crawled *crawled, const char *path);
+
+/* Like crawled_target(), with a verdict. */
+struct target *crawled_bad(struct crawled *crawled, const char *path,
+                           enum verdict verdict, enum reason reason, int status);
+
+/* Like crawled_target(), with the status 404. */
+struct target *crawled_missing(struct crawled *crawled, const char *path);
+
+/* Add a link to the target. Links beyond REFERENCES_KEPT are only counted. */
+void crawled_link(struct crawled *crawled, struct target *target, const char *page,
+                  unsigned line, unsigned column, const char *text);
+
+/* Return the text that a report has written. It is valid until the next call. */
+struct out *crawled_out(void);
+const char *crawled_written(void);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * digested.h - passes the records of a crawl to a digest by hand, for the tests of
+ * reports that are made of it.
+ */
+#ifndef TESTS_CRAWLER_DIGESTED_H
+#define TESTS_CRAWLER_DIGESTED_H
+
+#include "../../../crawler/files/out.h"
+#include "../../../crawler/options/options.h"
+#include "../../../crawler/report/digest.h"
+
+struct digested {
+    struct digest digest;
+    struct options options; /* the start is http://h/ */
+    struct record_sink sink;
+    size_t targets, findings; /* records passed so far */
+};
+
+void digested_init(struct digested *digested);
+void digested_finish(struct digested *digested);
+
+/* Add a link <a href>. `target` and `fragment` may be NULL. */
+void digested_link(struct digested *digested, const char *page, unsigned line,
+                   unsigned column, const char *text, const char *target,
+                   const char *fragment);
+
+void digested_verdict(struct digested *digested, const char *target, const char *fragment,
+                      enum verdict verdict, enum reason reason, int status,
+                      const char *message);
+
+/* Add a missing target: 404. */
+void digested_missing(struct digested *digested, const char *target);
+
+void digested_redirect(struct digested *digested, const char *url, int status,
+                       const char *target);
+void digested_page(struct digested *digested, const char *url);
+
+/* Pass the summary record, and arrange the digest. */
+void digested_end(struct digested *digested, int exit_status);
+
+/*
+ * End with status 2, and return the text of the report. It is valid until the next call.
+ */
+const char *digested_report(struct digested *digested,
+                            int (*write)(struct out *out, const struct digest *digest));
+
+#endif

@@ -1,0 +1,92 @@
+"""Run the programs of examples/inside as they are, or with one line changed."""
+import contextlib
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "crawler"))
+
+from check import equal  # noqa: E402
+
+FOLDER = os.path.abspath(sys.argv[1])
+BUILD = pathlib.Path(FOLDER).parents[1]
+SOURCES = pathlib.Path(__file__).resolve().parents[3] / "examples/inside"
+# AddressSanitizer prints this for each program that uses makecontext(3), as the toys do.
+ASAN_OF_CONTEXTS = re.compile(r"==\d+==WARNING: ASan doesn't fully support makecontext.*\n")
+WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
+
+
+def output_of(name, *arguments, reports=False, status=0):
+    """Return standard output and standard error of a program, given by its name in FOLDER or its
+    path. Only a program that `reports` may write to standard error."""
+    done = subprocess.run([*WRAPPER, os.path.join(FOLDER, name), *arguments],
+                          capture_output=True, text=True, timeout=120)
+    said = ASAN_OF_CONTEXTS.sub("", done.stderr)
+    equal((done.returncode, "" if reports else said), (status, ""))
+    return done.stdout, said
+
+
+def lines_of(name, *arguments, **options):
+    return output_of(name, *arguments, **options)[0].splitlines()
+
+
+def matches(pattern, text):
+    found = re.fullmatch(pattern, text)
+    assert found, f"\n  is       {text!r:.4000}\n  expected {pattern!r:.4000}"
+    return found
+
+
+@contextlib.contextmanager
+def changed(name, *changes):
+    """Build program NAME with each (old, new) changed, in its source or in a header that it
+    includes. Yields its path."""
+    with tempfile.TemporaryDirectory() as folder:
+        copies = os.path.join(folder, "inside")
+        shutil.copytree(SOURCES, copies)
+        for old, new in changes:
+            replace_once(os.path.join(copies, os.path.dirname(name)), copies, name, old, new)
+        program = os.path.join(folder, "program")
+        compiles, links = commands_of(name)
+        source = next(word for word in compiles if word.endswith(f"/{name}.c"))
+        build({source: os.path.join(copies, f"{name}.c")}, compiles, program + ".o")
+        build({f"examples/inside/{name}.p/{os.path.basename(name)}.c.o": program + ".o",
+               "src/libcoil.so.0.1.0": str(BUILD / "src/libcoil.so")}, links, program)
+        yield program
+
+
+def replace_once(folder, above, name, old, new):
+    """Change the only place of `old` in these files."""
+    hits = []
+    for path in {pathlib.Path(above, f"{name}.c"), *pathlib.Path(folder).glob("*.h"),
+                 *pathlib.Path(above).glob("*.h")}:
+        text = pathlib.Path(path).read_text(encoding="utf-8")
+        hits += [(str(path), text)] * text.count(old)
+    equal((old, len({path for path, _ in hits}), len(hits)), (old, 1, 1))
+    path, text = hits[0]
+    pathlib.Path(path).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def commands_of(name):
+    """Return Ninja's commands that compile and link the program."""
+    listed = subprocess.run(["ninja", "-C", str(BUILD), "-t", "commands",
+                             f"examples/inside/{name}"],
+                            capture_output=True, text=True, check=True).stdout
+    own = [shlex.split(line) for line in listed.splitlines()
+           if f"examples/inside/{name}.p/" in line]
+    equal(len(own), 2)
+    return own
+
+
+def build(instead, command, output):
+    """Run a command of Ninja with other files; warnings do not stop it."""
+    words = [instead.get(word, word) for word in command if word != "-Werror"]
+    words[words.index("-o") + 1] = output
+    if "-MF" in words:
+        words[words.index("-MF") + 1] = output + ".d"
+    done = subprocess.run(words, cwd=BUILD, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,51 @@
+/*
+ * simulated.h - run a listing on a simulated network, where every port is free and
+ * example.org is 192.0.2.1. A context that includes it has `needs: coil-testing`.
+ */
+#ifndef LISTINGS_SIMULATED_H
+#define LISTINGS_SIMULATED_H
+
+#include "listings.h"
+
+/* Loops of this thread have a network without failures from now on. */
+static inline void use_simulated_network(void)
+{
+    coil_testing_network(&(coil_network_opts){0});
+}
+
+/* In a task: look up names in the file that tests/suites/listings/run has written. */
+static inline void use_known_hosts(void)
+{
+    int rc = coil_resolver_configure(&(coil_resolver_opts){.hosts_file = "hosts"});
+
+    CHECK(rc == 0);
+}
+
+/* In a task: the server that the listing connects to. */
+struct host {
+    coil_listener *listener;
+    coil_server *server;
+};
+
+static inline void open_host(struct host *host, const char *port, coil_handler fn,
+                             void *arg)
+{
+    CHECK(coil_listen(NULL, port, 0, &host->listener) == 0);
+    CHECK(coil_server_create(host->listener, fn, arg, NULL, &host->server) == 0);
+}
+
+static inline void close_host(struct host *host)
+{
+    CHECK(coil_server_stop(host->server) == 0);
+    coil_server_destroy(host->server);
+    coil_listener_destroy(host->listener);
+}
+
+/* Run fn(arg) as a main task on that network, under a virtual clock; it must return 0. */
+#define RUN_SIMULATED(fn, arg)                                                           \
+    do {                                                                                 \
+        use_simulated_network();                                                         \
+        CHECK(coil_testing_run(fn, arg) == 0);                                           \
+    } while (0)
+
+#endif

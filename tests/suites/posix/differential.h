@@ -1,0 +1,107 @@
+/*
+ * differential.h - compares calls in a task with the C library's outside of tasks: both
+ * must do the same.
+ *
+ *     SAME(reads_of_a_pipe, true)
+ *     {
+ *         ...
+ *         SAY(read(ends[0], buf, sizeof buf));
+ *     }
+ *
+ * The body runs on a thread of its own, and then in a task. The lines that it records
+ * must be the same both times: results, errno, and the bytes received and left. `true` means
+ * that the body waits: then other tasks must have run meanwhile.
+ */
+#ifndef COIL_TESTS_POSIX_DIFFERENTIAL_H
+#define COIL_TESTS_POSIX_DIFFERENTIAL_H
+
+#include "../../harness/harness.h"
+
+#include <coil.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAME(name, waits)                                                                \
+    static void scenario_of_##name(void);                                                \
+    IO_TEST(name)                                                                        \
+    {                                                                                    \
+        compare_in_and_out(scenario_of_##name, waits);                                   \
+    }                                                                                    \
+    static void scenario_of_##name(void)
+
+/*
+ * Whether tests may pass invalid addresses and sizes. Not under tools that report them.
+ */
+bool may_call_wrongly(void);
+
+void compare_in_and_out(void (*scenario)(void), bool waits);
+
+/* Record a line about what happened. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Record the call, its result, and its errno if the result is -1. */
+#define SAY(call) (errno = 0, say_result(#call, (long)(call)))
+void say_result(const char *call, long result);
+
+/* Record the call, and whether it took at least `ms` milliseconds. */
+#define SAY_AT_LEAST(ms, call) SAY_FROM(milliseconds(), ms, call)
+#define SAY_FROM(time, ms, call)                                                         \
+    do {                                                                                 \
+        int64_t began = (time);                                                          \
+        SAY(call);                                                                       \
+        say(milliseconds() - began >= (ms) ? "took its time" : "was too fast");          \
+    } while (0)
+int64_t milliseconds(void);
+
+/*
+ * SAY_AT_LEAST for a call that ends by SO_RCVTIMEO or SO_SNDTIMEO: see
+ * from_latest_tick().
+ */
+#define SAY_TIME_OUT(ms, call) SAY_FROM(from_latest_tick(), ms, call)
+int64_t from_latest_tick(void);
+
+/* Return a time `ms` from now by the clock, and whether a time has come. */
+struct timespec from_now(clockid_t clock, int ms);
+bool has_come(clockid_t clock, const struct timespec *t);
+
+/* Record a call that must time out at `due`, which is 15 ms ahead. */
+#define SAY_DUE(clock, call)                                                             \
+    do {                                                                                 \
+        struct timespec due = from_now(clock, 15);                                       \
+        SAY(call);                                                                       \
+        say("%s", has_come(clock, &due) ? "it was time" : "too early");                  \
+    } while (0)
+
+/*
+ * Call fn(arg) on another thread, `ms` milliseconds after the caller has begun to wait.
+ * In a task, that happens only once the task is suspended. finish_later() waits for all
+ * such calls.
+ */
+void later(int ms, void (*fn)(int arg), int arg);
+void finish_later(void);
+
+/* For later(): write a byte, close, or read slowly up to the end. */
+void write_byte(int fd);
+void close_fd(int fd);
+void read_slowly(int fd);
+
+/* Connected, blocking. */
+void make_pipe(int ends[2]);
+void make_tcp(int ends[2]);
+void make_unix(int ends[2], int type);
+int listen_tcp(struct sockaddr_storage *address, socklen_t *bytes, int backlog);
+
+void close_both(const int ends[2]);
+
+/* Run fn in a task whose stack is large enough for code that does not know coil. */
+coil_task *start_task(int (*fn)(void *arg), void *arg);
+void finish_task(coil_task *task);
+void settle(void);
+
+#endif

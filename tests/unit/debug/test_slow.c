@@ -1,0 +1,469 @@
+/*
+ * test_slow.c - debug mode names the code that keeps the loop from turning.
+ */
+#include "../../harness/harness.h"
+
+#include "../../../src/base/compiler.h"
+
+#include <coil.h>
+
+#include <dirent.h>
+#include <pthread.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLOW COIL_MSEC(20)
+
+/* On a busy machine anything may be slow, so the expected report is one among others. */
+static char reports[16 * 1024];
+
+static void note_report(const coil_exception *exception, void *arg)
+{
+    size_t n = strlen(reports);
+
+    (void)arg;
+    snprintf(reports + n, sizeof reports - n, "%s\n", exception->message);
+}
+
+static void watch_for_slow_things(void)
+{
+    reports[0] = '\0';
+    coil_set_exception_handler(note_report, NULL);
+    coil_set_slow_callback_ns(SLOW);
+    coil_set_debug(true);
+    coil_yield(); /* the test's own step so far was not in debug mode */
+}
+
+static void block(int64_t ns)
+{
+    struct timespec left = {.tv_nsec = ns};
+
+    while (nanosleep(&left, &left) < 0)
+        ;
+}
+
+static int block_in_a_task(void *arg)
+{
+    (void)arg;
+    block(2 * SLOW);
+    return 0;
+}
+
+static void block_in_a_callback(void *arg)
+{
+    (void)arg;
+    block(2 * SLOW);
+}
+
+static bool has_symbols(void)
+{
+    return strstr(reports, " at ") != NULL;
+}
+
+/* One of the reports begins like this, and has "took 0.040 seconds" or more. */
+static void check_reported(const char *beginning)
+{
+    const char *found = reports, *took;
+    double seconds = 0;
+
+    while (seconds < 0.04 && (found = strstr(found, beginning)) != NULL) {
+        found += strlen(beginning);
+        took = strstr(found, " took ");
+        seconds = took != NULL ? atof(took + strlen(" took ")) : 0;
+    }
+    CHECK(seconds >= 0.04);
+    if (seconds < 0.04)
+        fputs(reports, stderr);
+}
+
+TASK_TEST(debug_names_a_slow_step)
+{
+    coil_spawn_opts opts = {.name = "sloth"};
+    coil_task *task;
+
+    watch_for_slow_things();
+    coil_spawn(block_in_a_task, NULL, &opts, &task);
+    coil_task_await(task);
+    coil_task_release(task);
+    check_reported("Executing task 'sloth', spawned by ");
+    CHECK(!has_symbols() || strstr(reports, test_place("")) != NULL);
+}
+
+TASK_TEST(debug_names_a_slow_callback)
+{
+    watch_for_slow_things();
+    coil_call_soon(block_in_a_callback, NULL, NULL);
+    coil_sleep(COIL_MSEC(1));
+    check_reported("Executing ");
+    CHECK(strstr(reports, ", asked for by ") != NULL);
+    if (has_symbols())
+        check_reported(test_place("Executing block_in_a_callback"));
+}
+
+/*
+ * Longer than the other function: an optimiser merges two functions with the same code.
+ */
+static void block_when_done(coil_future *future, void *arg)
+{
+    (void)future, (void)arg;
+    block(3 * SLOW);
+}
+
+TASK_TEST(debug_names_a_slow_done_callback_and_a_slow_timer)
+{
+    coil_future *future;
+    coil_timer timer;
+
+    watch_for_slow_things();
+    coil_future_create(&future);
+    coil_future_add_callback(future, block_when_done, NULL);
+    coil_future_set(future, 0, NULL, NULL);
+    coil_sleep(COIL_MSEC(1));
+    check_reported("Executing ");
+    if (has_symbols())
+        check_reported("Executing block_when_done at ");
+    coil_future_release(future);
+    reports[0] = '\0';
+    coil_timer_init(&timer, block_in_a_callback, NULL);
+    coil_timer_start(&timer, coil_in(COIL_MSEC(1)));
+    coil_sleep(COIL_MSEC(2));
+    check_reported("Executing ");
+    if (has_symbols())
+        check_reported("Executing block_in_a_callback at ");
+}
+
+TASK_TEST(debug_is_silent_about_what_is_fast_and_when_it_is_off)
+{
+    coil_task *task;
+
+    watch_for_slow_things();
+    coil_set_slow_callback_ns(COIL_SEC(1000));
+    reports[0] = '\0';
+    coil_call_soon(block_in_a_callback, NULL, NULL);
+    coil_sleep(COIL_MSEC(1));
+    CHECK_STR(reports, "");
+    coil_set_debug(false);
+    CHECK(!coil_debug());
+    coil_yield();
+    coil_set_slow_callback_ns(0);
+    coil_spawn(block_in_a_task, NULL, NULL, &task);
+    coil_task_await(task);
+    coil_task_release(task);
+    CHECK_STR(reports, "");
+}
+
+/* ---- where it is meanwhile --------------------------------------------------------- */
+
+/* A sanitizer puts functions of its own between the program and the C library. */
+static bool calls_are_the_librarys(void)
+{
+    return !COIL__ASAN && !COIL__TSAN;
+}
+
+/*
+ * Debug mode examines a blocking call only if the machine has time for it. So the call is
+ * repeated until it was examined.
+ */
+static void run_until_reported(coil_task_fn body, const char *place)
+{
+    for (int i = 0; i < 200 && strstr(reports, place) == NULL; i++) {
+        coil_task *task;
+
+        reports[0] = '\0';
+        coil_spawn(body, NULL, NULL, &task);
+        coil_task_await(task);
+        coil_task_release(task);
+    }
+    CHECK(strstr(reports, place) != NULL);
+    if (strstr(reports, place) == NULL)
+        fputs(reports, stderr);
+}
+
+static int sleep_in_a_task(void *arg)
+{
+    (void)arg;
+    CHECK_INT(nanosleep(&(struct timespec){.tv_nsec = 3 * SLOW}, NULL), 0);
+    return 0;
+}
+
+static int poll_in_a_task(void *arg)
+{
+    (void)arg;
+    CHECK_INT(poll(NULL, 0, 60), 0);
+    return 0;
+}
+
+static COIL__NOINLINE void compute(void)
+{
+    int64_t end = coil_now() + 3 * SLOW;
+
+    while (coil_now() < end)
+        for (volatile int i = 0; i < 100 * 1000; i++)
+            ;
+    __asm__ volatile("");
+}
+
+static int compute_in_a_task(void *arg)
+{
+    (void)arg;
+    compute();
+    return 0;
+}
+
+static void skip_without_sampler(void)
+{
+    if (test_under_valgrind())
+        test_skip("Valgrind hides where a thread stands");
+}
+
+IO_TEST(debug_names_the_call_that_blocks_and_does_not_interrupt_it)
+{
+    skip_without_sampler();
+    watch_for_slow_things();
+    if (calls_are_the_librarys()) {
+        run_until_reported(sleep_in_a_task, " seconds, in nanosleep in libc");
+        run_until_reported(poll_in_a_task, " seconds, in poll in libc");
+    } else {
+        run_until_reported(sleep_in_a_task, " seconds, in ");
+        run_until_reported(poll_in_a_task, " seconds, in ");
+    }
+    if (has_symbols() && calls_are_the_librarys())
+        run_until_reported(poll_in_a_task, test_place("called by poll_in_a_task"));
+}
+
+IO_TEST(debug_names_the_function_that_computes)
+{
+    skip_without_sampler();
+    if (COIL__TSAN)
+        test_skip("TSan holds signals back from a thread that makes no calls");
+    watch_for_slow_things();
+    run_until_reported(compute_in_a_task, " seconds, in ");
+    if (has_symbols() && calls_are_the_librarys())
+        run_until_reported(compute_in_a_task, test_place("compute"));
+}
+
+/*
+ * Standard error is a pipe, and the step does not end before the report names it there.
+ */
+static int read_until_reported(void *arg)
+{
+    int fds[2], kept = dup(STDERR_FILENO);
+    size_t n = 0;
+    ssize_t got;
+
+    (void)arg;
+    CHECK_INT(pipe(fds), 0);
+    dup2(fds[1], STDERR_FILENO);
+    do {
+        got = read(fds[0], reports + n, sizeof reports - 1 - n);
+        n += got > 0 ? (size_t)got : 0;
+    } while (got > 0 && memchr(reports, '\n', n) == NULL);
+    reports[n] = '\0';
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(fds[0]);
+    close(fds[1]);
+    return 0;
+}
+
+IO_TEST(debug_names_a_step_that_does_not_end)
+{
+    coil_spawn_opts opts = {.name = "stuck"};
+    coil_task *task;
+    char text[sizeof reports];
+
+    skip_without_sampler();
+    watch_for_slow_things();
+    coil_set_exception_handler(NULL, NULL);
+    coil_set_slow_callback_ns(COIL_SEC(1));
+    coil_spawn(read_until_reported, NULL, &opts, &task);
+    coil_yield();
+    memcpy(text, reports, sizeof text);
+    coil_task_await(task);
+    coil_task_release(task);
+    CHECK(strstr(text, "coil: Executing task 'stuck', spawned by ") == text);
+    CHECK(strstr(text, " so far, in ") != NULL);
+    if (calls_are_the_librarys())
+        CHECK(strstr(text, " so far, in read in libc") != NULL);
+}
+
+static int samplers(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    struct dirent *entry;
+    char path[300], name[32];
+    int n = 0;
+
+    while ((entry = readdir(threads)) != NULL) {
+        FILE *file;
+
+        snprintf(path, sizeof path, "/proc/self/task/%.200s/comm", entry->d_name);
+        file = fopen(path, "r");
+        if (file != NULL && fgets(name, sizeof name, file) != NULL)
+            n += strcmp(name, "coil-sampler\n") == 0;
+        if (file != NULL)
+            fclose(file);
+    }
+    closedir(threads);
+    return n;
+}
+
+/* The sampler's thread sets its own name, so it may not have it yet. */
+static void wait_for_sampler(void)
+{
+    while (samplers() == 0)
+        coil_sleep(COIL_MSEC(1));
+}
+
+static int have_a_sampler_in_debug_mode(void *arg)
+{
+    (void)arg;
+    coil_yield();
+    CHECK_INT(samplers(), 0);
+    coil_set_debug(true);
+    coil_yield();
+    coil_yield();
+    wait_for_sampler();
+    coil_set_debug(false);
+    CHECK_INT(samplers(), 0);
+    coil_set_debug(true);
+    coil_yield();
+    coil_yield();
+    wait_for_sampler();
+    return 0;
+}
+
+TEST(debug_mode_has_a_thread_that_looks_and_nothing_else_has)
+{
+    coil_run_opts opts = {.no_signals = true};
+
+    skip_without_sampler();
+    CHECK_INT(coil_run(have_a_sampler_in_debug_mode, NULL, &opts), 0);
+    CHECK_INT(samplers(), 0);
+}
+
+static int wait_for_nothing(void *arg)
+{
+    coil_future *future;
+    int rc;
+
+    (void)arg;
+    coil_future_create(&future);
+    rc = coil_await(future);
+    coil_future_release(future);
+    return rc;
+}
+
+static void ignore(const coil_exception *exception, void *arg)
+{
+    (void)exception, (void)arg;
+}
+
+static int wait_for_nothing_quietly(void *arg)
+{
+    coil_set_exception_handler(ignore, NULL);
+    return wait_for_nothing(arg);
+}
+
+TEST(debug_modes_own_thread_does_not_hide_a_deadlock)
+{
+    coil_run_opts opts = {.loop.debug = true, .no_signals = true};
+
+    if (COIL__TSAN)
+        test_skip("TSan has a thread of its own, which might post");
+    CHECK_INT(coil_run(wait_for_nothing_quietly, NULL, &opts), -EDEADLK);
+}
+
+static int note_mode(void *arg)
+{
+    *(bool *)arg = coil_debug();
+    return 0;
+}
+
+TEST(debug_mode_comes_from_the_options_or_the_environment)
+{
+    coil_run_opts opts = {.loop.debug = true, .no_signals = true};
+    bool mode;
+
+    CHECK(!coil_debug()); /* no loop */
+    CHECK_INT(coil_run(note_mode, &mode, &opts), 0);
+    CHECK(mode);
+    setenv("COIL_DEBUG", "1", 1);
+    CHECK_INT(coil_run(note_mode, &mode, NULL), 0);
+    CHECK(mode);
+    setenv("COIL_DEBUG", "0", 1);
+    CHECK_INT(coil_run(note_mode, &mode, NULL), 0);
+    CHECK(!mode);
+    unsetenv("COIL_DEBUG");
+}
+
+static int append(void *arg)
+{
+    for (int i = 0; i < 3; i++) {
+        test_trace("%s%d ", (char *)arg, i);
+        coil_yield();
+    }
+    return 0;
+}
+
+TASK_TEST(debug_mode_changes_no_order)
+{
+    coil_set_debug(true);
+    coil_spawn(append, "a", NULL, NULL);
+    coil_spawn(append, "b", NULL, NULL);
+    for (int i = 0; i < 4; i++)
+        coil_yield();
+    CHECK_TRACE("a0 b0 a1 b1 a2 b2 ");
+}
+
+IO_TEST(debug_mode_with_a_real_clock)
+{
+    coil_task *task;
+
+    coil_set_debug(true);
+    coil_set_slow_callback_ns(COIL_SEC(1000));
+    coil_spawn(append, "a", NULL, &task);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    CHECK_INT(coil_task_await(task), 0);
+    CHECK_TRACE("a0 a1 a2 ");
+    coil_task_release(task);
+}
+
+static int leave_the_thread(void *arg)
+{
+    coil_yield(); /* so that debug mode's thread has started */
+    pthread_exit(arg);
+}
+
+/* Return the wait status of the child. The child is killed if it does not end. */
+static int status_of_end(pid_t child)
+{
+    int status = -1;
+
+    for (int i = 0; i < 1000 && waitpid(child, &status, WNOHANG) == 0; i++)
+        usleep(10000);
+    if (status == -1) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+    }
+    return status;
+}
+
+TEST(debug_modes_own_thread_ends_with_the_thread_of_its_loop)
+{
+    coil_run_opts opts = {.loop.debug = true};
+    pid_t child;
+
+    if (COIL__ASAN || COIL__TSAN)
+        test_skip("the sanitizer ends the process itself");
+    fflush(NULL);
+    child = _Fork();
+    if (child == 0) {
+        coil_run(leave_the_thread, NULL, &opts);
+        _exit(1);
+    }
+    CHECK_INT(status_of_end(child), 0);
+}

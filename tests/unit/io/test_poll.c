@@ -1,0 +1,496 @@
+/*
+ * test_poll.c - poll(2) for tasks.
+ */
+#include "../../harness/harness.h"
+
+#include "../socket/sockets.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct polling {
+    struct pollfd fds[8];
+    nfds_t n;
+    int64_t timeout_ns;
+    int rc;
+    bool ended;
+};
+
+static int do_poll(void *arg)
+{
+    struct polling *p = arg;
+
+    p->rc = coil_poll(p->fds, p->n, p->timeout_ns);
+    p->ended = true;
+    return 0;
+}
+
+/* Has it begun to wait? */
+static coil_task *start(struct polling *p)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(do_poll, p, NULL, &task), 0);
+    settle();
+    CHECK(!p->ended);
+    return task;
+}
+
+static void make_pipe(int ends[2])
+{
+    CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+}
+
+static void close_both(const int ends[2])
+{
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void write_byte(int fd)
+{
+    CHECK_INT(write(fd, "x", 1), 1);
+}
+
+static void read_byte(int fd)
+{
+    char byte;
+
+    CHECK_INT(read(fd, &byte, 1), 1);
+}
+
+IO_TEST(poll_says_what_is_ready)
+{
+    struct pollfd fds[4];
+    int ends[2];
+
+    make_pipe(ends);
+    fds[0] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = ends[1], .events = POLLOUT};
+    fds[2] = (struct pollfd){.fd = -1, .events = POLLIN, .revents = 7};
+    CHECK_INT(coil_poll(fds, 1, 0), 0);
+    CHECK_INT(coil_poll(fds, 3, COIL_NEVER), 1);
+    CHECK_INT(fds[0].revents, 0);
+    CHECK_INT(fds[1].revents, POLLOUT);
+    CHECK_INT(fds[2].revents, 0);
+    write_byte(ends[1]);
+    CHECK_INT(coil_poll(fds, 3, -1), 2);
+    CHECK_INT(fds[0].revents, POLLIN);
+    close_both(ends);
+    CHECK_INT(coil_poll(fds, 1, COIL_NEVER), 1);
+    CHECK_INT(fds[0].revents, POLLNVAL);
+}
+
+IO_TEST(poll_waits_for_any_of_several)
+{
+    int a[2], b[2];
+
+    make_pipe(a);
+    make_pipe(b);
+    for (int i = 0; i < 4; i++) {
+        struct polling p = {.fds = {{.fd = a[0], .events = POLLIN},
+                                    {.fd = b[0], .events = POLLIN | POLLRDNORM}},
+                            .n = 2,
+                            .timeout_ns = COIL_NEVER};
+        coil_task *task = start(&p);
+
+        write_byte(i % 2 == 0 ? a[1] : b[1]);
+        finish(task);
+        CHECK_INT(p.rc, 1);
+        CHECK_INT(p.fds[0].revents, i % 2 == 0 ? POLLIN : 0);
+        CHECK_INT(p.fds[1].revents, i % 2 == 0 ? 0 : POLLIN | POLLRDNORM);
+        read_byte(i % 2 == 0 ? a[0] : b[0]);
+    }
+    close_both(a);
+    close_both(b);
+}
+
+IO_TEST(poll_of_more_descriptors_than_it_has_places_for)
+{
+    struct polling p = {.n = 8, .timeout_ns = COIL_NEVER};
+    int ends[7][2];
+    coil_task *task;
+
+    for (int i = 0; i < 7; i++) {
+        make_pipe(ends[i]);
+        p.fds[i] = (struct pollfd){.fd = ends[i][0], .events = POLLIN};
+    }
+    p.fds[7] = (struct pollfd){.fd = ends[5][0], .events = POLLPRI}; /* a second time */
+    task = start(&p);
+    write_byte(ends[5][1]);
+    finish(task);
+    CHECK_INT(p.rc, 1);
+    CHECK_INT(p.fds[5].revents, POLLIN);
+    for (int i = 0; i < 7; i++)
+        close_both(ends[i]);
+}
+
+IO_TEST(poll_times_out)
+{
+    struct pollfd fd = {.events = POLLIN};
+    int ends[2];
+    int64_t began = coil_now();
+
+    make_pipe(ends);
+    fd.fd = ends[0];
+    CHECK_INT(coil_poll(&fd, 1, COIL_MSEC(20)), 0);
+    CHECK(coil_now() - began >= COIL_MSEC(20));
+    fd.events = POLLIN | POLLPRI;
+    CHECK_INT(coil_poll(&fd, 1, COIL_MSEC(20)), 0);
+    CHECK(coil_now() - began >= COIL_MSEC(40));
+    CHECK_INT(coil_poll(NULL, 0, COIL_MSEC(20)), 0);
+    CHECK(coil_now() - began >= COIL_MSEC(60));
+    close_both(ends);
+}
+
+TASK_TEST(poll_times_out_by_the_loops_clock)
+{
+    CHECK_INT(coil_poll(NULL, 0, COIL_SEC(3600)), 0);
+    CHECK_INT(coil_now(), COIL_SEC(3600));
+}
+
+IO_TEST(poll_finds_files_always_ready)
+{
+    struct pollfd fd = {.events = POLLIN | POLLOUT};
+
+    fd.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    CHECK_INT(coil_poll(&fd, 1, COIL_NEVER), 1);
+    CHECK_INT(fd.revents, POLLIN | POLLOUT);
+    close(fd.fd);
+}
+
+/* ---- several at one descriptor ----------------------------------------------------- */
+
+IO_TEST(poll_by_several_tasks_of_one_descriptor)
+{
+    struct polling p[5];
+    coil_task *tasks[5];
+    int ends[2];
+
+    make_pipe(ends);
+    for (int i = 0; i < 5; i++) {
+        p[i] = (struct polling){
+            .fds = {{.fd = ends[0], .events = POLLIN}}, .n = 1, .timeout_ns = COIL_NEVER};
+        tasks[i] = start(&p[i]);
+    }
+    coil_task_cancel(tasks[0], NULL);
+    finish(tasks[0]);
+    CHECK_INT(p[0].rc, -ECANCELED);
+    settle();
+    CHECK(!p[1].ended);
+    write_byte(ends[1]);
+    for (int i = 1; i < 5; i++) {
+        finish(tasks[i]);
+        CHECK_INT(p[i].rc, 1);
+        CHECK_INT(p[i].fds[0].revents, POLLIN);
+    }
+    close_both(ends);
+}
+
+struct taker {
+    int fd, taken;
+};
+
+static int take_byte(void *arg)
+{
+    struct taker *t = arg;
+    struct pollfd fd = {.fd = t->fd, .events = POLLIN};
+    char byte;
+
+    do
+        CHECK_INT(coil_poll(&fd, 1, COIL_NEVER), 1);
+    while (read(t->fd, &byte, 1) < 0);
+    t->taken++;
+    return 0;
+}
+
+/* A byte wakes all waiting tasks and serves one; the others wait again. */
+IO_TEST(poll_again_where_another_task_was_faster)
+{
+    struct taker t = {0};
+    coil_task *tasks[4];
+    int ends[2];
+
+    CHECK_INT(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    t.fd = ends[0];
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(coil_spawn(take_byte, &t, NULL, &tasks[i]), 0);
+    for (int i = 1; i <= 4; i++) {
+        settle();
+        CHECK_INT(t.taken, i - 1);
+        write_byte(ends[1]);
+        while (t.taken < i)
+            coil_yield();
+    }
+    for (int i = 0; i < 4; i++)
+        finish(tasks[i]);
+    close_both(ends);
+}
+
+static void note(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+IO_TEST(poll_beside_a_stream_and_a_reader)
+{
+    struct polling p = {.n = 2, .timeout_ns = COIL_NEVER};
+    bool called = false;
+    coil_stream *stream;
+    coil_task *task;
+    int peer, ends[2];
+
+    stream = make_stream_and_peer(&peer);
+    make_pipe(ends);
+    CHECK_INT(coil_add_reader(ends[0], note, &called), 0);
+    p.fds[0] = (struct pollfd){.fd = coil_stream_fd(stream), .events = POLLIN};
+    p.fds[1] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    task = start(&p);
+    write_byte(peer);
+    finish(task);
+    CHECK_INT(p.rc, 1);
+    CHECK_INT(p.fds[0].revents, POLLIN);
+    CHECK(!called);
+    CHECK_INT(coil_remove_reader(ends[0]), 1);
+    close_both(ends);
+    close(peer);
+    coil_stream_destroy(stream);
+}
+
+/* ---- how it ends ------------------------------------------------------------------- */
+
+IO_TEST(poll_of_urgent_data_alone)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    coil_task *task;
+    int fds[2];
+
+    make_tcp_pair(fds);
+    p.fds[0] = (struct pollfd){.fd = fds[0], .events = POLLPRI};
+    write_byte(fds[1]);
+    task = start(&p);
+    CHECK_INT(send(fds[1], "!", 1, MSG_OOB), 1);
+    finish(task);
+    CHECK_INT(p.fds[0].revents, POLLPRI);
+    close_both(fds);
+}
+
+IO_TEST(poll_of_a_hang_up_alone)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    coil_task *task;
+    int ends[2];
+
+    make_pipe(ends);
+    p.fds[0] = (struct pollfd){.fd = ends[0], .events = 0};
+    task = start(&p);
+    close(ends[1]);
+    finish(task);
+    CHECK_INT(p.fds[0].revents, POLLHUP);
+    close(ends[0]);
+}
+
+IO_TEST(poll_cancelled_leaves_nothing_behind)
+{
+    int ends[2];
+
+    make_pipe(ends);
+    for (int i = 0; i < 2; i++) {
+        struct polling p = {.fds = {{.fd = ends[0], .events = POLLIN},
+                                    {.fd = ends[1], .events = i == 0 ? 0 : POLLPRI}},
+                            .n = 2,
+                            .timeout_ns = COIL_SEC(60)};
+        coil_task *task = start(&p);
+
+        coil_task_cancel(task, NULL);
+        finish(task);
+        CHECK_INT(p.rc, -ECANCELED);
+    }
+    close_both(ends);
+}
+
+IO_TEST(poll_ends_where_its_descriptor_is_to_be_closed)
+{
+    for (int i = 0; i < 2; i++) {
+        struct polling p = {.n = 2, .timeout_ns = COIL_NEVER};
+        coil_task *task;
+        int ends[2];
+
+        make_pipe(ends);
+        p.fds[0] = (struct pollfd){.fd = ends[0], .events = i == 0 ? POLLIN : POLLPRI};
+        p.fds[1] = (struct pollfd){.fd = -1};
+        CHECK_INT(coil_poll_end(ends[0]), 0);
+        task = start(&p);
+        CHECK_INT(coil_poll_end(ends[0] + 64), 0);
+        CHECK_INT(coil_poll_end(ends[0]), 1);
+        close(ends[0]);
+        finish(task);
+        CHECK_INT(p.rc, -EBADF);
+        close(ends[1]);
+    }
+}
+
+IO_TEST(poll_end_in_a_forked_child_is_not_the_parents)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    coil_task *task;
+    int ends[2], status;
+    pid_t pid;
+
+    if (test_under_valgrind())
+        test_skip("what the child leaves of its parent's loop counts as lost");
+    make_pipe(ends);
+    p.fds[0] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    task = start(&p);
+    pid = fork();
+    if (pid == 0)
+        _exit(coil_poll_end(ends[0]));
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
+    write_byte(ends[1]);
+    finish(task);
+    CHECK_INT(p.rc, 1);
+    close_both(ends);
+}
+
+IO_TEST(poll_says_what_it_waits_for)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    coil_task *task;
+    coil_waiting w;
+    int ends[2];
+
+    make_pipe(ends);
+    p.fds[0] = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    task = start(&p);
+    CHECK(coil_task_waiting(task, &w));
+    CHECK_STR(w.what, "poll");
+    CHECK_INT(w.fd, ends[0]);
+    CHECK_INT(w.deadline, COIL_NEVER);
+    write_byte(ends[1]);
+    finish(task);
+    close_both(ends);
+}
+
+/*
+ * Each system call of a wait fails once: the wait returns the error, and nothing leaks.
+ */
+IO_TEST(poll_whose_system_calls_fail)
+{
+    int ends[2];
+    bool failed = true;
+
+    make_pipe(ends);
+    for (int way = 0; way < 2; way++)
+        for (uint64_t nth = 1; failed || nth == 1; nth++) {
+            struct pollfd fd = {.fd = ends[0], .events = way == 0 ? POLLIN : POLLPRI};
+            int rc;
+
+            coil_testing_fail_system_call(nth, 0);
+            rc = coil_poll(&fd, 1, COIL_MSEC(1));
+            failed = coil_testing_failed() != NULL;
+            coil_testing_fail_system_call(0, 0);
+            CHECK(rc <= 0 && (rc < 0 || nth > 1));
+            if (nth > 20)
+                break; /* the loop's own polls, any number of them */
+        }
+    close_both(ends);
+}
+
+IO_TEST(poll_without_descriptors_to_spare)
+{
+    struct pollfd fd = {.events = POLLPRI};
+    int ends[2], limit;
+
+    make_pipe(ends);
+    fd.fd = ends[0];
+    limit = limit_descriptors(0);
+    CHECK_INT(coil_poll(&fd, 1, COIL_MSEC(1)), -EMFILE);
+    restore_descriptors(limit);
+    CHECK_INT(coil_poll(&fd, 1, COIL_MSEC(1)), 0);
+    close_both(ends);
+}
+
+/* ---- a stream's own descriptor ----------------------------------------------------- */
+
+/* Small reads that wait make io_uring receive ahead from then on. */
+static void read_one_by_one(coil_stream *stream, int peer)
+{
+    for (int i = 0; i < 4; i++) {
+        char byte;
+
+        settle();
+        CHECK_INT(write(peer, "x", 1), 1);
+        CHECK_INT(coil_read(stream, &byte, 1), 1);
+    }
+}
+
+IO_TEST(poll_of_a_stream_sees_what_was_received_ahead)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    coil_stream *stream;
+    coil_task *task;
+    char bytes[16];
+    int peer;
+
+    stream = make_stream_and_peer(&peer);
+    read_one_by_one(stream, peer);
+    CHECK_INT(write(peer, "abcdef", 6), 6);
+    settle();
+    p.fds[0] = (struct pollfd){.fd = coil_stream_fd(stream), .events = POLLIN | POLLOUT};
+    CHECK_INT(coil_poll(p.fds, 1, COIL_NEVER), 1);
+    CHECK_INT(p.fds[0].revents, POLLIN | POLLOUT);
+    CHECK_INT(coil_read(stream, bytes, 2), 2);
+    p.fds[0].events = POLLIN;
+    CHECK_INT(coil_poll(p.fds, 1, 0), 1);
+    CHECK_INT(p.fds[0].revents, POLLIN);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 4);
+    CHECK_INT(coil_poll(p.fds, 1, 0), 0);
+    for (int i = 0; i < 3; i++) { /* and goes on to */
+        p.ended = false;
+        task = start(&p);
+        CHECK_INT(write(peer, "x", 1), 1);
+        finish(task);
+        CHECK_INT(p.rc, 1);
+        CHECK_INT(coil_read(stream, bytes, 1), 1);
+    }
+    close(peer);
+    CHECK_INT(coil_poll(p.fds, 1, COIL_NEVER), 1);
+    CHECK(p.fds[0].revents & POLLIN);
+    coil_stream_destroy(stream);
+}
+
+static int read_two(void *arg)
+{
+    char bytes[2];
+
+    return (int)coil_read(arg, bytes, sizeof bytes);
+}
+
+/* A task that reads meanwhile leaves the rest to the task that polls. */
+IO_TEST(poll_of_a_stream_that_is_being_read)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    coil_task *poller, *reader;
+    coil_stream *stream;
+    char bytes[16];
+    int peer;
+
+    stream = make_stream_and_peer(&peer);
+    read_one_by_one(stream, peer);
+    p.fds[0] = (struct pollfd){.fd = coil_stream_fd(stream), .events = POLLIN};
+    CHECK_INT(coil_spawn(read_two, stream, NULL, &reader), 0);
+    settle();
+    poller = start(&p);
+    CHECK_INT(write(peer, "abcdef", 6), 6);
+    CHECK_INT(coil_task_await(reader), 2);
+    coil_task_release(reader);
+    finish(poller);
+    CHECK_INT(p.rc, 1);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 4);
+    coil_stream_destroy(stream);
+    close(peer);
+}

@@ -1,0 +1,171 @@
+/*
+ * test_dns_answer.c - parsing a response of a name server: addresses, and the canonical
+ * name at the end of a chain of aliases.
+ */
+#include "../../harness/harness.h"
+
+#include "../../../src/names/dns_answer.h"
+
+#include <ares.h>
+
+enum { LONGEST = 5, TYPE_A = 1, TYPE_CNAME = 5 };
+
+struct packet {
+    unsigned char bytes[2048];
+    size_t n;
+};
+
+static void put16(struct packet *p, unsigned value)
+{
+    p->bytes[p->n++] = (unsigned char)(value >> 8);
+    p->bytes[p->n++] = (unsigned char)value;
+}
+
+static void put_name(struct packet *p, const char *name)
+{
+    while (*name != '\0') {
+        size_t n = strcspn(name, ".");
+
+        p->bytes[p->n++] = (unsigned char)n;
+        memcpy(p->bytes + p->n, name, n);
+        p->n += n;
+        name += n + (name[n] == '.');
+    }
+    p->bytes[p->n++] = 0;
+}
+
+static void put_record(struct packet *p, const char *owner, int type, size_t length)
+{
+    put_name(p, owner);
+    put16(p, (unsigned)type);
+    put16(p, 1);
+    put16(p, 0);
+    put16(p, 60);
+    put16(p, (unsigned)length);
+}
+
+/* The names of a chain: "n0.test" is an alias of "N1.test", and so on. */
+static const char *name_of(int i)
+{
+    static char names[LONGEST + 2][24];
+
+    snprintf(names[i], sizeof names[i], "n%d.test", i);
+    return names[i];
+}
+
+/*
+ * Add record i of a chain of n aliases. Record n is the address. The records write the
+ * names in different case.
+ */
+static void put_link(struct packet *p, int i, int n)
+{
+    char owner[24];
+
+    snprintf(owner, sizeof owner, "N%d.Test", i);
+    if (i == n) {
+        put_record(p, owner, TYPE_A, 4);
+        put16(p, 0xc000);
+        put16(p, 0x0201); /* 192.0.2.1 */
+        return;
+    }
+    put_record(p, owner, TYPE_CNAME, strlen(name_of(i + 1)) + 2);
+    put_name(p, name_of(i + 1));
+}
+
+static void begin_packet(struct packet *p, unsigned records)
+{
+    *p = (struct packet){.n = 0};
+    put16(p, 1);
+    put16(p, 0x8180);
+    put16(p, 1);
+    put16(p, records);
+    put16(p, 0);
+    put16(p, 0);
+    put_name(p, name_of(0));
+    put16(p, TYPE_A);
+    put16(p, 1);
+}
+
+static void check_packet(const struct packet *p, int n)
+{
+    struct coil__answer answer = {.rc = 0};
+
+    CHECK_INT(coil__dns_parse(COIL__ASK_V4, p->bytes, (int)p->n, &answer), ARES_SUCCESS);
+    CHECK_STR(answer.name, name_of(n));
+    CHECK_INT(answer.count, 1);
+    coil__free(answer.name);
+    coil__free(answer.addresses);
+}
+
+/* Add n + 1 records in one of their possible orders, which `order` numbers. */
+static void put_in_order(struct packet *p, int n, unsigned order)
+{
+    int left[LONGEST + 1], count = n + 1;
+
+    for (int i = 0; i <= n; i++)
+        left[i] = i;
+    for (; count > 0; count--) {
+        int i = (int)(order % (unsigned)count);
+
+        order /= (unsigned)count;
+        put_link(p, left[i], n);
+        memmove(&left[i], &left[i + 1], (size_t)(count - i - 1) * sizeof left[0]);
+    }
+}
+
+TEST(dns_answer_of_aliases_in_any_order)
+{
+    unsigned orders = 1;
+
+    for (int n = 0; n <= LONGEST; n++) {
+        orders *= (unsigned)n + 1;
+        for (unsigned order = 0; order < orders; order++) {
+            struct packet p;
+
+            begin_packet(&p, (unsigned)n + 1);
+            put_in_order(&p, n, order);
+            check_packet(&p, n);
+        }
+    }
+}
+
+/* The parser terminates, and may return any name of the loop. */
+TEST(dns_answer_of_aliases_in_a_loop)
+{
+    struct coil__answer answer = {.rc = 0};
+    struct packet p;
+    int status;
+
+    begin_packet(&p, 3);
+    put_link(&p, 0, 2);
+    put_record(&p, name_of(1), TYPE_CNAME, strlen(name_of(0)) + 2);
+    put_name(&p, name_of(0));
+    put_link(&p, 1, 1);
+    status = coil__dns_parse(COIL__ASK_V4, p.bytes, (int)p.n, &answer);
+    CHECK(status != ARES_SUCCESS || answer.name != NULL);
+    coil__free(answer.name);
+    coil__free(answer.addresses);
+}
+
+/*
+ * A response that is cut after any byte is either refused, or read without passing its
+ * end.
+ */
+TEST(dns_answer_that_is_cut)
+{
+    struct packet p;
+
+    begin_packet(&p, 4);
+    put_in_order(&p, 3, 0);
+    for (size_t n = 0; n <= p.n; n++) {
+        unsigned char *copy = malloc(n + 1);
+        struct coil__answer answer = {.rc = 0};
+
+        memcpy(copy, p.bytes, n);
+        coil__dns_parse(COIL__ASK_V4, copy, (int)n, &answer);
+        coil__dns_negative_ttl(copy, (int)n);
+        coil__free(answer.name);
+        coil__free(answer.addresses);
+        free(copy);
+    }
+}

@@ -1,0 +1,218 @@
+/*
+ * test_wrong_end.c - calls that cannot succeed fail at once, on every backend. They do
+ * not wait for an event that never comes.
+ */
+#include "../socket/sockets.h"
+
+#include "../../harness/harness.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* The calls under test never wait, so the deadline passes only if a call does wait. */
+#define AT_ONCE(call, expected)                                                          \
+    do {                                                                                 \
+        coil_scope at_once;                                                              \
+                                                                                         \
+        coil_scope_enter(&at_once, coil_in(COIL_SEC(2)));                                \
+        CHECK_INT(coil_scope_exit_count(&at_once, (call)), (expected));                  \
+    } while (0)
+
+static coil_stream *adopt(int fd)
+{
+    coil_stream *stream = NULL;
+
+    CHECK(fd >= 0);
+    CHECK_INT(coil_stream_adopt(fd, &stream), 0);
+    return stream;
+}
+
+/*
+ * Check that every reading call fails with `error`, and so does the wait for readability.
+ * Repeat it, because the backend has learned about the descriptor from the first calls,
+ * and the second ones must still not wait.
+ */
+static void check_unreadable(coil_stream *stream, int error)
+{
+    coil_stream *ends[2];
+    const void *bytes;
+    char buf[16];
+
+    CHECK_INT(coil_stream_pair(ends), 0);
+    for (int i = 0; i < 2; i++) {
+        AT_ONCE(coil_stream_wait_readable(stream), error);
+        AT_ONCE(coil_read(stream, buf, sizeof buf), error);
+        AT_ONCE(coil_read_exact(stream, buf, sizeof buf), error);
+        AT_ONCE(coil_read_line(stream, buf, sizeof buf), error);
+        AT_ONCE(coil_peek(stream, &bytes, 1), error);
+        AT_ONCE(coil_copy(stream, ends[0]), error);
+    }
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    coil_stream_destroy(stream);
+}
+
+IO_TEST(wrong_end_of_a_pipe)
+{
+    coil_stream *ends[2];
+    int fds[2];
+
+    CHECK_INT(coil_pipe(ends), 0);
+    AT_ONCE(coil_write(ends[0], "x", 1), -EBADF);
+    AT_ONCE(coil_writev(ends[0], &(struct iovec){"x", 1}, 1), -EBADF);
+    check_unreadable(ends[1], -EBADF);
+    coil_stream_destroy(ends[0]);
+
+    /* an adopted descriptor, which was blocking before */
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
+    check_unreadable(adopt(fds[1]), -EBADF);
+    close(fds[0]);
+}
+
+static int listen_at(int family)
+{
+    struct sockaddr_in internet = {.sin_family = AF_INET};
+    struct sockaddr_un local = {.sun_family = AF_UNIX}; /* the kernel chooses the name */
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (family == AF_INET)
+        CHECK_INT(bind(fd, (struct sockaddr *)&internet, sizeof internet), 0);
+    else
+        CHECK_INT(bind(fd, (struct sockaddr *)&local, sizeof local.sun_family), 0);
+    CHECK_INT(listen(fd, 1), 0);
+    return fd;
+}
+
+IO_TEST(wrong_end_is_a_listening_socket)
+{
+    check_unreadable(adopt(listen_at(AF_INET)), -ENOTCONN);
+    check_unreadable(adopt(listen_at(AF_UNIX)), -EINVAL);
+}
+
+IO_TEST(wrong_end_is_a_pidfd)
+{
+    int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+    if (fd < 0)
+        test_skip("pidfd_open(2) is missing");
+    check_unreadable(adopt(fd), -EINVAL);
+}
+
+IO_TEST(wrong_end_is_a_set_of_epoll)
+{
+    check_unreadable(adopt(epoll_create1(EPOLL_CLOEXEC)), -EINVAL);
+}
+
+IO_TEST(wrong_end_is_a_folder)
+{
+    coil_stream *stream = adopt(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    char buf[16];
+
+    AT_ONCE(coil_stream_wait_readable(stream), 0); /* the read does not wait */
+    AT_ONCE(coil_read(stream, buf, sizeof buf), -EISDIR);
+    coil_stream_destroy(stream);
+}
+
+/* Other code has closed the descriptor. */
+IO_TEST(wrong_end_is_closed)
+{
+    coil_stream *ends[2];
+    char byte;
+
+    CHECK_INT(coil_pipe(ends), 0);
+    close(coil_stream_fd(ends[0]));
+    AT_ONCE(coil_stream_wait_readable(ends[0]), -EBADF);
+    AT_ONCE(coil_read(ends[0], &byte, 1), -EBADF);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+}
+
+static int read_eight(void *arg)
+{
+    uint64_t count;
+
+    return (int)coil_read(arg, &count, sizeof count);
+}
+
+/*
+ * These descriptors are read in whole records: a read of fewer bytes is refused, whatever
+ * the state of the descriptor. A cancelled read has told the backend that the descriptor
+ * is empty.
+ */
+static void check_short(int fd)
+{
+    coil_stream *stream = adopt(fd);
+    char buf[4];
+
+    AT_ONCE(coil_read(stream, buf, sizeof buf), -EINVAL);
+    for (int i = 0; i < 3; i++) {
+        coil_task *task;
+
+        CHECK_INT(coil_spawn(read_eight, stream, NULL, &task), 0);
+        settle();
+        coil_task_cancel(task, NULL);
+        finish_cancelled(task);
+        AT_ONCE(coil_read(stream, buf, sizeof buf), -EINVAL);
+    }
+    coil_stream_destroy(stream);
+}
+
+IO_TEST(short_read_of_an_eventfd)
+{
+    coil_stream *stream;
+    uint64_t count = 1;
+    char buf[16];
+
+    check_short(eventfd(0, EFD_CLOEXEC));
+    stream = adopt(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+    AT_ONCE(coil_stream_wait_readable(stream), 0);
+    /* a short read: the descriptor is empty now */
+    AT_ONCE(coil_read(stream, buf, sizeof buf), 8);
+    AT_ONCE(coil_read(stream, buf, 4), -EINVAL);
+    AT_ONCE(coil_write(stream, &count, 4), -EINVAL);
+    count = UINT64_MAX - 1;
+    AT_ONCE(coil_write(stream, &count, 8), 8); /* the counter is full */
+    AT_ONCE(coil_write(stream, &count, 4), -EINVAL);
+    coil_stream_destroy(stream);
+}
+
+IO_TEST(short_read_of_a_timerfd)
+{
+    check_short(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+}
+
+IO_TEST(short_read_of_a_signalfd)
+{
+    coil_stream *stream;
+    char buf[16];
+    sigset_t none;
+
+    sigemptyset(&none);
+    stream = adopt(signalfd(-1, &none, SFD_CLOEXEC));
+    AT_ONCE(coil_read(stream, buf, sizeof buf), -EINVAL);
+    coil_stream_destroy(stream);
+}
+
+/* A wait for readability continues to wait: its check finds no data and takes none. */
+IO_TEST(right_end_is_waited_for)
+{
+    coil_stream *stream = adopt(eventfd(0, EFD_CLOEXEC));
+    uint64_t one = 1;
+    coil_scope scope;
+
+    coil_scope_enter(&scope, coil_in(COIL_MSEC(5)));
+    CHECK_INT(coil_scope_exit(&scope, coil_stream_wait_readable(stream)), -ETIMEDOUT);
+    CHECK_INT(write(coil_stream_fd(stream), &one, sizeof one), sizeof one);
+    AT_ONCE(coil_stream_wait_readable(stream), 0);
+    AT_ONCE(read_eight(stream), 8);
+    coil_stream_destroy(stream);
+}
