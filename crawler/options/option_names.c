@@ -114,7 +114,10 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
     return ab < c ? ab : c;
 }
 
-/* Characters to insert, drop, change or swap with the next (optimal string alignment). */
+/*
+ * Number of characters to insert, delete, replace or swap with the next (optimal string
+ * alignment).
+ */
 static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     unsigned rows[3][LONGEST_NAME + 1];
