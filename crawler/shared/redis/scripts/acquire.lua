@@ -1,14 +1,14 @@
 -- acquire.lua - lease a host, and some of its URLs.
 --
--- ARGV: class, worker, milliseconds that the lease is to last, URLs at most. Returns one of
+-- ARGV: class, worker, duration of the lease in milliseconds, most URLs. Returns one of
 --
---     {'lease', token, host, milliseconds until it may be asked, 1 if it is troubled,
---      1 if its sitemaps are told, STARTS, ORIGINS, number, item, ...}
---     {'wait', milliseconds, STARTS, ORIGINS}      there is nothing for now
---     {'full'}                   nothing is given out until results are collected
---     {'over'}                   there is nothing any more, for anybody
+--     {'lease', token, host, milliseconds until its next request, 1 if it is troubled,
+--      1 if its sitemaps are stored, STARTS, ORIGINS, number, item, ...}
+--     {'wait', milliseconds, STARTS, ORIGINS}      there is no work for now
+--     {'full'}                                     results must be collected first
+--     {'over'}                                     the crawl is over
 --
--- STARTS says how many starts are not through, ORIGINS how many CRAWL:origins has.
+-- STARTS is the number of starts that are not completed, ORIGINS the size of CRAWL:origins.
 
 local LONGEST_WAIT = 1000
 
@@ -31,7 +31,7 @@ local function first_host(at)
     return host and due <= at and host
 end
 
--- Nothing of this depth is left. What is deeper is next, if there is anything.
+-- If no URL of this depth is left, change to the next depth, unless that is empty as well.
 local function turn_over()
     if count['queued' .. count.turn] + count.flying + count.waiting > 0 or count.begun == 0 then
         return false

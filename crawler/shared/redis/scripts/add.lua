@@ -1,8 +1,7 @@
--- add.lua - URLs to be asked for, unless they are known. What a crawl begins with, and what is too much for
--- complete.lua.
+-- add.lua - enqueue URLs that are not known: the starts of a crawl, or links that do not fit into complete.lua.
 --
--- ARGV: '1' if all that the crawl begins with is there now; host, hash, item, and so on, of 2,000 URLs at most. Returns
--- how many URLs are known.
+-- ARGV: '1' if all starts are enqueued now; host, hash, item, ... for at most 2,000 URLs. Returns the number of
+-- known URLs.
 
 if not load() then
     return redis.error_reply('NOCRAWL there is no such crawl')

@@ -1,7 +1,7 @@
--- begin.lua - begin a crawl, or learn how another worker has begun it.
+-- begin.lua - begin a crawl, or return how another worker has begun it.
 --
--- ARGV: seed, setup, by_depth, max_pages, max_bytes, split. The seed is of the hashes, the setup what the
--- worker knows the options by. Without a seed nothing is begun. Returns {1 if it is new, seed, setup}.
+-- ARGV: seed, setup, by_depth, max_pages, max_bytes, split. The seed is for the hashes. The setup identifies the
+-- options. Without a seed no crawl is begun. Returns {1 if it is new, seed, setup}.
 
 local setup = call('HMGET', crawl .. ':setup', 'seed', 'setup')
 if setup[1] then

@@ -1,8 +1,9 @@
--- collect.lua - results for a collector, which has those up to some number on its disk.
+-- collect.lua - return results to a collector, and delete those that it has saved.
 --
--- ARGV: the last number that it has, 0 at first; results at most, about. The former are forgotten. Returns
--- {'1' if the crawl is over, how many URLs are through, how many are left, and of some results at a time the number of
--- the first, the lengths of all, and their bytes, ...}, of which the first may be known; there is nothing to come once it is over and none are left.
+-- ARGV: the last number that the collector has saved, 0 at first; the approximate number of results to return.
+-- Results up to the first argument are deleted. Returns {'1' if the crawl is over, number of completed URLs,
+-- number of URLs left, and for each entry the number of its first result, all lengths, and their bytes, ...}. The
+-- first results may be known to the collector. No results will follow once the crawl is over and none are left.
 
 local after, most = tonumber(ARGV[1]), tonumber(ARGV[2])
 local results = crawl .. ':results'
@@ -24,8 +25,8 @@ local function last_number(entry)
     return first_number(entry) + spaces
 end
 
--- An entry of which the collector lacks some is told again, and is the last that can be. A Redis that is full lets
--- nothing be written before something was forgotten.
+-- Keep an entry of which the collector lacks some results. Deleting comes first, because a full Redis rejects
+-- other writes.
 local function forget_collected()
     local forgotten
     repeat

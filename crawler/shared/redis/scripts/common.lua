@@ -1,34 +1,35 @@
--- common.lua - what all scripts of a crawl share; it stands before each of them.
+-- common.lua - shared by all scripts of a crawl, and prepended to each of them.
 --
--- KEYS[1] is the crawl, "coil:{NAME}"; its other keys begin with that, so that all are in one slot:
+-- KEYS[1] is the crawl, "coil:{NAME}". Its other keys begin with this, so that all are in one slot:
 --
 --     CRAWL               string  its numbers: count.*, a double each, in the order of load()
---     CRAWL:setup         hash    what it was begun with
---     CRAWL:s<N>          string  known URLs: of each 10 bytes of hash, and what is known (KNOWN_*)
+--     CRAWL:setup         hash    the input of the crawl
+--     CRAWL:s<N>          string  known URLs: for each 10 bytes of hash, and a byte of facts (KNOWN_*)
 --     CRAWL:q<TURN>:HOST  list    the queue of a host: items
---     CRAWL:w<TURN><C>    zset    hosts of class C that may be leased => when
---     CRAWL:h:HOST        hash    n leases, not before u, t: it is troubled
+--     CRAWL:w<TURN><C>    zset    hosts of class C that may be leased => from when on
+--     CRAWL:h:HOST        hash    n: number of leases; u: not before this time; t: the host is troubled
 --     CRAWL:l:TOKEN       string  a lease: see read_lease()
 --     CRAWL:leases        zset    token => when it expires
---     CRAWL:waiting       zset    HOST \n item => when it is to be tried again
---     CRAWL:told          set     hosts whose robots.txt has told its sitemaps
---     CRAWL:origins       set     what belongs to the site besides the starts, since these redirect there
---     CRAWL:results       stream  what was not collected yet; an entry is some results, its id the number of
---                                 the first: n their lengths, r their bytes
+--     CRAWL:waiting       zset    HOST \n item => when to retry it
+--     CRAWL:told          set     hosts whose sitemaps from robots.txt were stored
+--     CRAWL:origins       set     further origins of the site, which starts redirect to
+--     CRAWL:results       stream  results not collected yet. An entry has some results, its id is the number
+--                                 of the first, n has their lengths, and r their bytes
 --
--- HOST is a letter for the class, and the origin: "shttp://example.org". Classes are "s" for the site and "x" for
--- others. "h" is one host without an origin, whose URLs lead out of the site, it seems, and are held until all
--- starts are through: then it is known what belongs to the site. An item is six bytes and
--- the rest of the URL; the bytes are flags (ITEM_*), tries, lost leases, redirects so far, and the depth,
--- the high byte first. Times are in milliseconds, of Redis' clock.
+-- HOST is a letter for the class, and the origin: "shttp://example.org". The classes are "s" for the site and
+-- "x" for others. "h" is one host without an origin, for URLs that seem to be outside the site. They are held
+-- until all starts are completed, because only then it is known what belongs to the site.
+--
+-- An item is six bytes and the rest of the URL. The bytes are flags (ITEM_*), tries, lost leases, redirects so
+-- far, and the depth, high byte first. Times are in milliseconds of Redis' clock.
 --
 -- Invariants
---   1. A host is in :w if and only if its queue of that turn has something and it has fewer
---      leases than `split`.
---   2. An item is in one place: a queue, :waiting or a lease; `queued`, `waiting` and `flying` say how
---      many are where.
---   3. Nothing fails after the first write. (Redis refuses a script for want of memory at its
---      first write or not at all.)
+--   1. A host is in :w if and only if its queue of that turn is not empty and it has fewer leases than
+--      `split`.
+--   2. An item is in one place: a queue, :waiting or a lease. `queued`, `waiting` and `flying` count the items
+--      in each.
+--   3. Nothing fails after the first write. (If Redis lacks memory, it rejects a script at its first write or
+--      not at all.)
 
 local ITEM_SITEMAP, ITEM_IDS, ITEM_START, ITEM_SINGLE, ITEM_GIVEN_UP = 1, 2, 4, 8, 32
 local KNOWN_ASKED, KNOWN_IDS, KNOWN_DEPTH = 1, 2, 4
@@ -44,7 +45,7 @@ local crawl = KEYS[1]
 local NUMBERS = 'dddddddddddddddddddddd'
 local count = {}
 
--- False: there is no such crawl.
+-- Returns false if the crawl does not exist.
 local function load()
     local numbers = call('GET', crawl)
     if not numbers then
@@ -57,7 +58,7 @@ local function load()
     return true
 end
 
--- It may be about to expire: see leases_forget().
+-- Keep the key's expiry: see leases_forget().
 local function save()
     call('SET', crawl, struct.pack(
         NUMBERS, count.turn, count.depth, count.by_depth, count.queued0, count.queued1, count.flying,
@@ -66,7 +67,8 @@ local function save()
         count.origins, count.last), 'KEEPTTL')
 end
 
--- Above all before it, whatever Redis has lost in a restart: the time is in it.
+-- Return a number above all earlier ones. It includes the time, so that this also holds after a restart in
+-- which Redis lost data.
 local NUMBERS_A_MILLISECOND = 2048
 
 local function next_number(before, at)
@@ -92,7 +94,7 @@ local function with_flag(flags, flag)
     return has_flag(flags, flag) and flags or flags + flag
 end
 
--- One depth after the other takes two queues: what is due, and what is one deeper.
+-- To crawl one depth after the other, there are two queues: one for this depth, one for the next.
 local function turn_of(item)
     return count.by_depth == 1 and item:byte(6) % 2 or 0
 end
@@ -107,7 +109,7 @@ end
 
 -- ---- hosts -------------------------------------------------------------------------
 
--- Invariant 1: its queue has something, unless it says otherwise.
+-- Invariant 1. The queue of the host is not empty, unless the arguments say so.
 local function list_host(turn, host, at)
     local state = call('HMGET', crawl .. ':h:' .. host, 'n', 'u')
     if (tonumber(state[1]) or 0) < count.split then
@@ -115,7 +117,7 @@ local function list_host(turn, host, at)
     end
 end
 
--- `items` go to the end of a queue, or to its beginning.
+-- Add `items` to the end of a queue, or to its beginning.
 local function enqueue(push, turn, host, items, at)
     local length = call(push, queue_of(turn, host), unpack(items))
     count['queued' .. turn] = count['queued' .. turn] + #items
@@ -128,7 +130,7 @@ local function put_back(host, item, at)
     enqueue('LPUSH', turn_of(item), host, {item}, at)
 end
 
--- What the worker has learnt of it: it wants to be left alone for so long, and one request at a time.
+-- Record what a worker has learnt: the host wants a pause, and only one request at a time.
 local function note_host(host, pause, is_troubled, at)
     local key = crawl .. ':h:' .. host
     local until_ms = tonumber(call('HGET', key, 'u')) or 0
@@ -144,14 +146,14 @@ end
 
 -- ---- leases ------------------------------------------------------------------------
 
--- A lease has a host, a worker, the items that are leased, by their numbers, the last number that was given out, and
--- `single`: what was given out last goes out singly. It is one text, since a field of a hash takes as long.
+-- A lease has a host, a worker, its items by number, the last number used, and `single`: the last item must be
+-- leased alone. It is stored as one string, because a field of a hash would take as long.
 
 local function lease_key(token)
     return crawl .. ':l:' .. token
 end
 
--- Nil if there is none, or it is another worker's.
+-- Returns nil if the lease does not exist, or belongs to another worker.
 local function read_lease(token, worker)
     local bytes = call('GET', lease_key(token))
     local lease = bytes and cmsgpack.unpack(bytes)
@@ -184,7 +186,7 @@ local function give_all_back(lease, at)
     end
 end
 
--- A host without leases is forgotten when it may be asked again; then it is like any other.
+-- The record of a host without leases expires at the end of its pause.
 local function end_lease(token, host, at)
     local key = crawl .. ':h:' .. host
     call('DEL', lease_key(token))
@@ -204,7 +206,7 @@ local function is_single(item)
     return has_flag(item:byte(1), ITEM_SINGLE)
 end
 
--- How many of the items may go out together: all before one that goes out singly, or that one.
+-- Return how many items may be leased together: all before one that must be leased alone, or that one.
 local function length_together(items, is_alone)
     for i = 1, #items do
         if is_single(items[i]) then
@@ -214,7 +216,7 @@ local function length_together(items, is_alone)
     return #items
 end
 
--- So many from the beginning of the queue, and whether it has more; is_alone: the lease has no others.
+-- Take up to so many items from the queue. Also returns whether it has more. is_alone: the lease is empty.
 local function take_items(turn, host, most, is_alone)
     local queue = queue_of(turn, host)
     local items = call('LRANGE', queue, 0, most)
@@ -231,7 +233,7 @@ local function take_items(turn, host, most, is_alone)
     return items, has_more
 end
 
--- Items are leased, and told in the reply with their numbers.
+-- Add items to the lease, and to the reply with their numbers.
 local function give_out(lease, items, reply)
     lease.single = is_single(items[1])
     for i = 1, #items do
@@ -242,10 +244,10 @@ local function give_out(lease, items, reply)
     end
 end
 
--- ---- what time brings --------------------------------------------------------------
+-- ---- expiry ------------------------------------------------------------------------
 
--- A worker is gone, and its URLs go out singly: one that brings its worker down brings no others down with
--- it. Only one that was lost alone has lost a lease by itself.
+-- The items of a lost lease must be leased alone: an item that crashes its worker then does not affect others.
+-- The loss counts only for an item that was already leased alone.
 local function lost_item(item, was_alone)
     local flags, tries, losses = item:byte(1, 3)
     if is_single(item) and was_alone then
@@ -271,7 +273,7 @@ local function reap_lease(token, at)
     end_lease(token, lease.host, at)
 end
 
--- Leases that have expired, and what was to be tried again by now: so many of each at most.
+-- End expired leases, and enqueue items whose retry is due; at most so many of each.
 local function reap(at, most)
     local tokens = call('ZRANGEBYSCORE', crawl .. ':leases', '-inf', at, 'LIMIT', 0, most)
     local due = call('ZRANGEBYSCORE', crawl .. ':waiting', '-inf', at, 'LIMIT', 0, most)
@@ -289,11 +291,11 @@ end
 
 -- ---- known URLs --------------------------------------------------------------------
 
--- Linear hashing (W. Litwin, 1980): there is a bucket for each URLS_A_BUCKET URLs. Those below
--- `buckets` - `round` have been split in this round, into themselves and one that is `round` further on.
+-- Linear hashing (W. Litwin, 1980) with a bucket for each URLS_A_BUCKET URLs. In this round, each bucket below
+-- `buckets` - `round` has been split in two: itself, and the bucket `round` places further on.
 --
--- A script reads all buckets that it needs by one command, and writes those that it has changed by one: a command
--- takes longer than what it does.
+-- A script reads all its buckets with one command, and writes those that changed with another, because the
+-- overhead of a command is larger than its work.
 
 local RECORD_BYTES = HASH_BYTES + 1
 local buckets, changed = {}, {}
@@ -313,7 +315,7 @@ local function bucket_key(index)
     return crawl .. ':s' .. index
 end
 
--- For the links of add(): the index of each one's bucket, by its place in ARGV.
+-- Read the buckets for the links of add(). Returns the index of each link's bucket, by its place in ARGV.
 local function read_buckets(first)
     local index_at, indices, keys = {}, {}, {}
     for i = first, #ARGV, 3 do
@@ -370,7 +372,7 @@ local function place_of(bucket, hash)
     return at
 end
 
--- Of the site so many pages are asked for, sitemaps not among them.
+-- True once --max-pages pages of the site were enqueued, not counting sitemaps.
 local function is_one_too_many(host, item)
     if host:sub(1, 1) ~= 's' or has_flag(item:byte(1), ITEM_SITEMAP) then
         return false
@@ -379,8 +381,8 @@ local function is_one_too_many(host, item)
     return count.max_pages > 0 and count.pages > count.max_pages
 end
 
--- What is known of a URL now, if it is to be asked for again: its ids are wanted for the first time, or it has come
--- nearer.
+-- Return the new facts about a URL that must be fetched again, because its ids are needed for the first time or
+-- its depth is smaller. Otherwise return nil.
 local function known_again(known, wants_ids, depth)
     local had_ids, known_depth = has_flag(known, KNOWN_IDS), math.floor(known / KNOWN_DEPTH)
     local is_nearer = count.by_depth == 1 and depth < known_depth
@@ -409,8 +411,8 @@ local function is_wanted(index, host, hash, item)
     return again
 end
 
--- Triples of host, hash and item, from ARGV[first] on; or 'o', '' and an origin that belongs to the site. Those
--- of one queue are queued by one command. Who comes when all is over adds nothing.
+-- Add the triples from ARGV[first] on: host, hash and item; or 'o', '' and an origin that belongs to the site.
+-- Items of the same queue are added by one command. Once the crawl is over, nothing is added.
 local function add(first, at)
     local queues, queue_with = {}, {[0] = {}, [1] = {}}
     if count.over == 1 then

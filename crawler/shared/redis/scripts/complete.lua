@@ -1,22 +1,21 @@
--- complete.lua - what came of URLs of a lease: they are through, their results are kept, what they link to is
--- added, and the lease goes on.
+-- complete.lua - complete URLs of a lease, store their results, add their links, and continue the lease.
 --
--- ARGV: token, worker, milliseconds that the lease is to last, URLs that are wanted besides, milliseconds
--- for which the host is to be left alone, '1' if it is troubled, '0' if not, how many results; of each its
--- number and its length; the bytes of all of them; of each link, 2,000 at most, host, hash and item. Number 0 is
--- no URL of the lease, but the sitemaps that the robots.txt of the host names: they are kept if nobody has told
--- them before. A result of no bytes is not kept.
+-- ARGV: token, worker, duration of the lease in milliseconds, number of further URLs to lease, pause of the host
+-- in milliseconds, '1' if the host is troubled or '0' if not, number of results; the number and length of each
+-- result; the bytes of all results; host, hash and item of each link, at most 2,000. Number 0 is not a URL of the
+-- lease, but stands for the sitemaps that the host's robots.txt names. They are stored only once. Empty results
+-- are not stored.
 --
--- Returns {how many results were not taken, since the lease was lost, '1' if the lease is over, milliseconds for
--- which others want the host to be left alone, number, item, ...}. What a lost page links to is added all the
--- same: the worker remembers that it has sent it.
+-- Returns {number of results ignored because the lease was lost, '1' if the lease is over, pause in milliseconds
+-- that other workers have set for the host, number, item, ...}. The links of a lost result are still added,
+-- because the worker remembers that it has sent them.
 
 local token, worker, span, more = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local pause, is_troubled, results = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local FIRST = 8
 local BYTES = FIRST + 2 * results
 
--- As one text: an entry that grows by each of them is moved by each of them.
+-- Add all results as one string: an entry that grows result by result would be copied each time.
 local function keep(lengths, bytes, at)
     local number = next_number(count.last, at)
     call('XADD', crawl .. ':results', string.format('%.0f-0', number), 'n', table.concat(lengths, ' '),
@@ -25,7 +24,7 @@ local function keep(lengths, bytes, at)
     count.bytes = count.bytes + #bytes
 end
 
--- It is the lease's no more.
+-- Remove an item from the lease.
 local function take(lease, number)
     if has_flag(lease.items[number]:byte(1), ITEM_START) then
         count.starts = count.starts - 1
@@ -34,7 +33,7 @@ local function take(lease, number)
     lease.items[number] = nil
 end
 
--- Whether the result of that number is to be kept; nil: it is lost.
+-- True if the result must be stored; nil if it is lost.
 local function is_wanted_result(lease, number)
     if number == 0 then
         return call('SADD', crawl .. ':told', lease.host) == 1
@@ -46,7 +45,7 @@ local function is_wanted_result(lease, number)
     return true
 end
 
--- Returns how many are lost.
+-- Store the results. Returns how many are lost.
 local function keep_results(lease, at)
     local lengths, parts, lost, from = {}, {}, 0, 1
     for i = FIRST, BYTES - 1, 2 do
@@ -72,7 +71,7 @@ local function keep_results(lease, at)
     return lost
 end
 
--- One that went out singly is alone to its end.
+-- Lease further items, unless the current one must be leased alone.
 local function take_more(lease, reply)
     local was_empty = is_empty(lease)
     if more == 0 or is_full() or (not was_empty and lease.single) then
@@ -97,7 +96,7 @@ local function go_on(lease, at, reply)
     end
 end
 
--- That others have learnt, if there are any.
+-- Return the pause that other workers have set, if the host can have several.
 local function pause_of(host, at)
     if count.split == 1 then
         return 0

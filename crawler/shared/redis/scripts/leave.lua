@@ -1,7 +1,7 @@
--- leave.lua - a worker ends: all that it has leased goes back as it was, also by a lease that it does not know of,
--- since the reply has not reached it.
+-- leave.lua - end a worker: all its leases end and their items return unchanged, including a lease that the worker
+-- does not know because it did not get the reply.
 --
--- ARGV: worker. Returns {how many leases it had}. It looks at the leases of all workers.
+-- ARGV: worker. Returns {number of its leases}. Reads the leases of all workers.
 
 local worker = ARGV[1]
 

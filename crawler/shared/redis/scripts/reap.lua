@@ -1,6 +1,6 @@
--- reap.lua - what time brings: leases that have expired are ended, and what waits is given out again.
+-- reap.lua - end expired leases, and enqueue URLs whose delay is over.
 --
--- ARGV: how many of each at most. Returns {leases, URLs that waited}.
+-- ARGV: the highest number of each. Returns {number of leases, number of URLs}.
 
 if not load() then
     return redis.error_reply('NOCRAWL there is no such crawl')

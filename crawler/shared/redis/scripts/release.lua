@@ -1,8 +1,8 @@
--- release.lua - URLs of a lease are given back: to be tried again later, or since the worker ends.
+-- release.lua - return URLs of a lease: to be tried again later, or because the worker ends.
 --
--- ARGV: token, worker, milliseconds for which the host is to be left alone, '1' if it is troubled, '0' if not; of each
--- URL its number, milliseconds until it is to be given out again, and its item. Without any, all that the lease
--- has goes back as it was, and the lease is over. Returns {how many were not taken, '1' if the lease is over}.
+-- ARGV: token, worker, pause of the host in milliseconds, '1' if the host is troubled or '0' if not; for each URL
+-- its number, the delay until it may be leased again in milliseconds, and its item. Without URLs, all items return
+-- unchanged, and the lease is over. Returns {number of URLs that were ignored, '1' if the lease is over}.
 
 local token, worker, pause, is_troubled = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local FIRST = 5

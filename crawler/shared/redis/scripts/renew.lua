@@ -1,6 +1,6 @@
--- renew.lua - the worker is alive: its leases last longer.
+-- renew.lua - extend the leases of a worker.
 --
--- ARGV: worker, milliseconds, token, ... Returns for each lease '1', or '0' if it is lost.
+-- ARGV: worker, duration in milliseconds, token, ... Returns for each lease '1', or '0' if it is lost.
 
 local worker, span, at = ARGV[1], tonumber(ARGV[2]), now()
 local reply = {}
