@@ -493,7 +493,7 @@ static struct coil__slab *first_with_room(struct coil__stack_pool *pool)
     return slab;
 }
 
-/* The slab that is freed into last is the first one. */
+/* The slab into which a slot was freed last comes first. */
 static struct coil__stack *take_slot(struct coil__stack_pool *pool)
 {
     struct coil__slab *slab = first_with_room(pool);

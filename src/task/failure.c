@@ -6,10 +6,10 @@
  * returned, it is the error of the result. C does not tell which failure a body returns,
  * so the rc decides: an error with another rc is dropped.
  *
- * A sentence must not describe a later failure with the same rc and no sentence. So each
- * call that fails without one passes coil__failed(), which drops the task's error if its
- * rc is the same. An error with another rc is kept, because the body may return it after
- * cleaning up, but it is marked as older.
+ * A message must not describe a later failure that has the same rc but no message. So
+ * each call that fails without one passes coil__failed(), which drops the task's error if
+ * its rc is the same. An error with another rc is kept, because the body may return it
+ * after cleaning up, but it is marked as older.
  *
  * In debug mode such a call makes a bare error: its place, without a message.
  *

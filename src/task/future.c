@@ -394,7 +394,10 @@ static inline int wait_for_future(coil_task *task, coil_future *future)
     return rc;
 }
 
-/* Apart: to await what is done takes no frame and no canary. */
+/*
+ * A separate function, so that awaiting a completed future needs neither a frame nor a
+ * canary.
+ */
 static COIL__NO_CANARY COIL__NOINLINE int await_pending(coil_future *future, void *caller)
 {
     coil_task *task = coil__scheduler.current;

@@ -10,8 +10,8 @@
  *
  * Order: standard descriptors first, while their sources are open. The directory before
  * the program, whose path may be relative to it, and before the change of user, as in
- * Python. The groups before the user, since only root may set groups. The signal mask
- * last, when no handler of the parent is left that could run here.
+ * Python. The groups before the user, since only root may set groups. Set the signal mask
+ * last, when none of the parent's handlers can run here any more.
  */
 #include "../child.h"
 

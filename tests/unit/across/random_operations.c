@@ -586,7 +586,7 @@ static void use_file(struct watched *w, int64_t deadline)
 
 /* ---- processes --------------------------------------------------------------------- */
 
-/* In pieces, each until its deadline: cat(1) must return all bytes. */
+/* Write and read in pieces, each until its deadline. cat(1) must return all bytes. */
 static void talk_to_cat(struct watched *w)
 {
     const char *const argv[] = {"cat", NULL};

@@ -150,7 +150,7 @@ TASK_TEST(cancelling_down_gathers_a_million_deep_needs_no_deep_stack)
     cancel_down_gathers(test_million());
 }
 
-/* The same, shallower, for every build. */
+/* The previous test at a smaller depth, for every build. */
 TASK_TEST(cancelling_down_gathers_two_thousand_deep)
 {
     cancel_down_gathers(2000);

@@ -14,12 +14,12 @@
 
 struct foreign {
     const char *name;
-    const char *tested;  /* a few words, for docs/manual/libraries.md */
-    const char *option;  /* that the library needs besides thread_keys; may be NULL */
-    bool thread_keys;    /* use coil_hooks_thread_keys() */
+    const char *tested; /* a few words, for docs/manual/libraries.md */
+    const char *option; /* that the library needs besides thread_keys; may be NULL */
+    bool thread_keys;   /* use coil_hooks_thread_keys() */
     void (*thread_locals)(void); /* use coil_hooks_thread_locals(); may be NULL */
-    bool server;         /* the port on 127.0.0.1 is in FOREIGN_SERVER */
-    bool (*start)(void); /* runs in a task, before the uses; may be NULL */
+    bool server;                 /* the port on 127.0.0.1 is in FOREIGN_SERVER */
+    bool (*start)(void);         /* runs in a task, before the uses; may be NULL */
     /* runs in a task for each number from 0; returns true if all results were correct */
     bool (*use)(int number);
     bool (*other_side)(void); /* runs in a task beside them; may be NULL */
