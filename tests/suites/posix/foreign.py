@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+import ldap
 import libraries
 import mariadb
 from libraries import Skip
@@ -69,6 +70,12 @@ def quietly(*command, **options):
 @contextlib.contextmanager
 def mariadb_protocol(_folder):
     with mariadb.listening() as port:
+        yield {'FOREIGN_SERVER': str(port)}
+
+
+@contextlib.contextmanager
+def ldap_protocol(_folder):
+    with ldap.listening() as port:
         yield {'FOREIGN_SERVER': str(port)}
 
 
@@ -129,7 +136,7 @@ def nothing(folder):
     yield {'FOREIGN_FOLDER': str(folder)}
 
 
-SERVERS = {'libmariadb': mariadb_protocol, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
+SERVERS = {'libldap': ldap_protocol, 'libmariadb': mariadb_protocol, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
            'sqlite': nothing, 'zeromq': nothing, 'python': nothing, 'glib': nothing, 'gio': slow_http, 'libxml2': slow_http,
            'tcl': slow_http, 'rust': nothing}
 
