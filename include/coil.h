@@ -23,6 +23,7 @@
 #include <coil/gather.h>
 #include <coil/gen.h>
 #include <coil/group.h>
+#include <coil/guard.h>
 #include <coil/guest.h>
 #include <coil/hooks.h>
 #include <coil/interval.h>

@@ -132,7 +132,7 @@ typedef struct coil_tls_opts {
  * -ENOKEY for an encrypted key without a password, -EKEYREJECTED for a wrong password;
  * -ENOMEM, -ENOSYS.
  */
-COIL_API int coil_tls_create(const coil_tls_opts *opts, coil_tls **out);
+COIL_API COIL_CHECKED int coil_tls_create(const coil_tls_opts *opts, coil_tls **out);
 
 /*
  * Add or drop a reference. Any thread. Connections hold their own references. Releasing
@@ -161,8 +161,8 @@ COIL_API int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
  * coil_connect() followed by coil_start_tls(). If `tls` is NULL, a context with the
  * defaults is used, which the whole process shares. (asyncio: open_connection(ssl=True))
  */
-COIL_SUSPENDS int coil_connect_tls(const char *host, const char *port, coil_tls *tls,
-                                   coil_stream **out);
+COIL_SUSPENDS COIL_CHECKED int coil_connect_tls(const char *host, const char *port,
+                                                coil_tls *tls, coil_stream **out);
 
 /*
  * Start TLS on a stream, as the client or as the server, and wait until the handshake is
@@ -182,9 +182,9 @@ COIL_SUSPENDS int coil_connect_tls(const char *host, const char *port, coil_tls 
  * Also fail with -EBADF, -ECANCELED, -ENOMEM, and as described at the top of this file.
  * The caller still destroys the stream.
  */
-COIL_SUSPENDS int coil_start_tls(coil_stream *stream, coil_tls *tls,
-                                 const char *server_name);
-COIL_SUSPENDS int coil_accept_tls(coil_stream *stream, coil_tls *tls);
+COIL_SUSPENDS COIL_CHECKED int coil_start_tls(coil_stream *stream, coil_tls *tls,
+                                              const char *server_name);
+COIL_SUSPENDS COIL_CHECKED int coil_accept_tls(coil_stream *stream, coil_tls *tls);
 
 /*
  * End TLS cleanly: send close_notify, then read and discard data until the peer's
