@@ -50,5 +50,6 @@
 #include <coil/threads.h>
 #include <coil/timer.h>
 #include <coil/tls.h>
+#include <coil/watch.h>
 
 #endif

@@ -61,6 +61,7 @@
 #include <coil/stream.h>
 #include <coil/task.h>
 #include <coil/tls.h>
+#include <coil/watch.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -225,9 +226,10 @@ extern "C" {
  *
  * Always initialise the pointer. The type is one with a function coil_..._destroy() or
  * coil_..._release(): coil_stream, coil_listener, coil_server, coil_datagram, coil_tls,
- * coil_file, coil_directory, coil_process, coil_task, coil_future, coil_promise,
- * coil_channel, coil_context, coil_handle, coil_loop, coil_runner, coil_error, coil_coro,
- * coil_gen, and with coil/http.h coil_http_session and coil_http_response.
+ * coil_file, coil_directory, coil_process, coil_watch, coil_task, coil_future,
+ * coil_promise, coil_channel, coil_context, coil_handle, coil_loop, coil_runner,
+ * coil_error, coil_coro, coil_gen. With coil/http.h also coil_http_session and
+ * coil_http_response.
  */
 #define COIL_AUTO(type) COIL__CLEANUP(coil__auto_##type) type *
 
@@ -268,6 +270,7 @@ COIL__AUTO_TYPE(coil_tls, coil_tls_release);
 COIL__AUTO_TYPE(coil_file, coil_file_destroy);
 COIL__AUTO_TYPE(coil_directory, coil_directory_destroy);
 COIL__AUTO_TYPE(coil_process, coil_process_destroy);
+COIL__AUTO_TYPE(coil_watch, coil_watch_destroy);
 COIL__AUTO_TYPE(coil_task, coil_task_release);
 COIL__AUTO_TYPE(coil_future, coil_future_release);
 COIL__AUTO_TYPE(coil_promise, coil_promise_release);
