@@ -16,10 +16,11 @@
  *
  * Invariants
  * 1. Folders are listed before the next notice is handled. So a notice finds its folder.
- * 2. A notice that fails with -ENOMEM is handled again. report() drops a change that is
+ * 2. A notice that fails with -ENOMEM is handled again. coil__changes_add() drops a change that is
  *    equal to the last one, so that this does not show.
  * 3. `busy` keeps other calls out, so no folder goes while the listing suspends.
  */
+#include "change.h"
 #include "watched.h"
 
 #include "../base/fault.h"
@@ -40,81 +41,17 @@
 
 #define PAIR_NS COIL_MSEC(10)
 
-struct change {
-    struct coil__list link; /* coil_watch.changes */
-    enum coil_change_kind kind;
-    bool is_directory;
-    bool is_open;    /* the first half of a rename, whose second half may come */
-    uint32_t cookie; /* of that rename */
-    int64_t until;   /* when it is given up */
-    char *path, *old_path;
-};
-
 struct coil_watch {
     struct coil__watched_table table;
-    struct coil__list changes; /* oldest first */
-    struct coil__list to_scan; /* coil__watched.scan */
-    struct change *given;      /* the latest that the caller got */
-    unsigned alive;            /* 0 in freed memory */
+    struct coil__list changes;  /* oldest first */
+    struct coil__list to_scan;  /* coil__watched.scan */
+    struct coil__change *given; /* the latest that the caller got */
+    unsigned alive;             /* 0 in freed memory */
     int fd;
     bool busy;
     size_t position, filled;
     _Alignas(8) char buffer[4 * COIL__NOTICES_BYTES];
 };
-
-/* ---- changes ----------------------------------------------------------------------- */
-
-static void free_change(struct change *change)
-{
-    if (change == NULL)
-        return;
-    coil__free(change->path);
-    coil__free(change->old_path);
-    coil__free(change);
-}
-
-static struct change *last_change(const coil_watch *watch)
-{
-    return coil__list_empty(&watch->changes)
-               ? NULL
-               : COIL__CONTAINER(watch->changes.prev, struct change, link);
-}
-
-static bool is_repeated(const coil_watch *watch, enum coil_change_kind kind,
-                        const char *path)
-{
-    const struct change *last = last_change(watch);
-
-    return last != NULL && last->kind == kind && !last->is_open &&
-           strcmp(last->path, path) == 0;
-}
-
-/* Add a change, unless it repeats the last one. Takes over the path, which may be NULL
-   without memory. *out, if not NULL, is set to the change that was added. */
-static int report(coil_watch *watch, enum coil_change_kind kind, char *path,
-                  bool is_directory, struct change **out)
-{
-    struct change *change;
-
-    if (path == NULL)
-        return coil__failed(-ENOMEM);
-    if (is_repeated(watch, kind, path)) {
-        coil__free(path);
-        return 0;
-    }
-    change = coil__alloc_zeroed(sizeof *change);
-    if (change == NULL) {
-        coil__free(path);
-        return coil__failed(-ENOMEM);
-    }
-    change->kind = kind;
-    change->is_directory = is_directory;
-    change->path = path;
-    coil__list_push(&watch->changes, &change->link);
-    if (out != NULL)
-        *out = change;
-    return 0;
-}
 
 /* ---- watching ---------------------------------------------------------------------- */
 
@@ -206,8 +143,9 @@ static int report_entry(coil_watch *watch, struct coil__watched *folder,
 
     if (folder->was_begun && coil__watched_has(folder, entry->name))
         return 0;
-    rc = report(watch, COIL_CREATED, coil__path_join(folder->path, entry->name),
-                entry->type == DT_DIR, NULL);
+    rc = coil__changes_add(&watch->changes, COIL_CREATED,
+                           coil__path_join(folder->path, entry->name),
+                           entry->type == DT_DIR, NULL);
     if (rc == 0 && !coil__watched_note(folder, entry->name))
         rc = coil__failed(-ENOMEM);
     return rc;
@@ -282,32 +220,22 @@ static int scan(coil_watch *watch)
 /* ---- notices ----------------------------------------------------------------------- */
 
 /* The second half of the rename does not come: the file has left the watched folders. */
-static void give_up(coil_watch *watch, struct change *change)
+static void give_up(coil_watch *watch, struct coil__change *change)
 {
     change->is_open = false;
     if (change->is_directory)
         unwatch_subtree(watch, change->path);
 }
 
-static struct change *find_open(const coil_watch *watch, uint32_t cookie)
-{
-    COIL__LIST_EACH (link, &watch->changes) {
-        struct change *change = COIL__CONTAINER(link, struct change, link);
-
-        if (change->is_open && change->cookie == cookie)
-            return change;
-    }
-    return NULL;
-}
-
 static int handle_moved_from(coil_watch *watch, struct coil__watched *folder,
                              const struct coil__notice *notice)
 {
-    struct change *change = NULL;
+    struct coil__change *change = NULL;
     int rc;
 
-    rc = report(watch, COIL_DELETED, coil__path_join(folder->path, notice->name),
-                notice->is_directory, &change);
+    rc = coil__changes_add(&watch->changes, COIL_DELETED,
+                           coil__path_join(folder->path, notice->name),
+                           notice->is_directory, &change);
     coil__watched_forget(folder, notice->name);
     if (change != NULL) {
         change->is_open = true;
@@ -324,8 +252,9 @@ static int handle_created(coil_watch *watch, struct coil__watched *folder,
 
     if (coil__watched_forget(folder, notice->name))
         return 0;
-    rc = report(watch, COIL_CREATED, coil__path_join(folder->path, notice->name),
-                notice->is_directory, NULL);
+    rc = coil__changes_add(&watch->changes, COIL_CREATED,
+                           coil__path_join(folder->path, notice->name),
+                           notice->is_directory, NULL);
     if (rc < 0 || !notice->is_directory || !folder->is_tree)
         return rc;
     folder->quiet = false;
@@ -352,7 +281,8 @@ static int move_folders(coil_watch *watch, const struct coil__watched *into,
 static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
                            const struct coil__notice *notice)
 {
-    struct change *change = find_open(watch, notice->cookie);
+    struct coil__change *change =
+        coil__changes_find_open(&watch->changes, notice->cookie);
     char *path;
     int rc = 0;
 
@@ -383,8 +313,8 @@ static int handle_gone(coil_watch *watch, struct coil__watched *folder)
 {
     if (!folder->is_root)
         return 0;
-    return report(watch, COIL_DELETED, coil__path_join(folder->path, ""), folder->is_tree,
-                  NULL);
+    return coil__changes_add(&watch->changes, COIL_DELETED,
+                             coil__path_join(folder->path, ""), folder->is_tree, NULL);
 }
 
 static int scan_tree_later(struct coil__watched *folder, void *arg)
@@ -397,7 +327,8 @@ static int scan_tree_later(struct coil__watched *folder, void *arg)
 
 static int handle_overflow(coil_watch *watch)
 {
-    int rc = report(watch, COIL_OVERFLOW, coil__path_join("", ""), false, NULL);
+    int rc = coil__changes_add(&watch->changes, COIL_OVERFLOW, coil__path_join("", ""),
+                               false, NULL);
 
     return rc == 0 ? coil__watched_each(&watch->table, scan_tree_later, watch) : rc;
 }
@@ -408,8 +339,9 @@ static int handle_other(coil_watch *watch, const struct coil__watched *folder,
 {
     if (notice->name[0] == '\0' && !folder->is_root)
         return 0;
-    return report(watch, kind, coil__path_join(folder->path, notice->name),
-                  notice->is_directory, NULL);
+    return coil__changes_add(&watch->changes, kind,
+                             coil__path_join(folder->path, notice->name),
+                             notice->is_directory, NULL);
 }
 
 static int handle(coil_watch *watch, const struct coil__notice *notice)
@@ -467,17 +399,10 @@ static int forget_names(struct coil__watched *folder, void *arg)
     return 0;
 }
 
-static struct change *first_change(const coil_watch *watch)
-{
-    return coil__list_empty(&watch->changes)
-               ? NULL
-               : COIL__CONTAINER(watch->changes.next, struct change, link);
-}
-
 /* Wait for notices, or for the time when the first change is given up. */
 static int wait_for_notices(coil_watch *watch)
 {
-    struct change *first = first_change(watch);
+    struct coil__change *first = coil__changes_first(&watch->changes);
     coil_scope scope;
     int rc;
 
@@ -512,7 +437,7 @@ static int fill(coil_watch *watch)
 /* True if the first change can be given to the caller. */
 static bool has_change(coil_watch *watch)
 {
-    struct change *first = first_change(watch);
+    struct coil__change *first = coil__changes_first(&watch->changes);
 
     if (first != NULL && first->is_open && coil_now() >= first->until)
         give_up(watch, first);
@@ -637,7 +562,7 @@ int coil_watch_next(coil_watch *watch, coil_change *out)
 {
     COIL__REQUIRE(watch, "a watch");
     COIL__REQUIRE(out, "memory for a change");
-    struct change *change;
+    struct coil__change *change;
     int rc;
 
     check(watch, "coil_watch_next");
@@ -646,14 +571,14 @@ int coil_watch_next(coil_watch *watch, coil_change *out)
     rc = coil__task_spend("coil_watch_next");
     if (rc < 0)
         return rc;
-    free_change(watch->given);
+    coil__change_free(watch->given);
     watch->given = NULL;
     watch->busy = true;
     rc = wait_for_change(watch);
     watch->busy = false;
     if (rc < 0)
         return rc;
-    change = first_change(watch);
+    change = coil__changes_first(&watch->changes);
     coil__list_remove(&change->link);
     watch->given = change;
     *out = (coil_change){.kind = change->kind,
@@ -661,16 +586,6 @@ int coil_watch_next(coil_watch *watch, coil_change *out)
                          .path = change->path,
                          .old_path = change->old_path};
     return 0;
-}
-
-const char *coil_change_name(enum coil_change_kind kind)
-{
-    static const char *const names[] = {
-        [COIL_CREATED] = "created",       [COIL_MODIFIED] = "modified",
-        [COIL_ATTRIBUTES] = "attributes", [COIL_DELETED] = "deleted",
-        [COIL_MOVED] = "moved",           [COIL_OVERFLOW] = "overflow"};
-
-    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }
 
 static int remove_entry(struct coil__watched *folder, void *arg)
@@ -689,8 +604,8 @@ void coil_watch_destroy(coil_watch *watch)
     close(watch->fd);
     coil__watched_each(&watch->table, remove_entry, &watch->table);
     while ((link = coil__list_pop(&watch->changes)) != NULL)
-        free_change(COIL__CONTAINER(link, struct change, link));
-    free_change(watch->given);
+        coil__change_free(COIL__CONTAINER(link, struct coil__change, link));
+    coil__change_free(watch->given);
     watch->alive = 0;
     coil__free_object(watch);
 }

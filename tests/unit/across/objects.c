@@ -213,8 +213,8 @@ const struct test_object test_objects[] = {
      "coil_directory_destroy: the object was destroyed before", next_entry,
      "coil_directory_next: the object was destroyed before"},
     {"coil_watch_create", make_watch, destroy_watch,
-     "coil_watch_destroy: it was destroyed before", remove_path,
-     "coil_watch_remove: it was destroyed before"},
+     "coil_watch_destroy: the object was destroyed before", remove_path,
+     "coil_watch_remove: the object was destroyed before"},
     {"coil_process_shell", make_process, destroy_process,
      "the process was destroyed or detached before", NULL, NULL},
 };
