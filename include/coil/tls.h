@@ -71,7 +71,7 @@ extern "C" {
  * One context may serve clients and servers, any number of connections, and all loops of
  * the process. From the first connection on, the context does not change. To replace
  * certificates, create a new context for new connections; existing connections keep the
- * old one.
+ * old one. A server gives it to new connections by coil_tls_opts.choose.
  */
 typedef struct coil_tls coil_tls;
 
@@ -119,6 +119,25 @@ typedef struct coil_tls_opts {
      * length.
      */
     bool allow_truncation;
+    /*
+     * As a server, choose the context of a connection. `name` is the name that the client
+     * requests, or "". Returns a reference (coil_tls_retain()), or NULL for this context
+     * and those of coil_tls_add_name(). As for those, versions and ciphers remain those
+     * of this context. The function must not suspend, and runs on the thread of the
+     * connection. It makes new certificates effective without a restart: return the
+     * newest context. (ssl: sni_callback; Go: GetConfigForClient)
+     */
+    coil_tls *(*choose)(const char *name, void *arg);
+    void *choose_arg;
+    /*
+     * Called with each line of a key log (SSLKEYLOGFILE), without a newline, with which
+     * programs such as Wireshark decrypt recorded connections. It must not suspend. coil
+     * also appends the lines to the file that the environment variable SSLKEYLOGFILE
+     * names when the context is created, unless the program is set-user-ID. (ssl:
+     * keylog_filename; Go: KeyLogWriter)
+     */
+    void (*key_log)(const char *line, void *arg);
+    void *key_log_arg;
 } coil_tls_opts;
 
 /*
