@@ -280,6 +280,15 @@ COIL_API void coil_cancel_caught(void);
 COIL_API bool coil_cancel_delivered(void);
 
 /*
+ * Return -ECANCELED if rc is a failure and coil_cancel_delivered() is true, else rc.
+ *
+ * It answers: was this failure my cancellation? Some libraries translate ECANCELED or
+ * EINTR into errors of their own, for example under libcoil-posix. Pass such an error,
+ * as a negative number, before the task returns it. Outside tasks it returns rc.
+ */
+COIL_API int coil_cancel_result(int rc);
+
+/*
  * Return how many waits of the running task were refused since a cancellation was
  * delivered to it. The count stops at 1,000. 0 if the task was not cancelled, if it has
  * caught the cancellation, and outside tasks.
