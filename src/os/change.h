@@ -18,7 +18,6 @@ struct coil__change {
     char *path, *old_path;
 };
 
-
 /* NULL is accepted. */
 void coil__change_free(struct coil__change *change);
 
