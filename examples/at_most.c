@@ -23,21 +23,18 @@ static int app(void *arg)
     const struct order *order = arg;
     coil_process_opts opts = {.new_group = true, .out = COIL_PIPE};
     coil_output output = {0};
-    coil_process *process;
-    coil_scope scope;
+    COIL_AUTO(coil_process) process = NULL;
     int rc = coil_process_shell(order->command, &opts, &process);
 
     if (rc < 0)
         return rc;
-    rc = coil_scope_enter(&scope, coil_in((int64_t)(order->seconds * 1e9)));
-    if (rc == 0) // wait until all processes that may write have ended, not only the shell
-        rc = coil_scope_exit(
-            &scope, coil_process_communicate(process, NULL, 0, &output, NULL, 1 << 20));
+    // wait until all processes that may write have ended, not only the shell
+    COIL_WITH_DEADLINE((int64_t)(order->seconds * 1e9), rc)
+    rc = coil_process_communicate(process, NULL, 0, &output, NULL, 1 << 20);
     fwrite(output.data, 1, output.size, stdout);
     coil_output_finish(&output);
     if (rc < 0)
         coil_process_kill_group(process, SIGKILL); // -ESRCH: all processes have ended
-    coil_process_destroy(process);
     return rc == -ETIMEDOUT ? 124 : rc;
 }
 

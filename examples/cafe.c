@@ -32,9 +32,8 @@ static int pay(void)
 
     if (rc < 0)
         return rc;
-    rc = coil_sleep(COIL_SEC(45)); // the guest looks for coins
-    coil_lock_release(&till);
-    return rc;
+    COIL_LOCK_GUARD(&till);          // released on each way out
+    return coil_sleep(COIL_SEC(45)); // the guest looks for coins
 }
 
 static int guest(void *arg)

@@ -9,11 +9,10 @@
 /* Clean up although the task was cancelled, but with a time limit. */
 static void clean_up(void)
 {
-    coil_scope scope;
-    int rc = coil_scope_enter_shielded(&scope, coil_in(COIL_SEC(1)));
+    int rc = -ENOMEM;
 
-    if (rc == 0)
-        rc = coil_scope_exit(&scope, coil_sleep(COIL_MSEC(1)));
+    COIL_WITH_SHIELD(COIL_SEC(1))
+    rc = coil_sleep(COIL_MSEC(1));
     printf("cleaned up: %s\n", rc == 0 ? "yes" : "no");
 }
 
@@ -38,19 +37,19 @@ static int serve(void *arg)
 static int run(void *arg)
 {
     coil_queue orders = COIL_QUEUE_INIT(sizeof(int), 0);
-    coil_group group;
     int rc;
 
     (void)arg;
-    coil_group_enter(&group);
-    rc = coil_group_start(&group, serve, &orders, NULL, NULL);
-    printf("ready: %d\n", rc);
-    for (int order = 1; rc >= 0 && order <= 2; order++)
-        rc = coil_queue_put(&orders, &order);
-    if (rc >= 0)
-        rc = coil_sleep(COIL_MSEC(1));
-    coil_group_cancel(&group, "closing time");
-    rc = coil_group_exit(&group, rc);
+    COIL_WITH_GROUP(group, rc)
+    {
+        rc = coil_group_start(&group, serve, &orders, NULL, NULL);
+        printf("ready: %d\n", rc);
+        for (int order = 1; rc >= 0 && order <= 2; order++)
+            rc = coil_queue_put(&orders, &order);
+        if (rc >= 0)
+            rc = coil_sleep(COIL_MSEC(1));
+        coil_group_cancel(&group, "closing time");
+    }
     coil_queue_finish(&orders);
     return rc;
 }

@@ -41,16 +41,16 @@ static int fetch(void *arg)
 static int app(void *arg)
 {
     char **urls = arg;
-    coil_group group;
     int rc = coil_http_session_create(NULL, &session);
 
     if (rc < 0)
         return rc;
-    coil_group_enter(&group);
-    coil_group_set_limit(&group, AT_A_TIME);
-    for (; *urls != NULL && rc == 0; urls++)
-        rc = coil_group_spawn_when_free(&group, fetch, *urls, NULL, NULL);
-    rc = coil_group_exit(&group, rc);
+    COIL_WITH_GROUP(group, rc)
+    {
+        coil_group_set_limit(&group, AT_A_TIME);
+        for (; *urls != NULL && rc == 0; urls++)
+            rc = coil_group_spawn_when_free(&group, fetch, *urls, NULL, NULL);
+    }
     coil_http_session_destroy(session);
     return rc;
 }

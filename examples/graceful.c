@@ -20,30 +20,23 @@ static int shout(coil_stream *stream, void *arg)
         if ((n = coil_write(stream, line, (size_t)n + 2)) < 0)
             break;
     }
-    if (n == -ECANCELED) { /* the time is up: send a last message, with a deadline */
-        coil_scope scope;
-
-        if (coil_scope_enter_shielded(&scope, coil_in(COIL_MSEC(100))) < 0)
-            return (int)n;
-        coil_write(stream, "closing time\n", 13);
-        coil_scope_exit(&scope, 0);
-    }
+    if (n == -ECANCELED) /* the time is up: send a last message, with a deadline */
+        COIL_WITH_SHIELD(COIL_MSEC(100))
+    coil_write(stream, "closing time\n", 13);
     return n == -ENODATA ? 0 : (int)n;
 }
 
 static int app(void *arg)
 {
     static const coil_server_opts opts = {.grace_ns = COIL_SEC(3)};
-    coil_listener *listener;
+    COIL_AUTO(coil_listener) listener = NULL;
     int rc = coil_listen("localhost", arg, 0, &listener);
 
     if (rc < 0)
         return rc;
     printf("serving on port %u\n", coil_listener_port(listener));
     fflush(stdout);
-    rc = coil_serve(listener, shout, NULL, &opts); /* until it is cancelled */
-    coil_listener_destroy(listener);
-    return rc;
+    return coil_serve(listener, shout, NULL, &opts); /* until it is cancelled */
 }
 
 int main(int argc, char **argv)

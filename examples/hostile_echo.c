@@ -42,23 +42,18 @@ static int client(void *port)
 
 static int test_echo(void *arg)
 {
-    coil_listener *listener;
-    coil_server *server = NULL;
-    coil_group clients;
+    COIL_AUTO(coil_listener) listener = NULL;
+    COIL_AUTO(coil_server) server = NULL;
     int rc = coil_listen("192.0.2.1", "7", 0, &listener);
 
+    if (rc == 0)
+        rc = coil_server_create(listener, echo, arg, NULL, &server);
     if (rc < 0)
         return rc;
-    rc = coil_server_create(listener, echo, arg, NULL, &server);
-    coil_group_enter(&clients);
+    COIL_WITH_GROUP(clients, rc)
     for (int i = 0; i < 5 && rc == 0; i++)
         rc = coil_group_spawn(&clients, client, "7", NULL, NULL);
-    rc = coil_group_exit(&clients, rc);
-    if (rc == 0)
-        rc = coil_server_stop(server);
-    coil_server_destroy(server);
-    coil_listener_destroy(listener);
-    return rc;
+    return rc < 0 ? rc : coil_server_stop(server);
 }
 
 int main(int argc, char *argv[])

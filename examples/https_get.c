@@ -41,19 +41,17 @@ static int fetch(void *arg)
     coil_tls_opts opts = {.ca_file = page->authorities};
     coil_tls *tls = NULL;
     coil_stream *s = NULL;
-    coil_scope scope;
     ssize_t rc = coil_tls_create(&opts, &tls);
 
     if (rc < 0)
         return say((int)rc);
-    rc = coil_scope_enter(&scope, coil_in(COIL_SEC(30)));
-    if (rc == 0) {
+    COIL_WITH_DEADLINE(COIL_SEC(30), rc)
+    {
         rc = coil_connect_tls(page->host, page->port, tls, &s);
         if (rc == 0) {
             fprintf(stderr, "%s, %s\n", coil_tls_version(s), coil_tls_cipher(s));
             rc = talk(s, page);
         }
-        rc = coil_scope_exit(&scope, (int)rc);
     }
     if (rc < 0)
         say((int)rc);

@@ -3,8 +3,8 @@
  *
  *     knock 127.0.0.1 20 25
  *
- * A group with a limit tries ten ports at a time. Each port has two seconds: a scope
- * around a call that returns a count.
+ * A group with a limit tries ten ports at a time. Each port has two seconds: a block with
+ * a deadline around a call that returns a count.
  */
 #include <coil.h>
 
@@ -15,28 +15,23 @@ static unsigned ports[2]; // the first and the last port
 
 static ssize_t greeting(const coil_address *address, char *text, size_t size)
 {
-    coil_stream *stream;
+    COIL_AUTO(coil_stream) stream = NULL; // closed on each way out
     ssize_t n = coil_connect_address(address, &stream);
 
     if (n < 0)
         return n;
     snprintf(text, size, "open");
-    n = coil_read_line(stream, text, size);
-    coil_stream_destroy(stream);
-    return n;
+    return coil_read_line(stream, text, size);
 }
 
 static int knock(void *arg)
 {
     const coil_address *address = arg;
     char text[256] = "closed";
-    coil_scope scope;
-    ssize_t n = coil_scope_enter(&scope, coil_in(COIL_SEC(2)));
+    ssize_t n;
 
-    if (n < 0)
-        return (int)n;
+    COIL_WITH_DEADLINE(COIL_SEC(2), n) // the count, or -ETIMEDOUT after two seconds
     n = greeting(address, text, sizeof text);
-    n = coil_scope_exit_count(&scope, n); // the count, or -ETIMEDOUT after two seconds
     if (n == -ECANCELED)
         return -ECANCELED;
     printf("%u: %s%s\n", coil_address_port(address), n >= 0 ? "says " : "", text);
@@ -45,21 +40,20 @@ static int knock(void *arg)
 
 static int app(void *host)
 {
-    coil_group group;
-    int rc = 0;
+    coil_address address;
+    coil_spawn_opts opts = {.arg_bytes = sizeof address};
+    int rc;
 
-    coil_group_enter(&group);
-    coil_group_set_limit(&group, 10);
-    for (unsigned port = ports[0]; port <= ports[1] && rc == 0; port++) {
-        coil_address address;
-
-        rc = coil_address_of_numbers(host, (uint16_t)port, &address);
-        if (rc == 0)
-            rc = coil_group_spawn_when_free(
-                &group, knock, &address, &(coil_spawn_opts){.arg_bytes = sizeof address},
-                NULL);
+    COIL_WITH_GROUP(group, rc)
+    {
+        coil_group_set_limit(&group, 10);
+        for (unsigned port = ports[0]; port <= ports[1] && rc == 0; port++) {
+            rc = coil_address_of_numbers(host, (uint16_t)port, &address);
+            if (rc == 0)
+                rc = coil_group_spawn_when_free(&group, knock, &address, &opts, NULL);
+        }
     }
-    return coil_group_exit(&group, rc);
+    return rc;
 }
 
 int main(int argc, char **argv)

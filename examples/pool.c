@@ -56,16 +56,15 @@ static int ask(void *arg)
 
 static int ask_all(void *arg)
 {
-    coil_group group;
     int rc = 0;
 
     server = arg;
     for (int i = 0; i < CONNECTIONS && rc == 0; i++)
         rc = coil_queue_put(&pool, &(coil_stream *){NULL});
-    coil_group_enter(&group);
+    if (rc == 0)
+        COIL_WITH_GROUP(group, rc)
     for (int i = 0; i < TASKS && rc == 0; i++)
         rc = coil_group_spawn(&group, ask, NULL, NULL, NULL);
-    rc = coil_group_exit(&group, rc);
     for (coil_stream *stream; coil_queue_get_nowait(&pool, &stream) == 0;)
         coil_stream_destroy(stream);
     coil_queue_finish(&pool);

@@ -29,26 +29,26 @@ static int hand_on(void *arg)
 static int hand_both_on(coil_stream *client, coil_stream *server)
 {
     struct direction there = {client, server}, back = {server, client};
-    coil_group group;
     int rc;
 
-    coil_group_enter(&group);
-    rc = coil_group_spawn(&group, hand_on, &there, NULL, NULL);
-    if (rc == 0)
-        rc = hand_on(&back);
-    return coil_group_exit(&group, rc);
+    COIL_WITH_GROUP(group, rc)
+    {
+        rc = coil_group_spawn(&group, hand_on, &there, NULL, NULL);
+        if (rc == 0)
+            rc = hand_on(&back);
+    }
+    return rc;
 }
 
 static int serve(coil_stream *client, void *arg)
 {
     const struct target *target = arg;
-    coil_stream *server;
+    COIL_AUTO(coil_stream) server = NULL;
     int rc = coil_connect(target->host, target->port, &server);
 
     if (rc < 0)
         return rc; /* coil reports it, and the client sees its connection closed */
     hand_both_on(client, server);
-    coil_stream_destroy(server);
     return 0;
 }
 
@@ -56,16 +56,14 @@ static int app(void *arg)
 {
     char **argv = arg;
     struct target target = {argv[2], argv[3]};
-    coil_listener *listener;
+    COIL_AUTO(coil_listener) listener = NULL;
     int rc = coil_listen("localhost", argv[1], 0, &listener);
 
     if (rc < 0)
         return rc;
     printf("proxy on port %u\n", coil_listener_port(listener));
     fflush(stdout);
-    rc = coil_serve(listener, serve, &target, NULL);
-    coil_listener_destroy(listener);
-    return rc;
+    return coil_serve(listener, serve, &target, NULL);
 }
 
 int main(int argc, char **argv)

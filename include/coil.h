@@ -6,6 +6,7 @@
 #include <coil/addrinfo.h>
 #include <coil/barrier.h>
 #include <coil/base.h>
+#include <coil/broadcast.h>
 #include <coil/channel.h>
 #include <coil/condition.h>
 #include <coil/connect.h>
@@ -22,9 +23,11 @@
 #include <coil/gather.h>
 #include <coil/gen.h>
 #include <coil/group.h>
+#include <coil/guard.h>
 #include <coil/guest.h>
 #include <coil/hooks.h>
 #include <coil/interval.h>
+#include <coil/latest.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
 #include <coil/network.h>
@@ -35,6 +38,7 @@
 #include <coil/queue.h>
 #include <coil/resolver.h>
 #include <coil/run.h>
+#include <coil/rwlock.h>
 #include <coil/scope.h>
 #include <coil/semaphore.h>
 #include <coil/server.h>
@@ -46,5 +50,6 @@
 #include <coil/threads.h>
 #include <coil/timer.h>
 #include <coil/tls.h>
+#include <coil/watch.h>
 
 #endif

@@ -46,8 +46,9 @@ extern "C" {
  * Also fails with -EAFNOSUPPORT, -ENOMEM, and -ECANCELED; the lookup then ends in the
  * background.
  */
-COIL_SUSPENDS int coil_getaddrinfo(const char *host, const char *port,
-                                   const struct addrinfo *hints, struct addrinfo **out);
+COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *port,
+                                                const struct addrinfo *hints,
+                                                struct addrinfo **out);
 
 /*
  * Look up the names of a host and a service, as getnameinfo(3), suspending the task.

@@ -52,6 +52,15 @@ extern "C" {
  */
 #define COIL_SUSPENDS COIL_API
 
+/*
+ * Marks a function whose failure the caller must handle, because it has no lock, object or
+ * bytes then. The compiler warns of a call whose result is not used. Define it as nothing
+ * before the first header to turn that off.
+ */
+#ifndef COIL_CHECKED
+#define COIL_CHECKED __attribute__((warn_unused_result))
+#endif
+
 /* Spans of time, in nanoseconds. */
 #define COIL_NSEC(n) ((int64_t)(n))
 #define COIL_USEC(n) ((int64_t)(n)*1000)

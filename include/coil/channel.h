@@ -54,7 +54,8 @@ typedef struct coil_channel coil_channel;
  * Memory for `maxsize` items is allocated now. Later calls fail with -ENOMEM only if
  * maxsize is 0. Fails with -ENOMEM, -EINVAL if item_bytes is 0.
  */
-COIL_API int coil_channel_create(size_t item_bytes, size_t maxsize, coil_channel **out);
+COIL_API COIL_CHECKED int coil_channel_create(size_t item_bytes, size_t maxsize,
+                                              coil_channel **out);
 
 /*
  * Add a reference, to be dropped by coil_channel_release(). Returns the channel. Any
@@ -79,7 +80,7 @@ COIL_SUSPENDS int coil_channel_put(coil_channel *channel, const void *item);
  * with -ECANCELED (no item is taken), or -ESHUTDOWN once the channel is shut down and
  * empty.
  */
-COIL_SUSPENDS int coil_channel_get(coil_channel *channel, void *item);
+COIL_SUSPENDS COIL_CHECKED int coil_channel_get(coil_channel *channel, void *item);
 
 /*
  * Put or get an item on a thread without a running loop, blocking the thread for at most
@@ -91,14 +92,15 @@ COIL_SUSPENDS int coil_channel_get(coil_channel *channel, void *item);
  */
 COIL_API int coil_channel_put_wait(coil_channel *channel, const void *item,
                                    int64_t timeout_ns);
-COIL_API int coil_channel_get_wait(coil_channel *channel, void *item, int64_t timeout_ns);
+COIL_API COIL_CHECKED int coil_channel_get_wait(coil_channel *channel, void *item,
+                                                int64_t timeout_ns);
 
 /*
  * Put or get an item without waiting, in any code: -EAGAIN if the channel is full or
  * empty.
  */
 COIL_API int coil_channel_put_nowait(coil_channel *channel, const void *item);
-COIL_API int coil_channel_get_nowait(coil_channel *channel, void *item);
+COIL_API COIL_CHECKED int coil_channel_get_nowait(coil_channel *channel, void *item);
 
 /*
  * Shut the channel down: puts fail with -ESHUTDOWN, and gets fail once the channel is

@@ -44,7 +44,7 @@ COIL_API void coil_condition_finish(coil_condition *condition);
  * -ECANCELED; in both cases the task holds the lock. Fails with -EPERM if the lock was
  * not locked.
  */
-COIL_SUSPENDS int coil_condition_wait(coil_condition *condition);
+COIL_SUSPENDS COIL_CHECKED int coil_condition_wait(coil_condition *condition);
 
 /*
  * Wait until predicate(arg) is not 0, and return its value. (asyncio: wait_for)
@@ -52,8 +52,9 @@ COIL_SUSPENDS int coil_condition_wait(coil_condition *condition);
  * The predicate is called immediately, and after each notification, with the lock held. A
  * negative value is a failure of the predicate. Fails as coil_condition_wait().
  */
-COIL_SUSPENDS int coil_condition_wait_for(coil_condition *condition,
-                                          int (*predicate)(void *arg), void *arg);
+COIL_SUSPENDS COIL_CHECKED int coil_condition_wait_for(coil_condition *condition,
+                                                       int (*predicate)(void *arg),
+                                                       void *arg);
 
 /*
  * Wake up to n waiters, or all; each continues when it gets the lock. Fail with -EPERM if

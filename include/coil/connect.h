@@ -54,8 +54,9 @@ typedef struct coil_connect_options {
  * address that is not numeric. Also fails with -EADDRNOTAVAIL if all addresses of the
  * host are of another family than the local one.
  */
-COIL_SUSPENDS int coil_connect_opts(const char *host, const char *port,
-                                    const coil_connect_options *opts, coil_stream **out);
+COIL_SUSPENDS COIL_CHECKED int coil_connect_opts(const char *host, const char *port,
+                                                 const coil_connect_options *opts,
+                                                 coil_stream **out);
 
 #ifdef __cplusplus
 }

@@ -79,7 +79,8 @@ COIL_API void *coil_var_get(const coil_var *var);
  * If `token` is not NULL, it keeps the old value, and must be passed to coil_var_reset().
  * Fails with -ENOMEM; nothing has changed then.
  */
-COIL_API int coil_var_set(const coil_var *var, void *value, coil_var_token *token);
+COIL_API COIL_CHECKED int coil_var_set(const coil_var *var, void *value,
+                                       coil_var_token *token);
 
 /*
  * Restore the value that the variable had before the coil_var_set() of this token. If it

@@ -51,8 +51,8 @@ typedef struct coil_coro_opts {
  * The caller owns *out and destroys it with coil_coro_destroy(). Fails with -ENOMEM if no
  * stack is available, -EINVAL for a stack_bytes above 1 GiB.
  */
-COIL_API int coil_coro_create(coil_coro_fn fn, void *arg, const coil_coro_opts *opts,
-                              coil_coro **out);
+COIL_API COIL_CHECKED int coil_coro_create(coil_coro_fn fn, void *arg,
+                                           const coil_coro_opts *opts, coil_coro **out);
 
 /*
  * Run the coroutine until it suspends or returns, and return the value that it passed.

@@ -40,8 +40,8 @@ typedef struct coil_datagram coil_datagram;
  * Suspends only to look up names. Fails as bind(2), as coil_getaddrinfo(), with -EINVAL
  * for an unknown flag, -EMFILE, -ENOMEM. *out is the caller's.
  */
-COIL_SUSPENDS int coil_datagram_open(const char *host, const char *port, unsigned flags,
-                                     coil_datagram **out);
+COIL_SUSPENDS COIL_CHECKED int coil_datagram_open(const char *host, const char *port,
+                                                  unsigned flags, coil_datagram **out);
 
 /*
  * Open a connected socket: coil_send() sends to this peer, and only datagrams from the
@@ -51,8 +51,8 @@ COIL_SUSPENDS int coil_datagram_open(const char *host, const char *port, unsigne
  * direction fails with -ECONNREFUSED and transfers nothing. The call after that works
  * again. Fails as connect(2), else as coil_datagram_open().
  */
-COIL_SUSPENDS int coil_datagram_connect(const char *host, const char *port,
-                                        coil_datagram **out);
+COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect(const char *host, const char *port,
+                                                     coil_datagram **out);
 
 /*
  * Open or connect by an IPv4 address, an IPv6 address or a local socket. No name is
@@ -63,10 +63,10 @@ COIL_SUSPENDS int coil_datagram_connect(const char *host, const char *port,
  * socket or an incomplete address, -EAFNOSUPPORT for another family; else as
  * coil_datagram_open() and coil_datagram_connect().
  */
-COIL_API int coil_datagram_open_address(const coil_address *at, unsigned flags,
-                                        coil_datagram **out);
-COIL_SUSPENDS int coil_datagram_connect_address(const coil_address *to,
-                                                coil_datagram **out);
+COIL_API COIL_CHECKED int coil_datagram_open_address(const coil_address *at,
+                                                     unsigned flags, coil_datagram **out);
+COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect_address(const coil_address *to,
+                                                             coil_datagram **out);
 
 /*
  * Open or connect a local socket (unix(7)): a path, or "@name" in the abstract namespace.
@@ -75,15 +75,16 @@ COIL_SUSPENDS int coil_datagram_connect_address(const coil_address *to,
  * without a name, which can only send. A connected socket gets an abstract name, so that
  * the peer can reply. Fail as bind(2) and connect(2), and as coil_address_of_path().
  */
-COIL_API int coil_datagram_open_unix(const char *path, coil_datagram **out);
-COIL_API int coil_datagram_connect_unix(const char *path, coil_datagram **out);
+COIL_API COIL_CHECKED int coil_datagram_open_unix(const char *path, coil_datagram **out);
+COIL_API COIL_CHECKED int coil_datagram_connect_unix(const char *path,
+                                                     coil_datagram **out);
 
 /*
  * Make a coil_datagram from a socket, which it then owns; the socket becomes
  * non-blocking. Fails with -EPROTOTYPE for a socket of another type, -ENOTSOCK, -EBADF,
  * -ENOMEM; the descriptor remains the caller's then.
  */
-COIL_API int coil_datagram_adopt(int fd, coil_datagram **out);
+COIL_API COIL_CHECKED int coil_datagram_adopt(int fd, coil_datagram **out);
 
 /* Like coil_stream_close() and coil_stream_destroy(): tasks in a call get -EBADF. */
 COIL_API int coil_datagram_close(coil_datagram *datagram);
@@ -137,9 +138,10 @@ COIL_SUSPENDS ssize_t coil_send_to(coil_datagram *datagram, const void *buf, siz
  * first n bytes, the other bytes are lost, and coil_datagram_size() returns the full
  * size. Fails as recvmsg(2), -EBADF, -ECANCELED.
  */
-COIL_SUSPENDS ssize_t coil_receive(coil_datagram *datagram, void *buf, size_t n);
-COIL_SUSPENDS ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size_t n,
-                                        coil_address *from);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive(coil_datagram *datagram, void *buf,
+                                                size_t n);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_from(coil_datagram *datagram, void *buf,
+                                                     size_t n, coil_address *from);
 
 /* Return the full size of the latest received datagram. */
 COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
@@ -171,8 +173,8 @@ COIL_SUSPENDS int coil_send_batch(coil_datagram *datagram, coil_message *message
  * Returns how many were received, at least 1, or fails as coil_receive(), except for
  * -EMSGSIZE.
  */
-COIL_SUSPENDS int coil_receive_batch(coil_datagram *datagram, coil_message *messages,
-                                     int count);
+COIL_SUSPENDS COIL_CHECKED int coil_receive_batch(coil_datagram *datagram,
+                                                  coil_message *messages, int count);
 
 #ifdef __cplusplus
 }

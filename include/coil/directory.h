@@ -39,7 +39,8 @@ typedef struct coil_directory_entry {
  * Open a directory. *out is the caller's. Fails with -ENOTDIR if it is not a directory;
  * else as coil_file_open().
  */
-COIL_SUSPENDS int coil_directory_open(const char *path, coil_directory **out);
+COIL_SUSPENDS COIL_CHECKED int coil_directory_open(const char *path,
+                                                   coil_directory **out);
 
 /*
  * Read the next entry. Returns 1, or 0 at the end.
@@ -48,8 +49,8 @@ COIL_SUSPENDS int coil_directory_open(const char *path, coil_directory **out);
  * system. Fails with -EBUSY if another call is in progress. After a failure it can be
  * called again.
  */
-COIL_SUSPENDS int coil_directory_next(coil_directory *directory,
-                                      coil_directory_entry *out);
+COIL_SUSPENDS COIL_CHECKED int coil_directory_next(coil_directory *directory,
+                                                   coil_directory_entry *out);
 
 /* Start again: list the directory as it is now. */
 COIL_SUSPENDS int coil_directory_rewind(coil_directory *directory);

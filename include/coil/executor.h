@@ -84,7 +84,8 @@ COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
  * copied. Fails with -EINVAL, -EMFILE (61 lanes exist already). After a failure *out is
  * not a lane; using it aborts.
  */
-COIL_API int coil_executor_create(const char *name, unsigned max_threads, coil_lane *out);
+COIL_API COIL_CHECKED int coil_executor_create(const char *name, unsigned max_threads,
+                                               coil_lane *out);
 
 /*
  * End the lane's threads and release the lane. Any thread.

@@ -54,28 +54,29 @@ struct statx; /* from <sys/stat.h>, with _GNU_SOURCE */
  * neither a deadline nor a cancellation ends that wait. For a FIFO use open(2) with
  * O_NONBLOCK, which does not block, and coil_stream_adopt().
  */
-COIL_SUSPENDS int coil_file_open(const char *path, int flags, mode_t mode,
-                                 coil_file **out);
+COIL_SUSPENDS COIL_CHECKED int coil_file_open(const char *path, int flags, mode_t mode,
+                                              coil_file **out);
 
 /*
  * Make a file from a descriptor, which it then owns. After -EBADF or -ENOMEM the
  * descriptor remains the caller's.
  */
-COIL_API int coil_file_adopt(int fd, coil_file **out);
+COIL_API COIL_CHECKED int coil_file_adopt(int fd, coil_file **out);
 
 /*
  * Create a file without a name, open for reading and writing. The system deletes the file
  * when its last descriptor is closed. `directory` is where it is stored; NULL means
  * $TMPDIR, or /tmp. (Python: tempfile.TemporaryFile)
  */
-COIL_SUSPENDS int coil_file_open_temporary(const char *directory, coil_file **out);
+COIL_SUSPENDS COIL_CHECKED int coil_file_open_temporary(const char *directory,
+                                                        coil_file **out);
 
 /*
  * Create a new file with mode 0600, open for reading and writing. `name` ends in six X,
  * which are replaced to make the name unique. Fails with -EINVAL if it does not.
  * (mkstemp(3))
  */
-COIL_SUSPENDS int coil_mkstemp(char *name, coil_file **out);
+COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
 
 /*
  * Close the file, and return the error of close(2). For a file that was written, this is
@@ -110,18 +111,19 @@ COIL_API int coil_file_fd(const coil_file *file);
  * Returns the number of bytes, which may be less than n; 0 at the end. Fails with -ESPIPE
  * for an offset in a pipe or the like.
  */
-COIL_SUSPENDS ssize_t coil_file_read(coil_file *file, void *buf, size_t n);
-COIL_SUSPENDS ssize_t coil_file_pread(coil_file *file, void *buf, size_t n,
-                                      int64_t offset);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read(coil_file *file, void *buf, size_t n);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread(coil_file *file, void *buf, size_t n,
+                                                   int64_t offset);
 
 /*
  * Read exactly n bytes. Returns n. Fails with -ENODATA if the file ends before that, or
  * as coil_file_read(). The function coil_file_transferred() returns how many bytes were
  * read.
  */
-COIL_SUSPENDS ssize_t coil_file_read_exact(coil_file *file, void *buf, size_t n);
-COIL_SUSPENDS ssize_t coil_file_pread_exact(coil_file *file, void *buf, size_t n,
-                                            int64_t offset);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_exact(coil_file *file, void *buf,
+                                                        size_t n);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *buf,
+                                                         size_t n, int64_t offset);
 
 /*
  * Read a line at the file's position, and move the position past it. (Python:
@@ -141,7 +143,8 @@ COIL_SUSPENDS ssize_t coil_file_pread_exact(coil_file *file, void *buf, size_t n
  * reads. Changes by others to a piece that was already read may not be visible, until the
  * position is moved elsewhere. The same holds if others truncate the file.
  */
-COIL_SUSPENDS ssize_t coil_file_read_line(coil_file *file, char *line, size_t size);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_line(coil_file *file, char *line,
+                                                       size_t size);
 
 /*
  * Write all n bytes, with as many system calls as necessary. Returns n, or the error of a
@@ -189,7 +192,8 @@ COIL_SUSPENDS int coil_file_chmod(coil_file *file, mode_t mode);
  * *data is the caller's, to be freed by coil_free(). A '\0' follows the *n bytes, so text
  * is a string. Fails with -EFBIG if the file has more than `max` bytes (0: no limit).
  */
-COIL_SUSPENDS int coil_read_file(const char *path, size_t max, void **data, size_t *n);
+COIL_SUSPENDS COIL_CHECKED int coil_read_file(const char *path, size_t max, void **data,
+                                              size_t *n);
 
 /* Flags for the next two functions. */
 enum {

@@ -35,7 +35,7 @@ typedef enum coil_future_state {
 typedef void (*coil_done_callback)(coil_future *future, void *arg);
 
 /* Create a pending future of the current loop, with one reference. Fails with -ENOMEM. */
-COIL_API int coil_future_create(coil_future **out);
+COIL_API COIL_CHECKED int coil_future_create(coil_future **out);
 
 /* Add a reference, to be dropped by coil_future_release(). Returns the future. */
 COIL_API coil_future *coil_future_retain(coil_future *future);

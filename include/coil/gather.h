@@ -99,8 +99,9 @@ typedef struct coil_as_completed {
  * the array may be freed earlier. `deadline` applies to all futures; COIL_NEVER means
  * none. n may be 0. Fails with -ENOMEM; coil_as_completed_finish() is still allowed then.
  */
-COIL_API int coil_as_completed_init(coil_as_completed *each, coil_future *const futures[],
-                                    size_t n, int64_t deadline);
+COIL_API COIL_CHECKED int coil_as_completed_init(coil_as_completed *each,
+                                                 coil_future *const futures[], size_t n,
+                                                 int64_t deadline);
 
 /*
  * Wait for the next future that is done. (asyncio: async for; but there a cancelled
@@ -153,8 +154,9 @@ typedef struct coil_work {
  * before anything is started. If a later alternative cannot be started, that error is its
  * rc, and no further one is started.
  */
-COIL_SUSPENDS int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
-                                      size_t *winner, int rcs[]);
+COIL_SUSPENDS COIL_CHECKED int coil_staggered_race(const coil_work works[], size_t n,
+                                                   int64_t delay_ns, size_t *winner,
+                                                   int rcs[]);
 
 #ifdef __cplusplus
 }

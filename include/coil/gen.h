@@ -70,8 +70,8 @@ typedef enum coil_gen_state {
  * Create a generator; its body begins at the first coil_gen_next(). The caller owns *out.
  * Fails with -ENOMEM or -EINVAL (stack_bytes).
  */
-COIL_API int coil_gen_create(coil_gen_fn fn, void *arg, const coil_gen_opts *opts,
-                             coil_gen **out);
+COIL_API COIL_CHECKED int coil_gen_create(coil_gen_fn fn, void *arg,
+                                          const coil_gen_opts *opts, coil_gen **out);
 
 /*
  * Run to the next yield. (Python: next(gen))

@@ -41,8 +41,8 @@ COIL_API void coil_group_enter(coil_group *group);
  * cancelled, or is at its exit without children. Fails with -EAGAIN at the group's limit,
  * and as coil_spawn().
  */
-COIL_API int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
-                              const coil_spawn_opts *opts, coil_task **out);
+COIL_API COIL_CHECKED int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
+                                           const coil_spawn_opts *opts, coil_task **out);
 
 /*
  * Let at most `limit` children run at the same time; 0, the default, means no limit. (Go:
@@ -67,9 +67,10 @@ COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
  * means that the group was cancelled meanwhile. If all children wait here, none can end,
  * and they wait forever.
  */
-COIL_SUSPENDS int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn,
-                                             void *arg, const coil_spawn_opts *opts,
-                                             coil_task **out);
+COIL_SUSPENDS COIL_CHECKED int coil_group_spawn_when_free(coil_group *group,
+                                                          coil_task_fn fn, void *arg,
+                                                          const coil_spawn_opts *opts,
+                                                          coil_task **out);
 
 /*
  * Start a child and wait until it reports that it is ready. The child calls
@@ -98,8 +99,9 @@ COIL_SUSPENDS int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn,
  * wait is cancelled. *out, if not NULL, is set if 0 or more is returned. Fails as
  * coil_group_spawn() before anything is started.
  */
-COIL_SUSPENDS int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
-                                   const coil_spawn_opts *opts, coil_task **out);
+COIL_SUSPENDS COIL_CHECKED int coil_group_start(coil_group *group, coil_task_fn fn,
+                                                void *arg, const coil_spawn_opts *opts,
+                                                coil_task **out);
 
 /*
  * Report that the running task is ready: the coil_group_start() that started it returns
@@ -134,6 +136,16 @@ COIL_API void coil_group_cancel(coil_group *group, const char *reason);
  * always waits until the last child has ended.
  */
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
+
+/*
+ * End the group if it is still open; else do nothing. It cancels the children and waits
+ * until all have ended. For a cleanup that runs on each way out of a block: see
+ * COIL_GROUP_GUARD() in coil/guard.h.
+ *
+ * The call returns no result. So the first failure of a child is reported to the exception
+ * handler. Call it only after coil_group_enter().
+ */
+COIL_SUSPENDS void coil_group_leave(coil_group *group);
 
 /*
  * Return the number of failures so far: those of children, and after the exit also that

@@ -31,6 +31,7 @@
 #define COIL_HTTP_H
 
 #include <coil/base.h>
+#include <coil/guard.h>
 
 #include <sys/socket.h>
 
@@ -79,8 +80,8 @@ typedef struct coil_http_session_opts {
  * Create a session in the current loop. `opts` is copied and may be NULL. Requests beyond
  * max_connections wait until a connection is free. Fails with -ENOMEM.
  */
-COIL_API int coil_http_session_create(const coil_http_session_opts *opts,
-                                      coil_http_session **out);
+COIL_API COIL_CHECKED int coil_http_session_create(const coil_http_session_opts *opts,
+                                                   coil_http_session **out);
 
 /*
  * Return the proxy that a session created now would take from the environment, for URLs
@@ -212,9 +213,9 @@ typedef struct coil_http_request {
  * -EACCES (allows_address). With on_body it also fails as coil_http_read() and with the
  * return value of on_body.
  */
-COIL_SUSPENDS int coil_http_get(coil_http_session *session,
-                                const coil_http_request *request,
-                                coil_http_response **out);
+COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
+                                             const coil_http_request *request,
+                                             coil_http_response **out);
 
 /* ---- responses --------------------------------------------------------------------- */
 
@@ -229,14 +230,15 @@ COIL_SUSPENDS int coil_http_get(coil_http_session *session,
  * -ECANCELED (which ends the transfer), -ESHUTDOWN, -EBUSY, -ENOMEM. Further calls return
  * the same error.
  */
-COIL_SUSPENDS ssize_t coil_http_read(coil_http_response *response, void *buf, size_t n);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, void *buf,
+                                                  size_t n);
 
 /*
  * Read the rest of the body. *body is the caller's, to be freed by free(3); a NUL follows
  * its *n bytes. After a failure it is NULL; fails as coil_http_read().
  */
-COIL_SUSPENDS int coil_http_read_all(coil_http_response *response, char **body,
-                                     size_t *n);
+COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
+                                                  char **body, size_t *n);
 
 /*
  * Read and discard the rest of the body, so that the connection can be reused. If the
@@ -301,6 +303,9 @@ COIL_API unsigned coil_http_redirect_count(const coil_http_response *response);
  * a header.
  */
 COIL_API const char *coil_http_error(const coil_http_response *response);
+
+COIL__AUTO_TYPE(coil_http_session, coil_http_session_destroy);
+COIL__AUTO_TYPE(coil_http_response, coil_http_response_destroy);
 
 #ifdef __cplusplus
 }

@@ -40,7 +40,7 @@ COIL_API void coil_lock_finish(coil_lock *lock);
  * Acquire the lock, waiting in line. Returns 0, or -ECANCELED: the lock is not acquired
  * then, and the next waiter gets its turn. (asyncio: acquire)
  */
-COIL_SUSPENDS int coil_lock_acquire(coil_lock *lock);
+COIL_SUSPENDS COIL_CHECKED int coil_lock_acquire(coil_lock *lock);
 
 /*
  * Release the lock; the first waiter acquires it in the next turn. Fails with -EPERM if

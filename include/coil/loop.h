@@ -106,7 +106,7 @@ typedef struct coil_loop_opts {
  * Fails with -EBUSY if the thread has a loop, -EINVAL for an unknown backend, -ENOSYS for
  * one that does not work here, -ENOMEM, -EMFILE.
  */
-COIL_API int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
+COIL_API COIL_CHECKED int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
 
 /*
  * Close the loop and drop the creator's reference. NULL is accepted. (asyncio: close)
@@ -165,18 +165,18 @@ COIL_API bool coil_loop_running(const coil_loop *loop);
  * *out receives a handle to release; `out` may be NULL if the call is never cancelled.
  * Fails with -ENOMEM. This, coil_call_later() and coil_call_at() abort without a loop.
  */
-COIL_API int coil_call_soon(coil_callback fn, void *arg, coil_handle **out);
+COIL_API COIL_CHECKED int coil_call_soon(coil_callback fn, void *arg, coil_handle **out);
 
 /*
  * Call fn(arg) once, `delay_ns` from now. A negative delay means a deadline in the past.
  * (asyncio: call_later)
  */
-COIL_API int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
-                             coil_handle **out);
+COIL_API COIL_CHECKED int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
+                                          coil_handle **out);
 
 /* Call fn(arg) once, at `deadline` or soon after. (asyncio: call_at) */
-COIL_API int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
-                          coil_handle **out);
+COIL_API COIL_CHECKED int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
+                                       coil_handle **out);
 
 /*
  * Cancel the call. (asyncio: Handle.cancel)
@@ -225,8 +225,8 @@ COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
  * stream uses the descriptor, -EBADF, -EINVAL (select and descriptors of 1024 or more),
  * -ENOMEM.
  */
-COIL_API int coil_add_reader(int fd, coil_callback fn, void *arg);
-COIL_API int coil_add_writer(int fd, coil_callback fn, void *arg);
+COIL_API COIL_CHECKED int coil_add_reader(int fd, coil_callback fn, void *arg);
+COIL_API COIL_CHECKED int coil_add_writer(int fd, coil_callback fn, void *arg);
 
 /*
  * Remove the callback, even if it is ready to be called. Returns 1 if one was set, else

@@ -93,7 +93,8 @@ typedef struct coil_process_opts {
  * the directory or the identity (-EPERM). Also fails with -EINVAL, -EBADF for a
  * descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
  */
-COIL_API int coil_process_spawn(const coil_process_opts *opts, coil_process **out);
+COIL_API COIL_CHECKED int coil_process_spawn(const coil_process_opts *opts,
+                                             coil_process **out);
 
 /*
  * Start `sh -c command`. (asyncio: create_subprocess_shell)
@@ -101,8 +102,9 @@ COIL_API int coil_process_spawn(const coil_process_opts *opts, coil_process **ou
  * opts->argv and opts->program are ignored; `opts` may be NULL. Destroying the shell does
  * not end the programs that it started: see coil_process_kill_group().
  */
-COIL_API int coil_process_shell(const char *command, const coil_process_opts *opts,
-                                coil_process **out);
+COIL_API COIL_CHECKED int coil_process_shell(const char *command,
+                                             const coil_process_opts *opts,
+                                             coil_process **out);
 
 /* ---- the child --------------------------------------------------------------------- */
 

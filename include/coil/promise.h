@@ -45,7 +45,7 @@ extern "C" {
 typedef struct coil_promise coil_promise;
 
 /* Create a pending promise, with one reference. Fails with -ENOMEM. */
-COIL_API int coil_promise_create(coil_promise **out);
+COIL_API COIL_CHECKED int coil_promise_create(coil_promise **out);
 
 /*
  * Add a reference, to be dropped by coil_promise_release(). Returns the promise. Any
@@ -132,8 +132,9 @@ COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
  * Fails with -ESHUTDOWN if the loop is closed, -ENOMEM, -EINVAL (arg_bytes). A later
  * failure, on the loop's thread, fails the promise.
  */
-COIL_API int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn, void *arg,
-                                   const coil_spawn_opts *opts, coil_promise **out);
+COIL_API COIL_CHECKED int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn,
+                                                void *arg, const coil_spawn_opts *opts,
+                                                coil_promise **out);
 
 #ifdef __cplusplus
 }

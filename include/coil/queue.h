@@ -112,10 +112,10 @@ COIL_API int coil_queue_put_nowait(coil_queue *queue, const void *item);
  * which they called. Fails with -ECANCELED if the task is cancelled (no item is taken),
  * or -ESHUTDOWN once the queue is shut down and empty.
  */
-COIL_SUSPENDS int coil_queue_get(coil_queue *queue, void *item);
+COIL_SUSPENDS COIL_CHECKED int coil_queue_get(coil_queue *queue, void *item);
 
 /* Take an item without waiting: -EAGAIN if the queue is empty. (asyncio: get_nowait) */
-COIL_API int coil_queue_get_nowait(coil_queue *queue, void *item);
+COIL_API COIL_CHECKED int coil_queue_get_nowait(coil_queue *queue, void *item);
 
 /*
  * Take an item from the first non-empty queue of an array, suspending while all are
@@ -136,7 +136,8 @@ COIL_API int coil_queue_get_nowait(coil_queue *queue, void *item);
  * and empty. Also fails with -EINVAL if n is 0, and with -ENOMEM, but only if n is above
  * 8.
  */
-COIL_SUSPENDS int coil_queue_get_any(coil_queue *const queues[], size_t n, void *item);
+COIL_SUSPENDS COIL_CHECKED int coil_queue_get_any(coil_queue *const queues[], size_t n,
+                                                  void *item);
 
 /*
  * Report that one taken item has been processed. Fails with -EINVAL if it is called more

@@ -101,7 +101,7 @@ typedef struct coil_run_opts {
  *
  * Fails as coil_loop_create() and coil_spawn(). Aborts if called inside a running loop.
  */
-COIL_API int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts);
+COIL_API COIL_CHECKED int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts);
 
 /*
  * A loop that can be run several times. (asyncio: Runner)
@@ -126,7 +126,8 @@ typedef struct coil_runner coil_runner;
  * be NULL. The options are copied, but not the string opts->loop.backend. Fails as
  * coil_loop_create().
  */
-COIL_API int coil_runner_create(const coil_run_opts *opts, coil_runner **out);
+COIL_API COIL_CHECKED int coil_runner_create(const coil_run_opts *opts,
+                                             coil_runner **out);
 
 /*
  * Run fn(arg) as a main task and return its rc, as coil_run() does. (asyncio: Runner.run)

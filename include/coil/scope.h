@@ -36,7 +36,7 @@ typedef struct coil_scope {
  * need not wait still succeed. Returns 0, or -ENOMEM if there is a deadline and the table
  * of timers cannot grow. Aborts outside a task.
  */
-COIL_API int coil_scope_enter(coil_scope *scope, int64_t deadline);
+COIL_API COIL_CHECKED int coil_scope_enter(coil_scope *scope, int64_t deadline);
 
 /*
  * Open a shielded scope, for cleanup: inside, requests from outside do not cancel the
@@ -54,7 +54,7 @@ COIL_API int coil_scope_enter(coil_scope *scope, int64_t deadline);
  * scopes and groups that are opened there. Always set a deadline, so that the cleanup
  * cannot last forever. Fails as coil_scope_enter().
  */
-COIL_API int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
+COIL_API COIL_CHECKED int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
 
 /*
  * Close the scope and return the resulting rc. Never suspends.
@@ -69,6 +69,15 @@ COIL_API int coil_scope_exit(coil_scope *scope, int rc);
  * exceed INT_MAX.
  */
 COIL_API ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count);
+
+/*
+ * Close the scope if it is still open; else do nothing. Never suspends. For a cleanup that
+ * runs on each way out of a block: see COIL_SCOPE_GUARD() in coil/guard.h.
+ *
+ * Call it only for a scope that coil_scope_enter() or coil_scope_enter_shielded() was
+ * called for, also without success.
+ */
+COIL_API void coil_scope_leave(coil_scope *scope);
 
 /*
  * Move the deadline. (asyncio: Timeout.reschedule)

@@ -39,7 +39,7 @@ COIL_API void coil_semaphore_finish(coil_semaphore *semaphore);
  * Decrement the value, waiting in line while it is 0. Returns 0, or -ECANCELED without
  * any change. (asyncio: acquire)
  */
-COIL_SUSPENDS int coil_semaphore_acquire(coil_semaphore *semaphore);
+COIL_SUSPENDS COIL_CHECKED int coil_semaphore_acquire(coil_semaphore *semaphore);
 
 /* Increment the value, and wake the first waiter. Never allocates. (asyncio: release) */
 COIL_API void coil_semaphore_release(coil_semaphore *semaphore);
@@ -61,7 +61,8 @@ typedef struct coil_bounded_semaphore {
 /* Like the functions of coil_semaphore. */
 COIL_API void coil_bounded_semaphore_init(coil_bounded_semaphore *bounded, size_t value);
 COIL_API void coil_bounded_semaphore_finish(coil_bounded_semaphore *bounded);
-COIL_SUSPENDS int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
+COIL_SUSPENDS COIL_CHECKED int
+coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
 
 /*
  * Increment the value. Fails with -EOVERFLOW, without any change, if the value would

@@ -89,6 +89,19 @@ typedef struct coil_server_opts {
      */
     int64_t idle_ns;
     enum coil_light light; /* of the handlers' tasks: see coil_spawn_opts */
+    /*
+     * If a handler misuses coil, end its connection instead of the program. Examples are
+     * a NULL, an object that was destroyed, and a scope or a group that is still open when
+     * the handler returns. The mistake is reported to the exception handler as a failure
+     * -COIL_EFAILED of the handler.
+     *
+     * coil closes the scopes and groups of the handler, and jumps out of its functions by
+     * longjmp(3). So their memory, descriptors and locks are lost, and no guard or C++
+     * destructor runs. A scope or a group that a handler enters then costs an allocation.
+     * The program still aborts if the mistake is made by another task than the
+     * handler's, by a callback or a generator, or in the middle of a wait.
+     */
+    bool contain_misuse;
 } coil_server_opts;
 
 /*
@@ -99,13 +112,14 @@ typedef struct coil_server_opts {
  * destroys it. If other code closes the listener, the server no longer serves it. *out is
  * the caller's, to be destroyed. Call it from a task. Fails with -ENOMEM.
  */
-COIL_API int coil_server_create(coil_listener *listener, coil_handler fn, void *arg,
-                                const coil_server_opts *opts, coil_server **out);
+COIL_API COIL_CHECKED int coil_server_create(coil_listener *listener, coil_handler fn,
+                                             void *arg, const coil_server_opts *opts,
+                                             coil_server **out);
 
 /*
  * Serve another listener, too. Fails with -ESHUTDOWN if the server is stopping; -ENOMEM.
  */
-COIL_API int coil_server_add(coil_server *server, coil_listener *listener);
+COIL_API COIL_CHECKED int coil_server_add(coil_server *server, coil_listener *listener);
 
 /*
  * Stop the server: close the listeners immediately, let the handlers end within grace_ns,
@@ -136,6 +150,31 @@ COIL_SUSPENDS int coil_server_wait(coil_server *server);
  * `arg` is freed afterwards.
  */
 COIL_API void coil_server_destroy(coil_server *server);
+
+/* True once the server has begun to stop: handlers should end after their request. */
+COIL_API bool coil_server_is_stopping(const coil_server *server);
+
+/*
+ * Return the server whose handler the running task is, borrowed. Returns NULL in other
+ * tasks, also in those that a handler spawns, and outside of tasks.
+ */
+COIL_API coil_server *coil_server_current(void);
+
+/*
+ * Wait for the next request of a connection that is idle, in its handler. (Go:
+ * http.StateIdle)
+ *
+ *     while ((rc = coil_server_wait_request(stream)) == 0)
+ *         if ((rc = answer_request(stream)) < 0)    // -ENODATA: the client has closed
+ *             break;
+ *
+ * Returns 0 as soon as a read would not wait: for a byte, the end or a failure. Fails with
+ * -ESHUTDOWN if the server stops before. So a graceful stop ends idle connections at once,
+ * and waits at most grace_ns for busy ones. Bytes that have arrived count as a request,
+ * also in a server that stops. Fails as coil_stream_wait_readable(), with -ENOMEM, and
+ * with -EINVAL outside of a handler.
+ */
+COIL_SUSPENDS COIL_CHECKED int coil_server_wait_request(coil_stream *stream);
 
 /* Return the number of running handlers. */
 COIL_API size_t coil_server_connections(const coil_server *server);

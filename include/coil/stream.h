@@ -51,10 +51,12 @@ typedef struct coil_listener coil_listener;
  * Fails as connect(2), as coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
  * caller's.
  */
-COIL_SUSPENDS int coil_connect(const char *host, const char *port, coil_stream **out);
+COIL_SUSPENDS COIL_CHECKED int coil_connect(const char *host, const char *port,
+                                            coil_stream **out);
 
 /* coil_connect() with the port as a number in host byte order. */
-COIL_SUSPENDS int coil_connect_port(const char *host, uint16_t port, coil_stream **out);
+COIL_SUSPENDS COIL_CHECKED int coil_connect_port(const char *host, uint16_t port,
+                                                 coil_stream **out);
 
 /*
  * Connect to an IPv4 address, an IPv6 address or a local socket. No name is looked up.
@@ -63,7 +65,8 @@ COIL_SUSPENDS int coil_connect_port(const char *host, uint16_t port, coil_stream
  * coil_address_of_path() produce such addresses. Fails as connect(2), with -EINVAL for an
  * incomplete address, -EAFNOSUPPORT for another family, -ECANCELED, -ENOMEM.
  */
-COIL_SUSPENDS int coil_connect_address(const coil_address *to, coil_stream **out);
+COIL_SUSPENDS COIL_CHECKED int coil_connect_address(const coil_address *to,
+                                                    coil_stream **out);
 
 /*
  * Connect to a local socket: a path, or "@name" in the abstract namespace. (asyncio:
@@ -72,7 +75,7 @@ COIL_SUSPENDS int coil_connect_address(const coil_address *to, coil_stream **out
  * Waits while the listener's queue is full. Fails as connect(2), with -ENAMETOOLONG (108
  * bytes or more), -ECANCELED, -ENOMEM.
  */
-COIL_SUSPENDS int coil_connect_unix(const char *path, coil_stream **out);
+COIL_SUSPENDS COIL_CHECKED int coil_connect_unix(const char *path, coil_stream **out);
 
 /*
  * Make a stream from a connected stream socket, pipe end or tty. The stream then owns the
@@ -90,14 +93,14 @@ COIL_SUSPENDS int coil_connect_unix(const char *path, coil_stream **out);
  * -EBADF, -EBUSY, or -EINVAL if the backend cannot wait for the descriptor. After a
  * failure the descriptor remains the caller's.
  */
-COIL_API int coil_stream_adopt(int fd, coil_stream **out);
+COIL_API COIL_CHECKED int coil_stream_adopt(int fd, coil_stream **out);
 
 /*
  * Create a pipe, whose ends[0] reads what ends[1] writes, or a pair of connected local
  * sockets. The caller owns both ends. Fail as pipe2(2), socketpair(2), with -ENOMEM.
  */
-COIL_API int coil_pipe(coil_stream *ends[2]);
-COIL_API int coil_stream_pair(coil_stream *ends[2]);
+COIL_API COIL_CHECKED int coil_pipe(coil_stream *ends[2]);
+COIL_API COIL_CHECKED int coil_stream_pair(coil_stream *ends[2]);
 
 /*
  * Close the descriptor. A task that waits in a call on the stream gets -EBADF. A second
@@ -131,6 +134,44 @@ COIL_API int coil_stream_fd(const coil_stream *stream);
  */
 COIL_API int coil_stream_peer(const coil_stream *stream, coil_address *out);
 COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
+
+/*
+ * Limit how long a call on the stream may wait while no other call transfers bytes: then
+ * it fails with -ETIMEDOUT. 0, the default, means no limit. (SO_RCVTIMEO, Go:
+ * SetDeadline)
+ *
+ * Any operation in the other direction begins the time again. With TLS the connection
+ * cannot be used after a read or a write has failed so. Applies from the next call on. To
+ * limit a whole request, use a scope.
+ */
+COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_ns);
+
+/*
+ * Send bytes over a local socket, with copies of `fd_count` descriptors. (unix(7),
+ * SCM_RIGHTS; Python: socket.send_fds)
+ *
+ * Suspends until at least one byte is sent, with which the descriptors go. Returns how many
+ * bytes were sent; use coil_write() for the rest. The descriptors remain the caller's. n
+ * must not be 0. Fails as sendmsg(2): -EINVAL for more than 253 descriptors; -EOPNOTSUPP
+ * for any other stream, also with TLS; -EBADF, -EBUSY, -ECANCELED.
+ */
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_send_fds(coil_stream *stream, const void *buf,
+                                                 size_t n, const int *fds,
+                                                 size_t fd_count);
+
+/*
+ * Receive bytes from a local socket, and the descriptors that were sent with the first
+ * one. (unix(7); Python: socket.recv_fds)
+ *
+ * *fd_count is the room in `fds`, at most 253, and then how many descriptors came. They
+ * belong to the caller and are close-on-exec. Returns how many bytes came; 0 at the end. A
+ * call never returns the descriptors of two sends. Other calls that read, and those that
+ * look ahead, drop the descriptors: so read with this function alone while descriptors may
+ * come. If more descriptors came than fit, the call closes all and fails with -EMSGSIZE.
+ * Fails as coil_send_fds().
+ */
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_fds(coil_stream *stream, void *buf,
+                                                    size_t n, int *fds, size_t *fd_count);
 
 /*
  * Return the process, user and group that created the other end of a local socket.
@@ -193,7 +234,7 @@ COIL_API int coil_stream_release_fd(coil_stream *stream);
  * even if a write has returned it before. So a lost connection never looks like the end
  * of the stream.
  */
-COIL_SUSPENDS ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
 
 /*
  * Wait until coil_read() would not wait: for a byte, for the end of the stream, or for a
@@ -220,7 +261,8 @@ COIL_SUSPENDS int coil_stream_wait_readable(coil_stream *stream);
  * Returns n. Fails with -ENODATA if the stream ends before that, or as coil_read().
  * coil_stream_read_transferred() returns how many bytes did arrive.
  */
-COIL_SUSPENDS ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_exact(coil_stream *stream, void *buf,
+                                                   size_t n);
 
 /*
  * Write all n bytes, suspending as often as necessary. When the call returns, the kernel
@@ -308,14 +350,16 @@ COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
  * coil_stream_read_transferred() returns how many. Else fails as coil_read(), having
  * consumed nothing, or with -ENOMEM, -EINVAL for a size of 0.
  */
-COIL_SUSPENDS ssize_t coil_read_line(coil_stream *stream, char *line, size_t size);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_line(coil_stream *stream, char *line,
+                                                  size_t size);
 
 /*
  * Read into `buf` up to and including a separator of n bytes. Returns the number of
  * bytes. Fails as coil_read_line(); -EINVAL for an empty separator. (asyncio: readuntil)
  */
-COIL_SUSPENDS ssize_t coil_read_until(coil_stream *stream, const void *separator,
-                                      size_t n, void *buf, size_t size);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_until(coil_stream *stream,
+                                                   const void *separator, size_t n,
+                                                   void *buf, size_t size);
 
 /*
  * Wait until at least `at_least` bytes have arrived, and return them in place without
@@ -326,7 +370,8 @@ COIL_SUSPENDS ssize_t coil_read_until(coil_stream *stream, const void *separator
  * `at_least` is 0, the call does not wait. Fails as coil_read(), with -EMSGSIZE if
  * `at_least` exceeds the limit, -ENOMEM.
  */
-COIL_SUSPENDS ssize_t coil_peek(coil_stream *stream, const void **data, size_t at_least);
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_peek(coil_stream *stream, const void **data,
+                                             size_t at_least);
 
 /*
  * Consume the first n of the bytes that coil_peek() returned. Aborts if there are fewer,
@@ -355,12 +400,12 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
  * means 1024. Suspends only to look up names. Fails as bind(2), listen(2),
  * coil_getaddrinfo().
  */
-COIL_SUSPENDS int coil_listen(const char *host, const char *port, int backlog,
-                              coil_listener **out);
+COIL_SUSPENDS COIL_CHECKED int coil_listen(const char *host, const char *port,
+                                           int backlog, coil_listener **out);
 
 /* coil_listen() with the port as a number in host byte order; 0 for a free one. */
-COIL_SUSPENDS int coil_listen_port(const char *host, uint16_t port, int backlog,
-                                   coil_listener **out);
+COIL_SUSPENDS COIL_CHECKED int coil_listen_port(const char *host, uint16_t port,
+                                                int backlog, coil_listener **out);
 
 /*
  * Listen on an address of the kinds that coil_connect_address() takes; a local socket
@@ -368,8 +413,8 @@ COIL_SUSPENDS int coil_listen_port(const char *host, uint16_t port, int backlog,
  *
  * Fails as coil_listen(), with -EINVAL for an incomplete address, -EAFNOSUPPORT.
  */
-COIL_API int coil_listen_address(const coil_address *at, int backlog,
-                                 coil_listener **out);
+COIL_API COIL_CHECKED int coil_listen_address(const coil_address *at, int backlog,
+                                              coil_listener **out);
 
 /*
  * Listen on a local socket: a path, or "@name" in the abstract namespace. Does not
@@ -380,7 +425,8 @@ COIL_API int coil_listen_address(const coil_address *at, int backlog,
  * listener removes the file, unless another program has replaced it. Fails as bind(2),
  * listen(2), with -ENAMETOOLONG (108 bytes or more), -ENOMEM.
  */
-COIL_API int coil_listen_unix(const char *path, int backlog, coil_listener **out);
+COIL_API COIL_CHECKED int coil_listen_unix(const char *path, int backlog,
+                                           coil_listener **out);
 
 typedef struct coil_listen_options {
     const char *host, *port; /* as for coil_listen() */
@@ -405,7 +451,8 @@ typedef struct coil_listen_options {
  * Listen with options. Fails as the calls above, and with -EINVAL if more than one of
  * address, path, and host or port is set.
  */
-COIL_SUSPENDS int coil_listen_opts(const coil_listen_options *opts, coil_listener **out);
+COIL_SUSPENDS COIL_CHECKED int coil_listen_opts(const coil_listen_options *opts,
+                                                coil_listener **out);
 
 /*
  * Listen on all addresses of a host, `max` at most, with one listener for each address,
@@ -417,8 +464,8 @@ COIL_SUSPENDS int coil_listen_opts(const coil_listen_options *opts, coil_listene
  * be created, none is. Fails as coil_listen_opts(). A coil_server (coil/server.h) can
  * serve several listeners.
  */
-COIL_SUSPENDS int coil_listen_all(const coil_listen_options *opts, coil_listener *out[],
-                                  int max);
+COIL_SUSPENDS COIL_CHECKED int coil_listen_all(const coil_listen_options *opts,
+                                               coil_listener *out[], int max);
 
 /*
  * Make a listener from an inherited listening socket (sd_listen_fds(3)). The listener
@@ -427,7 +474,7 @@ COIL_SUSPENDS int coil_listen_all(const coil_listen_options *opts, coil_listener
  * Fails with -EINVAL if the socket does not listen, -ENOTSOCK, -EBADF, -EBUSY, -ENOMEM;
  * the descriptor remains the caller's then. The file of a local socket is not removed.
  */
-COIL_API int coil_listener_adopt(int fd, coil_listener **out);
+COIL_API COIL_CHECKED int coil_listener_adopt(int fd, coil_listener **out);
 
 /*
  * Wait for a connection. *out is the caller's.
@@ -437,7 +484,7 @@ COIL_API int coil_listener_adopt(int fd, coil_listener **out);
  * -ENOMEM, the connection is still queued for the next call. If the select(2) backend
  * cannot watch the connection, it is closed, and the result is -EINVAL.
  */
-COIL_SUSPENDS int coil_accept(coil_listener *listener, coil_stream **out);
+COIL_SUSPENDS COIL_CHECKED int coil_accept(coil_listener *listener, coil_stream **out);
 
 /* Return the port in host byte order; 0 for a local socket. */
 COIL_API uint16_t coil_listener_port(const coil_listener *listener);

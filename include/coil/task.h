@@ -119,8 +119,8 @@ typedef struct coil_spawn_opts {
  * runs. A callback may spawn an eager task, too; before the loop runs, `eager` has no
  * effect. (asyncio: eager_task_factory)
  */
-COIL_API int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
-                        coil_task **out);
+COIL_API COIL_CHECKED int coil_spawn(coil_task_fn fn, void *arg,
+                                     const coil_spawn_opts *opts, coil_task **out);
 
 /* Add a reference, to be dropped by coil_task_release(). Returns the task. */
 COIL_API coil_task *coil_task_retain(coil_task *task);
@@ -173,6 +173,15 @@ COIL_API void coil_task_set_name(coil_task *task, const char *name);
 COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
 
 /*
+ * Return the bounds of the task's stack: its lowest byte, and the byte behind its highest.
+ * A conservative garbage collector scans it, from the stack pointer up.
+ *
+ * The bounds hold until the task ends. Call it on the task's own thread. The stack of a
+ * light task that waits may be swapped out (docs/manual/light.md): it is not scanned then.
+ */
+COIL_API void coil_task_stack(const coil_task *task, void **low, void **high);
+
+/*
  * Call fn(arg) after the body of the running task has returned, in that task. Calls are
  * made in reverse order of coil_defer().
  *
@@ -181,7 +190,7 @@ COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
  * cancellation still applies, so cleanup that must wait uses a shielded scope. Fails with
  * -ENOMEM. Aborts outside a task.
  */
-COIL_API int coil_defer(void (*fn)(void *arg), void *arg);
+COIL_API COIL_CHECKED int coil_defer(void (*fn)(void *arg), void *arg);
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
@@ -269,6 +278,15 @@ COIL_API void coil_cancel_caught(void);
  * refused. False outside tasks.
  */
 COIL_API bool coil_cancel_delivered(void);
+
+/*
+ * Return -ECANCELED if rc is a failure and coil_cancel_delivered() is true, else rc.
+ *
+ * It answers: was this failure my cancellation? Some libraries translate ECANCELED or
+ * EINTR into errors of their own, for example under libcoil-posix. Pass such an error,
+ * as a negative number, before the task returns it. Outside tasks it returns rc.
+ */
+COIL_API int coil_cancel_result(int rc);
 
 /*
  * Return how many waits of the running task were refused since a cancellation was

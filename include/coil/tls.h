@@ -71,7 +71,7 @@ extern "C" {
  * One context may serve clients and servers, any number of connections, and all loops of
  * the process. From the first connection on, the context does not change. To replace
  * certificates, create a new context for new connections; existing connections keep the
- * old one.
+ * old one. A server gives it to new connections by coil_tls_opts.choose.
  */
 typedef struct coil_tls coil_tls;
 
@@ -119,6 +119,25 @@ typedef struct coil_tls_opts {
      * length.
      */
     bool allow_truncation;
+    /*
+     * As a server, choose the context of a connection. `name` is the name that the client
+     * requests, or "". Returns a reference (coil_tls_retain()), or NULL for this context
+     * and those of coil_tls_add_name(). As for those, versions and ciphers remain those
+     * of this context. The function must not suspend, and runs on the thread of the
+     * connection. It makes new certificates effective without a restart: return the
+     * newest context. (ssl: sni_callback; Go: GetConfigForClient)
+     */
+    coil_tls *(*choose)(const char *name, void *arg);
+    void *choose_arg;
+    /*
+     * Called with each line of a key log (SSLKEYLOGFILE), without a newline, with which
+     * programs such as Wireshark decrypt recorded connections. It must not suspend. coil
+     * also appends the lines to the file that the environment variable SSLKEYLOGFILE
+     * names when the context is created, unless the program is set-user-ID. (ssl:
+     * keylog_filename; Go: KeyLogWriter)
+     */
+    void (*key_log)(const char *line, void *arg);
+    void *key_log_arg;
 } coil_tls_opts;
 
 /*
@@ -132,7 +151,7 @@ typedef struct coil_tls_opts {
  * -ENOKEY for an encrypted key without a password, -EKEYREJECTED for a wrong password;
  * -ENOMEM, -ENOSYS.
  */
-COIL_API int coil_tls_create(const coil_tls_opts *opts, coil_tls **out);
+COIL_API COIL_CHECKED int coil_tls_create(const coil_tls_opts *opts, coil_tls **out);
 
 /*
  * Add or drop a reference. Any thread. Connections hold their own references. Releasing
@@ -161,8 +180,8 @@ COIL_API int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
  * coil_connect() followed by coil_start_tls(). If `tls` is NULL, a context with the
  * defaults is used, which the whole process shares. (asyncio: open_connection(ssl=True))
  */
-COIL_SUSPENDS int coil_connect_tls(const char *host, const char *port, coil_tls *tls,
-                                   coil_stream **out);
+COIL_SUSPENDS COIL_CHECKED int coil_connect_tls(const char *host, const char *port,
+                                                coil_tls *tls, coil_stream **out);
 
 /*
  * Start TLS on a stream, as the client or as the server, and wait until the handshake is
@@ -182,9 +201,9 @@ COIL_SUSPENDS int coil_connect_tls(const char *host, const char *port, coil_tls 
  * Also fail with -EBADF, -ECANCELED, -ENOMEM, and as described at the top of this file.
  * The caller still destroys the stream.
  */
-COIL_SUSPENDS int coil_start_tls(coil_stream *stream, coil_tls *tls,
-                                 const char *server_name);
-COIL_SUSPENDS int coil_accept_tls(coil_stream *stream, coil_tls *tls);
+COIL_SUSPENDS COIL_CHECKED int coil_start_tls(coil_stream *stream, coil_tls *tls,
+                                              const char *server_name);
+COIL_SUSPENDS COIL_CHECKED int coil_accept_tls(coil_stream *stream, coil_tls *tls);
 
 /*
  * End TLS cleanly: send close_notify, then read and discard data until the peer's

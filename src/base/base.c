@@ -163,6 +163,7 @@ const char *coil_version(void)
 }
 
 void (*_Atomic coil__misuse_report)(const char *, const void *);
+void (*_Atomic coil__misuse_contain)(const char *, const void *);
 
 /* ---- aborting ---------------------------------------------------------------------- */
 
@@ -209,14 +210,17 @@ COIL__AT_EXIT static void wait_for_abort(void)
 
 COIL__NOINLINE void coil__misuse(const char *format, ...)
 {
+    void (*contain)(const char *, const void *) = coil__misuse_contain;
     char sentence[512];
     va_list args;
 
-    atomic_store(&abort_is_next, false);
-    atomic_store(&aborting_process, getpid());
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
+    if (contain != NULL)
+        contain(sentence, COIL__CALLER());
+    atomic_store(&abort_is_next, false);
+    atomic_store(&aborting_process, getpid());
     print_misuse(sentence, COIL__CALLER());
     atomic_store(&abort_is_next, true);
     abort();

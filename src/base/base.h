@@ -87,6 +87,13 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 
 /*
+ * If set, coil__misuse() calls it first. It returns if the program must be stopped. Else it
+ * ends the calls of the running task that made the mistake, and does not return. `from` is
+ * the return address of coil__misuse().
+ */
+extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *from);
+
+/*
  * If set, coil__misuse() calls it in place of printing the sentence: it prints the
  * sentence, and the stack from the call of coil__misuse() on. Any thread may set it; all
  * set the same.

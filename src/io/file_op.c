@@ -113,7 +113,7 @@ ssize_t coil__file_finish(struct coil__op *op)
     if (in_batch)
         return coil__file_call(op);
     coil__task_require(coil__op_rows[op->kind].user);
-    coil_scope_enter_shielded(&shield, COIL_NEVER);
+    result = coil_scope_enter_shielded(&shield, COIL_NEVER); /* never fails */
     result = coil__file_do(op);
     coil_scope_exit(&shield, 0);
     return was_not_done(result) ? coil__file_call(op) : result;

@@ -60,6 +60,7 @@ struct coil_server {
     coil_task *task; /* run_server()'s; a reference */
     struct coil__list acceptors;
     struct coil__list connections;           /* those that may be found idle */
+    struct coil__list requests;              /* handlers that wait for a request */
     size_t acceptor_count, connection_count; /* running tasks */
     size_t handshake_count;                  /* connections in the TLS handshake */
     /* set and cleared at once: wakes the tasks that wait now */
@@ -102,6 +103,13 @@ struct connection {
     coil_scope *idle;    /* cancelled when the connection is idle */
     unsigned operations; /* operations of its stream at the latest check */
     int quiet;           /* checks since then that found it waiting */
+};
+
+/* A handler in coil_server_wait_request(). Not on its stack, as with struct connection. */
+struct request {
+    struct coil__list link; /* coil_server.requests */
+    coil_task *task;
+    bool ended; /* the server has cancelled the task */
 };
 
 static void tell_waiters(coil_server *s)
@@ -189,10 +197,27 @@ static void release_server(coil_server *s)
     coil__free_object(s);
 }
 
+static void end_request(struct request *request)
+{
+    request->ended = true;
+    coil_task_cancel(request->task, "its server stops");
+}
+
+/* End the wait of each handler that waits for a request. */
+static void end_requests(coil_server *s)
+{
+    COIL__LIST_EACH (link, &s->requests)
+        end_request(COIL__CONTAINER(link, struct request, link));
+}
+
 /* No connection is lost: a waiting acceptor has not taken one. */
 static void stop_accepting(coil_server *s)
 {
+    bool is_first = !s->stopping;
+
     s->stopping = true;
+    if (is_first && !coil__loop_is_parents(s->loop))
+        end_requests(s);
     COIL__LIST_EACH (link, &s->acceptors) {
         struct acceptor *a = COIL__CONTAINER(link, struct acceptor, link);
 
@@ -220,6 +245,19 @@ static COIL__NOINLINE int shake_hands(coil_server *s, coil_stream *stream)
     return rc;
 }
 
+static int run_handler(void *arg)
+{
+    const struct accepted *a = arg;
+
+    return a->server->fn(a->stream, a->server->arg);
+}
+
+static int call_handler_contained(const struct accepted *a)
+{
+    return a->server->opts.contain_misuse ? coil__contain(run_handler, (void *)a)
+                                          : run_handler((void *)a);
+}
+
 /* The server does not fail if a peer is idle or a handshake fails. */
 static COIL__NOINLINE int call_until_idle(const struct accepted *a)
 {
@@ -235,7 +273,7 @@ static COIL__NOINLINE int call_until_idle(const struct accepted *a)
     c->stream = a->stream;
     c->idle = &scope;
     coil__list_push(&s->connections, &c->link);
-    rc = coil_scope_exit(&scope, s->fn(a->stream, s->arg));
+    rc = coil_scope_exit(&scope, call_handler_contained(a));
     coil__list_remove(&c->link);
     coil__free(c);
     return rc == -ETIMEDOUT && coil_scope_expired(&scope) ? 0 : rc;
@@ -248,7 +286,7 @@ static int call_handler(const struct accepted *a)
 
     if (s->opts.tls != NULL && shake_hands(s, a->stream) < 0)
         return 0;
-    rc = s->opts.idle_ns > 0 ? call_until_idle(a) : s->fn(a->stream, s->arg);
+    rc = s->opts.idle_ns > 0 ? call_until_idle(a) : call_handler_contained(a);
     if (rc < 0 && rc != -ECANCELED)
         report_handler(a, rc);
     return rc;
@@ -310,6 +348,47 @@ static int look_for_idle_ones(void *arg)
             look_whether_idle(COIL__CONTAINER(link, struct connection, link));
     }
     return 0;
+}
+
+coil_server *coil_server_current(void)
+{
+    const coil_task *task = coil_task_current();
+
+    return task != NULL && task->group != NULL && task->fn == handle
+               ? (coil_server *)COIL__CONTAINER(task->group, coil_server, group)
+               : NULL;
+}
+
+/* Return -ESHUTDOWN if the server alone has cancelled the task, else rc. */
+static int end_of_request(const struct request *request, int rc)
+{
+    if (!request->ended || coil_uncancel() > 0)
+        return rc;
+    if (rc == -ECANCELED)
+        coil_cancel_caught();
+    return rc == -ECANCELED ? coil__failed(-ESHUTDOWN) : rc;
+}
+
+int coil_server_wait_request(coil_stream *stream)
+{
+    COIL__REQUIRE(stream, "a stream");
+    coil_server *s = coil_server_current();
+    struct request *request;
+    int rc;
+
+    if (s == NULL)
+        return coil__failed(-EINVAL);
+    request = coil__alloc_zeroed(sizeof *request);
+    if (request == NULL)
+        return coil__failed(-ENOMEM);
+    request->task = coil_task_current();
+    coil__list_push(&s->requests, &request->link);
+    if (s->stopping)
+        end_request(request);
+    rc = end_of_request(request, coil_stream_wait_readable(stream));
+    coil__list_remove(&request->link);
+    coil__free(request);
+    return rc;
 }
 
 /*
@@ -515,6 +594,7 @@ static coil_server *alloc_server(coil_handler fn, void *arg, const coil_server_o
     }
     coil__list_init(&s->acceptors);
     coil__list_init(&s->connections);
+    coil__list_init(&s->requests);
     coil_event_init(&s->changed);
     coil_event_init(&s->stopped);
     return s;
@@ -600,6 +680,14 @@ void coil_server_destroy(coil_server *server)
     }
     server->destroyed = true;
     release_server(server);
+}
+
+bool coil_server_is_stopping(const coil_server *server)
+{
+    COIL__REQUIRE(server, "a server");
+    if (server->destroyed && coil_server_current() != server)
+        coil__misuse_gone("coil_server_is_stopping");
+    return server->stopping;
 }
 
 size_t coil_server_connections(const coil_server *server)

@@ -173,6 +173,32 @@ int coil__endpoint_begin(struct coil__endpoint *endpoint)
     return rc;
 }
 
+bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned operations)
+{
+    return endpoint->fd >= 0 && endpoint->operations != operations;
+}
+
+/* The operation is cancelled after idle_ns, and begun again if the endpoint was used. */
+static COIL__NOINLINE ssize_t await_until_idle(struct coil__endpoint *endpoint,
+                                               const struct coil__op *op)
+{
+    unsigned operations;
+    coil_scope scope;
+    ssize_t result;
+
+    do {
+        struct coil__op attempt = *op;
+
+        operations = endpoint->operations;
+        result = coil_scope_enter(&scope, coil_in(endpoint->idle_ns));
+        if (result < 0)
+            return result;
+        result = coil_scope_exit_count(&scope, coil__op_await(&attempt));
+    } while (result == -ETIMEDOUT && coil_scope_expired(&scope) &&
+             coil__endpoint_was_used(endpoint, operations));
+    return result;
+}
+
 ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op)
 {
     int rc = coil__task_spend("a call that does I/O");
@@ -184,5 +210,7 @@ ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op)
     endpoint->operations++;
     op->fd = endpoint->fd;
     op->hints[1] = endpoint;
+    if (COIL__UNLIKELY(endpoint->idle_ns > 0))
+        return await_until_idle(endpoint, op);
     return coil__op_await(op);
 }

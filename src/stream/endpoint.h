@@ -22,7 +22,12 @@ struct coil__endpoint {
     bool destroyed;      /* the owner has dropped its reference */
     uint8_t lost;        /* while it is detached: coil__descriptor.lost */
     void (*finish)(struct coil__endpoint *endpoint); /* before it is freed; may be NULL */
+    int64_t idle_ns; /* the longest wait without another operation; 0: no limit */
 };
+
+/* True if a wait that began when `operations` were begun may go on: idle_ns has passed, but
+   another operation has begun meanwhile. */
+bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned operations);
 
 /* Stop the program if the block was freed, as far as that can be detected. */
 void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *caller);

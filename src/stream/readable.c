@@ -8,6 +8,8 @@
  */
 #include "stream.h"
 
+#include <coil/scope.h>
+
 #include <sys/socket.h>
 
 /*
@@ -28,6 +30,30 @@ static int check_that_it_may_be_read(coil_stream *stream)
     return 0;
 }
 
+static int await_readable(coil_stream *stream)
+{
+    return coil__readable_await(&stream->readable, stream->endpoint.fd,
+                                &stream->endpoint);
+}
+
+static COIL__NOINLINE int await_readable_until_idle(coil_stream *stream)
+{
+    struct coil__endpoint *endpoint = &stream->endpoint;
+    unsigned operations;
+    coil_scope scope;
+    int rc;
+
+    do {
+        operations = endpoint->operations;
+        rc = coil_scope_enter(&scope, coil_in(endpoint->idle_ns));
+        if (rc < 0)
+            return rc;
+        rc = coil_scope_exit(&scope, await_readable(stream));
+    } while (rc == -ETIMEDOUT && coil_scope_expired(&scope) &&
+             coil__endpoint_was_used(endpoint, operations));
+    return rc;
+}
+
 int coil__stream_wait_fd_readable(coil_stream *stream)
 {
     int rc = coil__endpoint_begin(&stream->endpoint);
@@ -37,8 +63,9 @@ int coil__stream_wait_fd_readable(coil_stream *stream)
     rc = check_that_it_may_be_read(stream);
     if (rc < 0)
         return rc;
-    return coil__readable_await(&stream->readable, stream->endpoint.fd,
-                                &stream->endpoint);
+    return COIL__UNLIKELY(stream->endpoint.idle_ns > 0)
+               ? await_readable_until_idle(stream)
+               : await_readable(stream);
 }
 
 int coil_stream_wait_readable(coil_stream *stream)

@@ -145,6 +145,13 @@ int coil_stream_fd(const coil_stream *stream)
     return stream->endpoint.fd;
 }
 
+void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_ns)
+{
+    COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
+    stream->endpoint.idle_ns = timeout_ns > 0 && timeout_ns < COIL_NEVER ? timeout_ns : 0;
+}
+
 int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
                          socklen_t address_bytes)
 {

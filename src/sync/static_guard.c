@@ -192,9 +192,8 @@ static int wait_and_try(struct guard *guard)
 static int acquire_in_task(struct guard *guard)
 {
     coil_scope shield;
-    int rc;
+    int rc = coil_scope_enter_shielded(&shield, COIL_NEVER); /* never fails */
 
-    coil_scope_enter_shielded(&shield, COIL_NEVER);
     while ((rc = wait_and_try(guard)) == -EBUSY)
         continue;
     coil_scope_exit(&shield, 0);

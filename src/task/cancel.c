@@ -216,6 +216,11 @@ bool coil_cancel_delivered(void)
     return task != NULL && task->delivered;
 }
 
+int coil_cancel_result(int rc)
+{
+    return rc < 0 && coil_cancel_delivered() ? coil__failed(-ECANCELED) : rc;
+}
+
 unsigned coil_cancel_refusals(void)
 {
     const coil_task *task = coil__scheduler.current;

@@ -31,7 +31,10 @@
 struct group {
     struct coil__region region;
     uintptr_t mark; /* mark_of() it; anything else: it was never entered, or copied */
-    coil_task *owner;
+    union {
+        coil_task *owner;
+        struct group *apart; /* with the mark of mark_apart() */
+    };
     struct coil__list children, kept;
     struct leaving *waiting;     /* the owner's wait in exit, or NULL */
     struct coil__list startings; /* the waits in coil_group_start() */
@@ -78,29 +81,69 @@ static uintptr_t mark_of(const struct group *g)
     return (uintptr_t)g ^ MARK;
 }
 
+/* The caller's memory has only a pointer to the group: see place_group(). */
+static uintptr_t mark_apart(const struct group *g)
+{
+    return mark_of(g) + 1;
+}
+
 /* For public functions: abort if the group was never entered. */
 static struct group *require_group(const coil_group *group, const char *caller)
 {
     struct group *g = group_inside(group);
 
-    if (COIL__UNLIKELY(g->mark != mark_of(g)))
+    if (COIL__LIKELY(g->mark == mark_of(g)))
+        return g;
+    if (g->mark != mark_apart(g))
         coil__misuse("%s: the group was never given to coil_group_enter(), or is a copy",
                      caller);
-    return g;
+    return g->apart;
+}
+
+/*
+ * Return where the task's group is to lie: in the caller's memory, or apart, as a scope of
+ * such a task (scope.c). Without memory for that, a group that is left open stops the
+ * program.
+ */
+static struct group *place_group(coil_group *group, const coil_task *task)
+{
+    struct group *near = group_inside(group);
+    struct group *apart = task->contained ? coil__alloc(sizeof *apart) : NULL;
+
+    if (COIL__LIKELY(apart == NULL))
+        return near;
+    near->mark = mark_apart(near);
+    near->apart = apart;
+    return apart;
+}
+
+/* The group is closed: the caller may still read its errors. */
+static void copy_back(coil_group *group, struct group *g)
+{
+    struct group *near = group_inside(group);
+
+    if (COIL__LIKELY(g == near))
+        return;
+    *near = *g;
+    near->mark = mark_of(near);
+    coil__list_init(&near->children);
+    coil__list_init(&near->entrants);
+    coil__free(g);
 }
 
 COIL__NOINLINE void coil_group_enter(coil_group *group)
 {
     COIL__REQUIRE(group, "a group");
-    struct group *g = group_inside(group);
+    coil_task *owner = coil__task_require("coil_group_enter");
+    struct group *g = place_group(group, owner);
 
-    *g = (struct group){.mark = mark_of(g),
-                        .owner = coil__task_require("coil_group_enter")};
+    *g = (struct group){.mark = mark_of(g), .owner = owner};
     coil__list_init(&g->children);
     coil__list_init(&g->kept);
     coil__list_init(&g->startings);
     coil__list_init(&g->entrants);
-    coil__region_enter(g->owner, &g->region, COIL__GROUP, COIL__CALLER());
+    coil__region_enter(owner, &g->region, COIL__GROUP, COIL__CALLER());
+    g->region.apart = g != group_inside(group);
 }
 
 coil_task *coil__group_owner(const coil_future *future)
@@ -564,14 +607,12 @@ static int outcome(struct group *g, int rc)
     return g->errors[0];
 }
 
-COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
+/* The innermost region of the owner is the group, which ends. Returns the result. */
+static int end_group(struct group *g, int rc, const void *from)
 {
-    COIL__REQUIRE(group, "a group");
-    struct group *g = require_group(group, "coil_group_exit");
-    coil_task *owner = coil__task_require("coil_group_exit");
+    coil_task *owner = g->owner;
     bool delivered = owner->delivered, cancelled = rc == -ECANCELED;
 
-    coil__region_exit(owner, &g->region, "coil_group_exit");
     g->exiting = true;
     owner->delivered = false;
     if (rc < 0 && !g->aborting)
@@ -588,12 +629,55 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
         return -ECANCELED;
     }
     if (g->error_count > 0) { /* the first child's error becomes the owner's */
-        coil__failure_hand_on_error(g->error, g->errors[0], COIL__CALLER());
+        coil__failure_hand_on_error(g->error, g->errors[0], from);
         coil_error_release(g->error);
     } else if (rc >= 0) {
         owner->delivered = delivered; /* the body ignored the cancellation */
     }
     return outcome(g, rc);
+}
+
+COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
+{
+    COIL__REQUIRE(group, "a group");
+    struct group *g = require_group(group, "coil_group_exit");
+
+    coil__region_exit(coil__task_require("coil_group_exit"), &g->region,
+                      "coil_group_exit");
+    rc = end_group(g, rc, COIL__CALLER());
+    copy_back(group, g);
+    return rc;
+}
+
+/* The body returns nothing. So a child's failure, which would be the group's, is reported. */
+static void leave_group(struct group *g, const void *from)
+{
+    int rc = end_group(g, -ECANCELED, from);
+
+    if (g->error_count > 0)
+        coil__failure_report("A group was left early, and a task of it had failed",
+                             g->owner, rc);
+}
+
+COIL__NOINLINE void coil_group_leave(coil_group *group)
+{
+    COIL__REQUIRE(group, "a group");
+    struct group *g = require_group(group, "coil_group_leave");
+
+    if (g->exiting)
+        return;
+    coil__region_exit(coil__task_require("coil_group_leave"), &g->region,
+                      "coil_group_leave");
+    leave_group(g, COIL__CALLER());
+    copy_back(group, g);
+}
+
+void coil__group_abandon(struct coil__region *region)
+{
+    struct group *g = COIL__CONTAINER(region, struct group, region);
+
+    leave_group(g, region->address);
+    coil__free(g);
 }
 
 size_t coil_group_error_count(const coil_group *group)

@@ -32,6 +32,7 @@ void coil__region_enter(coil_task *task, struct coil__region *region,
     region->address = address;
     region->outer = outer;
     region->object = NULL;
+    region->apart = false;
     region->depth = outer != NULL ? outer->depth + 1 : 1;
     if (outer != NULL) {
         outer->inner = (struct coil__inner_region){address, kind};
@@ -42,10 +43,12 @@ void coil__region_enter(coil_task *task, struct coil__region *region,
     task->regions = region;
 }
 
-static const char *describe_region(const struct coil__inner_region *region, char *text,
-                                   size_t size)
+const char *coil__region_describe(const struct coil__inner_region *region, char *text,
+                                  size_t size)
 {
-    static const char *const kinds[] = {[COIL__SCOPE] = "scope", [COIL__GROUP] = "group"};
+    static const char *const kinds[] = {[COIL__SCOPE] = "scope",
+                                        [COIL__GROUP] = "group",
+                                        [COIL__CONTAINMENT] = "containment"};
     struct coil__report report;
 
     if (!coil__report_begin_text(&report, text, size))
@@ -74,7 +77,7 @@ const char *coil__region_outermost(const coil_task *task, char *text, size_t siz
     const struct coil__inner_region outermost = {
         task->outermost, (enum coil__region_kind)task->outermost_kind};
 
-    return describe_region(&outermost, text, size);
+    return coil__region_describe(&outermost, text, size);
 }
 
 /* True if the region is open in the task. */
@@ -98,7 +101,7 @@ refuse_exit(const coil_task *task, const struct coil__region *region, const char
         coil__misuse(
             "%s: task '%s' has %s, inside of it; leave the innermost region first",
             caller, coil_task_name(task),
-            describe_region(&region->inner, inner, sizeof inner));
+            coil__region_describe(&region->inner, inner, sizeof inner));
     coil__misuse("%s: the region is not open in task '%s': it was left before, or "
                  "entered by another task",
                  caller, coil_task_name(task));

@@ -8,6 +8,10 @@
  * takes that request back; if the task then has as many requests as at entry, the
  * cancellation was the scope's own and becomes -ETIMEDOUT. (asyncio: timeouts.py) The
  * shields of shielded scopes are in region.c.
+ *
+ * The scope lies in the caller's memory. In a task that contains misuse (contain.c) it
+ * lies apart, on the heap, and the caller's memory has a pointer to it. So it can be
+ * closed after the function that forgot it has returned. The exit copies it back.
  */
 #include "task.h"
 
@@ -19,7 +23,10 @@ struct scope {
     struct coil__region region;
     uintptr_t mark; /* mark_of() it; anything else: it was never entered, or copied */
     struct coil__timer timer;
-    coil_task *task;
+    union {
+        coil_task *task;
+        struct scope *apart; /* with the mark of mark_apart() */
+    };
     int64_t deadline;
     unsigned requests; /* the task's at entry */
     bool delivered;    /* likewise: a delivered request stands */
@@ -42,15 +49,64 @@ static uintptr_t mark_of(const struct scope *s)
     return (uintptr_t)s ^ MARK;
 }
 
-/* For public functions: abort if the scope was never entered. */
-static struct scope *require_scope(const coil_scope *scope, const char *caller)
+/* The caller's memory has only a pointer to the scope. */
+static uintptr_t mark_apart(const struct scope *s)
+{
+    return mark_of(s) + 1;
+}
+
+/* Return the scope, or NULL if the memory was never given to coil_scope_enter(). */
+static struct scope *find_scope(const coil_scope *scope)
 {
     struct scope *s = scope_inside(scope);
 
-    if (COIL__UNLIKELY(s->mark != mark_of(s)))
+    if (COIL__LIKELY(s->mark == mark_of(s)))
+        return s;
+    return s->mark == mark_apart(s) ? s->apart : NULL;
+}
+
+/* For public functions: stop the program if the scope was never entered. */
+static struct scope *require_scope(const coil_scope *scope, const char *caller)
+{
+    struct scope *s = find_scope(scope);
+
+    if (COIL__UNLIKELY(s == NULL))
         coil__misuse("%s: the scope was never given to coil_scope_enter(), or is a copy",
                      caller);
     return s;
+}
+
+/*
+ * Return where the task's scope is to lie; NULL without memory. A scope without a deadline
+ * never fails: then it lies in the caller's memory.
+ */
+static struct scope *place_scope(coil_scope *scope, const coil_task *task,
+                                 int64_t deadline)
+{
+    struct scope *near = scope_inside(scope), *apart;
+
+    near->mark = mark_of(near);
+    near->state = EXITED;
+    if (COIL__LIKELY(!task->contained))
+        return near;
+    apart = coil__alloc(sizeof *apart);
+    if (apart == NULL)
+        return deadline == COIL_NEVER ? near : NULL;
+    near->mark = mark_apart(near);
+    near->apart = apart;
+    return apart;
+}
+
+/* The scope is closed: the caller may still call coil_scope_expired(). */
+static void copy_back(coil_scope *scope, struct scope *s)
+{
+    struct scope *near = scope_inside(scope);
+
+    if (COIL__LIKELY(s == near))
+        return;
+    *near = *s;
+    near->mark = mark_of(near);
+    coil__free(s);
 }
 
 static void expire_scope(struct coil__runnable *runnable)
@@ -86,21 +142,30 @@ static int arm_timer(struct scope *s, int64_t deadline)
     return 0;
 }
 
-static int enter_scope(struct scope *s, int64_t deadline, const char *caller,
+static int enter_scope(coil_scope *scope, int64_t deadline, const char *caller,
                        const void *address)
 {
+    coil_task *task = coil__task_require(caller);
+    struct scope *s = place_scope(scope, task, deadline);
     int rc;
 
-    s->task = coil__task_require(caller);
+    if (COIL__UNLIKELY(s == NULL))
+        return coil__failed(-ENOMEM);
+    s->task = task;
     s->mark = mark_of(s);
     s->state = ENTERED;
     s->shielded = s->has_room = false;
     s->deadline = COIL_NEVER;
     coil__timer_init(&s->timer, expire_scope);
     rc = arm_timer(s, deadline);
-    if (rc == 0)
-        coil__region_enter(s->task, &s->region, COIL__SCOPE, address);
-    return rc;
+    if (COIL__UNLIKELY(rc < 0)) {
+        s->state = EXITED;
+        copy_back(scope, s);
+        return rc;
+    }
+    coil__region_enter(task, &s->region, COIL__SCOPE, address);
+    s->region.apart = s != scope_inside(scope);
+    return 0;
 }
 
 bool coil__scope_has_deadline(const struct coil__region *region)
@@ -111,13 +176,16 @@ bool coil__scope_has_deadline(const struct coil__region *region)
 
 int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address)
 {
-    struct scope *s = scope_inside(scope);
-    int rc = enter_scope(s, deadline, "coil_scope_enter", address);
+    int rc = enter_scope(scope, deadline, "coil_scope_enter", address);
+    struct scope *s;
 
+    if (rc < 0)
+        return rc;
+    s = find_scope(scope);
     s->requests = coil__task_requests(s->task);
     s->delivered = s->task->delivered;
     s->must_cancel = s->task->must_cancel;
-    return rc;
+    return 0;
 }
 
 COIL__NOINLINE int coil_scope_enter(coil_scope *scope, int64_t deadline)
@@ -129,11 +197,12 @@ COIL__NOINLINE int coil_scope_enter(coil_scope *scope, int64_t deadline)
 COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline)
 {
     COIL__REQUIRE(scope, "a scope");
-    struct scope *s = scope_inside(scope);
-    int rc = enter_scope(s, deadline, "coil_scope_enter_shielded", COIL__CALLER());
+    int rc = enter_scope(scope, deadline, "coil_scope_enter_shielded", COIL__CALLER());
+    struct scope *s;
 
     if (rc < 0)
         return rc;
+    s = find_scope(scope);
     coil__shield_enter(s->task, &s->shield, &s->region);
     s->shielded = true;
     s->requests = 0;
@@ -156,13 +225,11 @@ static int settle_scope(struct scope *s, int rc)
     return rc == -ECANCELED ? coil__failed(-ETIMEDOUT) : rc;
 }
 
-int coil_scope_exit(coil_scope *scope, int rc)
+/* The innermost region of the task is the scope, which ends. Returns the result. */
+static int end_scope(struct scope *s, int rc)
 {
-    COIL__REQUIRE(scope, "a scope");
-    struct scope *s = require_scope(scope, "coil_scope_exit");
-    coil_task *task = coil__task_require("coil_scope_exit");
+    coil_task *task = s->task;
 
-    coil__region_exit(task, &s->region, "coil_scope_exit");
     coil__timer_stop(task->future.loop, &s->timer);
     if (s->has_room)
         coil__timer_unreserve(&task->future.loop->timers);
@@ -170,6 +237,38 @@ int coil_scope_exit(coil_scope *scope, int rc)
     if (s->shielded)
         coil__shield_exit(task, &s->shield);
     return rc;
+}
+
+static int exit_scope(coil_scope *scope, struct scope *s, int rc, const char *caller)
+{
+    coil__region_exit(coil__task_require(caller), &s->region, caller);
+    rc = end_scope(s, rc);
+    copy_back(scope, s);
+    return rc;
+}
+
+int coil_scope_exit(coil_scope *scope, int rc)
+{
+    COIL__REQUIRE(scope, "a scope");
+    return exit_scope(scope, require_scope(scope, "coil_scope_exit"), rc,
+                      "coil_scope_exit");
+}
+
+void coil_scope_leave(coil_scope *scope)
+{
+    COIL__REQUIRE(scope, "a scope");
+    struct scope *s = require_scope(scope, "coil_scope_leave");
+
+    if (s->state == ENTERED || s->state == EXPIRING)
+        exit_scope(scope, s, 0, "coil_scope_leave");
+}
+
+void coil__scope_abandon(struct coil__region *region)
+{
+    struct scope *s = COIL__CONTAINER(region, struct scope, region);
+
+    end_scope(s, 0);
+    coil__free(s);
 }
 
 ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count)

@@ -485,6 +485,16 @@ ssize_t coil_task_stack_peak(const coil_task *task)
     return coil__stack_peak(&task->coro.stack);
 }
 
+void coil_task_stack(const coil_task *task, void **low, void **high)
+{
+    COIL__REQUIRE(task, "a task");
+    COIL__REQUIRE(low, "an output pointer");
+    COIL__REQUIRE(high, "an output pointer");
+    coil__future_check_gone(&task->future, "coil_task_stack");
+    *low = (void *)task->coro.stack.low;
+    *high = (void *)task->coro.stack.high;
+}
+
 void coil_task_set_name(coil_task *task, const char *name)
 {
     COIL__REQUIRE(task, "a task");

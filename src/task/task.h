@@ -16,8 +16,11 @@
 
 #define COIL__ARG_BYTES_MAX 2048
 
-/* A scope or a group that is open in a task; they close last in, first out. */
-enum coil__region_kind { COIL__SCOPE, COIL__GROUP };
+/*
+ * A scope or a group that is open in a task; they close last in, first out. A containment
+ * is around the calls of a function whose misuse must not stop the program: contain.c.
+ */
+enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
 
 /*
  * For the message about a region that was not closed. This is in the outer region, or in
@@ -33,7 +36,8 @@ struct coil__region {
     struct coil__region *outer;
     const void *address; /* of the code that opened it */
     unsigned depth;      /* 1 for the outermost */
-    enum coil__region_kind kind;
+    enum coil__region_kind kind : 16;
+    bool apart : 1;                  /* on the heap, as in scope.c */
     struct coil__inner_region inner; /* the one entered last inside this one */
     void *object; /* that coil_region_bind() has bound to it, or NULL */
 };
@@ -95,10 +99,11 @@ struct coil_task {
     unsigned char outermost_kind;    /* enum coil__region_kind; see `outermost` */
     unsigned char marks;             /* COIL__TASK_DEBUGGED; and those of src/debug */
     bool hold_cancel : 1;            /* coil_spawn_opts.hold_cancel */
-    bool borrowed : 1; /* the spawner has a pointer to it until the group's exit */
-    bool starting : 1; /* coil_group_start() waits for it, until `ready` or the end */
-    bool ready : 1;    /* it has called coil_group_started() */
-    bool leftover : 1; /* the end of the run waits for it, and has a reference */
+    bool borrowed : 1;  /* the spawner has a pointer to it until the group's exit */
+    bool starting : 1;  /* coil_group_start() waits for it, until `ready` or the end */
+    bool ready : 1;     /* it has called coil_group_started() */
+    bool contained : 1; /* a containment is among its regions */
+    bool leftover : 1;  /* the end of the run waits for it, and has a reference */
     /* The callbacks that an eager child has had before it came into its group: the
        group's runs behind them. */
     unsigned char earlier_callbacks;
@@ -316,6 +321,23 @@ void coil__region_enter(coil_task *task, struct coil__region *region,
 const char *coil__region_outermost(const coil_task *task, char *text, size_t size);
 
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
+
+/* Writes "a scope open, entered at ..." of a region, whose memory may be gone. */
+const char *coil__region_describe(const struct coil__inner_region *region, char *text,
+                                  size_t size);
+
+/*
+ * Close a scope or a group that lies apart and was removed from the task's regions, and
+ * free it. For a group the running task, its owner, waits until the children have ended.
+ */
+void coil__scope_abandon(struct coil__region *region);
+void coil__group_abandon(struct coil__region *region);
+
+/*
+ * Call fn(arg) in the running task. If it misuses coil, or returns with a scope or a group
+ * open, those are closed. The result is then -COIL_EFAILED with the sentence.
+ */
+int coil__contain(int (*fn)(void *arg), void *arg);
 
 /* coil_scope_enter() for the code at `address`. */
 int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address);

@@ -16,6 +16,7 @@
 #include "tls.h"
 
 #include "../base/fault.h"
+#include "../task/task.h"
 
 #include <coil/error.h>
 #include <coil/executor.h>
@@ -358,15 +359,32 @@ static bool read_name(SSL *ssl, char *name)
     return coil__tls_normalize(asked, name) == COIL__TLS_HOST;
 }
 
+/* Let the program choose. NULL: it leaves the choice to the names. */
+static coil_tls *let_choose(struct coil__tls_stream *t)
+{
+    struct coil__no_suspend region;
+    coil_tls *tls = t->tls;
+
+    if (tls->choose == NULL)
+        return NULL;
+    coil_tls_release(t->given); /* of a first ClientHello, which was refused */
+    coil__no_suspend_enter(&region, "coil_tls_opts.choose is called");
+    t->given = tls->choose(t->name, tls->choose_arg);
+    coil__no_suspend_exit(&region);
+    return t->given;
+}
+
 static int choose_context(SSL *ssl, int *alert, void *arg)
 {
     struct coil__tls_stream *t = coil__tls_of(ssl);
+    bool has_name;
 
     (void)arg;
-    t->chosen = t->tls;
     t->name[0] = '\0';
-    if (read_name(ssl, t->name))
-        t->chosen = coil__tls_for_name(t->tls, t->name);
+    has_name = read_name(ssl, t->name);
+    t->chosen = let_choose(t);
+    if (t->chosen == NULL)
+        t->chosen = has_name ? coil__tls_for_name(t->tls, t->name) : t->tls;
     /* Without memory the certificate would be another's. */
     if (SSL_set_SSL_CTX(ssl, t->chosen->ctx) == NULL) {
         *alert = SSL_AD_INTERNAL_ERROR;
@@ -437,7 +455,11 @@ static int fill_in(coil_tls *tls, const coil_tls_opts *opts)
     tls->no_verify = opts->no_verify;
     tls->verify_client = opts->verify_client;
     tls->allow_truncation = opts->allow_truncation;
-    rc = prepare_context(tls);
+    tls->choose = opts->choose;
+    tls->choose_arg = opts->choose_arg;
+    rc = coil__tls_set_up_key_log(tls, opts);
+    if (rc == 0)
+        rc = prepare_context(tls);
     if (rc == 0)
         rc = set_versions(tls->ctx, opts);
     if (rc == 0)
@@ -464,6 +486,7 @@ static void empty(coil_tls *tls)
     SSL_CTX_free(tls->ctx);
     coil__tls_sessions_finish(&tls->sessions);
     coil__free(tls->alpn);
+    coil__free(tls->key_file);
 }
 
 int coil_tls_create(const coil_tls_opts *opts, coil_tls **out)

@@ -5,6 +5,7 @@
  *     tls_sessions.c  the sessions that a client may resume
  * tls_verify.c verifies the peer's certificate, and explains a refusal
  *     tls_error.c     OpenSSL's errors as coil's
+ *     tls_key_log.c   the key log
  *     tls_stream.c    the transport: reading, writing, closing
  *     tls_handshake.c starts TLS on a stream
  *     tls_info.c      the negotiated version, cipher, protocol
@@ -65,6 +66,11 @@ struct coil_tls {
     unsigned alpn_bytes;
     _Atomic unsigned references; /* 0 in free memory: coil__misuse_gone() */
     struct coil__tls_name *names;
+    coil_tls *(*choose)(const char *name, void *arg); /* as in coil_tls_opts */
+    void *choose_arg;
+    void (*key_log)(const char *line, void *arg);
+    void *key_log_arg;
+    char *key_file; /* of SSLKEYLOGFILE; NULL: none */
     struct coil__tls_sessions sessions;
 };
 
@@ -74,6 +80,12 @@ int coil__tls_default(coil_tls **out);
 /* Before it connects as a client: load the system's authorities, if that was put off. Reads a
    file. Any thread. */
 int coil__tls_trust_system(coil_tls *tls);
+
+/* Pass a line of the key log on, for each connection of the context. */
+void coil__tls_log_key(const SSL *ssl, const char *line);
+
+/* Set up the key log of a new context. Returns 0 or -ENOMEM. */
+int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts);
 
 /* The context for the name that the client requested, borrowed. */
 coil_tls *coil__tls_for_name(coil_tls *tls, const char *name);
@@ -98,7 +110,8 @@ struct coil__tls_bytes {
 
 struct coil__tls_stream {
     coil_tls *tls;    /* a reference */
-    coil_tls *chosen; /* by name; of tls */
+    coil_tls *chosen; /* by name; of tls, or `given` */
+    coil_tls *given;  /* a reference, by coil_tls_opts.choose; or NULL */
     SSL *ssl;
     coil_stream *stream;
     struct coil__tls_bytes in;  /* received, not yet decrypted */

@@ -648,6 +648,7 @@ void coil__tls_destroy(struct coil__tls_stream *t)
     drop_bytes(&t->sending);
     OPENSSL_free(t->peer);
     OPENSSL_free(t->complaint);
+    coil_tls_release(t->given);
     coil_tls_release(t->tls);
     coil__free(t);
 }

@@ -53,6 +53,31 @@ def test_closing_time():
            "ended with 0"])
 
 
+def test_sync():
+    with tempfile.TemporaryDirectory() as folder:
+        origin, copy = os.path.join(folder, "from"), os.path.join(folder, "to")
+        os.mkdir(origin)
+        os.mkdir(copy)
+        with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "sync"), origin, copy],
+                              stdout=subprocess.PIPE, text=True) as sync:
+            try:
+                equal(sync.stdout.readline(), f"watching {origin}\n")
+                os.makedirs(os.path.join(origin, "a/b"))
+                with open(os.path.join(origin, "a/b/new"), "w") as file:
+                    file.write("text")
+                for line in sync.stdout:
+                    if "new: done" in line and os.path.getsize(os.path.join(copy, "a/b/new")):
+                        break
+                os.rename(os.path.join(origin, "a"), os.path.join(origin, "c"))
+                for line in sync.stdout:
+                    if "moved" in line:
+                        break
+                with open(os.path.join(copy, "c/b/new")) as file:
+                    equal(file.read(), "text")
+            finally:
+                sync.send_signal(signal.SIGINT)
+
+
 def test_proxy_hands_on_both_directions_and_their_ends():
     with socket.create_server(("127.0.0.1", 0)) as target:
         port = str(target.getsockname()[1])

@@ -131,6 +131,7 @@ MAKE(server, coil_server_create(test_listener, serve_nobody, NULL, NULL, OUT))
 MAKE(file_open, coil_file_open("/dev/null", O_RDONLY, 0, OUT))
 MAKE(file_open_temporary, coil_file_open_temporary("/tmp", OUT))
 MAKE(directory_open, coil_directory_open("/", OUT))
+MAKE(watch, coil_watch_create(OUT))
 MAKE(process, coil_process_shell("exec sleep 20", NULL, OUT))
 
 DO(destroy_listener, coil_listener_destroy(object))
@@ -140,6 +141,7 @@ DO(release_tls, coil_tls_release(object))
 DO(destroy_server, coil_server_destroy(object))
 DO(destroy_file, coil_file_destroy(object))
 DO(destroy_directory, coil_directory_destroy(object))
+DO(destroy_watch, coil_watch_destroy(object))
 DO(destroy_process, coil_process_destroy(object))
 DO(accept_one, coil_accept(object, &(coil_stream *){NULL}))
 DO(write_stream, coil_write(object, "x", 1))
@@ -147,6 +149,7 @@ DO(send_datagram, coil_send(object, "x", 1))
 DO(retain_tls, coil_tls_retain(object))
 DO(stop_server, coil_server_stop(object))
 DO(sync_file, coil_file_sync(object, false))
+DO(remove_path, coil_watch_remove(object, "/"))
 DO(next_entry, coil_directory_next(object, &(coil_directory_entry){.name = NULL}))
 
 /* ---- the table --------------------------------------------------------------------- */
@@ -209,6 +212,9 @@ const struct test_object test_objects[] = {
     {"coil_directory_open", make_directory_open, destroy_directory,
      "coil_directory_destroy: the object was destroyed before", next_entry,
      "coil_directory_next: the object was destroyed before"},
+    {"coil_watch_create", make_watch, destroy_watch,
+     "coil_watch_destroy: the object was destroyed before", remove_path,
+     "coil_watch_remove: the object was destroyed before"},
     {"coil_process_shell", make_process, destroy_process,
      "the process was destroyed or detached before", NULL, NULL},
 };

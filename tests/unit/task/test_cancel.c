@@ -470,3 +470,28 @@ TASK_TEST(cancel_delivered_and_refusals_hold_until_it_is_caught)
     coil_task_cancel(task, NULL);
     CHECK_INT(test_join(task), 0);
 }
+
+/* As a library that makes an error of its own of each failure. */
+static int fail_as_a_library(void *arg)
+{
+    int rc = coil_sleep(COIL_SEC(60)) < 0 ? -EIO : 0;
+
+    (void)arg;
+    CHECK_INT(coil_cancel_result(3), 3);
+    return coil_cancel_result(rc);
+}
+
+TASK_TEST(cancel_result_of_a_library)
+{
+    coil_task *task = test_spawn(fail_as_a_library, NULL);
+
+    CHECK_INT(coil_cancel_result(-EIO), -EIO);
+    coil_yield();
+    coil_task_cancel(task, NULL);
+    CHECK_INT(test_join(task), -ECANCELED);
+}
+
+TEST(cancel_result_outside_of_tasks)
+{
+    CHECK_INT(coil_cancel_result(-EIO), -EIO);
+}

@@ -883,3 +883,26 @@ TASK_TEST(tasks_without_a_name_are_numbered)
         coil_task_release(task);
     }
 }
+
+static int look_at_stack(void *arg)
+{
+    void *low, *high;
+    char here;
+
+    (void)arg;
+    coil_task_stack(coil_task_current(), &low, &high);
+    CHECK((char *)low < &here && &here < (char *)high);
+    return coil_yield();
+}
+
+TASK_TEST(task_stack_bounds)
+{
+    coil_task *task = test_spawn(look_at_stack, NULL);
+    void *low, *high, *own_low, *own_high;
+
+    CHECK_INT(look_at_stack(NULL), 0);
+    coil_task_stack(task, &low, &high);
+    coil_task_stack(coil_task_current(), &own_low, &own_high);
+    CHECK(low < high && (high <= own_low || own_high <= low));
+    CHECK_INT(test_join(task), 0);
+}

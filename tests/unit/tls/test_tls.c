@@ -367,6 +367,95 @@ NET_TEST(tls_server_has_a_context_for_each_name)
     close_ends(e);
 }
 
+struct shop {
+    coil_tls *for_name, *newest;
+    int asked;
+};
+
+static coil_tls *choose_in(const char *name, void *arg)
+{
+    struct shop *shop = arg;
+
+    shop->asked++;
+    if (strcmp(name, "other.test") == 0)
+        return coil_tls_retain(shop->for_name);
+    return shop->newest != NULL ? coil_tls_retain(shop->newest) : NULL;
+}
+
+/* By name; and a certificate that is replaced between two connections. */
+NET_TEST(tls_server_chooses_a_context)
+{
+    struct ends *e = only_files();
+    struct shop shop = {.newest = NULL};
+    coil_tls_opts server = server_opts(e), client = client_opts(e);
+
+    server.choose = choose_in;
+    server.choose_arg = &shop;
+    shop.for_name = create(&(coil_tls_opts){.certificate_file = e->files.other_name});
+    set_up(e, &server, &client);
+    CHECK_INT(e->client_rc, 0);
+    CHECK_STR(coil_tls_peer(e->client), "CN = server");
+    disconnect(e);
+    connect_as(e, "other.test");
+    CHECK_INT(e->client_rc, 0);
+    CHECK_STR(coil_tls_peer(e->client), "CN = localhost");
+    shop.newest = create(&(coil_tls_opts){.certificate_file = e->files.expired});
+    check_talk(e->server, e->client, "the old connection goes on");
+    disconnect(e);
+    connect_as(e, "localhost");
+    CHECK(e->client_rc < 0); /* the newest certificate has expired */
+    disconnect(e);
+    coil_tls_release(shop.newest);
+    shop.newest = create(&(coil_tls_opts){.certificate_file = e->files.server});
+    connect_as(e, "localhost");
+    CHECK_INT(e->client_rc, 0);
+    coil_tls_release(shop.newest); /* the connection has a reference */
+    coil_tls_release(shop.for_name);
+    check_talk(e->server, e->client, "hello");
+    CHECK(shop.asked >= 4);
+    close_ends(e);
+}
+
+static void count_line(const char *line, void *arg)
+{
+    CHECK(strchr(line, ' ') != NULL && strchr(line, '\n') == NULL);
+    ++*(int *)arg;
+}
+
+static int count_lines_of(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    int lines = 0;
+
+    CHECK(file != NULL);
+    for (int c; (c = fgetc(file)) != EOF;)
+        lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+NET_TEST(tls_key_log)
+{
+    struct ends *e = only_files();
+    coil_tls_opts server = server_opts(e), client = client_opts(e);
+    int of_server = 0, of_client = 0;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/keys", e->files.folder);
+    setenv("SSLKEYLOGFILE", path, 1);
+    server.key_log = client.key_log = count_line;
+    server.key_log_arg = &of_server;
+    client.key_log_arg = &of_client;
+    set_up(e, &server, &client);
+    unsetenv("SSLKEYLOGFILE");
+    CHECK_INT(e->client_rc, 0);
+    check_talk(e->server, e->client, "hello");
+    CHECK(of_server > 0 && of_client > 0);
+    CHECK_INT(count_lines_of(path), of_server + of_client);
+    CHECK_INT(unlink(path), 0);
+    close_ends(e);
+}
+
 NET_TEST(tls_names_with_a_star_are_one_label)
 {
     struct ends *e = open_ends();

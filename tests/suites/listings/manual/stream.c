@@ -82,6 +82,25 @@ static int forward_lines(void)
     return 0;
 }
 
+#include "stream.md/descriptors-over-a-local-socket"
+
+#include <unistd.h>
+
+static int pass_descriptor(void *arg)
+{
+    coil_stream *ends[2];
+    int fd = dup(STDERR_FILENO), copy;
+
+    (void)arg;
+    CHECK(coil_stream_pair(ends) == 0);
+    CHECK(hand_over(ends[0], fd) == 0);
+    copy = take_over(ends[1]);
+    CHECK(copy >= 0 && close(copy) == 0 && close(fd) == 0);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    return 0;
+}
+
 static int app(void *arg)
 {
     struct host fingering, echoing;
@@ -106,5 +125,6 @@ static int app(void *arg)
 int main(void)
 {
     RUN_SIMULATED(app, NULL);
+    RUN(pass_descriptor, NULL);
     return 0;
 }

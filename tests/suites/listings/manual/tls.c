@@ -39,6 +39,23 @@ static int add_names(coil_tls *tls, coil_tls *www, coil_tls *net)
     return rc;
 }
 
+#include "tls.md/certificates-that-change"
+
+static void reload_twice(void)
+{
+    coil_tls_opts opts = {.certificate_file = "fullchain.pem", .key_file = "privkey.pem"};
+    coil_tls *chosen;
+
+    CHECK(choose("localhost", NULL) == NULL);
+    CHECK(reload(&opts) == 0 && reload(&opts) == 0);
+    opts.key_file = "none.pem";
+    CHECK(reload(&opts) < 0);
+    chosen = choose("localhost", NULL);
+    CHECK(chosen == newest);
+    coil_tls_release(chosen);
+    coil_tls_release(newest);
+}
+
 static int start(coil_stream *s)
 {
     char line[100];
@@ -80,6 +97,7 @@ static int app(void *arg)
     (void)arg;
     if (rc == -ENOSYS)
         return 0; // coil was built without OpenSSL
+    reload_twice();
     CHECK(rc == 0 && create(&www) == 0 && add_names(tls, www, www) == 0);
     use_known_hosts();
 

@@ -1,0 +1,100 @@
+/*
+ * coil/broadcast.h - a channel on which each receiver gets each item.
+ *
+ *     static coil_broadcast news = COIL_BROADCAST_INIT(sizeof(int), 16);
+ *
+ *     static int listener(void *arg)
+ *     {
+ *         coil_receiver receiver;
+ *         int item, rc;
+ *
+ *         (void)arg;
+ *         coil_broadcast_subscribe(&news, &receiver);
+ *         while ((rc = coil_broadcast_receive(&receiver, &item)) >= 0)
+ *             printf("%d, missed %d before it\n", item, rc);
+ *         return rc == -ESHUTDOWN ? 0 : rc;
+ *     }
+ *
+ * Another task of the same loop calls coil_broadcast_send(&news, &item). The channel copies
+ * items in and out, `item_bytes` each, and stores the last `capacity` items. A send never
+ * waits: it overwrites the oldest item. A receiver that is too slow continues with the
+ * oldest item that is still stored, and learns how many items it missed. (tokio:
+ * sync::broadcast)
+ */
+#ifndef COIL_BROADCAST_H
+#define COIL_BROADCAST_H
+
+#include <coil/sync.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coil_broadcast {
+    coil_waiters waiters;
+    char *items; /* private, as all fields are */
+    size_t item_bytes, capacity;
+    uint64_t sent;
+    bool is_shut_down;
+} coil_broadcast;
+
+/* clang-format off */
+#define COIL_BROADCAST_INIT(item_bytes, capacity) \
+    {COIL_WAITERS_INIT, NULL, (item_bytes), (capacity), 0, false}
+/* clang-format on */
+
+/* The caller's memory; all fields are coil's own. */
+typedef struct coil_receiver {
+    coil_broadcast *broadcast;
+    uint64_t next;
+} coil_receiver;
+
+/* Initialise a channel at run time, as COIL_BROADCAST_INIT does. */
+COIL_API void coil_broadcast_init(coil_broadcast *broadcast, size_t item_bytes,
+                                  size_t capacity);
+
+/*
+ * Free the stored items; no task may still be waiting for one. NULL is accepted. Its
+ * receivers must not be used again.
+ */
+COIL_API void coil_broadcast_finish(coil_broadcast *broadcast);
+
+/*
+ * Send a copy of *item to all receivers. Never suspends.
+ *
+ * Fails with -ESHUTDOWN, -EINVAL if the size or the capacity is 0, and in the first call
+ * with -ENOMEM.
+ */
+COIL_API int coil_broadcast_send(coil_broadcast *broadcast, const void *item);
+
+/*
+ * Shut the channel down: sends fail, and receives fail once all stored items are received.
+ */
+COIL_API void coil_broadcast_shutdown(coil_broadcast *broadcast);
+
+/*
+ * Make a receiver, which gets each item that is sent from now on. A receiver holds no
+ * resource: it needs no release.
+ */
+COIL_API void coil_broadcast_subscribe(coil_broadcast *broadcast,
+                                       coil_receiver *receiver);
+
+/*
+ * Receive the next item, suspending until it is sent. A receiver belongs to one task at a
+ * time.
+ *
+ * Returns how many items the receiver missed before this one: 0 unless it was too slow.
+ * Fails with -ECANCELED (no item is received), or -ESHUTDOWN.
+ */
+COIL_SUSPENDS COIL_CHECKED int coil_broadcast_receive(coil_receiver *receiver,
+                                                      void *item);
+
+/* The same without waiting: -EAGAIN if there is no item. */
+COIL_API COIL_CHECKED int coil_broadcast_receive_nowait(coil_receiver *receiver,
+                                                        void *item);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

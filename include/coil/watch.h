@@ -1,0 +1,101 @@
+/*
+ * coil/watch.h - changes of files and folders.
+ *
+ *     static int follow(void *folder)
+ *     {
+ *         COIL_AUTO(coil_watch) watch = NULL;
+ *         coil_change change;
+ *         int rc = coil_watch_create(&watch);
+ *
+ *         if (rc == 0)
+ *             rc = coil_watch_add(watch, folder, COIL_WATCH_TREE);
+ *         while (rc == 0 && (rc = coil_watch_next(watch, &change)) == 0)
+ *             printf("%s %s\n", coil_change_name(change.kind), change.path);
+ *         return rc;
+ *     }
+ *
+ * A watch reports changes that any process makes, in order, from inotify(7). In a tree it
+ * follows new folders: what was created in a folder before it could be watched is reported
+ * as well. The two events of a rename become one change with both paths. If the kernel's
+ * queue overflows, changes are lost: the watch reports that, and the caller compares the
+ * files itself.
+ *
+ * The kernel reports no changes on network and FUSE file systems that other machines make,
+ * and none in /proc and /sys. Symbolic links inside a tree are not followed.
+ */
+#ifndef COIL_WATCH_H
+#define COIL_WATCH_H
+
+#include <coil/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coil_watch coil_watch;
+
+enum coil_change_kind {
+    COIL_CREATED,    /* also moved here from a place that is not watched */
+    COIL_MODIFIED,   /* written or truncated, or closed after writing */
+    COIL_ATTRIBUTES, /* the mode, owner, times or links have changed */
+    COIL_DELETED,    /* also moved to a place that is not watched */
+    COIL_MOVED,      /* from old_path to path */
+    COIL_OVERFLOW    /* changes were lost; path is "" */
+};
+
+typedef struct coil_change {
+    enum coil_change_kind kind;
+    bool is_directory;
+    /*
+     * The path given to coil_watch_add(), followed by the path inside. Borrowed until the
+     * next call on the watch.
+     */
+    const char *path;
+    const char *old_path; /* of COIL_MOVED; else NULL */
+} coil_change;
+
+/* Whether a watch of a folder includes the folders inside. */
+enum coil_watch_depth { COIL_WATCH_ONE, COIL_WATCH_TREE };
+
+/*
+ * Create a watch, which watches nothing yet. *out is the caller's, to be destroyed. Fails
+ * with -EMFILE, -ENFILE, -ENOMEM.
+ */
+COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
+
+/*
+ * Watch a file, or a folder and its entries. The current entries are not reported.
+ *
+ * Suspends while it reads a tree's folders. To follow a file that programs replace, watch
+ * its folder. A path that was added before is added again without effect. Fails as
+ * inotify_add_watch(2): -ENOENT, -EACCES, -ENOSPC at the limit of watches
+ * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another call
+ * is in the watch. After a failure the path is not watched.
+ */
+COIL_SUSPENDS COIL_CHECKED int coil_watch_add(coil_watch *watch, const char *path,
+                                              enum coil_watch_depth depth);
+
+/* Stop watching a path that was added. Fails with -ENOENT, -EBUSY. */
+COIL_API int coil_watch_remove(coil_watch *watch, const char *path);
+
+/*
+ * Wait for the next change. (Rust: notify; Python: watchfiles.awatch)
+ *
+ * Equal changes that follow each other are reported once. A file that is moved out of all
+ * watched folders is reported as deleted after 10 ms. Returns 0. Fails with -ECANCELED (no
+ * change is lost), -EBUSY while another call is in the watch, -ENOMEM, and -ENOSPC if a
+ * new folder cannot be watched. After a failure it can be called again.
+ */
+COIL_SUSPENDS COIL_CHECKED int coil_watch_next(coil_watch *watch, coil_change *out);
+
+/* Return the name of a kind, in lower case: "created". Never NULL. */
+COIL_API const char *coil_change_name(enum coil_change_kind kind);
+
+/* Close and free the watch; NULL is accepted. No task may be in a call on it. */
+COIL_API void coil_watch_destroy(coil_watch *watch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

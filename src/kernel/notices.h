@@ -1,0 +1,49 @@
+/*
+ * notices.h (internal) - the kernel's notices of changes of files.
+ *
+ * Each function returns a number or 0, or -1 with errno, like a system call.
+ */
+#ifndef COIL_KERNEL_NOTICES_H
+#define COIL_KERNEL_NOTICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum coil__notice_kind {
+    COIL__NOTICE_CREATED,
+    COIL__NOTICE_MODIFIED,
+    COIL__NOTICE_ATTRIBUTES,
+    COIL__NOTICE_DELETED,
+    COIL__NOTICE_MOVED_FROM,
+    COIL__NOTICE_MOVED_TO,
+    COIL__NOTICE_GONE,    /* the watched file itself was deleted, moved or unmounted */
+    COIL__NOTICE_IGNORED, /* the kernel no longer watches it */
+    COIL__NOTICE_OVERFLOW,
+    COIL__NOTICE_OTHER
+};
+
+struct coil__notice {
+    int watch; /* as coil__notices_add() returned */
+    enum coil__notice_kind kind;
+    bool is_directory;
+    uint32_t cookie;  /* equal for the two notices of a rename */
+    const char *name; /* inside the watched folder; "" for the folder or file itself */
+};
+
+/* The least size of the buffer that coil__notices_read() is given. */
+#define COIL__NOTICES_BYTES 4096
+
+/* Open a descriptor for notices: non-blocking, close-on-exec. */
+int coil__notices_open(void);
+
+/* Watch a path, and return the watch's number: the same as before if it is watched. A
+   folder `inside` a tree is not watched if it is a symbolic link, or not a folder. */
+int coil__notices_add(int fd, const char *path, bool inside);
+
+int coil__notices_remove(int fd, int watch);
+
+/* Take the notice at buf[*position], and move the position behind it. */
+void coil__notices_take(const char *buf, size_t *position, struct coil__notice *out);
+
+#endif

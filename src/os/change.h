@@ -1,0 +1,39 @@
+/*
+ * change.h (internal) - the changes that a watch has found, oldest first.
+ */
+#ifndef COIL_OS_CHANGE_H
+#define COIL_OS_CHANGE_H
+
+#include "../base/base.h"
+
+#include <coil/watch.h>
+
+struct coil__change {
+    struct coil__list link; /* coil_watch.changes */
+    enum coil_change_kind kind;
+    bool is_directory;
+    bool is_open;    /* the first half of a rename, whose second half may come */
+    uint32_t cookie; /* of that rename */
+    int64_t until;   /* when it is given up */
+    char *path, *old_path;
+};
+
+/* NULL is accepted. */
+void coil__change_free(struct coil__change *change);
+
+/*
+ * Add a change, unless it repeats the last one. Takes over the path, which may be NULL
+ * without memory. *out, if not NULL, is set to the change that was added. Returns 0 or
+ * -ENOMEM.
+ */
+int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, char *path,
+                      bool is_directory, struct coil__change **out);
+
+/* Return the oldest change, or NULL. */
+struct coil__change *coil__changes_first(const struct coil__list *changes);
+
+/* Return the change that waits for the second half of this rename, or NULL. */
+struct coil__change *coil__changes_find_open(const struct coil__list *changes,
+                                             uint32_t cookie);
+
+#endif

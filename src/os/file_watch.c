@@ -1,0 +1,611 @@
+/*
+ * file_watch.c - changes of files and folders: coil/watch.h.
+ *
+ *     kernel --- fill() ---> buffer --- handle() ---> changes --- coil_watch_next()
+ *                                          |             ^
+ *                                   folders to scan -- scan()
+ *
+ * A notice has the number of a watched folder and a name. A new folder in a tree is
+ * watched first and listed then, so that nothing in it is missed. A listed entry
+ * may come as a notice, too: its name is noted until the kernel's queue is empty
+ * (watched.h), and such a notice is dropped.
+ *
+ * A rename is two notices with one cookie, usually next to each other. The change of the
+ * first stays in the list, and holds back those behind it, until the second has come or
+ * PAIR_NS have passed: then the file has left the watched folders.
+ *
+ * Invariants
+ * 1. Folders are listed before the next notice is handled. So a notice finds its folder.
+ * 2. A notice that fails with -ENOMEM is handled again. coil__changes_add() drops a change that is
+ *    equal to the last one, so that this does not show.
+ * 3. `busy` keeps other calls out, so no folder goes while the listing suspends.
+ */
+#include "change.h"
+#include "watched.h"
+
+#include "../base/fault.h"
+#include "../kernel/notices.h"
+#include "../task/budget.h"
+#include "../task/task.h"
+
+#include <coil/directory.h>
+#include <coil/error.h>
+#include <coil/loop.h>
+#include <coil/scope.h>
+#include <coil/stream.h>
+#include <coil/watch.h>
+
+#include <dirent.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAIR_NS COIL_MSEC(10)
+
+struct coil_watch {
+    struct coil__watched_table table;
+    struct coil__list changes;  /* oldest first */
+    struct coil__list to_scan;  /* coil__watched.scan */
+    struct coil__change *given; /* the latest that the caller got */
+    unsigned alive;             /* 0 in freed memory */
+    int fd;
+    bool busy;
+    size_t position, filled;
+    _Alignas(8) char buffer[4 * COIL__NOTICES_BYTES];
+};
+
+/* ---- watching ---------------------------------------------------------------------- */
+
+static void unwatch(coil_watch *watch, struct coil__watched *folder)
+{
+    coil__notices_remove(watch->fd, folder->number);
+    coil__watched_remove(&watch->table, folder);
+}
+
+struct subtree {
+    coil_watch *watch;
+    const char *path;
+    const char *new_path;
+};
+
+static int unwatch_inside(struct coil__watched *folder, void *arg)
+{
+    const struct subtree *subtree = arg;
+
+    if (!folder->is_root && coil__path_is_inside(folder->path, subtree->path))
+        unwatch(subtree->watch, folder);
+    return 0;
+}
+
+static void unwatch_subtree(coil_watch *watch, const char *path)
+{
+    struct subtree subtree = {watch, path, NULL};
+
+    coil__watched_each(&watch->table, unwatch_inside, &subtree);
+}
+
+static void scan_later(coil_watch *watch, struct coil__watched *folder, bool quiet)
+{
+    folder->quiet = quiet;
+    folder->unlisted |= !folder->has_unwatched;
+    if (coil__list_empty(&folder->scan))
+        coil__list_push(&watch->to_scan, &folder->scan);
+}
+
+static int rename_inside(struct coil__watched *folder, void *arg)
+{
+    const struct subtree *subtree = arg;
+    const char *rest;
+    char *path;
+
+    if (folder->is_root || !coil__path_is_inside(folder->path, subtree->path))
+        return 0;
+    rest = folder->path + strlen(subtree->path);
+    path = coil__path_join(subtree->new_path, rest[0] == '/' ? rest + 1 : rest);
+    if (path == NULL)
+        return coil__failed(-ENOMEM);
+    coil__free(folder->path);
+    folder->path = path;
+    if (folder->unlisted || folder->has_unwatched)
+        scan_later(subtree->watch, folder, folder->quiet);
+    return 0;
+}
+
+/* The folder has gone meanwhile, has become something else, or must not be read. */
+static bool is_gone(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;
+}
+
+/* Watch a folder inside a tree, and list it later. Returns 1 if it is gone. */
+static int watch_folder(coil_watch *watch, const char *path, bool quiet)
+{
+    int number = coil__notices_add(watch->fd, path, true);
+    struct coil__watched *folder;
+
+    if (number < 0)
+        return is_gone(errno) ? 1 : coil_fail(-errno, "cannot watch '%s'", path);
+    if (coil__watched_find(&watch->table, number) != NULL)
+        return 0;
+    folder = coil__watched_insert(&watch->table, number, path);
+    if (folder == NULL) {
+        coil__notices_remove(watch->fd, number);
+        return coil__failed(-ENOMEM);
+    }
+    folder->is_tree = true;
+    scan_later(watch, folder, quiet);
+    return 0;
+}
+
+static int report_entry(coil_watch *watch, struct coil__watched *folder,
+                        const coil_directory_entry *entry)
+{
+    int rc;
+
+    if (folder->was_begun && coil__watched_has(folder, entry->name))
+        return 0;
+    rc = coil__changes_add(&watch->changes, COIL_CREATED,
+                           coil__path_join(folder->path, entry->name),
+                           entry->type == DT_DIR, NULL);
+    if (rc == 0 && !coil__watched_note(folder, entry->name))
+        rc = coil__failed(-ENOMEM);
+    return rc;
+}
+
+/*
+ * Watch a folder in `folder`. If it is gone, `folder` may have been renamed, or one above
+ * it: then the inner folder is watched when `folder` gets its new path.
+ */
+static int watch_inner(coil_watch *watch, struct coil__watched *folder, const char *name)
+{
+    char *path = coil__path_join(folder->path, name);
+    int rc =
+        path != NULL ? watch_folder(watch, path, folder->quiet) : coil__failed(-ENOMEM);
+
+    coil__free(path);
+    if (rc != 1)
+        return rc;
+    folder->has_unwatched = true;
+    if (!coil__watched_has(folder, name) && !coil__watched_note(folder, name))
+        return coil__failed(-ENOMEM);
+    return 0;
+}
+
+static int take_entry(coil_watch *watch, struct coil__watched *folder,
+                      const coil_directory_entry *entry)
+{
+    int rc = folder->quiet ? 0 : report_entry(watch, folder, entry);
+
+    return rc == 0 && entry->type == DT_DIR ? watch_inner(watch, folder, entry->name)
+                                            : rc;
+}
+
+/* All entries were reported: watch the inner folders that could not be watched then. */
+static int take_unwatched(coil_watch *watch, struct coil__watched *folder,
+                          const coil_directory_entry *entry)
+{
+    return entry->type == DT_DIR && coil__watched_has(folder, entry->name)
+               ? watch_inner(watch, folder, entry->name)
+               : 0;
+}
+
+/*
+ * List the first folder that is to be listed. If that fails, it is listed again: with the
+ * next call, or when it gets a new path.
+ */
+static int scan(coil_watch *watch)
+{
+    struct coil__watched *folder =
+        COIL__CONTAINER(watch->to_scan.next, struct coil__watched, scan);
+    bool only_unwatched = !folder->unlisted && folder->has_unwatched;
+    coil_directory_entry entry;
+    coil_directory *directory;
+    int rc = coil_directory_open(folder->path, &directory);
+
+    if (rc == 0)
+        folder->has_unwatched = false;
+    while (rc == 0 && (rc = coil_directory_next(directory, &entry)) > 0)
+        rc = only_unwatched ? take_unwatched(watch, folder, &entry)
+                            : take_entry(watch, folder, &entry);
+    coil_directory_destroy(directory);
+    folder->was_begun = rc < 0;
+    if (rc < 0 && only_unwatched)
+        folder->has_unwatched = true;
+    if (rc < 0 && !is_gone(-rc))
+        return rc;
+    folder->unlisted = rc < 0 && !only_unwatched;
+    coil__list_remove(&folder->scan);
+    return 0;
+}
+
+/* ---- notices ----------------------------------------------------------------------- */
+
+/* The second half of the rename does not come: the file has left the watched folders. */
+static void give_up(coil_watch *watch, struct coil__change *change)
+{
+    change->is_open = false;
+    if (change->is_directory)
+        unwatch_subtree(watch, change->path);
+}
+
+static int handle_moved_from(coil_watch *watch, struct coil__watched *folder,
+                             const struct coil__notice *notice)
+{
+    struct coil__change *change = NULL;
+    int rc;
+
+    rc = coil__changes_add(&watch->changes, COIL_DELETED,
+                           coil__path_join(folder->path, notice->name),
+                           notice->is_directory, &change);
+    coil__watched_forget(folder, notice->name);
+    if (change != NULL) {
+        change->is_open = true;
+        change->cookie = notice->cookie;
+        change->until = coil_in(PAIR_NS);
+    }
+    return rc;
+}
+
+static int handle_created(coil_watch *watch, struct coil__watched *folder,
+                          const struct coil__notice *notice)
+{
+    int rc;
+
+    if (coil__watched_forget(folder, notice->name))
+        return 0;
+    rc = coil__changes_add(&watch->changes, COIL_CREATED,
+                           coil__path_join(folder->path, notice->name),
+                           notice->is_directory, NULL);
+    if (rc < 0 || !notice->is_directory || !folder->is_tree)
+        return rc;
+    folder->quiet = false;
+    return watch_inner(watch, folder, notice->name);
+}
+
+/* The folders below follow their folder. */
+static int move_folders(coil_watch *watch, const struct coil__watched *into,
+                        const char *old_path, const char *path)
+{
+    struct subtree subtree = {watch, old_path, path};
+    int rc;
+
+    if (!into->is_tree) {
+        unwatch_subtree(watch, old_path);
+        return 0;
+    }
+    rc = coil__watched_each(&watch->table, rename_inside, &subtree);
+    if (rc == 0)
+        rc = watch_folder(watch, path, false); /* unless it is watched already */
+    return rc < 0 ? rc : 0;
+}
+
+static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
+                           const struct coil__notice *notice)
+{
+    struct coil__change *change =
+        coil__changes_find_open(&watch->changes, notice->cookie);
+    char *path;
+    int rc = 0;
+
+    if (change == NULL)
+        return handle_created(watch, folder, notice);
+    if (coil__watched_forget(folder, notice->name)) { /* a listing has reported it */
+        give_up(watch, change);
+        return 0;
+    }
+    path = coil__path_join(folder->path, notice->name);
+    if (path == NULL)
+        return coil__failed(-ENOMEM);
+    if (change->is_directory)
+        rc = move_folders(watch, folder, change->path, path);
+    if (rc == -ENOMEM) {
+        coil__free(path);
+        return rc;
+    }
+    change->kind = COIL_MOVED;
+    change->is_open = false;
+    change->old_path = change->path;
+    change->path = path;
+    return rc;
+}
+
+/* The file that was added is gone, or has another path now. */
+static int handle_gone(coil_watch *watch, struct coil__watched *folder)
+{
+    if (!folder->is_root)
+        return 0;
+    return coil__changes_add(&watch->changes, COIL_DELETED,
+                             coil__path_join(folder->path, ""), folder->is_tree, NULL);
+}
+
+static int scan_tree_later(struct coil__watched *folder, void *arg)
+{
+    folder->has_unwatched = false;
+    if (folder->is_tree)
+        scan_later(arg, folder, true);
+    return 0;
+}
+
+static int handle_overflow(coil_watch *watch)
+{
+    int rc = coil__changes_add(&watch->changes, COIL_OVERFLOW, coil__path_join("", ""),
+                               false, NULL);
+
+    return rc == 0 ? coil__watched_each(&watch->table, scan_tree_later, watch) : rc;
+}
+
+/* A folder inside a tree is known by its name in its own folder, too. */
+static int handle_other(coil_watch *watch, const struct coil__watched *folder,
+                        const struct coil__notice *notice, enum coil_change_kind kind)
+{
+    if (notice->name[0] == '\0' && !folder->is_root)
+        return 0;
+    return coil__changes_add(&watch->changes, kind,
+                             coil__path_join(folder->path, notice->name),
+                             notice->is_directory, NULL);
+}
+
+static int handle(coil_watch *watch, const struct coil__notice *notice)
+{
+    struct coil__watched *folder = coil__watched_find(&watch->table, notice->watch);
+
+    if (notice->kind == COIL__NOTICE_OVERFLOW)
+        return handle_overflow(watch);
+    if (folder == NULL)
+        return 0;
+    switch (notice->kind) {
+    case COIL__NOTICE_CREATED:
+        return handle_created(watch, folder, notice);
+    case COIL__NOTICE_MOVED_FROM:
+        return handle_moved_from(watch, folder, notice);
+    case COIL__NOTICE_MOVED_TO:
+        return handle_moved_to(watch, folder, notice);
+    case COIL__NOTICE_DELETED:
+        coil__watched_forget(folder, notice->name);
+        return handle_other(watch, folder, notice, COIL_DELETED);
+    case COIL__NOTICE_MODIFIED:
+        return handle_other(watch, folder, notice, COIL_MODIFIED);
+    case COIL__NOTICE_ATTRIBUTES:
+        return handle_other(watch, folder, notice, COIL_ATTRIBUTES);
+    case COIL__NOTICE_GONE:
+        return handle_gone(watch, folder);
+    case COIL__NOTICE_IGNORED:
+        coil__watched_remove(&watch->table, folder);
+        return 0;
+    case COIL__NOTICE_OVERFLOW:
+    case COIL__NOTICE_OTHER:
+        break;
+    }
+    return 0;
+}
+
+static int handle_next(coil_watch *watch)
+{
+    size_t before = watch->position;
+    struct coil__notice notice;
+    int rc;
+
+    coil__notices_take(watch->buffer, &watch->position, &notice);
+    rc = handle(watch, &notice);
+    if (rc == -ENOMEM)
+        watch->position = before;
+    return rc;
+}
+
+static int forget_names(struct coil__watched *folder, void *arg)
+{
+    (void)arg;
+    if (!folder->unlisted && !folder->has_unwatched)
+        coil__watched_forget_all(folder);
+    return 0;
+}
+
+/* Wait for notices, or for the time when the first change is given up. */
+static int wait_for_notices(coil_watch *watch)
+{
+    struct coil__change *first = coil__changes_first(&watch->changes);
+    coil_scope scope;
+    int rc;
+
+    if (first == NULL)
+        return coil_wait_fd(watch->fd, COIL_READABLE);
+    rc = coil_scope_enter(&scope, first->until);
+    if (rc < 0)
+        return rc;
+    rc = coil_scope_exit(&scope, coil_wait_fd(watch->fd, COIL_READABLE));
+    return rc == -ETIMEDOUT ? 0 : rc;
+}
+
+static int fill(coil_watch *watch)
+{
+    ssize_t n = coil__call_fails(EIO, "read")
+                    ? -1
+                    : read(watch->fd, watch->buffer, sizeof watch->buffer);
+    int rc;
+
+    if (n > 0) {
+        watch->position = 0;
+        watch->filled = (size_t)n;
+        return 0;
+    }
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return coil__failed(-errno);
+    coil__watched_each(&watch->table, forget_names, NULL);
+    rc = wait_for_notices(watch);
+    return rc < 0 ? rc : 0;
+}
+
+/* True if the first change can be given to the caller. */
+static bool has_change(coil_watch *watch)
+{
+    struct coil__change *first = coil__changes_first(&watch->changes);
+
+    if (first != NULL && first->is_open && coil_now() >= first->until)
+        give_up(watch, first);
+    return first != NULL && !first->is_open;
+}
+
+/* Handle all notices in the buffer first: so equal changes in it become one. */
+static int wait_for_change(coil_watch *watch)
+{
+    int rc = 0;
+
+    while (rc == 0) {
+        if (!coil__list_empty(&watch->to_scan))
+            rc = scan(watch);
+        else if (watch->position < watch->filled)
+            rc = handle_next(watch);
+        else if (has_change(watch))
+            break;
+        else
+            rc = fill(watch);
+    }
+    return rc;
+}
+
+/* ---- the interface ----------------------------------------------------------------- */
+
+static void check(const coil_watch *watch, const char *caller)
+{
+    if (COIL__UNLIKELY(watch->alive == 0))
+        coil__misuse_gone(caller);
+}
+
+int coil_watch_create(coil_watch **out)
+{
+    COIL__REQUIRE(out, "an output pointer");
+    coil_watch *watch = coil__alloc_zeroed(sizeof *watch);
+
+    *out = NULL;
+    if (watch == NULL)
+        return coil__failed(-ENOMEM);
+    watch->fd = coil__notices_open();
+    if (watch->fd < 0) {
+        coil__free(watch);
+        return coil__failed(-errno);
+    }
+    watch->alive = 1;
+    coil__list_init(&watch->changes);
+    coil__list_init(&watch->to_scan);
+    *out = watch;
+    return 0;
+}
+
+static int watch_root(coil_watch *watch, const char *path, enum coil_watch_depth depth)
+{
+    int number = coil__notices_add(watch->fd, path, false);
+    struct coil__watched *root;
+
+    if (number < 0)
+        return coil_fail(-errno, "cannot watch '%s'", path);
+    root = coil__watched_find(&watch->table, number);
+    if (root == NULL)
+        root = coil__watched_insert(&watch->table, number, path);
+    if (root == NULL) {
+        coil__notices_remove(watch->fd, number);
+        return coil__failed(-ENOMEM);
+    }
+    root->is_root = true;
+    if (depth == COIL_WATCH_TREE && !root->is_tree) {
+        root->is_tree = true;
+        scan_later(watch, root, true);
+    }
+    return 0;
+}
+
+int coil_watch_add(coil_watch *watch, const char *path, enum coil_watch_depth depth)
+{
+    COIL__REQUIRE(watch, "a watch");
+    COIL__REQUIRE(path, "a path");
+    int rc;
+
+    check(watch, "coil_watch_add");
+    coil__task_require("coil_watch_add");
+    if (watch->busy)
+        return coil__failed(-EBUSY);
+    watch->busy = true;
+    rc = watch_root(watch, path, depth);
+    while (rc == 0 && !coil__list_empty(&watch->to_scan))
+        rc = scan(watch);
+    watch->busy = false;
+    if (rc < 0)
+        coil_watch_remove(watch, path);
+    return rc;
+}
+
+/* From now on the folder of that path is like one inside a tree. Returns -EEXIST. */
+static int give_root_up(struct coil__watched *folder, void *arg)
+{
+    const struct subtree *subtree = arg;
+
+    if (!folder->is_root || strcmp(folder->path, subtree->path) != 0)
+        return 0;
+    folder->is_root = false;
+    return -EEXIST;
+}
+
+int coil_watch_remove(coil_watch *watch, const char *path)
+{
+    COIL__REQUIRE(watch, "a watch");
+    COIL__REQUIRE(path, "a path");
+    struct subtree subtree = {watch, path, NULL};
+
+    check(watch, "coil_watch_remove");
+    if (watch->busy)
+        return coil__failed(-EBUSY);
+    if (coil__watched_each(&watch->table, give_root_up, &subtree) == 0)
+        return coil__failed(-ENOENT);
+    unwatch_subtree(watch, path);
+    return 0;
+}
+
+int coil_watch_next(coil_watch *watch, coil_change *out)
+{
+    COIL__REQUIRE(watch, "a watch");
+    COIL__REQUIRE(out, "memory for a change");
+    struct coil__change *change;
+    int rc;
+
+    check(watch, "coil_watch_next");
+    if (watch->busy)
+        return coil__failed(-EBUSY);
+    rc = coil__task_spend("coil_watch_next");
+    if (rc < 0)
+        return rc;
+    coil__change_free(watch->given);
+    watch->given = NULL;
+    watch->busy = true;
+    rc = wait_for_change(watch);
+    watch->busy = false;
+    if (rc < 0)
+        return rc;
+    change = coil__changes_first(&watch->changes);
+    coil__list_remove(&change->link);
+    watch->given = change;
+    *out = (coil_change){.kind = change->kind,
+                         .is_directory = change->is_directory,
+                         .path = change->path,
+                         .old_path = change->old_path};
+    return 0;
+}
+
+static int remove_entry(struct coil__watched *folder, void *arg)
+{
+    coil__watched_remove(arg, folder);
+    return 0;
+}
+
+void coil_watch_destroy(coil_watch *watch)
+{
+    struct coil__list *link;
+
+    if (watch == NULL)
+        return;
+    check(watch, "coil_watch_destroy");
+    close(watch->fd);
+    coil__watched_each(&watch->table, remove_entry, &watch->table);
+    while ((link = coil__list_pop(&watch->changes)) != NULL)
+        coil__change_free(COIL__CONTAINER(link, struct coil__change, link));
+    coil__change_free(watch->given);
+    watch->alive = 0;
+    coil__free_object(watch);
+}

@@ -1,0 +1,68 @@
+/*
+ * watched.h (internal) - the files and folders that a watch knows, by the kernel's number.
+ */
+#ifndef COIL_OS_WATCHED_H
+#define COIL_OS_WATCHED_H
+
+#include "../base/base.h"
+
+/* A name that a listing has reported, and whose notice may still come. */
+struct coil__seen {
+    struct coil__seen *next;
+    char name[];
+};
+
+struct coil__watched {
+    struct coil__watched *next; /* in its bucket */
+    struct coil__list scan;     /* in the watch's list of folders to be listed */
+    struct coil__seen *seen;
+    int number;
+    bool is_root;       /* given to coil_watch_add() */
+    bool is_tree;       /* its folders are watched, too */
+    bool quiet;         /* the next listing reports nothing */
+    bool unlisted;      /* to be listed, or to be listed under a new path */
+    bool has_unwatched; /* an inner folder, whose name is noted, could not be watched */
+    bool was_begun;     /* a listing has failed, and has noted names */
+    char *path;
+};
+
+struct coil__watched_table {
+    struct coil__watched **buckets;
+    size_t bucket_count, count;
+};
+
+/* Return the entry, or NULL. */
+struct coil__watched *coil__watched_find(const struct coil__watched_table *table,
+                                         int number);
+
+/* Add an entry with a copy of the path. NULL without memory. */
+struct coil__watched *coil__watched_insert(struct coil__watched_table *table, int number,
+                                           const char *path);
+
+/* Remove the entry and free it. */
+void coil__watched_remove(struct coil__watched_table *table,
+                          struct coil__watched *watched);
+
+/* Call visit() for each entry; it may remove the entry that it is given. Stops at a
+   negative result, and returns it. */
+int coil__watched_each(struct coil__watched_table *table,
+                       int (*visit)(struct coil__watched *watched, void *arg), void *arg);
+
+/* True if `path` is `folder`, or is inside of it. */
+bool coil__path_is_inside(const char *path, const char *folder);
+
+/* Return "folder/name", allocated, or the folder alone for an empty name. NULL without
+   memory. */
+char *coil__path_join(const char *folder, const char *name);
+
+/* Note a name. False without memory. */
+bool coil__watched_note(struct coil__watched *watched, const char *name);
+
+/* Forget a name. True if it was noted. */
+bool coil__watched_forget(struct coil__watched *watched, const char *name);
+
+bool coil__watched_has(const struct coil__watched *watched, const char *name);
+
+void coil__watched_forget_all(struct coil__watched *watched);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * contain.c - misuse that ends a function instead of the program.
+ *
+ * coil__contain() calls a function in the running task, and opens a region around it: a
+ * containment. coil__misuse() calls contain_misuse(), which does the following, on the
+ * stack of the function that made the mistake:
+ *
+ *     make an error of the sentence; close the scopes and groups inside; longjmp(3)
+ *
+ * The groups are closed before the jump, because their children may use the frames that
+ * the jump leaves. A function that returns with a scope or a group open is found behind
+ * the call. Its frames are gone by then. So each scope and group that such a task enters
+ * lies on the heap (scope.c, group.c).
+ *
+ * Only what is certain to be intact is contained. The program is stopped if the task
+ * begins a wait, runs a generator or a signal handler, or must not wait, because it is
+ * called from inside of coil. Locks, memory and descriptors of the function are lost.
+ */
+#include "failure.h"
+#include "task.h"
+
+#include <setjmp.h>
+
+#define ROOM_OF_FRAMES 4096
+
+struct containment {
+    struct coil__region region;
+    jmp_buf entry;
+};
+
+/* Return the innermost containment around the running code. */
+static struct containment *find_containment(const coil_task *task)
+{
+    struct coil__region *region = task->regions;
+
+    while (region != NULL && region->kind != COIL__CONTAINMENT)
+        region = region->outer;
+    return region != NULL ? COIL__CONTAINER(region, struct containment, region) : NULL;
+}
+
+/* True if all regions inside `c` can be closed. */
+static bool all_lie_apart(const coil_task *task, const struct containment *c)
+{
+    const struct coil__region *region = task->regions;
+
+    while (region != &c->region && region->apart)
+        region = region->outer;
+    return region == &c->region;
+}
+
+static void close_regions(coil_task *task, const struct containment *c)
+{
+    struct coil__failure_kept kept;
+
+    coil__failure_keep(&kept);
+    while (task->regions != &c->region) {
+        struct coil__region *region = task->regions;
+
+        task->regions = region->outer;
+        if (region->kind == COIL__SCOPE)
+            coil__scope_abandon(region);
+        else
+            coil__group_abandon(region);
+    }
+    coil__failure_put_back(&kept);
+}
+
+static bool can_be_contained(const coil_task *task)
+{
+    return task != NULL && task->contained && task->wait == NULL &&
+           coil__coro_current() == &task->coro && !coil__coro_off_stack() &&
+           coil__scheduler.no_suspend.outer == NULL;
+}
+
+static void contain_misuse(const char *sentence, const void *from)
+{
+    coil_task *task = coil__scheduler.current;
+    struct containment *c;
+
+    (void)from;
+    if (!can_be_contained(task))
+        return;
+    c = find_containment(task);
+    if (c == NULL || !all_lie_apart(task, c))
+        return;
+    task->contained = false; /* a mistake meanwhile stops the program */
+    coil_fail(-COIL_EFAILED, "%s", sentence);
+    close_regions(task, c);
+    longjmp(c->entry, 1);
+}
+
+/*
+ * The function has returned with a region open. The children of its groups may use its
+ * frames until they have ended: so leave that part of the stack alone.
+ */
+static COIL__NOINLINE int close_forgotten(coil_task *task, const struct containment *c)
+{
+    char frames[ROOM_OF_FRAMES], open[200], *unused = frames;
+
+    COIL__FORGET(unused);
+    if (!all_lie_apart(task, c))
+        return 0;
+    task->contained = false;
+    coil_fail(-COIL_EFAILED, "it returned with %s",
+              coil__region_describe(&c->region.inner, open, sizeof open));
+    close_regions(task, c);
+    return -COIL_EFAILED;
+}
+
+static COIL__NOINLINE int call(struct containment *c, int (*fn)(void *arg), void *arg)
+{
+    return setjmp(c->entry) == 0 ? fn(arg) : -COIL_EFAILED;
+}
+
+int coil__contain(int (*fn)(void *arg), void *arg)
+{
+    coil_task *task = coil__task_require("coil__contain");
+    struct containment c;
+    int rc;
+
+    coil__misuse_contain = contain_misuse;
+    coil__region_enter(task, &c.region, COIL__CONTAINMENT, NULL);
+    task->contained = true;
+    rc = call(&c, fn, arg);
+    if (task->regions != &c.region)
+        rc = close_forgotten(task, &c);
+    task->contained = false;
+    if (task->regions == &c.region)
+        task->regions = c.region.outer;
+    return rc;
+}

@@ -1,0 +1,61 @@
+/*
+ * test_latest.c - tasks that follow a value.
+ */
+#include "../../harness/harness.h"
+
+#include <coil.h>
+
+static int level = 7;
+static coil_latest latest = COIL_LATEST_INIT(&level, sizeof level);
+
+static void set(int value)
+{
+    CHECK_INT(coil_latest_set(&latest, &value), 0);
+}
+
+static int follow(void *arg)
+{
+    uint64_t seen = 0;
+    int value, rc;
+
+    while ((rc = coil_latest_wait(&latest, &seen, &value)) == 0)
+        test_trace("%s%d ", (const char *)arg, value);
+    return rc;
+}
+
+TASK_TEST(latest_followers_see_the_newest_value)
+{
+    coil_task *a = test_spawn(follow, "a"), *b;
+    int value;
+
+    coil_yield();
+    set(8);
+    set(9);
+    b = test_spawn(follow, "b");
+    coil_yield();
+    CHECK_TRACE("a7 a9 b9 ");
+    set(9); /* an equal value is a new one, too */
+    coil_latest_shutdown(&latest);
+    CHECK_INT(test_join(a), -ESHUTDOWN);
+    CHECK_INT(test_join(b), -ESHUTDOWN);
+    CHECK_TRACE("a9 b9 ");
+    CHECK_INT(coil_latest_set(&latest, &(int){1}), -ESHUTDOWN);
+    coil_latest_get(&latest, &value);
+    CHECK_INT(value, 9);
+    coil_latest_finish(&latest);
+}
+
+TASK_TEST(latest_follower_cancelled)
+{
+    coil_task *task;
+
+    coil_latest_init(&latest, &level, sizeof level);
+    task = test_spawn(follow, "a");
+    coil_yield();
+    set(8);
+    coil_task_cancel(task, NULL);
+    CHECK_INT(test_join(task), -ECANCELED);
+    CHECK_TRACE("a7 ");
+    coil_latest_finish(&latest);
+    coil_latest_finish(NULL);
+}
