@@ -16,7 +16,7 @@
 
 struct crawl {
     struct record_sink sink;
-    char **arguments;
+    char **arguments; /* as in main(), with NULL at the end */
     size_t count, capacity;
     struct options options;
     struct crawler crawler;
@@ -28,12 +28,13 @@ static int add_argument(struct crawl *crawl, char *argument)
 {
     if (argument == NULL)
         return -ENOMEM;
-    if (crawl->count == crawl->capacity &&
+    if (crawl->count + 1 >= crawl->capacity &&
         array_grow(&crawl->arguments, &crawl->capacity, sizeof *crawl->arguments) < 0) {
         free(argument);
         return -ENOMEM;
     }
     crawl->arguments[crawl->count++] = argument;
+    crawl->arguments[crawl->count] = NULL;
     return 0;
 }
 
