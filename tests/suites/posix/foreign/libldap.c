@@ -19,8 +19,8 @@ static bool search(LDAP *ldap, int number)
 
     snprintf(name, sizeof name, "dc=n%d", number);
     snprintf(expected, sizeof expected, "DC=N%d", number);
-    rc = ldap_search_ext_s(ldap, name, LDAP_SCOPE_BASE, "(x=*)", NULL, 0, NULL, NULL, NULL,
-                           0, &found);
+    rc = ldap_search_ext_s(ldap, name, LDAP_SCOPE_BASE, "(x=*)", NULL, 0, NULL, NULL,
+                           NULL, 0, &found);
     if (rc != LDAP_SUCCESS)
         return foreign_failed("%s", ldap_err2string(rc));
     values = ldap_get_values_len(ldap, ldap_first_entry(ldap, found), "cn");
@@ -51,7 +51,5 @@ static bool use(int number)
     return right;
 }
 
-const struct foreign foreign = {.name = "libldap",
-                                .tested = "simple binds, searches",
-                                .server = true,
-                                .use = use};
+const struct foreign foreign = {
+    .name = "libldap", .tested = "simple binds, searches", .server = true, .use = use};
