@@ -108,24 +108,25 @@ static int fill_settings(struct coil__resolver_settings *s,
 {
     int rc = choose_engine(opts->engine, &s->uses_channel);
 
-    if (rc == 0 && opts->timeout_ns < 0)
-        rc = coil__failed(-EINVAL);
-    if (rc == 0 && !s->uses_channel && opts->servers != NULL)
-        rc = coil__failed(-EINVAL);
-    if (rc == 0 && opts->servers != NULL)
+    if (rc < 0)
+        return rc;
+    if (opts->timeout_ns < 0 || (!s->uses_channel && opts->servers != NULL))
+        return coil__failed(-EINVAL);
+    if (opts->servers != NULL) {
         rc = (int)coil__result(coil__channel_check_servers(opts->servers));
-    if (rc == 0)
-        rc = copy_text(&s->servers, opts->servers);
-    if (rc == 0)
-        rc = copy_text(&s->hosts_file, opts->hosts_file);
-    if (rc == 0)
-        rc = copy_text(&s->resolv_conf_file, opts->resolv_conf_file);
+        if (rc < 0)
+            return rc;
+    }
+    if ((rc = copy_text(&s->servers, opts->servers)) < 0 ||
+        (rc = copy_text(&s->hosts_file, opts->hosts_file)) < 0 ||
+        (rc = copy_text(&s->resolv_conf_file, opts->resolv_conf_file)) < 0)
+        return rc;
     s->timeout_ns = opts->timeout_ns;
     s->tries = opts->tries;
     s->cache_entries = opts->cache_entries != 0 ? opts->cache_entries : CACHE_ENTRIES;
     if (opts->no_cache)
         s->cache_entries = 0;
-    return rc;
+    return 0;
 }
 
 static int create_settings(const coil_resolver_opts *opts,

@@ -444,6 +444,33 @@ static int prepare_context(coil_tls *tls)
     return 0;
 }
 
+/* Apply the options to the context. */
+static int configure(coil_tls *tls, const coil_tls_opts *opts)
+{
+    int rc = coil__tls_set_up_key_log(tls, opts);
+
+    if (rc < 0)
+        return rc;
+    rc = prepare_context(tls);
+    if (rc < 0)
+        return rc;
+    rc = set_versions(tls->ctx, opts);
+    if (rc < 0)
+        return rc;
+    rc = set_protocols(tls, opts->alpn);
+    if (rc < 0)
+        return rc;
+    rc = load_authorities(tls, opts);
+    if (rc < 0)
+        return rc;
+    if (opts->crl_file != NULL) {
+        rc = load_revoked(tls->ctx, opts->crl_file);
+        if (rc < 0)
+            return rc;
+    }
+    return load_certificate(tls->ctx, opts);
+}
+
 static int fill_in(coil_tls *tls, const coil_tls_opts *opts)
 {
     int rc;
@@ -457,19 +484,7 @@ static int fill_in(coil_tls *tls, const coil_tls_opts *opts)
     tls->allow_truncation = opts->allow_truncation;
     tls->choose = opts->choose;
     tls->choose_arg = opts->choose_arg;
-    rc = coil__tls_set_up_key_log(tls, opts);
-    if (rc == 0)
-        rc = prepare_context(tls);
-    if (rc == 0)
-        rc = set_versions(tls->ctx, opts);
-    if (rc == 0)
-        rc = set_protocols(tls, opts->alpn);
-    if (rc == 0)
-        rc = load_authorities(tls, opts);
-    if (rc == 0 && opts->crl_file != NULL)
-        rc = load_revoked(tls->ctx, opts->crl_file);
-    if (rc == 0)
-        rc = load_certificate(tls->ctx, opts);
+    rc = configure(tls, opts);
     ERR_clear_error();
     return rc;
 }
