@@ -42,8 +42,8 @@ static int read_records(const struct options *now, const char *folder,
     return rc;
 }
 
-/* The format and file of -f, by default text to stdout. NULL, with a message, if a
-   diff has no such format. */
+/* The format and file of -f, by default text to stdout. Prints a message and returns NULL
+   if a diff cannot have that format. */
 static const char *format_of_diff(const struct options *options)
 {
     const struct text_list *formats = &options->formats;

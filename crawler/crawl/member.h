@@ -38,7 +38,8 @@ COIL_SUSPENDS int member_close(struct member *member, int rc);
    targets that were added before are the starts. As shared_run(). */
 COIL_SUSPENDS int member_lease(void *arg);
 
-/* Send the result of a target. Its links have no numbers. 0 or -ENOMEM. */
+/* Send the result of a target. The links are stored without numbers. Returns 0 or
+   -ENOMEM. */
 int member_bring(struct member *member, const struct target *target,
                  const struct store_page *page);
 

@@ -37,8 +37,8 @@ bool page_search_is_due(const struct page_source *source);
 
 /*
  * Report each link of a page, and decide about its target. On other sites, and in files
- * that are no starts, search only ids. *links becomes the number of links. *problem
- * becomes 0, or a negative errno if the page cannot be searched.
+ * that are not starts, search only ids. Sets *links to the number of links. Sets *problem
+ * to 0, or to a negative errno if the page cannot be searched.
  *
  * Fails with what must end the crawl: -ECANCELED, -ENOMEM, the failure of a sink.
  */

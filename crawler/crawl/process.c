@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* Copy the charset of a content type; "" if it has none. */
+/* Copy the charset of a content type, or "". */
 static void copy_charset(const char *content_type, char *charset, size_t room)
 {
     const char *at = content_type != NULL ? strcasestr(content_type, "charset=") : NULL;

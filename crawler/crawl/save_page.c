@@ -27,7 +27,7 @@ static const char *validator_of(const struct worker *worker, const struct answer
     return answer->response != NULL ? coil_http_header(answer->response, name) : NULL;
 }
 
-/* The reason why there is no answer, or the flaw of the page. */
+/* Return why the request failed, or else what is wrong with the page; or NULL. */
 static const char *error_of(const struct worker *worker, const struct answer *answer)
 {
     return answer->rc < 0 ? answer->error : worker->flaw;

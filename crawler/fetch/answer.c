@@ -1,5 +1,5 @@
 /*
- * answer.c - what a server had to say about a URL.
+ * answer.c - one request for a URL, and the server's answer.
  */
 #include "answer.h"
 
@@ -32,7 +32,8 @@ static bool is_challenge(const coil_http_response *response)
 
 #define TYPES_MAX 16 /* headers of one name */
 
-/* As Fetch has it. Most answers have one header with one type. 0 or -ENOMEM. */
+/* Extract the MIME type, as the Fetch standard defines it. The shortcut is for most
+   answers: one header with one type. Returns 0 or -ENOMEM. */
 static int read_content_type(struct answer *answer)
 {
     const char *values[TYPES_MAX];
@@ -59,7 +60,7 @@ static bool says_nosniff(const coil_http_response *response)
     return value != NULL && strcasecmp(value, "nosniff") == 0;
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int read_headers(struct answer *answer)
 {
     const coil_http_response *response = answer->response;
@@ -82,7 +83,7 @@ static void measure(struct answer *answer)
     answer->received_bytes = coil_http_received_bytes(answer->response);
 }
 
-/* ---- the body, in the context of the transfer ------------------------------------------ */
+/* ---- the body, in the context of the transfer -------------------------------------- */
 
 enum body_state { BODY_UNSEEN, BODY_WANTED, BODY_UNWANTED, BODY_CUT };
 
@@ -90,14 +91,14 @@ struct asking {
     struct answer *answer;
     const struct question *question;
     enum body_state body;
-    bool is_cut_at_limit; /* what was wanted */
+    bool is_cut_at_limit; /* a wanted body was cut off at the limit */
     size_t total;
 };
 
 /* Ends the transfer; this is not a failure. */
 #define ENOUGH (-EOVERFLOW)
 
-/* 0 or -ENOMEM. */
+/* Read the headers, and find out whether the body is wanted. Returns 0 or -ENOMEM. */
 static int look_at_headers(struct asking *asking, coil_http_response *response)
 {
     struct answer *answer = asking->answer;
@@ -225,7 +226,8 @@ static void tell_lateness(struct answer *answer, int64_t ns, const char *what)
              (double)ns / 1e9);
 }
 
-/* Messages of coil-http about a failed handshake say so. */
+/* Return true if TLS failed. coil-http's message for a failed handshake contains these
+   words. */
 static bool is_about_tls(const struct answer *answer, const char *url)
 {
     return answer->rc == -EPROTO && answer->status == 0 &&

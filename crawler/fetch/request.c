@@ -1,5 +1,7 @@
-/* request.c - the headers and the method of a request, and which part of the answer
-   counts. */
+/*
+ * request.c - fetch a target: choose headers and method, and decide how much of the body
+ * to read.
+ */
 #include "request.h"
 
 #include "../page/feed/sitemap.h"
@@ -36,9 +38,9 @@ static bool has_same_credentials(const char *a, const char *b)
     return x.n == y.n && memcmp(x.at, y.at, x.n) == 0;
 }
 
-/* Return the credentials of a start on this host, or NULL. If several starts have some,
-   prefer the same credentials. Credentials that a page or a redirect has written are
-   not the user's: answer.c removes them. */
+/* Return the login header of a start on this host, or NULL. If several starts have a
+   login, prefer the one with the same credentials. Credentials in the URL of a page or a
+   redirect are not the user's: answer.c leaves them out. */
 static const char *find_login(const struct options *options, const char *origin)
 {
     const char *header = NULL;
@@ -56,7 +58,7 @@ static const char *find_login(const struct options *options, const char *origin)
     return header;
 }
 
-/* The headers of this host's requests, for good: NULL without memory. */
+/* Return the headers for all requests to this host; NULL without memory. */
 static const char *const *make_headers(const struct requester *requester,
                                        const struct host *host)
 {
@@ -122,8 +124,8 @@ static struct question question_of(const struct requester *requester,
         .arg = reader->arg};
 }
 
-/* Many servers do not support HEAD, or answer it wrongly. GET does not help if the
-   server could not be reached, or if it asks to slow down. */
+/* Many servers do not support HEAD, or answer it wrongly. Do not try GET if the server
+   could not be reached, or if it asks for fewer requests. */
 static bool is_worth_a_get(const struct answer *answer)
 {
     switch (answer->rc) {
@@ -141,7 +143,8 @@ static bool is_worth_a_get(const struct answer *answer)
     }
 }
 
-/* Why its body is not whole, as WARC has it. */
+/* Return why the body is incomplete, as a value of WARC-Truncated; NULL if it is
+   complete. */
 static const char *truncation_of(const struct answer *answer)
 {
     if (answer->is_too_long)
@@ -153,7 +156,7 @@ static const char *truncation_of(const struct answer *answer)
     return answer->is_cut ? "unspecified" : NULL;
 }
 
-/* Send one request, and write it to the WARC before its result is reported. */
+/* Send one request, and write it to the archive before its result is reported. */
 static int fetch_once(struct requester *requester, coil_http_session *session,
                       struct question *question, struct answer *answer)
 {
@@ -168,7 +171,8 @@ static int fetch_once(struct requester *requester, coil_http_session *session,
     return rc;
 }
 
-/* Between two requests of one visit. Returns how long that took, or -ECANCELED. */
+/* Wait before the second request of a fetch. Returns how long that took in nanoseconds,
+   or -ECANCELED. */
 static int64_t wait_for_turn(struct host *host)
 {
     int64_t began = coil_now();
@@ -204,7 +208,7 @@ int request_answer(struct requester *requester, const struct target *page,
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Links that leave the site may not lead into the own network. */
+/* Keep links to other sites from reaching the user's own network. */
 static bool allows_address(const struct sockaddr *address, void *arg)
 {
     (void)arg;

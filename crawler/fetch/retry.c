@@ -1,8 +1,8 @@
 /*
- * retry.c - decide which answers are worth another try, and when.
+ * retry.c - which answers are worth another try, and when.
  *
- * The pause of a Retry-After is obeyed if it is not too long. Otherwise this answer is
- * reported.
+ * The crawler obeys Retry-After. If the delay is too long, it does not try again, and
+ * reports this answer.
  */
 #include "retry.h"
 
@@ -12,11 +12,12 @@
 
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LONGEST_PAUSE_NS COIL_SEC(30)
-#define LONGEST_OBEYED_NS                                                                \
-    COIL_SEC(60) /* of a Retry-After; what limits by the minute asks for that */
-#define LONGEST_S 1000000000 /* that a header is believed */
+/* The longest Retry-After that is obeyed: what servers that count requests by the minute
+   send. */
+#define LONGEST_OBEYED_NS COIL_SEC(60)
+#define LONGEST_S 1000000000 /* a longer Retry-After counts as this: prevents overflow */
 
-static int64_t seconds_of(const char *header)
+static int64_t parse_seconds(const char *header)
 {
     char *end;
     long seconds = strtol(header, &end, 10);
@@ -26,9 +27,9 @@ static int64_t seconds_of(const char *header)
     return seconds;
 }
 
-/* Parse a date in one of HTTP's three forms, of which two are obsolete; -1 if it is not
-   a date. (RFC 9110, section 5.6.7) */
-static int64_t time_of(const char *header)
+/* Parse a date in one of HTTP's three formats, two of which are obsolete. Returns a
+   time(2), or -1 if the header is not a date. (RFC 9110, section 5.6.7) */
+static int64_t parse_date(const char *header)
 {
     static const char *const forms[] = {
         "%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"};
@@ -43,17 +44,17 @@ static int64_t time_of(const char *header)
 
 int64_t retry_after_header(const char *header, int64_t now)
 {
-    int64_t seconds = seconds_of(header);
+    int64_t seconds = parse_seconds(header);
 
     if (seconds < 0)
-        seconds = time_of(header) - now;
+        seconds = parse_date(header) - now;
     if (seconds < 0)
         return 0;
     return COIL_SEC(seconds < LONGEST_S ? seconds : LONGEST_S);
 }
 
-/* The network may do better next time. */
-static bool is_passing_failure(int rc)
+/* Return true for network failures that may be temporary. */
+static bool is_temporary_failure(int rc)
 {
     switch (rc) {
     case -ETIMEDOUT:
@@ -64,21 +65,22 @@ static bool is_passing_failure(int rc)
     case -ENODATA:
     case -EMFILE:
     case -ENFILE:
-    case -EAGAIN: /* of a name */
+    case -EAGAIN: /* the name cannot be resolved now */
         return true;
     default:
         return false;
     }
 }
 
-/* 429 and 503 ask to slow down, as 500, 502 and 504 do if they say for how long. */
+/* 429 and 503 ask the crawler to slow down. So do 500, 502 and 504 with Retry-After. */
 static bool is_refusal(int status, int64_t retry_after_ns)
 {
     return status == 429 || status == 503 || retry_after_ns > 0;
 }
 
-/* Too many requests, or trouble inside the server or behind it; 501 and 505 are final. */
-static bool is_passing_status(int status)
+/* Return true for statuses that may be temporary: too many requests, or a failure of the
+   server or a server behind it. 501 and 505 are permanent. */
+static bool is_temporary_status(int status)
 {
     return status == 429 || status == 500 || (status >= 502 && status <= 504);
 }
@@ -96,10 +98,10 @@ struct retry retry_after(const struct answer *answer, unsigned tries, int64_t no
     struct retry retry = {.pause_ns = pause_before(tries)};
 
     if (answer->rc < 0) {
-        retry.again = is_passing_failure(answer->rc) && !answer->is_late;
+        retry.again = is_temporary_failure(answer->rc) && !answer->is_late;
         return retry;
     }
-    retry.again = is_passing_status(answer->status) && !answer->is_challenge;
+    retry.again = is_temporary_status(answer->status) && !answer->is_challenge;
     if (retry.again && answer->retry_after != NULL)
         retry.host_ns = retry_after_header(answer->retry_after, now);
     retry.is_refusal = retry.again && is_refusal(answer->status, retry.host_ns);

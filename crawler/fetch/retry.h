@@ -6,19 +6,22 @@
 
 #include "answer.h"
 
-/* After the answer to the try of that number, from 1. */
+/* The decision after a try. */
 struct retry {
-    bool again;       /* what failed may pass */
-    bool is_refusal;  /* the server asks to slow down: it is not the page that failed */
-    int64_t pause_ns; /* until then: 0.2 s, then twice that and so on */
-    int64_t host_ns;  /* the pause of Retry-After; 0: no header */
+    bool again;       /* try again: the failure may be temporary */
+    bool is_refusal;  /* the server asks to slow down: not a failure of the page */
+    int64_t pause_ns; /* until the next try: 0.2 s, doubled with each try up to 30 s */
+    int64_t host_ns;  /* the delay that Retry-After requests; 0: none */
 };
 
-/* `now` is a time(2). */
+/* Decide whether to try again after this answer to try number `tries`, from 1. `now` is
+   the current time(2). */
 struct retry retry_after(const struct answer *answer, unsigned tries, int64_t now);
 
-/* The pause that a Retry-After header asks for, in nanoseconds from `now`, a time(2). 0
-   if the header is not understood. (RFC 9110, section 10.2.3) */
+/*
+ * Return the delay that a Retry-After header requests, in nanoseconds after `now`, a
+ * time(2). Return 0 if the header is invalid. (RFC 9110, section 10.2.3)
+ */
 int64_t retry_after_header(const char *header, int64_t now);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * robots_txt.c - asking a host for its robots.txt, and heeding it. (RFC 9309)
+ * robots_txt.c - fetch the robots.txt of a host, and apply its rules. (RFC 9309)
  */
 #include "robots_txt.h"
 
@@ -32,7 +32,7 @@ static bool is_loopback(const char *origin)
            (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == n);
 }
 
-/* The body of a robots.txt, as far as it counts. */
+/* The first READ_BYTES of a robots.txt. */
 struct rules_text {
     char *at;
     size_t n;
@@ -157,7 +157,7 @@ static int get_rules(struct requester *requester, struct host *host,
     char *url;
     int rc = 1;
 
-    /* Without credentials: request.c has those that the user gave as a header. */
+    /* Leave credentials out of the URL: request.c sends the user's login as a header. */
     if (asprintf(&url, "%s//%.*s/robots.txt",
                  strncmp(host->origin, "https:", 6) == 0 ? "https:" : "http:",
                  (int)origin.n, origin.at) < 0)
@@ -171,7 +171,7 @@ static int get_rules(struct requester *requester, struct host *host,
     return rc < 0 ? rc : 0;
 }
 
-/* ---- what comes of it -------------------------------------------------------------- */
+/* ---- the result -------------------------------------------------------------------- */
 
 /* The host does not answer at all: its pages will report that. Once one of them is
    answered, the rules are fetched first. */
@@ -181,7 +181,7 @@ static bool is_deserted(const struct answer *answer, bool is_of_host)
                           answer->rc == -EHOSTUNREACH || answer->rc == -ENETUNREACH);
 }
 
-/* (RFC 9309, section 2.3.1.4) */
+/* Return true if the answer forbids all pages. (RFC 9309, section 2.3.1.4) */
 static bool is_failure(const struct host *host, const struct answer *answer)
 {
     if (answer->rc < 0)
@@ -204,7 +204,8 @@ static int save_failure(struct host *host, const struct answer *answer)
     return 0;
 }
 
-/* The host asks to slow down: true if its robots.txt is fetched again later. */
+/* The host asks the crawler to slow down. Return true if robots.txt is fetched again
+   later. */
 static bool is_refused_again(struct requester *requester, struct host *host,
                              const struct answer *answer, const struct retry *retry)
 {

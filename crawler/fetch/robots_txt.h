@@ -1,20 +1,23 @@
-/* robots_txt.h - fetch the robots.txt of a host, and apply its rules. (RFC 9309) */
+/*
+ * robots_txt.h - fetch the robots.txt of a host, and apply its rules. (RFC 9309)
+ */
 #ifndef CRAWLER_ROBOTS_TXT_H
 #define CRAWLER_ROBOTS_TXT_H
 
 #include "request.h"
 
 /*
- * Fetch it. host->robots is then ROBOTS_KNOWN, or ROBOTS_WANTED if it is to be fetched
- * again at host->next_ns, since that failed. A status of 400 to 499 allows everything.
- * After 500 and more, or without an answer, nothing may be fetched: host->rules_failure
- * says why. If the host cannot be reached at all, its pages will report that. Fails with
- * what must end the crawl: -ECANCELED, -ENOMEM.
+ * Fetch the robots.txt of the host. Sets host->robots to ROBOTS_KNOWN, or to
+ * ROBOTS_WANTED if the request failed and must be repeated at host->next_ns. A status of
+ * 400 to 499 allows everything. After a status of 500 or more, or without an answer, no
+ * page may be fetched, and host->rules_failure says why. If the host cannot be reached at
+ * all, its pages report that. Fails only with errors that end the crawl: -ECANCELED,
+ * -ENOMEM.
  */
 COIL_SUSPENDS int robots_txt_get(struct requester *requester, struct host *host);
 
-/* Return 1 if robots.txt forbids the URL, which is on this host; 0; or -ENOMEM. *line
-   becomes the line that decided, or 0. */
+/* Return 1 if the host's rules forbid this URL of the host, 0 if they allow it, or
+   -ENOMEM. *line is set to the line of robots.txt that decides; 0 if none does. */
 int robots_txt_forbids(const struct host *host, const char *url, unsigned *line);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * depth_queue.c - a line for each depth, through one array of entries.
+ * depth_queue.c - a linked list for each depth, in one array of entries.
  *
- * Most of a site may stand in here. So entries may be cold, and are written and read in
- * the order in which they lie.
+ * The queue may hold most of a site. So its entries may be on disk (cold.h), and they are
+ * written and read in the order of the array.
  */
 #include "depth_queue.h"
 
@@ -13,15 +13,14 @@
 
 struct depth_entry {
     struct target *target;
-    /* the next entry of the depth, or the next unused one; 0: this is the last */
-    uint32_t next;
+    uint32_t next; /* in the list of its depth, or of free entries; 0: the last */
 };
 
 struct depth_line {
     uint32_t first, last;
 };
 
-/* The index of a free one, or 0. */
+/* Return the index of a free entry, or 0 without memory. */
 static uint32_t make_entry(struct depth_queue *depth_queue)
 {
     uint32_t at = depth_queue->unused;

@@ -1,15 +1,15 @@
 /*
- * frontier.c - which target is fetched next, from which host, and when.
+ * frontier.c - which URL to fetch next, from which host, and when.
  *
  * Invariants
- *   1. A host is in the list of its class if and only if it may get a request now:
- * is_ready.
- *      frontier_list_if_ready() is called after each change that may make it so.
- *   2. A host that must wait, and has something to fetch, is in `waiting`: is_timed.
- *   3. The timer is started for the first time in `waiting` and `retries`.
- *   4. While an idle worker could take a job, one idle worker is being woken. The
- * function
- *      that makes a job wakes a worker; a worker that takes a job wakes the next one.
+ *   1. A host is in the list `ready` of its class if and only if it may get a request
+ *      now: is_ready. Every change that may make a host ready is followed by
+ *      frontier_list_if_ready().
+ *   2. A host that has a job but must wait is in `waiting`: is_timed.
+ *   3. The timer is set to the earliest time in `waiting` and `retries`.
+ *   4. While a job is available and a worker of its class is idle, a worker is being
+ *      woken. The code that makes a job available wakes one worker. A worker that takes a
+ *      job wakes the next one if more jobs are available.
  *
  * Where to start reading: frontier_take(), take_job().
  */
@@ -154,7 +154,7 @@ int64_t frontier_spacing_ns(const struct host *host)
 
 /* ---- by depth ---------------------------------------------------------------------- */
 
-/* True if nothing of the depth that is due is left. */
+/* Return true if no target of the current depth is queued or in progress. */
 static bool is_depth_over(const struct frontier *frontier)
 {
     return frontier->queued == 0 && frontier_at_work(frontier) == 0;
@@ -184,9 +184,9 @@ static int go_deeper(struct frontier *frontier)
     return rc;
 }
 
-/* ---- what workers do --------------------------------------------------------------- */
+/* ---- jobs -------------------------------------------------------------------------- */
 
-/* Workers end with it, those too that wait for something to do. */
+/* Make frontier_take() fail with rc in all workers, including those that wait in it. */
 static void note_failure(struct frontier *frontier, int rc)
 {
     if (rc == 0)
@@ -195,7 +195,8 @@ static void note_failure(struct frontier *frontier, int rc)
     frontier_wake_all(frontier);
 }
 
-/* The crawl's depths are known above. */
+/* Pass the target to the coordinator. It hears of a queued target again only in a crawl
+   by depth, since it orders the targets of all processes. */
 static void hand_up(const struct frontier *frontier, struct target *target)
 {
     const struct frontier_above *above = frontier->options.above;
@@ -271,7 +272,7 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
     for (size_t i = 0; i < targets->count; i++) {
         struct target *target = targets_at(targets, i);
 
-        if (target->refetch == REFETCH_COOKIE) /* the cookies of earlier runs are gone */
+        if (target->refetch == REFETCH_COOKIE) /* cookies of earlier runs are lost */
             target->refetch = REFETCH_NONE;
         if (target->state != TARGET_NOTED)
             continue;
@@ -297,7 +298,7 @@ static void take_from(struct frontier *frontier, struct host *host,
     frontier->in_flight[host->class]++;
 }
 
-/* 1 if there is a job, 0 if not, or -ENOMEM. */
+/* Returns 1 if it took a job, 0 if no host may get a request now, or -ENOMEM. */
 static int take_job(struct frontier *frontier, enum frontier_class class,
                     struct frontier_job *job)
 {
@@ -359,7 +360,7 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
     }
 }
 
-/* The host has room for one more, and maybe all is over. */
+/* The host may get another request now. Wake all workers if this was the last job. */
 static void put_down(struct frontier *frontier, const struct frontier_job *job)
 {
     int rc;
@@ -400,8 +401,8 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns)
 {
     const struct frontier_above *above = frontier->options.above;
-    bool is_later =
-        at_ns > coil_now(); /* else its robots.txt comes first, and that is all */
+    /* A target that is due now only waits for robots.txt: keep its lease. */
+    bool is_later = at_ns > coil_now();
     int rc;
 
     if (above != NULL && is_later)
@@ -462,7 +463,7 @@ size_t frontier_through(const struct frontier *frontier)
     return frontier->through;
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 void frontier_init(struct frontier *frontier, const struct frontier_options *options)
 {

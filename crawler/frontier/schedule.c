@@ -1,5 +1,5 @@
 /*
- * schedule.c - things to come, by their time.
+ * schedule.c - a priority queue of objects, ordered by time: a binary heap.
  */
 #include "schedule.h"
 

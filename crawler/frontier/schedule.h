@@ -1,5 +1,5 @@
 /*
- * schedule.h - things to come, by their time: a binary heap.
+ * schedule.h - a priority queue of objects, ordered by time: a binary heap.
  */
 #ifndef CRAWLER_SCHEDULE_H
 #define CRAWLER_SCHEDULE_H
@@ -9,25 +9,24 @@
 
 struct schedule_entry {
     int64_t at_ns;
-    uint64_t
-        order; /* of two at the same time, the one that was added first comes first */
+    uint64_t order; /* entries with the same time leave in the order of insertion */
     void *thing;
 };
 
-/* Zeroes are an empty one. */
+/* All zeroes: an empty schedule. */
 struct schedule {
     struct schedule_entry *entries;
     size_t count, capacity;
     uint64_t added;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int schedule_add(struct schedule *schedule, int64_t at_ns, void *thing);
 
-/* The time of the first entry; INT64_MAX if the schedule is empty. */
+/* Return the earliest time; INT64_MAX if the schedule is empty. */
 int64_t schedule_first(const struct schedule *schedule);
 
-/* Take the first out. There must be one. */
+/* Remove the earliest entry and return its object. The schedule must not be empty. */
 void *schedule_take(struct schedule *schedule);
 
 void schedule_finish(struct schedule *schedule);

@@ -23,15 +23,15 @@
 #define FIRST_CAPACITY 256
 #define INDEX_BITS 28
 #define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
-#define COLD_TEXTS 16384 /* that are interned at a time */
+#define COLD_TEXTS 16384 /* slots for interned texts, if texts are on disk */
 
 struct text_slot {
     uint64_t hash;
     const char *text;
 };
 
-/* The states that may follow each state. A shared crawl that has lost data begins again:
-   all states may become TARGET_MET, and answers may still come then. */
+/* The states that may follow each state. In addition, every state may become TARGET_MET:
+   a shared crawl that has lost data begins again. Answers may still arrive after that. */
 #define BIT(state) (1U << (state))
 static const uint16_t followers[TARGET_STATES] = {
     [TARGET_MET] = BIT(TARGET_CALENDAR) | BIT(TARGET_HELD) | BIT(TARGET_TOO_DEEP) |
@@ -79,7 +79,7 @@ static size_t slot_behind(const struct targets *targets, size_t i)
     return i + 1 < targets->capacity ? i + 1 : 0;
 }
 
-/* The low bits of the hash, in the place where a slot has them. */
+/* Return the low bits of the hash, shifted to the tag's place in a slot. */
 static uint32_t tag_of(uint64_t hash)
 {
     return (uint32_t)hash << INDEX_BITS;
@@ -127,7 +127,7 @@ void targets_set_id_seed(struct targets *targets, uint64_t seed)
     targets->id_seed = seed;
 }
 
-/* Once for all tables, before the first key. */
+/* Choose the seeds of both hash tables, before the first key of either. */
 static void choose_seeds(struct targets *targets)
 {
     if (targets->capacity > 0 || targets->text_capacity > 0)
@@ -161,7 +161,7 @@ static int grow(struct targets *targets)
     return 0;
 }
 
-/* Room for one more target. */
+/* Allocate memory for one more target. */
 static struct target *reserve(struct targets *targets)
 {
     targets->all.element_bytes = sizeof(struct target);
@@ -232,7 +232,7 @@ struct target *targets_get(struct targets *targets, const char *url, size_t frag
                               fragment_at, is_new);
 }
 
-/* ---- what is known ----------------------------------------------------------------- */
+/* ---- lookup without reading the target --------------------------------------------- */
 
 uint64_t targets_expect(const struct targets *targets, const char *url, size_t n)
 {
@@ -301,7 +301,7 @@ static struct text_slot *find_text(const struct targets *targets, const char *te
     }
 }
 
-/* They stay where they are; who has the same again gets another. */
+/* Empty the table of texts. The texts stay valid; an equal text gets a second copy. */
 static int forget_texts(struct targets *targets)
 {
     memset(targets->texts, 0, targets->text_capacity * sizeof *targets->texts);
@@ -388,7 +388,7 @@ bool target_has_id(const struct target *page, uint64_t hash)
            bsearch(&hash, page->ids, page->id_count, sizeof hash, compare_hashes) != NULL;
 }
 
-/* ---- their life -------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 void targets_init(struct targets *targets, struct cold *cold)
 {

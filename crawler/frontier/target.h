@@ -1,13 +1,13 @@
 /*
  * target.h - the URLs of a crawl: one target, and the table of all targets.
  *
- * A target is a URL with its fragment. The target of the same URL without the fragment
- * is its page. A target without a fragment is its own page. Targets lie in blocks, in
- * the order in which links to them were found, and live as long as the crawl.
+ * A target is a URL with its fragment. The target of the same URL without the fragment is
+ * its page. A target without a fragment is its own page. Targets lie in blocks, in the
+ * order in which links to them were found, and live as long as the crawl.
  *
- * Most links lead to a known target and only add to a count. `struct known` serves
- * these links: 32 bytes that are always in memory. The target itself and its text may
- * be on disk (cold.h).
+ * Most links lead to a known target and only add to a count. `struct known` serves these
+ * links: 32 bytes that are always in memory. The target itself and its text may be on
+ * disk (cold.h).
  */
 #ifndef CRAWLER_TARGET_H
 #define CRAWLER_TARGET_H
@@ -26,7 +26,8 @@ enum target_kind {
     TARGET_SITE,     /* fetched for its content, and searched for links */
     TARGET_EXTERNAL, /* fetched only to see whether it exists */
     TARGET_FILE,     /* a local file */
-    TARGET_TEXT /* the text of a link that is not a URL, or whose scheme is not followed */
+    /* the text of a link that is not a URL, or whose scheme is not followed */
+    TARGET_TEXT
 };
 
 /*
@@ -34,9 +35,9 @@ enum target_kind {
  * docs/design/crawler.md draws the transitions.
  */
 enum target_state {
-    TARGET_MET,      /* nothing has decided whether to fetch it: the next link decides */
-    TARGET_CALENDAR, /* a step of a calendar: the next link decides again */
-    TARGET_HELD, /* on another site, as it seems: decided when all starts are fetched */
+    TARGET_MET,      /* found, but not decided yet: the next link to it decides */
+    TARGET_CALENDAR, /* of an endless calendar: the next link to it decides again */
+    TARGET_HELD, /* seems to be on another site: decided when all starts are fetched */
     TARGET_TOO_DEEP, /* beyond --max-depth: decided again when a shorter way is found */
     TARGET_LEFT_OUT, /* excluded, or known from the cache: never fetched */
     TARGET_ACCEPTED, /* the frontier has it: it is queued when its depth is due */
@@ -46,22 +47,22 @@ enum target_state {
     TARGET_STATES
 };
 
-/* Why a target is fetched again after it was done. */
+/* Why a finished target is fetched again. */
 enum target_refetch {
     REFETCH_NONE,
-    REFETCH_COOKIE, /* its loop of redirects has set a cookie; at most once */
+    REFETCH_COOKIE, /* its redirect loop has set a cookie; at most once */
     REFETCH_IDS     /* for its ids or its text; the verdict stays */
 };
 
-/* The results of a search. */
+/* The kinds of content that the search of a page has found. */
 enum target_content {
     CONTENT_NONE,    /* the page was not searched */
-    CONTENT_LINKS,   /* links, but no ids, as in a style sheet */
+    CONTENT_LINKS,   /* links; a style sheet has no ids */
     CONTENT_IDS,     /* links and ids */
     CONTENT_MARKDOWN /* the same; ids are also compared in lower case */
 };
 
-/* All that is known of one URL. There may be millions, so small members share bytes. */
+/* The state of one URL. There may be millions, so small members share bytes. */
 struct target {
     const char *url; /* with the fragment, encoded; or the text of a link */
     struct target *page;
@@ -79,7 +80,7 @@ struct target {
     int16_t status;           /* of HTTP; 0: no answer */
     uint16_t depth;           /* links from the start, on the shortest known way */
     uint8_t hops;             /* redirects on the way from the nearest link to it */
-    uint8_t chain;            /* redirects from it to the end, once that is known */
+    uint8_t chain;            /* redirects from it to the end, once the end is known */
     uint8_t tries;            /* requests so far */
     uint8_t reason;           /* enum reason */
     uint8_t verdict : 4;      /* enum verdict */
@@ -98,24 +99,26 @@ struct target {
 
 #define TARGET_CAUSE_BYTES 64 /* "431 Request Header Fields Too Large" */
 
-/* The data that a link to the target needs. The key identifies the URL: without the
-   seeds, nobody can construct two URLs with the same key. The values of
-   targets_remember() may be out of date, but only on the safe side: the target's depth
-   may be less, for example. */
+/*
+ * The part of a target that most links need. Two URLs with the same key count as the same
+ * URL: without the seeds, an attacker cannot construct a collision. targets_remember()
+ * copies some values from the target. Such a copy may be out of date but stays valid,
+ * since the values only improve: the depth, for example, only becomes less.
+ */
 struct known {
-    uint64_t key[2];          /* two hashes of the URL, of a seed each */
-    uint32_t reference_count; /* of all */
-    uint32_t references;      /* the last of them: reference.h */
-    uint32_t number;          /* in the crawl's file; 0: not saved */
-    uint16_t depth;           /* the target's, or more */
-    bool is_wanted : 1;       /* as the target is */
+    uint64_t key[2];          /* two hashes of the URL, each with its own seed */
+    uint32_t reference_count; /* of all links to the target, stored or not */
+    uint32_t references;      /* the index of the last stored link: reference.h */
+    uint32_t number;          /* in the file of the saved crawl; 0: none */
+    uint16_t depth;           /* the target's depth, or more */
+    bool is_wanted : 1;       /* copy of target->is_wanted */
     bool is_near : 1;         /* target_is_decided(), and hops are 0 */
-    bool is_well : 1;    /* no report gives the places of its links: references_drop() */
-    bool has_new : 1;    /* links to it that the baseline lacks */
-    uint8_t counted : 5; /* of a page, at the end: its URL is among the summary's */
+    bool is_well : 1;         /* no report lists the links to it: references_drop() */
+    bool has_new : 1;         /* the baseline lacks at least one link to it */
+    uint8_t counted : 5; /* of a page: the verdicts whose URLs include it; summary.c */
 };
 
-/* A target that was found by its URL, and is not looked at. */
+/* A target that was found by its URL, without reading `target`, which may be on disk. */
 struct unseen {
     struct target *target;
     struct known *known;
@@ -124,10 +127,10 @@ struct unseen {
 };
 
 struct targets {
-    struct blocks all;   /* of struct target, in the order in which they were met */
-    struct blocks known; /* of struct known, the same */
+    struct blocks all;   /* of struct target, in the order of discovery */
+    struct blocks known; /* of struct known, in the same order */
     size_t count;
-    uint32_t *slots; /* target.c */
+    uint32_t *slots; /* the hash table: target.c */
     size_t capacity;
     uint64_t seeds[2], id_seed;
     struct arena arena; /* of texts and ids */
@@ -138,19 +141,19 @@ struct targets {
 /* Change its state. In debug builds, abort if the states do not follow each other. */
 void target_set_state(struct target *target, enum target_state state);
 
-/* True if it is known what becomes of the target. */
+/* Return true if the crawl has decided whether to fetch the target. */
 static inline bool target_is_decided(const struct target *target)
 {
     return target->state > TARGET_CALENDAR;
 }
 
-/* True if the frontier has it, or had it. */
+/* Return true if the frontier has, or had, the target. */
 static inline bool target_was_accepted(const struct target *target)
 {
     return target->state >= TARGET_ACCEPTED;
 }
 
-/* True if it is, or was, in the queue of its host. */
+/* Return true if the target is, or was, in the queue of its host. */
 static inline bool target_was_queued(const struct target *target)
 {
     return target->state > TARGET_ACCEPTED;
@@ -166,62 +169,73 @@ static inline bool target_has_ids(const struct target *target)
     return target->content >= CONTENT_IDS;
 }
 
-/* Initialize an empty table. Rarely used data goes to `cold`, which must outlive the
-   table; NULL: to the heap. */
+/* Start without targets. Rarely used data goes to `cold`, which must outlive the targets.
+   If `cold` is NULL, all data is on the heap. */
 void targets_init(struct targets *targets, struct cold *cold);
 
-/* Set the seed for the hashes of ids, before the first id. A file of a crawl stores the
+/* Set the seed for the hashes of ids, before the first id. A saved crawl contains such
    hashes, so the next run needs the same seed. */
 void targets_set_id_seed(struct targets *targets, uint64_t seed);
 
-/* Zeroes are accepted. */
+/* All zeroes are accepted. */
 void targets_finish(struct targets *targets);
 
-/* Return the target of this URL, whose fragment begins at byte `fragment_at`, after the
-   '#', or 0. A new target has an open verdict, and *is_new becomes true. Its page is
-   found or made, too. NULL without memory. */
+/*
+ * Return the target of this URL. Its fragment begins at `fragment_at`, after the '#'; 0:
+ * no fragment. If the target is new, *is_new is set, its verdict is VERDICT_OPEN, and its
+ * page is found or added, too. Returns NULL without memory.
+ */
 struct target *targets_get(struct targets *targets, const char *url, size_t fragment_at,
                            bool *is_new);
 
-/* The same in steps, for a caller that knows several links in advance. The first step
-   returns the hash of a URL with `n` bytes, and prefetches its slot. The second step
-   prefetches struct known. The third is targets_get(), which is fast by then. */
+/*
+ * The steps of targets_get(), for a caller that knows the next few URLs in advance.
+ * First, targets_expect() returns the hash of a URL and prefetches its slot into the
+ * CPU's cache. Then targets_expect_soon() prefetches its struct known. At last,
+ * targets_get_hashed() works as targets_get() does, but without cache misses. `n` is the
+ * URL's length.
+ */
 uint64_t targets_expect(const struct targets *targets, const char *url, size_t n);
 void targets_expect_soon(const struct targets *targets, uint64_t hash);
 struct target *targets_get_hashed(struct targets *targets, const char *url, size_t n,
                                   uint64_t hash, size_t fragment_at, bool *is_new);
 
-/* Return the target of that URL and fragment, or NULL, without reading it. */
+/* Return the target of that URL and fragment, or NULL. Does not read the target itself.
+   */
 struct target *targets_find(const struct targets *targets, const char *url);
 
-/* Find the target of that URL, whose hash targets_expect() has returned. Return false
-   if there is none. */
+/* Find the target of that URL, whose hash targets_expect() has returned, without reading
+   the target itself. Returns true if it exists. */
 bool targets_find_unseen(const struct targets *targets, const char *url, size_t n,
                          uint64_t hash, struct unseen *unseen);
 
 /* Return the struct known of a target. */
 struct known *targets_known(const struct targets *targets, const struct target *target);
 
-/* Update the struct known of the target and of its page. */
+/* Copy the current state of the target and its page to their struct known. */
 void targets_remember(const struct targets *targets, const struct target *target);
 
-/* Return the target with that index. A loop over all targets by this function keeps
-   only some of them in memory. */
+/* Return the target with that index. A loop over all targets needs little memory: at each
+   call, targets that are on disk may be paged out again. */
 struct target *targets_at(const struct targets *targets, size_t index);
 
-/* Copy a text that lives as long as the targets. Equal texts are stored once; on disk,
-   most of them. NULL without memory. */
+/* Return a copy of the text that lives as long as the targets. Equal texts share one
+   copy; if the texts are on disk, most of them do. Returns NULL without memory. */
 const char *targets_intern(struct targets *targets, const char *text, size_t n);
 
-/* Hash an id; sort and store n hashes of a page (0 or -ENOMEM); and find one. `id` is
-   written as in HTML. */
+/*
+ * The ids of a searched page are stored as hashes. Here, targets_hash_id() returns the
+ * hash of an id as written in HTML. With targets_keep_ids(), n hashes are sorted and
+ * copied to the page; it returns 0 or -ENOMEM. Last, target_has_id() finds a hash among
+ * those of the page.
+ */
 uint64_t targets_hash_id(const struct targets *targets, const char *id, size_t n);
 int targets_keep_ids(struct targets *targets, struct target *page, uint64_t *hashes,
                      size_t n);
 bool target_has_id(const struct target *page, uint64_t hash);
 
-/* The reason for the verdict, for people: its message, "no such file", or "404 Not
-   Found", which is written to `to`. NULL if the verdict is the reason. */
+/* Return why the target has its verdict, for people: its message, "no such file", or
+   "404 Not Found", which is written to `to`. NULL if the verdict says enough. */
 const char *target_cause(const struct target *target, char to[TARGET_CAUSE_BYTES]);
 
 #endif

@@ -35,24 +35,25 @@
 
 #include <coil/timer.h>
 
-#define FIRST_RATE 128.0 /* per second; also what most crawls do not reach */
+#define FIRST_RATE 128.0 /* per second; more than most crawls reach */
 #define LEAST_RATE 0.25
 #define GROWTH_OF_RATE 0.1 /* per second */
 #define GROWTH_PER_ANSWER 0.07
-#define FASTER_NS                                                                        \
-    COIL_SEC(10) /* without a cut, and so many answers: then the growth doubles */
+/* The growth doubles after FASTER_NS without a cut if FASTER_COUNT answers came
+   meanwhile. */
+#define FASTER_NS COIL_SEC(10)
 #define FASTER_COUNT 50
 #define BUCKET_SECONDS 0.05
-#define RECENT 10       /* answers */
-#define MANY_REFUSALS 2 /* of them */
-#define PROVEN_ENOUGH 3 /* pages that were the reason themselves */
+#define RECENT 10       /* answers that are remembered */
+#define MANY_REFUSALS 2 /* among the recent answers: a reason to cut the rate */
+#define PROVEN_ENOUGH 3 /* pages in a row that caused their refusals themselves */
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
 #define LONGEST_REST_NS COIL_SEC(8) /* without a Retry-After */
 #define RESTS_OF_RATE 4             /* requests that the rate would allow meanwhile */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
-#define LAST_DOUBLING 5 /* of the pauses of a page: 6.4 s */
+#define LAST_DOUBLING 5 /* of a page's pauses: 6.4 s */
 
 /* ---- the bucket -------------------------------------------------------------------- */
 
@@ -66,7 +67,7 @@ static double tokens_at(const struct throttle *throttle, int64_t now)
     return tokens < depth ? tokens : depth;
 }
 
-static void fill(struct throttle *throttle, int64_t now)
+static void fill_bucket(struct throttle *throttle, int64_t now)
 {
     throttle->tokens = tokens_at(throttle, now);
     throttle->filled_ns = now;
@@ -86,7 +87,7 @@ void throttle_spend(struct throttle *throttle, int64_t now)
 {
     if (throttle->rate == 0)
         return;
-    fill(throttle, now);
+    fill_bucket(throttle, now);
     throttle->tokens -= 1;
 }
 
@@ -116,14 +117,14 @@ static void lift_limit(struct throttle *throttle)
     forget_answers(throttle);
 }
 
-/* By `growth` in each second, but so slowly at low rates that ten answers are needed to
-   double it. */
-static void grow(struct throttle *throttle, int64_t now)
+/* Raise the rate by `growth` in each second. At low rates it grows more slowly: it takes
+   ten answers to double. */
+static void grow_rate(struct throttle *throttle, int64_t now)
 {
     double by = throttle->growth / throttle->rate;
     double most = throttle->rate * GROWTH_PER_ANSWER;
 
-    fill(throttle, now);
+    fill_bucket(throttle, now);
     throttle->grown_count += throttle->grown_count < UINT8_MAX;
     if (throttle->grown_count >= FASTER_COUNT && now - throttle->grown_ns >= FASTER_NS) {
         throttle->growth *= 2;
@@ -135,13 +136,13 @@ static void grow(struct throttle *throttle, int64_t now)
         lift_limit(throttle);
 }
 
-/* True if the refusal is about the rate, and not about the page. */
+/* Return true if the refusal is about the rate, and not about the page. */
 static bool is_explicit(const struct throttle_refusal *refusal)
 {
     return refusal->is_too_many || refusal->retry_after_ns > 0;
 }
 
-static void cut(struct throttle *throttle, const struct throttle_refusal *refusal)
+static void cut_rate(struct throttle *throttle, const struct throttle_refusal *refusal)
 {
     double before = throttle->rate > 0 ? throttle->rate : 2 * FIRST_RATE;
 
@@ -173,14 +174,14 @@ int64_t throttle_rest_ns(const struct throttle *throttle)
 void throttle_accept(struct throttle *throttle, int64_t now)
 {
     if (throttle->is_given_up)
-        lift_limit(throttle); /* its requests had none, and it answers */
+        lift_limit(throttle); /* the host answers although requests were not limited */
     note_answer(throttle, false);
     throttle->answered_ns = now;
     throttle->first_ns = throttle->asked_for_ns = 0;
     throttle->rested = 0;
     throttle->is_given_up = false;
     if (throttle->rate > 0)
-        grow(throttle, now);
+        grow_rate(throttle, now);
 }
 
 void throttle_prove(struct throttle *throttle)
@@ -235,7 +236,7 @@ static bool has_refused_for_long(const struct throttle *throttle,
                (is_patient ? PATIENCE_NS : SHORT_PATIENCE_NS);
 }
 
-/* True if a test or many refusals blame the page, and its host answers others. */
+/* Return true if a test or many refusals blame the page, and its host answers others. */
 static bool is_of_the_page(const struct throttle *throttle,
                            const struct throttle_refusal *refusal)
 {
@@ -244,7 +245,7 @@ static bool is_of_the_page(const struct throttle *throttle,
            refusal->sent_ns - throttle->answered_ns < PATIENCE_NS;
 }
 
-/* All answers are refusals: it may be the rate after all. */
+/* If all recent answers are refusals, the rate may be the reason after all. */
 static void doubt_unrelated(struct throttle *throttle)
 {
     if (recent_refusals(throttle) < RECENT)
@@ -259,8 +260,8 @@ bool throttle_is_test(const struct throttle_refusal *refusal)
     return refusal->page_refusals > 0;
 }
 
-/* At once, until a test has shown that the host limits the rate: then it takes time for
-   little. */
+/* Test a page at its first refusal until a test has shown that the host limits the rate.
+   After that, a test would take time and show little. */
 static bool is_to_be_tested(const struct throttle *throttle,
                             const struct throttle_refusal *refusal)
 {
@@ -286,7 +287,7 @@ enum throttle_advice throttle_refuse(struct throttle *throttle,
     if (throttle->is_unrelated && refusal->retry_after_ns == 0)
         return THROTTLE_FAILURE;
     if (is_reason_to_cut(throttle, refusal))
-        cut(throttle, refusal);
+        cut_rate(throttle, refusal);
     throttle->is_given_up =
         throttle->is_given_up || has_refused_for_long(throttle, refusal);
     if (throttle->is_given_up || is_of_the_page(throttle, refusal))

@@ -19,35 +19,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zeroes are a host without refusals. */
+/* All zeroes: a host without refusals. */
 struct throttle {
     double rate;   /* requests per second; 0: no limit */
-    double growth; /* of the rate, in each second of answers */
+    double growth; /* how much the rate grows in each second of answers */
     double tokens; /* in the bucket, at filled_ns */
     int64_t filled_ns;
-    int64_t cut_ns;       /* when the rate was cut last */
-    int64_t grown_ns;     /* or its growth doubled */
+    int64_t cut_ns;       /* when the rate was last cut */
+    int64_t grown_ns;     /* when the rate was last cut, or its growth last doubled */
     int64_t answered_ns;  /* the last answer other than a refusal; 0: none */
-    int64_t first_ns;     /* the first refusal since then; 0: none */
-    int64_t last_ns;      /* the last of them */
-    int64_t asked_for_ns; /* the Retry-After of that one; 0: none */
+    int64_t first_ns;     /* the first refusal after answered_ns; 0: none */
+    int64_t last_ns;      /* the last refusal */
+    int64_t asked_for_ns; /* the Retry-After of the last refusal; 0: none */
     /* The last ten answers since the cut: bit 0 is the last, and 1 a refusal. */
     uint16_t recent;
     uint8_t recent_count;
     uint8_t grown_count; /* answers since grown_ns */
     uint8_t rested;      /* refusals since answered_ns that came after a rest */
-    uint8_t proven;      /* pages in a row that were the reason themselves */
+    uint8_t proven;      /* pages in a row that caused their refusals themselves */
     bool is_limit;       /* a test has shown that the rate is the reason */
-    bool is_given_up;    /* it has refused for too long: nothing is tried again */
+    bool is_given_up;    /* it has refused for too long: no page is tried again */
     bool is_unrelated;   /* its refusals do not depend on the rate */
 };
 
 struct throttle_refusal {
     int64_t sent_ns, now_ns; /* of the request, and of its answer */
-    int64_t retry_after_ns;  /* 0: it does not say */
-    bool is_too_many;        /* 429, and not 503 */
-    bool is_external;        /* a refusal does not fail the run */
-    bool is_rested;          /* the host was not asked for throttle_rest_ns() before it */
+    int64_t retry_after_ns;  /* 0: no Retry-After */
+    bool is_too_many;        /* the status is 429, not 503 */
+    bool is_external;        /* off the site: a refusal does not fail the run */
+    bool is_rested;          /* no request to the host for throttle_rest_ns() before it */
     unsigned page_refusals;  /* how often the same page was refused before */
     unsigned max_tries;      /* --max-tries */
 };
@@ -56,30 +56,33 @@ struct throttle_refusal {
 
 enum throttle_advice {
     THROTTLE_AGAIN, /* try the page again, after throttle_pause_ns() */
-    THROTTLE_TEST, /* the same after throttle_rest_ns(), and no other page of the host before it */
-    THROTTLE_FAILURE, /* it is an ordinary failure: it uses up a try */
+    /* try the page again after throttle_rest_ns(), with no other page of the host before
+       it */
+    THROTTLE_TEST,
+    THROTTLE_FAILURE, /* an ordinary failure: it uses up a try */
     THROTTLE_FINAL    /* the refusal is the page's verdict */
 };
 
+/* The functions of the example above. */
 int64_t throttle_due(const struct throttle *throttle, int64_t now);
 void throttle_spend(struct throttle *throttle, int64_t now);
 void throttle_accept(struct throttle *throttle, int64_t now);
 enum throttle_advice throttle_refuse(struct throttle *throttle,
                                      const struct throttle_refusal *refusal);
 
-/* True if the request was such a test, provided that is_rested is set. */
+/* Return true if the request was such a test, provided that is_rested is set. */
 bool throttle_is_test(const struct throttle_refusal *refusal);
 
-/* A page was refused by a test, and the next page answered; or one was answered by a
-   test. */
+/* Record the result of a test. throttle_prove(): the page was refused, and the host
+   answered the next page. throttle_disprove(): the page was answered. */
 void throttle_prove(struct throttle *throttle);
 void throttle_disprove(struct throttle *throttle);
 
-/* How long a host gets no requests before a test. */
+/* Return how long a host gets no requests before a test. */
 int64_t throttle_rest_ns(const struct throttle *throttle);
 
-/* Until the page is tried again: what the server asks for, else 0.2 s, then twice that
-   and so on. */
+/* Return how long to wait before the page is tried again: the server's Retry-After, or
+   else 0.2 s, doubled with each refusal up to 6.4 s. */
 int64_t throttle_pause_ns(const struct throttle_refusal *refusal);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAGMENT_BYTES 256  /* of most fragments */
-#define RANGE_END_BYTES 256 /* of the id at the end of a range */
+#define FRAGMENT_BYTES 256  /* enough for most fragments; others use the heap */
+#define RANGE_END_BYTES 256 /* the longest id at the end of a range */
 
 /* ---- GitHub ------------------------------------------------------------------------ */
 
@@ -20,14 +20,15 @@ static bool has_id(const struct targets *targets, const struct target *page,
     return target_has_id(page, targets_hash_id(targets, id, n));
 }
 
-/* GitHub, GitLab and Gitea put this in front of ids that a user has written; a script
-   of theirs goes where the fragment leads without it. */
+/* GitHub, GitLab and Gitea put this prefix in front of ids that a user has written. Their
+   scripts also accept the fragment without the prefix. */
 #define USER_CONTENT "user-content-"
 
 /*
- * Look for a place that GitHub adds to Markdown. It finds the ids of headings, which
- * are in lower case, in any case. Each id has a second one with the prefix. The element
- * around the file is "readme". 1, 0 or -ENOMEM.
+ * Look for a place that GitHub adds to Markdown. GitHub ignores case in the ids of
+ * headings, which are in lower case. It accepts each id with the prefix, too. The element
+ * around the file has the id "readme". Returns 1 if the place exists, 0 if not, or
+ * -ENOMEM.
  */
 static int has_github_place(const struct targets *targets, const struct target *page,
                             const char *fragment, size_t n)
@@ -60,7 +61,7 @@ static size_t digits_before(const char *s, size_t n)
     return digits;
 }
 
-/* The id of the other end of a range: its prefix, and the digits behind the hyphen. */
+/* Return true if the page has the id of the end of a range: prefix and digits. */
 static bool has_end(const struct targets *targets, const struct target *page,
                     const char *prefix, size_t prefix_n, const char *digits, size_t n)
 {
@@ -73,7 +74,8 @@ static bool has_end(const struct targets *targets, const struct target *page,
     return has_id(targets, page, id, prefix_n + n);
 }
 
-/* "208-210" of rustdoc, "L10-L20", "L10-20" of GitLab: the lines are ids. */
+/* Return true for a range of lines if both lines are ids of the page: "208-210"
+   (rustdoc), "L10-L20", "L10-20" (GitLab). */
 static bool has_range(const struct targets *targets, const struct target *page,
                       const char *fragment, size_t n)
 {
@@ -96,7 +98,7 @@ static bool has_range(const struct targets *targets, const struct target *page,
     return false;
 }
 
-/* ---- any --------------------------------------------------------------------------- */
+/* ---- all fragments ----------------------------------------------------------------- */
 
 int fragment_is_on(const struct targets *targets, const struct target *page,
                    const char *fragment)
@@ -126,7 +128,7 @@ int fragment_is_on(const struct targets *targets, const struct target *page,
     return has;
 }
 
-/* "L10", "L10-L20", "L10C5-L20C7". */
+/* Return true for "L10", "L10-L20", "L10C5-L20C7". */
 static bool names_lines(const char *fragment)
 {
     const char *s = fragment;
@@ -156,7 +158,7 @@ static bool is_on_github(const char *url)
 bool fragment_is_route(const struct target *page, const char *fragment)
 {
     char first[3];
-    size_t n = strnlen(fragment, sizeof first); /* as much as "%21" is */
+    size_t n = strnlen(fragment, sizeof first); /* the length of "%21" */
 
     memcpy(first, fragment, n);
     if (url_decode(first, n) > 0 && (first[0] == '/' || first[0] == '!'))

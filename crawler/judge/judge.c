@@ -1,5 +1,5 @@
 /*
- * judge.c - what an answer means for a link that points at it.
+ * judge.c - the verdict on a link that follows from the server's answer.
  */
 #include "judge.h"
 
@@ -7,7 +7,8 @@
 
 #include <errno.h>
 
-/* --accept for all hosts, or for the host of the URL. */
+/* Return true if an --accept option allows the status: one for the URL's host if of_host
+   is true, else one for all hosts. */
 static bool is_accepted(const struct options *options, const char *url, int status,
                         bool of_host)
 {
@@ -25,7 +26,8 @@ static bool is_accepted(const struct options *options, const char *url, int stat
     return false;
 }
 
-/* Servers say so to programs; a human may well get there. 999 is LinkedIn's. */
+/* Servers send these statuses to programs, although a browser may be able to open the
+   page. 999 is LinkedIn's. */
 static bool is_refusal(int status)
 {
     switch (status) {
@@ -66,7 +68,9 @@ struct judgement judge_answer(const struct options *options, const char *url,
 {
     if (answer->rc < 0)
         return judge_failure(answer);
-    if (is_accepted(options, url, answer->status, true)) /* who names the host knows it */
+    /* An option that names the host is deliberate: it comes before the check for
+       challenges. */
+    if (is_accepted(options, url, answer->status, true))
         return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && answer->is_challenge)
         return (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE};
@@ -85,7 +89,8 @@ struct judgement judge_rules(const struct answer *failure)
 
     if (failure->rc < 0)
         judgement = judge_failure(failure);
-    if (judgement.verdict == VERDICT_SKIPPED) /* it redirects to a private address */
+    if (judgement.verdict ==
+        VERDICT_SKIPPED) /* robots.txt redirects to a private address */
         judgement = (struct judgement){VERDICT_ERROR, REASON_NETWORK};
     return judgement;
 }

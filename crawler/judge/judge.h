@@ -1,4 +1,6 @@
-/* judge.h - the verdict of an answer. */
+/*
+ * judge.h - the verdict on a link that follows from the server's answer.
+ */
 #ifndef CRAWLER_JUDGE_H
 #define CRAWLER_JUDGE_H
 
@@ -11,19 +13,21 @@ struct judgement {
     enum reason reason;
 };
 
-/* The verdict of an answer that is not a redirect. A pure function. */
+/* Judge an answer for this URL. The answer is not a redirect that is followed. A
+   pure function. */
 struct judgement judge_answer(const struct options *options, const char *url,
                               bool on_site, const struct answer *answer);
 
-/* The same for a URL that was not fetched, since its host's robots.txt failed like this.
-   A pure function. (RFC 9309, section 2.3.1.4) */
+/* Judge a URL that was not fetched because its host's robots.txt could not be fetched.
+   `failure` is the answer to the request for robots.txt. A pure function. (RFC
+   9309, section 2.3.1.4) */
 struct judgement judge_rules(const struct answer *failure);
 
-/* The verdict of a chain of `count` redirects that ends well; `status` is that of the
-   first. */
+/* Judge a chain of `count` redirects that ends at a working page. `status` is the status
+   of the first redirect. */
 struct judgement judge_redirect(int status, unsigned count);
 
-/* True if a target with this verdict fails the run. */
+/* Return true if a target with this verdict fails the run. */
 bool judge_fails(const struct options *options, enum verdict verdict);
 
 #endif

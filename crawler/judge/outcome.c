@@ -21,7 +21,8 @@ static bool is_unsearched_start(const struct target *page)
            (!is_answer || (page->status >= 200 && page->status < 300));
 }
 
-/* A file without a known type is text if it is not HTML. */
+/* A start that was searched as plain text. If a file's type is unknown, everything except
+   HTML counts as text. */
 static bool is_text_start(const struct target *page, const char *type)
 {
     return page->is_start && target_is_searched(page) && !target_has_ids(page) &&
@@ -37,7 +38,8 @@ static void describe_limit(const struct target *page, size_t limit, char *messag
              page->is_sitemap ? "" : " (--max-body-size)");
 }
 
-/* Malformed, and not only longer than is read: that breaks off anywhere. */
+/* Return true if the page is malformed. A page that was cut off at a limit does not
+   count: the cut may be anywhere. */
 static bool has_fault(const struct outcome *outcome)
 {
     return outcome->flaw != NULL && outcome->limit == 0 &&
@@ -70,7 +72,8 @@ static void describe(const struct target *page, const struct outcome *outcome,
         snprintf(message, room, "searched for URLs only, as plain text");
 }
 
-/* A start that is XML need not be a sitemap, but must be well-formed. */
+/* An XML file that the user names as a start need not be a sitemap but must be
+   well-formed. */
 static bool fails(const struct target *page, const struct outcome *outcome)
 {
     if (must_be_sitemap(page))

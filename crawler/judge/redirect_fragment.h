@@ -1,22 +1,22 @@
 /*
- * redirect_fragment.h - the fragments in the Locations of redirects.
+ * redirect_fragment.h - the fragments in the Location headers of redirects.
  *
- * Few redirects have a fragment, so a table has them and not the targets.
+ * Few redirects have a fragment. So the fragments are in a table, not in struct target.
  */
 #ifndef CRAWLER_REDIRECT_FRAGMENT_H
 #define CRAWLER_REDIRECT_FRAGMENT_H
 
 #include "verdicts.h"
 
-/* Store the fragment of a Location, encoded, or NULL. If the page is fetched again, its
-   fragment may change. 0 or -ENOMEM. */
+/* Store the encoded fragment of the Location that `page` redirects to, or NULL. Replaces
+   the fragment of an earlier fetch. Returns 0 or -ENOMEM. */
 int redirect_set_fragment(struct verdicts *verdicts, const struct target *page,
                           const char *fragment);
 
-/* Return the fragment of a page that redirects, or NULL. */
+/* Return the stored fragment of a page that redirects, or NULL. */
 const char *redirect_fragment(const struct verdicts *verdicts, const struct target *page);
 
-/* The same, but NULL if fragments are not checked. */
+/* The same, but return NULL if fragments are not checked (--fragments none). */
 const char *redirect_wanted_fragment(const struct verdicts *verdicts,
                                      const struct target *page);
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_AT_A_TIME 32 /* that are searched, about: --max-tasks */
+#define PAGES_AT_A_TIME 32 /* about how many pages are searched at a time: --max-tasks */
 
-/* The index of a free one, or 0. */
+/* Return the index of a free reference, or 0 without memory. */
 static uint32_t take_index(struct references *references)
 {
     uint32_t at = references->unused;
@@ -30,7 +30,7 @@ static uint32_t take_index(struct references *references)
     return (uint32_t)++references->count;
 }
 
-/* For as long as the crawl. */
+/* Return a copy that lives as long as the targets. Cut a long text. */
 static const char *keep_text(struct targets *targets, const char *text, size_t n)
 {
     enum { KEPT = 200 };
@@ -42,7 +42,7 @@ static const char *keep_text(struct targets *targets, const char *text, size_t n
     return targets_intern(targets, cut, KEPT + 3);
 }
 
-/* Most texts are the end of the URL they name. */
+/* Most link texts are the end of their target's URL: store only their length. */
 static int set_text(struct reference *reference, struct targets *targets,
                     const struct unseen *unseen, const char *text)
 {
@@ -86,8 +86,8 @@ static void count_reference(struct known *known, bool is_known)
     known->reference_count += known->reference_count < UINT32_MAX;
 }
 
-/* It was counted. Some pages are searched at the same time: the page's first mention is
-   not far back. */
+/* Return true if the link, which was counted already, should be stored. Only a few pages
+   are searched at the same time, so an earlier link of the page is near the list head. */
 static bool adds_something(const struct references *references, const struct known *known,
                            const struct target *page)
 {

@@ -1,8 +1,9 @@
 /* summary.c - see summary.h */
 #include "summary.h"
 
-/* The bit of a verdict in `counted`. Verdicts of fragments have a bit each. The others
-   are verdicts of the page, which has one of them. */
+/* Return the bit of a verdict in `counted`. Verdicts that depend on the fragment have a
+   bit each. The others belong to the page, which has only one of them: they share a bit.
+   */
 static uint8_t counted_bit(enum verdict verdict)
 {
     switch (verdict) {
@@ -30,7 +31,8 @@ static bool is_first_of_url(const struct verdicts *verdicts, const struct target
     return is_first;
 }
 
-/* Links to a known finding that the baseline lacks, as far as they are stored. */
+/* Count the links to a known finding that the baseline lacks, as far as they are stored.
+   */
 static size_t count_new_links(const struct verdicts *verdicts,
                               const struct target *target)
 {

@@ -6,7 +6,7 @@
 
 #include "verdicts.h"
 
-/* Count all targets in verdicts->summary. Each of them has a verdict. */
+/* Count all targets in verdicts->summary. Each target must have a verdict. */
 void summary_count(struct verdicts *verdicts);
 
 #endif

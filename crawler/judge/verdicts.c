@@ -40,9 +40,9 @@ static bool is_well(const struct target *target)
     return target->verdict == VERDICT_OK || target->verdict == VERDICT_REDIRECT;
 }
 
-/* ---- telling ----------------------------------------------------------------------- */
+/* ---- reports ----------------------------------------------------------------------- */
 
-/* Its verdict is known, and told. */
+/* Count the target's verdict, and report it with this URL and fragment. */
 static int report_verdict_as(struct verdicts *verdicts, struct target *target,
                              const char *url, const char *fragment)
 {
@@ -110,7 +110,7 @@ static void stop_waiting(struct target *target, struct target *other)
     target->link = NULL;
 }
 
-/* In the order in which they began to wait. */
+/* Move the waiting targets to `due`, in the order in which they began to wait. */
 static void release_waiting(struct verdicts *verdicts, struct target *target)
 {
     while (target->waiting != NULL) {
@@ -163,8 +163,8 @@ static struct target *end_of_chain(struct target *target)
     return target;
 }
 
-/* A fragment in a Location takes the place of the link's: the verdict of the redirect has
-   it. */
+/* Return true if a redirect of the chain has a fragment of its own. It replaces the
+   link's fragment, and the verdict of the redirect covers it. */
 static bool changes_fragment(const struct verdicts *verdicts, const struct target *target)
 {
     unsigned steps = 0;
@@ -175,7 +175,8 @@ static bool changes_fragment(const struct verdicts *verdicts, const struct targe
     return false;
 }
 
-/* Its page is settled, and so is `end`, where that leads. */
+/* Settle a target with a fragment. Its page is settled, and so is `end`, the end of the
+   page's redirects. */
 static int settle_fragment(struct verdicts *verdicts, struct target *target,
                            const struct target *end)
 {
@@ -217,7 +218,8 @@ int verdicts_await_page(struct verdicts *verdicts, struct target *target)
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-/* The chain is as long as that of the next, and one; it ends as that one does. */
+/* Judge a redirect by its next target: its chain is longer by one and ends at the same
+   page. */
 static struct judgement judge_chain(const struct verdicts *verdicts,
                                     struct target *target)
 {
@@ -231,8 +233,9 @@ static struct judgement judge_chain(const struct verdicts *verdicts,
     return judge_redirect(target->status, target->chain);
 }
 
-/* 1 if the page at the end is known to lack what the redirect names, 0 or -ENOMEM. A
-   fragment of a later redirect counts in its place. */
+/* Return 1 if the page at the end is known to lack the fragment of the redirect, 0 if
+   not, or -ENOMEM. If a later redirect has a fragment of its own, this one does not
+   count. */
 static int lacks_place(const struct verdicts *verdicts, const struct target *target,
                        const struct target *end)
 {
@@ -247,7 +250,8 @@ static int lacks_place(const struct verdicts *verdicts, const struct target *tar
     return has < 0 ? has : has == 0;
 }
 
-/* The fault lies at the redirect's end, so the message says more than the reason. */
+/* The fault is in the redirect, not in the link. So the message says more than the
+   reason. */
 static int settle_without_place(struct verdicts *verdicts, struct target *target)
 {
     struct text words = {0};
@@ -293,7 +297,7 @@ static int judge_due(struct verdicts *verdicts)
         verdicts->due = target->link;
         target->link = NULL;
         if (is_settled(target))
-            continue; /* by a shorter way: a circle, too many redirects */
+            continue; /* settled earlier, by a redirect loop or the limit of redirects */
         if (target->page != target)
             rc = verdicts_await_page(verdicts, target);
         else
@@ -326,7 +330,8 @@ static bool circle_is_external(const struct target *target, unsigned length)
     return true;
 }
 
-/* Until a cookie comes back that this crawl does not send. */
+/* Return true if the loop of redirects may end only once the server gets its cookie back,
+   and this crawl does not send cookies. */
 static bool waits_for_cookie(const struct verdicts *verdicts, const struct target *target,
                              unsigned length)
 {
@@ -387,7 +392,7 @@ bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *targ
     return true;
 }
 
-/* True if the chain is known to be longer than is allowed. */
+/* Return true if the chain is known to be longer than allowed. */
 static bool is_too_long(const struct verdicts *verdicts, const struct target *target)
 {
     unsigned length = 0;
@@ -447,7 +452,7 @@ int verdicts_give_up(struct verdicts *verdicts, struct target *next)
     return rc == 0 ? judge_due(verdicts) : rc;
 }
 
-/* ---- all --------------------------------------------------------------------------- */
+/* ---- all targets ------------------------------------------------------------------- */
 
 int verdicts_settle(struct verdicts *verdicts, struct target *target,
                     struct judgement judgement, const char *message)
@@ -482,7 +487,8 @@ int verdicts_recheck(struct verdicts *verdicts, struct target *page)
     return judge_due(verdicts);
 }
 
-/* Why a target was never asked for, or never answered. */
+/* Return the verdict of a target that was never fetched or never answered. `judgement` is
+   the verdict if no more specific one applies. */
 static struct judgement judge_rest(const struct verdicts *verdicts,
                                    const struct target *target,
                                    struct judgement judgement)

@@ -1,12 +1,14 @@
 /*
- * verdicts.h - set the verdicts of targets, and of the targets that depend on them.
+ * verdicts.h - set the verdict of each target, and of the targets that wait for it.
  *
- * A target with a fragment depends on its page. A target that redirects depends on the
- * next one of its chain.
- * Invariant: a target is in the list of at most one other target, or in verdicts->due.
+ * A target with a fragment waits for its page. A target that redirects waits for the next
+ * target of its chain. Invariant: a target waits for at most one other, or is in the list
+ * `due`.
  *
- * In a shared crawl (are_collected), only texts are judged. The other functions do
- * nothing then.
+ * In a shared crawl, a member (crawler->member) judges only link texts. The other
+ * functions do nothing there, and `collect` judges the targets.
+ *
+ * Functions return 0, -ENOMEM, or the error of a sink.
  */
 #ifndef CRAWLER_VERDICTS_H
 #define CRAWLER_VERDICTS_H
@@ -19,55 +21,60 @@
 #include "judge.h"
 #include "reference.h"
 
-/* Borrows the first three members, and the sinks. */
+/* The first three members and the sinks are borrowed. */
 struct verdicts {
     const struct options *options;
     struct targets *targets;
     struct baseline *baseline; /* findings that do not fail the run; or NULL */
-    struct record_sinks sinks; /* get each verdict */
+    struct record_sinks sinks; /* receive each verdict */
     struct record_summary summary;
     struct references references;
     struct table redirects; /* redirect_fragment.h */
-    struct target *due;     /* targets whose verdict can be found now */
-    bool are_collected;     /* in a shared crawl, `collect` judges, and this does not */
+    struct target *due;     /* the list of targets whose verdict can be set now */
+    bool are_collected;     /* a member of a shared crawl: `collect` judges instead */
 };
 
-/* Zeroes are accepted. */
+/* All zeroes are accepted. */
 void verdicts_finish(struct verdicts *verdicts);
 
-/* Set and report the verdict of a target, and settle all targets that depend on it.
-   `message` is copied; NULL is accepted. 0, -ENOMEM, or the failure of a sink. */
+/* Set and report the target's verdict, and settle all targets that wait for it. `message`
+   is copied and may be NULL. */
 int verdicts_settle(struct verdicts *verdicts, struct target *target,
                     struct judgement judgement, const char *message);
 
-/* Set the verdict of a target that is only a text: a link that is not followed, or is
-   not a URL. The target has the beginning of a long text; `text` is the whole. */
+/*
+ * Set and report the verdict of a link that is not followed or is not a URL. `text` is
+ * the whole text of the link; the target stores only the beginning of a long one.
+ */
 int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
                          struct judgement judgement, const char *text,
                          const char *fragment);
 
-/* A link leads to the target: report its verdict, now or when it is set. */
+/* Note that a link leads to the target. Report its verdict now, or once it is known. */
 int verdicts_want(struct verdicts *verdicts, struct target *target);
 
-/* A new target with a fragment: its verdict follows from its page's. */
+/* Let a new target with a fragment get its verdict from its page, now or later. */
 int verdicts_await_page(struct verdicts *verdicts, struct target *target);
 
-/* target->next is set: its verdict follows from that of the chain's end. */
+/* Let a target that redirects to target->next get its verdict from the end of the chain.
+   */
 int verdicts_await_next(struct verdicts *verdicts, struct target *target);
 
-/* True if the redirect of `target`, whose next is set, closes a loop that sets a
-   cookie. Then the redirect of the next target is forgotten, and that target must be
-   fetched again. */
+/*
+ * Return true if the redirect from `target` to target->next closes a loop that sets a
+ * cookie. Then the redirect of target->next is forgotten, and the caller must fetch that
+ * target again.
+ */
 bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target);
 
-/* A page that was judged before has its ids now. */
+/* Check the fragments that wait for the ids of a page. The page was judged before. */
 int verdicts_recheck(struct verdicts *verdicts, struct target *page);
 
-/* `next` lies beyond the redirects that are allowed: settle all that are too far from
-   it. */
+/* `next` is beyond the allowed number of redirects. Settle the targets that wait for it
+   over more than that many redirects. */
 int verdicts_give_up(struct verdicts *verdicts, struct target *next);
 
-/* The crawl is over: settle all that is left. */
+/* The crawl is over: settle all targets without a verdict. */
 int verdicts_end(struct verdicts *verdicts, struct judgement judgement);
 
 #endif

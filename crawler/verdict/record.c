@@ -1,5 +1,5 @@
 /*
- * record.c - telling a record to all sinks.
+ * record.c - pass a record to all sinks.
  */
 #include "record.h"
 

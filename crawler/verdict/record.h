@@ -1,7 +1,7 @@
 /*
- * record.h - the records of a crawl, which reports receive one by one.
+ * record.h - the records that a crawl passes to its reports while it runs.
  *
- * docs/design/checker.md, "JSONL, schema 1", says when each record comes.
+ * docs/design/checker.md, "JSONL, schema 1", says when each record is sent.
  */
 #ifndef CRAWLER_RECORD_H
 #define CRAWLER_RECORD_H
@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Strings are borrowed for the call, and NULL where a record's member is null. */
+/* Strings are borrowed for the call. NULL stands for null in JSONL. */
 struct record_page {
     const char *url, *content_type, *encoding;
-    int status; /* 0: no answer, or a file */
+    int status; /* 0: the server did not answer, or the page is a file */
     int64_t size;
     unsigned depth, tries;
     size_t links;
@@ -23,25 +23,27 @@ struct record_page {
 
 struct record_link {
     const char *page, *text, *element, *attribute;
-    size_t line, column; /* 0: it is in a header */
-    const char *target;  /* without fragment; NULL where the text is no URL */
+    size_t line, column; /* 0: the link is in a header */
+    const char *target;  /* without fragment; NULL if the text is not a URL */
     const char *fragment;
-    bool is_known; /* the baseline has it; told as record_verdict.is_known is */
+    bool is_known; /* the baseline has the link; as record_verdict.is_known */
 };
 
-/* The answer to a request for a target. HEAD, and the GET after it, are one answer. */
+/* The result of fetching a target once. A HEAD request and the GET request after it, if
+   HEAD fails, count as one fetch. */
 struct record_answer {
     const char *url;
-    int status;                 /* 0: no answer */
-    int64_t at_ns, duration_ns; /* since the crawl began, and from then on */
-    int64_t bytes;              /* as they came over the wire */
-    unsigned tries;             /* requests for the target so far */
+    int status; /* 0: the server did not answer */
+    int64_t at_ns,
+        duration_ns; /* its start, since the crawl began; and how long it took */
+    int64_t bytes;   /* received over the network, still compressed */
+    unsigned tries;  /* how often the target was fetched so far */
 };
 
 struct record_redirect {
     const char *url, *location;
     int status;
-    const char *target; /* NULL if it is no URL */
+    const char *target; /* NULL if the location is not a URL */
 };
 
 struct record_verdict {
@@ -51,23 +53,22 @@ struct record_verdict {
     enum reason reason;
     int status;
     const char *message;
-    bool is_known; /* the baseline has it; not part of JSONL */
+    bool is_known; /* the baseline has the verdict; not part of JSONL */
 };
 
 /*
  * The figures of every report. A page was fetched and searched for links. A link is one
- * place on a page, or in its headers. A target is what links lead to: a URL with its
- * fragment; and each start.
+ * place on a page, or in its headers. A target is a URL with its fragment to which a link
+ * leads, or a start.
  */
 struct record_summary {
-    size_t
-        urls; /* without their fragments, those among them that only redirects lead to */
+    size_t urls; /* without fragments; including those that only redirects lead to */
     size_t pages, links, targets;
-    size_t verdicts[VERDICT_COUNT];      /* targets */
-    size_t verdict_urls[VERDICT_COUNT];  /* of these targets, without their fragments */
-    size_t verdict_links[VERDICT_COUNT]; /* links to them */
+    size_t verdicts[VERDICT_COUNT];     /* targets */
+    size_t verdict_urls[VERDICT_COUNT]; /* the URLs of these targets, without fragments */
+    size_t verdict_links[VERDICT_COUNT]; /* links to these targets */
     size_t findings, finding_links; /* targets that fail the run, and links to them */
-    int64_t bytes; /* of all answers, those to be tried again among them; and of files */
+    int64_t bytes; /* of all files and answers, including answers that were retried */
     int64_t duration_ns;
     int exit_status;
 };
@@ -89,7 +90,7 @@ struct record_sinks {
     size_t count;
 };
 
-/* Tell all of them, even if one fails. 0, or what the first that fails returns. */
+/* Pass the record to all sinks, even if one fails. Return 0, or the first failure. */
 int records_page(const struct record_sinks *sinks, const struct record_page *page);
 int records_link(const struct record_sinks *sinks, const struct record_link *link);
 int records_answer(const struct record_sinks *sinks, const struct record_answer *answer);

@@ -1,5 +1,5 @@
 /*
- * verdict.c - the words and sentences of verdicts, reasons and statuses.
+ * verdict.c - the keywords of verdicts and reasons, and their texts for people.
  */
 #include "verdict.h"
 
@@ -60,8 +60,8 @@ static const struct {
     [REASON_ROUTE] = {"route", "a route, which a script of the page follows"},
 };
 
-/* The registry of HTTP status codes (IANA), without 1xx, 306 and 418, which have no
-   meaning as a final answer. */
+/* IANA's registry of HTTP status codes. It leaves out 1xx, 306 and 418, which are
+   meaningless as a final answer. */
 static const struct {
     int status;
     const char *name;

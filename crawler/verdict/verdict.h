@@ -1,8 +1,8 @@
 /*
- * verdict.h - the verdicts of targets, their reasons, and the words for both.
+ * verdict.h - the verdicts on a target, the reasons for them, and their names.
  *
- * docs/design/checker.md lists the meaning of each. The words are those of JSONL and of
- * --fail-on, and do not change.
+ * docs/design/checker.md explains each verdict and reason. JSONL and --fail-on use these
+ * names, so they must not change.
  */
 #ifndef CRAWLER_VERDICT_H
 #define CRAWLER_VERDICT_H
@@ -29,7 +29,7 @@ enum reason {
     REASON_PERMANENT, /* redirect */
     REASON_TEMPORARY,
     REASON_CHAIN,
-    REASON_STATUS, /* broken, blocked: what the status says */
+    REASON_STATUS, /* broken, blocked: the HTTP status is the reason */
     REASON_NOT_A_URL,
     REASON_NO_SUCH_FILE,
     REASON_OUTSIDE,
@@ -68,17 +68,20 @@ enum reason {
     REASON_COUNT
 };
 
-/* "broken", "no-such-id"; NULL for VERDICT_OPEN and REASON_NONE. */
+/* Return the name, such as "broken" or "no-such-id"; NULL for VERDICT_OPEN and
+   REASON_NONE. */
 const char *verdict_word(enum verdict verdict);
 const char *reason_word(enum reason reason);
 
-/* A short text for people: "no element has this id". "" if the status says more. */
+/* Return a text for people, such as "no element has this id". Return "" if the HTTP
+   status is the reason. */
 const char *reason_sentence(enum reason reason);
 
-/* The verdict of this word, or VERDICT_OPEN. */
+/* Return the verdict with this name, or VERDICT_OPEN. */
 enum verdict verdict_of_word(const char *word);
 
-/* The name of a status, "Not Found" for 404, or "". (RFC 9110; IANA's registry) */
+/* Return the name of an HTTP status, such as "Not Found" for 404; "" for an unknown
+   status. (RFC 9110; IANA's registry) */
 const char *status_name(int status);
 
 #endif

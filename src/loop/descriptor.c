@@ -100,7 +100,7 @@ static bool is_of_stream_socket(enum coil__op_kind kind)
            kind == COIL__OP_SENDFILE;
 }
 
-/* EPIPE is absent: after the peer's orderly end, reading still ends in order. */
+/* EPIPE is not listed: after an orderly end of the peer, a read still returns 0. */
 static bool ends_connection(int error)
 {
     switch (error) {

@@ -50,7 +50,7 @@ struct coil__descriptor {
         struct { /* io_uring, attached or borrowed */
             bool is_socket : 1;
             bool receiving : 1;  /* a multishot receive is in the kernel */
-            bool ending : 1;     /* that receive was asked to end */
+            bool ending : 1;     /* a request to end it was sent */
             bool ended : 1;      /* `end` is the next result, after the queued bytes */
             bool more : 1;       /* read before polling: coil__uring_learn() */
             uint8_t type : 2;    /* enum coil__uring_type */
@@ -117,7 +117,7 @@ int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil
 ssize_t coil__descriptor_result(struct coil__descriptor *d, enum coil__op_kind kind,
                                 ssize_t result);
 
-/* Make an operation's call: as coil__op_call(), and with the error of a lost connection. */
+/* Make an operation's call, as coil__op_call(), but return a lost connection's error. */
 static inline ssize_t coil__descriptor_call(struct coil__descriptor *d,
                                             const struct coil__op *op)
 {

@@ -6,8 +6,8 @@
  * child that continued the loop would run every task a second time. So a handler of
  * pthread_atfork(3) disables the loop in the child before fork(2) returns there:
  *
- *     the thread has no loop and no current task    calls that need one stop the program
- *     the loop's backend refuses everything         running the loop stops the program
+ *     the thread has no loop and no current task    calls that need one abort
+ *     the loop's backend refuses everything         running the loop aborts
  *     ready runnables are put aside                 so nothing runs before that
  *     the child's copies of its descriptors         are closed
  *
@@ -87,8 +87,8 @@ static struct coil__backend parents_backend = {.class = &parents_class};
 /* ---- the handler of pthread_atfork() ----------------------------------------------- */
 
 /*
- * The runnables stay in lists, since their owners may still remove them; but in lists
- * that never run.
+ * The runnables stay in a list, since their owners may still remove them. That list never
+ * runs.
  */
 static void put_aside(coil_loop *loop)
 {

@@ -67,7 +67,7 @@ static void enter(struct note *note)
     atomic_fetch_add(&coil__leak_notes, 1);
 }
 
-/* Needs `lock`. Unlinks the note of `thing` and returns it; NULL if there is none. */
+/* Needs `lock`. Unlinks the note of `thing` and returns it, or NULL. */
 static struct note *take(const void *thing)
 {
     struct note **place = find(thing), *note = *place;

@@ -24,7 +24,7 @@ void coil__leak_remove(const void *thing);
 
 /*
  * Note that the running call created `thing`; a second note replaces the first. `name` is
- * copied; NULL: the object has none. `kind` must stay valid.
+ * copied; it may be NULL. `kind` must stay valid.
  */
 static inline void coil__leak_note(const struct coil__leak_kind *kind, const void *thing,
                                    int number, const char *name)

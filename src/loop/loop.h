@@ -56,7 +56,7 @@ struct coil_loop {
     struct coil__timer_heap timers;
 
     pid_t pid;                 /* the process that owns the loop, not one forked later */
-    uint32_t number;           /* no other loop's, unlike its address; never 0 */
+    uint32_t number;           /* unique in the process, unlike the address; never 0 */
     uint32_t number_in_checks; /* the same; COIL__LOOP_CAREFUL in debug mode */
     bool running, stopping, closing;
     bool guest; /* in a step of guest.c: must not wait */
@@ -64,7 +64,7 @@ struct coil_loop {
     bool may_skip_polls;   /* false with a virtual clock, unless skip_polls is set */
     bool polls_every_turn; /* see coil__loop_choose_turns() */
     bool debug;            /* debug mode */
-    bool light_tasks;      /* tasks are light that do not say otherwise: for task.c */
+    bool light_tasks;      /* new tasks are light by default: for task.c */
     unsigned turns_unpolled, runs_unpolled; /* since the last poll */
 
     /* For look() in loop.c: */
@@ -82,7 +82,7 @@ struct coil_loop {
     uint64_t operations, operations_waited; /* submitted; and those that waited */
     uint64_t shuffle; /* random state of testing/shuffle.c; 0: batches keep their order */
     int64_t slack;    /* coil_loop_opts.timer_slack_ns; 0: none */
-    int64_t slack_over_thread; /* what of it exceeds the thread's slack in the kernel */
+    int64_t slack_over_thread; /* `slack` minus the thread's own, or 0 */
     int64_t drain_ns;          /* how long closing waits for abandoned blocking jobs */
     struct coil__list close_hooks;
     _Atomic unsigned refs;
@@ -124,7 +124,7 @@ static inline bool coil__loop_is_debugged(void)
 /*
  * The thread's loop while it waits in the kernel; coil__loop_of_thread is NULL meanwhile.
  * During that wait only a signal handler can run on this thread. A function that it calls
- * finds no loop and stops the program with a sentence, so no other call has to check.
+ * finds no loop and aborts with a message, so no other call has to check.
  */
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
 
@@ -145,11 +145,11 @@ static inline void coil__loop_leave_kernel(void)
 
 COIL__NORETURN void coil__loop_stop_handler(const char *caller);
 
-/* In debug mode: stops the program in a signal handler that has interrupted a turn, also on
+/* In debug mode: aborts in a signal handler that has interrupted a turn, also on
  * the task's own stack. Looks for it among the innermost frames: some microseconds. */
 void coil__loop_check_frames(const char *caller);
 
-/* Stops the program, naming `caller`, in a signal handler that runs on its alternate
+/* Aborts, naming `caller`, in a signal handler that runs on its alternate
  * stack and has interrupted a task. A handler on the task's own stack is noticed in debug
  * mode alone. */
 static inline void coil__loop_check_stack(const char *caller)
@@ -186,7 +186,7 @@ extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_parent;
 /* Install the fork handler: children forked from now on leave inherited loops alone. */
 void coil__fork_watch(void);
 
-/* Stop the program: `caller` was about to use the parent's loop. */
+/* Abort: `caller` was about to use the parent's loop. */
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
 /*
@@ -197,8 +197,8 @@ coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
  * The loop to undo a request on: the thread's loop, or in a child of fork(2) its
- * parent's, where undoing only frees memory. Stops the program if there is neither. In a
- * child that has a loop of its own, what is not found there may be on coil__loop_of_parent.
+ * parent's, where undoing only frees memory. Aborts if neither exists. In a child that
+ * has a loop of its own, what is not found there may be on coil__loop_of_parent.
  */
 static inline coil_loop *coil__loop_to_undo(const char *caller)
 {
@@ -217,7 +217,7 @@ static inline coil_loop *coil__loop_require(const char *caller)
     return coil__loop_of_thread;
 }
 
-/* Stops the program, naming `caller`, if the loop is not this thread's. */
+/* Aborts, naming `caller`, if the loop is not this thread's. */
 void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
 /*
@@ -229,7 +229,7 @@ static inline bool coil__loop_is_parents(const coil_loop *loop)
     return loop->pid != atomic_load_explicit(&coil__process, memory_order_relaxed);
 }
 
-/* Stop the program: an object of `loop` was used by another thread, or in a child. */
+/* Abort: an object of `loop` was used by another thread, or in a child. */
 COIL__NORETURN void coil__loop_wrong_thread(const coil_loop *loop, const char *caller);
 
 /*

@@ -74,7 +74,7 @@ static double seconds(int64_t span_ns)
 
 /* The description of a runnable, as far as it is known before it runs. */
 struct subject {
-    char task[32]; /* the task's name; "" if it is no task */
+    char task[32]; /* the task's name; "" if it is not a task */
     const void *spawned_at;
 };
 

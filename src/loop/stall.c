@@ -8,8 +8,8 @@
  * in a row is reported, once for each such wait: it may be a deadlock, or another thread
  * may hold the lock for long.
  *
- * libcoil-posix asks for this, because it lets code that knows nothing of coil run in
- * tasks. The watching thread exists while any loop is watched.
+ * libcoil-posix uses this, because it runs code in tasks that was not written for coil.
+ * The watching thread exists while any loop is watched.
  */
 #include "loop.h"
 

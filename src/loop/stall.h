@@ -1,5 +1,5 @@
 /*
- * stall.h (internal) - reports a loop whose thread has waited for a lock for long.
+ * stall.h (internal) - reports a loop whose thread has waited for a lock for a long time.
  */
 #ifndef COIL_LOOP_STALL_H
 #define COIL_LOOP_STALL_H

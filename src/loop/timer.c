@@ -2,10 +2,10 @@
  * timer.c - the timers of a loop: a 4-ary heap.
  *
  * Four children per node halve the depth of a binary heap, and all four are one cache
- * line, since an entry is a deadline and a pointer, and the array is aligned so that entry
- * 1 begins a line. A timer stores its index in the heap,
- * so cancelling removes it at once: the heap never holds cancelled timers that have to be
- * cleaned up later, as asyncio's does.
+ * line, since an entry is a deadline and a pointer, and the array is aligned so that
+ * entry 1 begins a line. A timer stores its index in the heap, so cancelling removes it
+ * at once: the heap never holds cancelled timers that have to be cleaned up later, as
+ * asyncio's does.
  *
  * Timers with equal deadlines fire first in, first out, by a sequence number. It shares
  * its memory with the link, which is unused while the timer is in no list. So a timer
@@ -54,7 +54,8 @@ static void sift_up(struct coil__timer_heap *heap, size_t index,
     place(heap, index, entry);
 }
 
-/* Without a branch: which of two random deadlines is earlier cannot be predicted. */
+/* Find the smallest without a branch: the processor cannot predict which of two random
+ * deadlines is earlier. */
 static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, size_t b)
 {
     int64_t first = heap->entries[a].when, second = heap->entries[b].when;

@@ -47,7 +47,7 @@ void coil__timer_init(struct coil__timer *timer, void (*run)(struct coil__runnab
 /* Arm an idle timer for `when`. -ENOMEM if the heap cannot grow. */
 int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when);
 
-/* Double the room. -ENOMEM. */
+/* Double the size of the heap. Returns 0 or -ENOMEM. */
 int coil__timers_grow(struct coil__timer_heap *heap);
 
 /* Is there room for one more timer? A timer armed by a reservation counts twice here, in
@@ -87,7 +87,8 @@ static inline void coil__timer_unreserve(struct coil__timer_heap *heap)
 /* Disarm the timer: in the heap, in the ready queue, or idle. */
 void coil__timer_stop(coil_loop *loop, struct coil__timer *timer);
 
-/* When an armed timer fires; of one that is due, whose callback has not run, now. */
+/* Return when an armed timer fires. For a timer that is due but has not run yet, return
+ * the current time. */
 int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *timer);
 
 COIL__NORETURN void coil__timer_stop_foreign(const char *caller);
@@ -105,7 +106,7 @@ static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
            COIL__LIKELY(place <= heap->count && heap->entries[place - 1].timer == timer);
 }
 
-/* Stops the program, naming `caller`, if the timer is armed on another loop. */
+/* Aborts, naming `caller`, if the timer is armed on another loop. */
 static inline void coil__timer_check(const struct coil__timer_heap *heap,
                                      const struct coil__timer *timer, const char *caller)
 {
@@ -114,8 +115,8 @@ static inline void coil__timer_check(const struct coil__timer_heap *heap,
 }
 
 /*
- * The loop to stop the timer on: the thread's, or in a child of fork(2) its parent's, also
- * while the child has a loop of its own. Stops the program if it is armed on neither.
+ * The loop to stop the timer on: the thread's, or in a child of fork(2) its parent's,
+ * also while the child has a loop of its own. Aborts if it is armed on neither.
  */
 coil_loop *coil__timer_loop_to_undo(const struct coil__timer *timer, const char *caller);
 

@@ -66,7 +66,7 @@ static const char *explain(const coil_loop *loop)
                : ": the program has closed it; the number may be another file's now";
 }
 
-/* Async-signal-safe, except for the message that stops the program. */
+/* Async-signal-safe, except for the message before it aborts. */
 static void wake(coil_loop *loop)
 {
     int saved = errno, rc;

@@ -51,12 +51,12 @@ struct coil__backend_class {
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
-     * From now on receive only the bytes from `fd` that operations request. Returns the number of
-     * bytes that were received ahead; reads of that many bytes in all complete at once.
-     * Read them before the detach() of a descriptor that stays open elsewhere. *error is
-     * the error that follows those bytes, as a negative errno, or 0; it has to be passed
-     * on, too. Both are 0 for a descriptor that is not attached. NULL: this backend never
-     * receives ahead.
+     * From now on receive only the bytes from `fd` that operations request. Returns the
+     * number of bytes that were received ahead; reads of that many bytes in all complete
+     * at once. Read them before the detach() of a descriptor that stays open elsewhere.
+     * *error is the error that follows those bytes, as a negative errno, or 0; it has to
+     * be passed on, too. Both are 0 for a descriptor that is not attached. NULL: this
+     * backend never receives ahead.
      */
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
@@ -86,10 +86,10 @@ struct coil__backend_class {
     /*
      * The watcher of `direction` in the entry `d` has changed (watch.h). Pass it to
      * coil__watch_found() in each poll that finds `fd` ready; a descriptor that the
-     * kernel cannot wait for is always ready. `anew`: it replaces another watcher, and
-     * the number may belong to another descriptor by now. Returns 0, or -EBADF, -EINVAL
-     * or -ENOMEM from the kernel. If the watcher is NULL now, the watch ends; that cannot
-     * fail.
+     * kernel cannot wait for is always ready. `anew` means that the watcher replaces
+     * another one, and that the number may belong to another descriptor by now. Returns
+     * 0, or -EBADF, -EINVAL or -ENOMEM from the kernel. If the watcher is NULL now, the
+     * watch ends; that cannot fail.
      */
     int (*watch)(struct coil__backend *backend, int fd, struct coil__descriptor *d,
                  enum coil__direction direction, bool anew);
@@ -103,8 +103,8 @@ struct coil__backend_class {
 
     /*
      * For guest mode: submit to the kernel all that is queued, and return a descriptor,
-     * owned by the backend, that is readable while poll() would find something. NULL if the
-     * backend lacks such a descriptor.
+     * owned by the backend, that is readable while poll() would find something. NULL if
+     * the backend lacks such a descriptor.
      */
     int (*pollable)(struct coil__backend *backend);
 

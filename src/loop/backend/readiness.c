@@ -486,7 +486,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
         if (op == NULL)
             continue;
         coil__op_prefetch_waiter(op);
-        /* Unless what was found is unusual, urgent data perhaps, a poll is believed. */
+        /* Trust the poll, except for unusual events such as urgent data. */
         result = op->kind == COIL__OP_READABLE && !(found & COIL__FOUND_UNUSUAL)
                      ? COIL_READABLE
                      : coil__descriptor_call(d, op);
