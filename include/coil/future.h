@@ -2,9 +2,12 @@
  * coil/future.h - a result that will exist later.
  *
  *     coil_future *f;
- *     coil_future_create(&f);
- *     coil_spawn(producer, f, NULL, NULL);      // coil_future_set(f, 42, NULL, NULL)
- *     rc = coil_await(f);                       // 42
+ *     int rc = coil_future_create(&f);
+ *     if (rc < 0)
+ *         return rc;
+ *     rc = coil_spawn(producer, f, NULL, NULL); // coil_future_set(f, 42, NULL, NULL)
+ *     if (rc == 0)
+ *         rc = coil_await(f);                   // 42
  *     coil_future_release(f);
  *
  * A future leaves the state COIL_PENDING once, by set or by cancel. All tasks that await

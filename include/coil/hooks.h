@@ -4,8 +4,9 @@
  *     static const coil_task_hooks *const hooks[] = {&interpreter_hooks, NULL};
  *
  *     coil_spawn_opts opts = {.hooks = hooks};
- *     coil_spawn(run_script, "a", &opts, NULL);
- *     coil_spawn(run_script, "b", &opts, NULL);
+ *     int rc = coil_spawn(run_script, "a", &opts, NULL);
+ *     if (rc == 0)
+ *         rc = coil_spawn(run_script, "b", &opts, NULL);
  *
  * Many libraries keep state for each thread: the current interpreter, the last error, the
  * locale. All tasks of a thread share that state, so one task finds the values that

@@ -14,8 +14,9 @@
  *     int rc = coil_loop_create(NULL, &loop);
  *     if (rc < 0)
  *         return rc;
- *     coil_call_later(COIL_MSEC(100), tick, NULL, NULL);
- *     coil_loop_run_forever(loop);
+ *     rc = coil_call_later(COIL_MSEC(100), tick, NULL, NULL);
+ *     if (rc == 0)
+ *         coil_loop_run_forever(loop);
  *     coil_loop_close(loop);
  *
  * A loop belongs to the thread that created it, and a thread has at most one loop. Call

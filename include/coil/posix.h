@@ -52,7 +52,7 @@ COIL_API bool coil_posix_reached(int (*close_function)(int fd),
  *     static const coil_task_hooks *hooks[2];
  *
  *     hooks[0] = coil_hooks_thread_keys();
- *     coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
+ *     rc = coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
  *
  * Keys from 128 on (pthread_key_t) stay the thread's. A destructor must not wait.
  */
@@ -62,12 +62,12 @@ COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
  * Hooks that give each task its own thread-local variables (_Thread_local, thread_local)
  * of one library, as a thread has: with their initial values at first, and destroyed at
  * the task's end. `address` is any function or static variable of that library. For
- * example, Rust's thread::park() and channels need it between two tasks of one thread.
+ * example, Rust's thread::park() needs them between two tasks of one thread.
  *
  *     static const coil_task_hooks *hooks[2];
  *
  *     hooks[0] = coil_hooks_thread_locals((const void *)parse_with_rust);
- *     coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
+ *     rc = coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
  *
  * Returns NULL if the library has no thread-local variables, or too many for
  * COIL_HOOK_STATES_BYTES. Also NULL for the C library, for libcoil or a program with

@@ -32,9 +32,11 @@ static COIL__NOINLINE int compare_and_wait(const void *a, const void *b)
     return rc < 0 ? 0 : *(const int *)a - *(const int *)b;
 }
 
-/* Runs while the other task is inside qsort(). */
+/* Runs while the other task is inside qsort(), whichever of the two runs first. */
 static int look_inside_qsort(void *arg)
 {
+    while (waits_begun == 0)
+        coil_yield();
     *(bool *)arg = waits_begun == 1 && waits_ended == 0;
     return 0;
 }

@@ -11,7 +11,6 @@ static int producer(void *future)
 static int app(void *arg)
 {
     struct countdown three = {{countdown_await}, 3};
-    int rc;
 
     (void)arg;
 #include "future.h/1"

@@ -22,7 +22,7 @@ static int app(void *arg)
 {
     (void)arg;
 #include "hooks.h/1"
-    return coil_yield();
+    return rc < 0 ? rc : coil_yield();
 }
 
 int main(void)

@@ -13,8 +13,26 @@ static int app(void *arg)
     return 0;
 }
 
+static void parse_with_rust(void)
+{
+}
+
+static int run_with_thread_keys(void)
+{
+    int rc;
+#include "posix.h/2"
+    return rc;
+}
+
+/* This program has no thread-local variables: the hooks are NULL. */
+static int run_with_thread_locals(void)
+{
+    int rc;
+#include "posix.h/3"
+    return rc;
+}
+
 int main(void)
 {
-#include "posix.h/2"
-    return ran != 1;
+    return run_with_thread_keys() != 0 || run_with_thread_locals() != 0 || ran != 2;
 }
