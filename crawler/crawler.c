@@ -7,7 +7,10 @@
 #include "crawler.h"
 
 #include "base/array.h"
+#include "crawl/check_options.h"
 #include "crawl/crawl.h"
+
+#include <coil/error.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +24,7 @@ struct crawl {
     struct options options;
     struct crawler crawler;
     char *message; /* for free(); or NULL */
+    bool has_run;
 };
 
 /* The crawl owns the argument, also after a failure. */
@@ -82,7 +86,36 @@ int crawl_set(struct crawl *crawl, const char *option, const char *value)
 
 int crawl_add_start(struct crawl *crawl, const char *start)
 {
+    if (start[0] == '-' || strpbrk(start, ":/.") == NULL)
+        return -EINVAL;
     return add_argument(crawl, strdup(start));
+}
+
+/* The files of these options are opened by the command. */
+static int refuse_options_of_command(const struct options *options, FILE *complaints)
+{
+    if (options->state == NULL && options->frontier == NULL && options->crawl == NULL &&
+        options->formats.count == 0 && options->status_port == NULL &&
+        options->cache == NULL && options->baseline == NULL && options->warc == NULL)
+        return 0;
+    fputs("coil-crawl: the library has none of --state, --frontier, --crawl, --format, "
+          "--status, --cache, --baseline and --warc\n",
+          complaints);
+    return -EINVAL;
+}
+
+/* Remove the name of the command and the end of the line from a message. */
+static void strip_message(char *message)
+{
+    static const char name[] = "coil-crawl: ";
+    size_t n = strlen(message), from = strlen(name);
+
+    if (strncmp(message, name, from) != 0)
+        from = 0;
+    while (n > from && message[n - 1] == '\n')
+        n--;
+    memmove(message, message + from, n - from);
+    message[n - from] = '\0';
 }
 
 /* Parse the arguments. The message of a wrong one, and the text of --help, go to
@@ -99,8 +132,14 @@ static int parse_arguments(struct crawl *crawl)
     if (rc == 0)
         rc = options_parse(&crawl->options, (int)crawl->count, crawl->arguments, messages,
                            messages);
+    if (rc == 0)
+        rc = refuse_options_of_command(&crawl->options, messages);
+    if (rc == 0)
+        rc = check_options(&crawl->options, messages);
     if (fclose(messages) != 0 && rc == 0)
         rc = -ENOMEM;
+    if (crawl->message != NULL)
+        strip_message(crawl->message);
     return rc == OPTIONS_PRINTED ? -EINVAL : rc;
 }
 
@@ -121,9 +160,19 @@ static int run_crawler(struct crawl *crawl)
 
 int crawl_run(struct crawl *crawl)
 {
-    int rc = parse_arguments(crawl);
+    int rc;
 
-    return rc == 0 ? run_crawler(crawl) : rc;
+    if (crawl->has_run)
+        return -EINVAL;
+    crawl->has_run = true;
+    rc = parse_arguments(crawl);
+    if (rc == 0)
+        rc = run_crawler(crawl);
+    if (rc < 0 && crawl_message(crawl)[0] == '\0') {
+        free(crawl->message);
+        crawl->message = strdup(coil_strerror(rc));
+    }
+    return rc;
 }
 
 const char *crawl_message(const struct crawl *crawl)

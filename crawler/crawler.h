@@ -27,28 +27,40 @@
 
 struct crawl;
 
-/* Create a crawl whose records go to the functions of `sink`, which is copied. 0 or -ENOMEM.
-   Destroy it afterwards; it may run once. */
+/*
+ * Create a crawl whose records go to the functions of `sink`, which is copied. Returns 0
+ * or -ENOMEM. Destroy it afterwards. It may run once.
+ */
 int crawl_create(const struct record_sink *sink, struct crawl **out);
 
 /* NULL is accepted. */
 void crawl_destroy(struct crawl *crawl);
 
-/* Set an option of coil-crawl by its long name, without "--". NULL is the value of options
-   that have none. crawl_run() checks it. No configuration file is read. 0 or -ENOMEM. */
+/*
+ * Set an option of coil-crawl by its long name, without "--". NULL is the value of options
+ * that have none. crawl_run() checks the value. No configuration file is read. Returns 0
+ * or -ENOMEM.
+ *
+ * Options that write files or share a crawl belong to the command, and crawl_run() refuses
+ * them: state, frontier, crawl, format, status, cache, baseline, warc.
+ */
 int crawl_set(struct crawl *crawl, const char *option, const char *value);
 
-/* Add a URL, a file or a folder at which the crawl starts. 0 or -ENOMEM. */
+/*
+ * Add a URL, a file or a folder at which the crawl starts. Returns 0 or -ENOMEM. Fails
+ * with -EINVAL if the start begins with "-", or has none of ":", "/" and ".": such words
+ * are options and commands of coil-crawl. Write http://localhost/ or ./folder.
+ */
 int crawl_add_start(struct crawl *crawl, const char *start);
 
 /*
  * Crawl, and call the sink for each record; the last one is the summary. A page that fails
- * is a record, so the result is 0. Fails with -EINVAL for an option that is wrong,
- * -ECANCELED, -ENOMEM, or what a function of the sink has returned.
+ * is a record, so the result is 0. Fails with -EINVAL for an option that is wrong or a
+ * second run, -ECANCELED, -ENOMEM, or what a function of the sink has returned.
  */
 COIL_SUSPENDS int crawl_run(struct crawl *crawl);
 
-/* Why the crawl failed; "" if it did not. Valid until crawl_destroy(). */
+/* Returns why the crawl failed, or "" if it did not. Valid until crawl_destroy(). */
 const char *crawl_message(const struct crawl *crawl);
 
 #endif

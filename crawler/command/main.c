@@ -1,8 +1,9 @@
 /*
  * main.c - the command coil-crawl: options, subcommand, exit status.
  */
-#include "check_options.h"
 #include "command.h"
+
+#include "../crawl/check_options.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -35,7 +36,7 @@ static enum exit_status parse_and_run(int argc, char *argv[])
     if (rc == 0)
         rc = options_parse(&options, argc, argv, stdout, stderr);
     if (rc == 0)
-        rc = check_options(&options);
+        rc = check_options(&options, stderr);
     if (rc == 0)
         status = run_command(&options);
     else if (rc == OPTIONS_PRINTED)

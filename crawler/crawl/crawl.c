@@ -35,6 +35,8 @@
 #include <string.h>
 #include <time.h>
 
+VERDICT_COUNT_IS(11);
+
 int crawler_save(struct crawler *crawler)
 {
     return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;

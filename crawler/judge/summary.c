@@ -1,6 +1,8 @@
 /* summary.c - see summary.h */
 #include "summary.h"
 
+VERDICT_COUNT_IS(11);
+
 /* Return the bit of a verdict in `counted`. Verdicts that depend on the fragment have a
    bit each. The others belong to the page, which has only one of them: they share a bit.
    */

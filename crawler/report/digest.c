@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+VERDICT_COUNT_IS(11);
+
 #define FIRST_SLOTS 256
 #define LONGEST_TEXT 200    /* of a link as written on the page */
 #define LONGEST_TARGET 4096 /* for example of a text that is not a URL */

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+VERDICT_COUNT_IS(11);
+
 struct view {
     struct out *out;
     const struct targets *targets;

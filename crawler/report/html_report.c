@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+VERDICT_COUNT_IS(11);
+
 #define CHART_HEIGHT 100 /* of a bar, in units of the drawing */
 #define BAR_WIDTH 6
 #define BARS ((int)SPEED_SPANS)

@@ -31,6 +31,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+VERDICT_COUNT_IS(11);
+
 /* ---- lines ------------------------------------------------------------------------- */
 
 void report_put(struct view *view, const char *format, ...)

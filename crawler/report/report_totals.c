@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+VERDICT_COUNT_IS(11);
+
 /* ---- totals ------------------------------------------------------------------------ */
 
 /* The number of targets with the same verdict and reason. */

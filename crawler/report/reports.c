@@ -132,7 +132,7 @@ static void close_digest(struct reports *reports)
 static enum format format_of(const char *text)
 {
     size_t n = strcspn(text, ":");
-    int i = FORMAT_HTML;
+    int i = (int)(sizeof formats / sizeof *formats) - 1;
 
     while (i > 0 &&
            (strlen(formats[i].name) != n || memcmp(formats[i].name, text, n) != 0))

@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+VERDICT_COUNT_IS(11);
+
 struct view {
     struct out *out;
     const struct digest *digest;

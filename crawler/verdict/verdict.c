@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+VERDICT_COUNT_IS(11);
+
 static const char *const verdict_words[VERDICT_COUNT] = {
     [VERDICT_OK] = "ok",           [VERDICT_REDIRECT] = "redirect",
     [VERDICT_BROKEN] = "broken",   [VERDICT_FRAGMENT] = "fragment",

@@ -24,6 +24,13 @@ enum verdict {
     VERDICT_COUNT
 };
 
+/*
+ * A file that lists verdicts has this line with their count. So a new verdict does not
+ * compile until each of these files has been looked at.
+ */
+#define VERDICT_COUNT_IS(count)                                                          \
+    _Static_assert(VERDICT_COUNT == (count), "this file must know the new verdict")
+
 enum reason {
     REASON_NONE,
     REASON_PERMANENT, /* redirect */

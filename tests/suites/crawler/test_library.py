@@ -36,7 +36,22 @@ def test_options_are_those_of_the_command():
 def test_a_wrong_option_has_a_message():
     status, lines = crawl_site("max-depth=deep", "http://h/")
     equal(status, 1)
-    contains("\n".join(lines), "--max-depth")
+    equal(len(lines), 1)
+    assert lines[0].startswith("--max-depth: "), lines
+
+
+def test_starts_that_would_be_options_or_commands_are_refused():
+    for start in ("-", "--help", "resume", "explain"):
+        equal(crawl_site(start, "http://h/")[0], 1)
+
+
+def test_what_the_command_refuses_is_refused():
+    status, lines = crawl_site("exclude-private=", "proxy=h:3128", "http://h/")
+    equal(status, 1)
+    contains(lines[0], "--exclude-private")
+    status, lines = crawl_site("warc=x", "http://h/")
+    equal(status, 1)
+    contains(lines[0], "--warc")
 
 
 if __name__ == "__main__":

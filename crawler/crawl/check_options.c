@@ -24,13 +24,13 @@ static bool is_url(const char *start)
 }
 
 /* Local files are read again quickly, and may have changed, so they are not saved. */
-static int check_state(const struct options *options)
+static int check_state(const struct options *options, FILE *complaints)
 {
     if (options->state == NULL || options->command != COMMAND_CRAWL || options->explain)
         return 0;
     for (size_t i = 0; i < options->starts.count; i++)
         if (!is_url(options->starts.at[i])) {
-            fprintf(stderr,
+            fprintf(complaints,
                     "coil-crawl: %s: --state keeps crawls of URLs, not of files\n",
                     options->starts.at[i]);
             return -EINVAL;
@@ -38,9 +38,9 @@ static int check_state(const struct options *options)
     return 0;
 }
 
-static int refuse(const char *what)
+static int refuse(FILE *complaints, const char *what)
 {
-    fprintf(stderr, "coil-crawl: %s\n", what);
+    fprintf(complaints, "coil-crawl: %s\n", what);
     return -EINVAL;
 }
 
@@ -53,49 +53,52 @@ static bool has_files(const struct options *options)
 }
 
 /* Options that a process of a shared crawl cannot have. */
-static int check_shared(const struct options *options)
+static int check_shared(const struct options *options, FILE *complaints)
 {
     bool is_shared = options->frontier != NULL;
 
     if (is_shared != (options->crawl != NULL))
-        return refuse("--frontier and --crawl go together");
+        return refuse(complaints, "--frontier and --crawl go together");
     if (is_shared && !leases_is_name(options->crawl))
-        return refuse("--crawl: a name is letters, digits, \".\", \"_\" and \"-\", "
+        return refuse(complaints,
+                      "--crawl: a name is letters, digits, \".\", \"_\" and \"-\", "
                       "64 of them at most");
     if (options->command == COMMAND_COLLECT)
-        return is_shared ? 0 : refuse("collect wants --frontier and --crawl");
+        return is_shared ? 0 : refuse(complaints, "collect wants --frontier and --crawl");
     if (!is_shared)
         return 0;
     if (options->command != COMMAND_CRAWL || options->explain)
-        return refuse("--frontier is for a crawl and for collect");
+        return refuse(complaints, "--frontier is for a crawl and for collect");
     if (has_files(options))
-        return refuse("--frontier shares crawls of URLs, not of files");
+        return refuse(complaints, "--frontier shares crawls of URLs, not of files");
     if (options->state != NULL || options->cache != NULL || options->baseline != NULL ||
         options->formats.count > 0)
-        return refuse("with --frontier, -d, -f, --cache and --baseline are collect's");
-    return options->offline ? refuse("--frontier and --offline exclude each other") : 0;
+        return refuse(complaints,
+                      "with --frontier, -d, -f, --cache and --baseline are collect's");
+    return options->offline
+               ? refuse(complaints, "--frontier and --offline exclude each other")
+               : 0;
 }
 
 /* These two commands send requests. */
-static int check_offline(const struct options *options)
+static int check_offline(const struct options *options, FILE *complaints)
 {
     if (options->offline &&
         (options->command == COMMAND_RESUME || options->command == COMMAND_RECHECK))
         return refuse(
+            complaints,
             "resume and recheck ask over the network, which --offline excludes");
     return 0;
 }
 
-int check_options(const struct options *options)
+int check_options(const struct options *options, FILE *complaints)
 {
-    if (check_offline(options) < 0 || check_shared(options) < 0 ||
-        check_state(options) < 0)
+    if (check_offline(options, complaints) < 0 || check_shared(options, complaints) < 0 ||
+        check_state(options, complaints) < 0)
         return -EINVAL;
     if (!options->exclude_private || !goes_through_proxy(options))
         return 0;
-    fputs(
-        "coil-crawl: --exclude-private cannot be kept through a proxy, which alone knows "
-        "the address it connects to; -x \"\" goes without\n",
-        stderr);
-    return -EINVAL;
+    return refuse(complaints,
+                  "--exclude-private cannot be kept through a proxy, which alone knows "
+                  "the address it connects to; -x \"\" goes without");
 }

@@ -6,7 +6,9 @@
 
 #include "../options/options.h"
 
-/* 0, or -EINVAL after a message. */
-int check_options(const struct options *options);
+#include <stdio.h>
+
+/* Returns 0, or -EINVAL after a message to `complaints`. */
+int check_options(const struct options *options, FILE *complaints);
 
 #endif
