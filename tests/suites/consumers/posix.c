@@ -19,7 +19,8 @@ static int app(void *arg)
     struct timespec span = {.tv_nsec = 1000000};
 
     (void)arg;
-    coil_spawn(run_meanwhile, NULL, NULL, NULL);
+    if (coil_spawn(run_meanwhile, NULL, NULL, NULL) < 0)
+        return 1;
     nanosleep(&span, NULL);
     puts(ran ? "the others ran meanwhile" : "nobody ran meanwhile");
     return 0;

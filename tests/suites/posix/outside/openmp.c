@@ -25,7 +25,8 @@ static int app(void *unused)
     (void)unused;
     omp_init_lock(&lock);
     for (int i = 0; i < 2; i++)
-        coil_spawn(hold, NULL, NULL, &tasks[i]);
+        if (coil_spawn(hold, NULL, NULL, &tasks[i]) < 0)
+            return 1;
     for (int i = 0; i < 2; i++)
         coil_task_await(tasks[i]);
     return 0;
