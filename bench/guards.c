@@ -1,9 +1,9 @@
 /*
- * guards.c - what a guard costs, compared with the plain form:
+ * guards.c - measure the cost of a guard, compared with the same calls without it:
  *
  *     guards [ROUNDS]
  *
- * Prints the nanoseconds of a round: the median of nine passes.
+ * Prints the nanoseconds per round: the median of nine passes.
  */
 #include <coil.h>
 

@@ -1,5 +1,5 @@
 /*
- * cafe.c - a program for looking at its tasks: start it and press Ctrl-\.
+ * cafe.c - a program whose tasks you can look at: start it and press Ctrl-\.
  *
  * Four guests order at a counter that holds two orders, the cook is slow, and one guest
  * at a time uses the till. Ctrl-C closes the cafe.

@@ -1,7 +1,7 @@
 /*
  * fuzz_charset.c - detect the encoding of a page, and convert the page to UTF-8.
  *
- * The input's first byte is the length of the Content-Type, if it is odd.
+ * If the input's first byte is odd, it is the length of the Content-Type.
  */
 #include "fuzz.h"
 
@@ -46,7 +46,7 @@ static bool convert(const struct charset *charset, const uint8_t *html, size_t n
     return true;
 }
 
-/* The converted text is valid, and does not depend on the pieces of the input. */
+/* The converted text is valid, and the same however the input is split. */
 static void check(const struct charset *charset, const uint8_t *html, size_t n)
 {
     struct converted whole = {NULL, 0}, bytes = {NULL, 0};

@@ -1,8 +1,8 @@
 /*
- * fuzz_robots.c - check a path against a robots.txt: a line of the file decides, and
- * other percent-encodings of the path give the same answer.
+ * fuzz_robots.c - check a path against a robots.txt. The rule that decides must be a line
+ * of the file. Other percent-encodings of the path must give the same answer.
  *
- * The input's first line is the path, the rest is the file.
+ * The input's first line is the path, and the rest is the file.
  */
 #include "fuzz.h"
 

@@ -151,7 +151,7 @@ static bool is_coding(const char *name, size_t n, const char *known)
     return strlen(known) == n && strncasecmp(name, known, n) == 0;
 }
 
-/* True for a coding that this libcurl decodes. */
+/* True if this build of libcurl can decode the content coding. */
 static bool is_known_coding(const char *name, size_t n)
 {
     int features = curl_version_info(CURLVERSION_NOW)->features;

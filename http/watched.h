@@ -29,7 +29,7 @@ void coil__http_sockets_finish(struct http_sockets *sockets);
 bool coil__http_socket_wanted(const struct http_sockets *sockets, curl_socket_t fd);
 
 /*
- * Add the descriptor of a connection, which libcurl will close by
+ * Add the descriptor of a new connection. When libcurl closes the connection, call
  * coil__http_socket_forget(). Returns 0 or -ENOMEM.
  */
 int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd);

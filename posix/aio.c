@@ -1,9 +1,10 @@
 /*
  * aio.c - aio_suspend(3), and lio_listio(3) with LIO_WAIT.
  *
- * glibc performs asynchronous I/O on threads, and wakes only those that wait inside it. So
- * aio_suspend() is tried with a time-out of 0, again and again at growing intervals.
- * lio_listio() starts the operations with LIO_NOWAIT, and waits for them in the same way.
+ * glibc performs asynchronous I/O on threads. When an operation ends, glibc wakes only
+ * threads that wait in its own functions. So a task calls aio_suspend() with a time-out
+ * of 0 at growing intervals. lio_listio() starts the operations with LIO_NOWAIT, and
+ * checks for their end in the same way.
  */
 #include "waiting.h"
 

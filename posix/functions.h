@@ -68,7 +68,7 @@
     X(wait) X(wait3) X(wait4) X(waitpid) X(waitid)                                       \
     /* signals.c, 0.1: by a signalfd */                                                  \
     X(sigwait) X(sigwaitinfo) X(sigtimedwait)                                            \
-    /* pausing.c, 0.1: by a signalfd, `sigpause` too; see below */                       \
+    /* pausing.c, 0.1: by a signalfd, as is `sigpause`; see below */                     \
     X(pause) X(sigsuspend) X(__xpg_sigpause) X(__sigpause)                               \
     /* locking.c, 0.1: woken by the unlock; see below */                                 \
     X(pthread_mutex_lock) X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock)              \

@@ -17,8 +17,8 @@
  * that has the system call inline (libgomp), of the kernel at a thread's end. A wake-up
  * means that the value has changed. So a task looks at the value at growing intervals,
  * and returns as if it had been woken once the value is another. FUTEX_WAIT may return
- * without a reason: futex(2). The kernel reads the value (`compare()`), because the memory
- * may be gone.
+ * without a reason: futex(2). The kernel reads the value (`compare()`), because the
+ * memory may be gone.
  *
  * A signal handler may wake tasks while its thread is in this file. It then leaves the
  * tasks alone (`inside`): they find the changed value when they look.
@@ -405,7 +405,7 @@ static uint32_t value_of(uint32_t *address)
     return rc == 0 || rc == EAGAIN ? __atomic_load_n(address, __ATOMIC_RELAXED) : 0;
 }
 
-/* Both places are locked. */
+/* Let up to `n` tasks that wait for `from` wait for `to`. Both places are locked. */
 static int move_listed(struct posix__futex_place *place, const void *from, uint32_t *to,
                        long n)
 {
@@ -427,7 +427,8 @@ static int move_listed(struct posix__futex_place *place, const void *from, uint3
     return moved;
 }
 
-/* The kernel decides, by the value, whether anyone is woken or moved. */
+/* The kernel is called first: it compares the futex's value, and so decides whether any
+ * waiter is woken or moved. */
 long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
                           uint32_t *to, int wake, int move)
 {

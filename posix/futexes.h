@@ -10,30 +10,31 @@
 
 struct posix__futex_place;
 
-/* A task that waits for one futex; in the task's memory. */
+/* A task's wait for one futex. It is in the task's memory. */
 struct posix__futex_wait {
     struct posix__futex_wait *next, *previous;
     _Atomic(struct posix__futex_place *) place; /* a requeue changes it */
     uint32_t *address;
-    uint32_t value;        /* that the futex has as long as the task must wait */
+    uint32_t value;        /* the task waits while the futex has this value */
     uint32_t bitset;       /* a wake-up must have one of these bits */
     int private_flag;      /* FUTEX_PRIVATE_FLAG or 0 */
     coil_promise *promise; /* set to wake the task */
-    bool listed;           /* the rest is guarded by the place's lock */
+    /* `listed` and `woken` are guarded by the place's lock. */
+    bool listed;
     bool woken;
 };
 
 /* When a wait times out. */
 struct posix__futex_limit {
-    int64_t deadline;          /* by the loop's clock; COIL_NEVER */
+    int64_t deadline;          /* by the loop's clock; or COIL_NEVER */
     struct posix__until until; /* by a clock of the system's */
 };
 
 /*
  * Suspend the task until one of the futexes is woken. The caller has filled in address,
  * value, bitset and private_flag of each. Returns the index of the woken futex, or -1 and
- * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT as futex(2). Fails with ECANCELED once if the
- * task is cancelled; its later waits are shielded. The task may be woken without a reason.
+ * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT as futex(2). Fails with ECANCELED once if
+ * the task is cancelled; its later waits are shielded. Spurious wake-ups are possible.
  */
 int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
                        const struct posix__futex_limit *limit);

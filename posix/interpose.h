@@ -156,8 +156,9 @@ void posix__find_allocator(void);
 void posix__note_park(const void *caller);
 
 /*
- * True for calls by libcoil itself and by the allocator. These may block, and tasks never
- * wait for the locks that they release.
+ * True for calls by libcoil itself and by the allocator. Such a call may block the
+ * thread. If it releases a lock, it need not look for waiting tasks, since none waits for
+ * it.
  */
 static inline bool posix__may_block(const void *caller)
 {

@@ -23,7 +23,8 @@ static bool is_of_type(int fd, mode_t type)
     return result;
 }
 
-/* False if it failed: EAGAIN after the socket's time-out. */
+/* Wait until the descriptor is ready. Returns false and sets errno if that fails: EAGAIN
+ * after the socket's time-out. */
 static bool await_one(struct posix__waiting *w)
 {
     int rc = posix__await(w);

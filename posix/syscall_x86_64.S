@@ -1,7 +1,7 @@
 /*
- * syscall_x86_64.S - syscall(2), of which only the calls for futexes are ours; vfork(2).
+ * syscall_x86_64.S - interpose the futex calls of syscall(2), and vfork(2).
  *
- * Every other call jumps to the C library's syscall(), with the registers and the stack
+ * Every other number jumps to the C library's syscall(), with the registers and the stack
  * as the caller left them: a child of clone(2) returns on another stack, and one of
  * vfork(2) on its parent's. The jump goes through `next`, which leads to `find` until the
  * C library's address is known.

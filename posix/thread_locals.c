@@ -162,7 +162,8 @@ static void end(void *state, void *data)
     leave(state, data);
 }
 
-/* `library` is any address of the library whose variable is to be destroyed. */
+/* Register a destructor of a thread-local variable. `library` is any address in the
+ * library that has the variable. */
 INTERPOSE int __cxa_thread_atexit_impl(void (*destroy)(void *object), void *object,
                                        void *library)
 {

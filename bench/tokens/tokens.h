@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SECONDS 1.0 /* of processor time, at least */
+#define SECONDS 1.0 /* the least processor time of a measurement */
 
 struct page {
     char *html;

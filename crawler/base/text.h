@@ -67,8 +67,9 @@ void text_put_visible(const char *s, size_t n, const char *instead,
                       void (*put)(void *to, const char *piece, size_t n), void *to);
 
 /*
- * Append valid UTF-8: invalid sequences become U+FFFD. `dropped` is a string of ASCII
- * characters to leave out. (WHATWG Encoding standard: UTF-8 decode without BOM)
+ * Append a text as valid UTF-8: each invalid sequence becomes U+FFFD. `dropped` is a
+ * string of ASCII characters to leave out. (WHATWG Encoding standard: UTF-8 decode
+ * without BOM)
  */
 void text_add_utf8(struct text *text, const char *s, size_t n, const char *dropped);
 

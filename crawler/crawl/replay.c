@@ -47,8 +47,8 @@ static int process_sitemaps(struct worker *worker, struct target *rules)
                               &links, &problem);
 }
 
-/* Report an answer of an earlier run as if it had come now. Failed tries are not
-   saved. */
+/* Report a saved answer of an earlier run as if it had just arrived. Earlier failed tries
+   of the page are not saved; only the number of tries is. */
 static int process_saved_answer(struct worker *worker, struct target *page)
 {
     struct crawler *crawler = worker->crawler;

@@ -181,9 +181,9 @@ void targets_set_id_seed(struct targets *targets, uint64_t seed);
 void targets_finish(struct targets *targets);
 
 /*
- * Return the target of this URL. Its fragment begins at `fragment_at`, after the '#'; 0:
- * no fragment. If the target is new, *is_new is set, its verdict is VERDICT_OPEN, and its
- * page is found or added, too. Returns NULL without memory.
+ * Return the target of this URL. `fragment_at` is the offset of its fragment, after the
+ * '#', or 0 if there is none. If the target is new, *is_new is set, its verdict is
+ * VERDICT_OPEN, and its page is found or added, too. Returns NULL if memory runs out.
  */
 struct target *targets_get(struct targets *targets, const char *url, size_t fragment_at,
                            bool *is_new);

@@ -42,21 +42,21 @@ void link_blob_finish(struct link_blob *blob);
 
 struct link_blob_reader {
     /*
-     * Return the URL with this number, or NULL if the number is unknown. *fragment_at is where
-     * its fragment begins, or 0.
+     * Return the URL with this number, or NULL if the number is unknown. *fragment_at is
+     * where its fragment begins, or 0.
      */
     const char *(*url_of)(uint32_t id, size_t *fragment_at, void *arg);
     /*
-     * A negative return value ends the reading. `found` is valid during the call, and its
-     * URL may be written to.
+     * A negative return value ends the reading. `found` is valid only during the call.
+     * visit() may modify its URL.
      */
     int (*visit)(const struct search_found *found, void *arg);
     void *arg;
 };
 
 /*
- * Read all links. Fails with -EBADMSG if the bytes are invalid, possibly after some calls
- * of visit(); with -ENOMEM, or as visit().
+ * Read all links. Fails with -EBADMSG if the bytes are invalid; visit() may have been
+ * called by then. Also fails with -ENOMEM, or with a negative result of visit().
  */
 int link_blob_read(const void *bytes, size_t n, const struct link_blob_reader *reader);
 

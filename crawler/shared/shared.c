@@ -1,19 +1,22 @@
 /*
- * shared.c - what is above the frontier of a process that takes part in a shared crawl.
+ * shared.c - the coordinator above a process's frontier in a shared crawl.
  *
  *    Redis --> lease_hosts() --> hold() --> frontier --> workers
  *      ^                          |  ^                      |
  *      '--- complete, release ----'  '--- results, links ---'
  *
- * There is a task for each class, which leases hosts as long as there is room, and one for each lease, which
- * sends what its URLs have brought, some at a time, and takes more of the host. One more renews all leases, also of
- * those who wait until they may send.
+ * Each class has a task that leases hosts while there is room. Each lease has a task that
+ * sends the results of its URLs, several at a time, and leases more URLs of the host.
+ * Another task renews all leases, including those whose results wait to be sent.
  *
  * Invariants
- *   1. A target is in the frontier once, and in `works` as long: whose lease it has, or NULL if that was lost.
- *   2. Links are handed up by no page in particular, so completes go one after the other, each with all
- *      links that there are: those of a page are sent with its result, or before it.
- *   3. A target that is not brought back before its lease is over is asked for by others.
+ *   1. A target is in the frontier at most once. Meanwhile `works` has an entry for the
+ *      target, with its lease, or with NULL if the lease was lost.
+ *   2. Links are collected without the pages that they are from. So results are sent one
+ *      after the other, each with all links that are known by then. The links of a page
+ *      are sent with its result, or before it.
+ *   3. If a result does not arrive before the lease expires, other processes fetch the
+ *      URL.
  */
 #include "shared_inside.h"
 
@@ -104,14 +107,15 @@ size_t held_unsent_count(const struct held *held)
     return held->result_count + held->back_count;
 }
 
-/* The time of the first that is to be sent. */
+/* Note the time if this is the first result that waits to be sent. */
 static void note_time(struct held *held)
 {
     if (held_unsent_count(held) == 0)
         held->first_ns = coil_now();
 }
 
-/* The bytes are copied. What memory is missing for is as if the lease were lost: others ask for it. Returns false then. */
+/* Store a copy of the bytes. Returns false if memory runs out: then the result is not
+ * sent, and other processes fetch the URL again, as after the loss of the lease. */
 static bool add_result(struct held *held, int64_t number, const void *bytes, size_t n)
 {
     char *copy;
@@ -218,7 +222,7 @@ static void on_complete(void *arg, const struct frontier_job *job)
     drop_work(shared, work);
 }
 
-/* Another process does not know of the refusals, which use up no try. */
+/* A refusal does not count as a try, and other processes do not know the refusals. */
 static uint8_t tries_of(const struct target *target)
 {
     return target->tries > target->refusals ? target->tries - target->refusals : 0;

@@ -232,9 +232,9 @@ typedef struct coil_copy_opts {
 } coil_copy_opts;
 
 /*
- * Copy a regular file with its permission bits, but not set-user-ID and the like. If the
- * file system can share the data, no data is copied. Holes remain holes. `opts` may be
- * NULL. (copy_file_range(2); Python: shutil.copy)
+ * Copy a regular file and its permission bits. The set-user-ID, set-group-ID and sticky
+ * bits are not copied. If the file system can share the data, no data is copied. Holes
+ * remain holes. `opts` may be NULL. (copy_file_range(2); Python: shutil.copy)
  *
  * Fails with -EINVAL if `from` is not a regular file (-EISDIR for a directory), or `to`
  * is the same file. Without COIL_FILE_ATOMIC a failure may leave a partial copy.

@@ -208,7 +208,7 @@ coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 
 /* ---- resuming ---------------------------------------------------------------------- */
 
-/* The middle of a chain was resumed from outside: update the outer part. */
+/* A generator in the middle of a chain was resumed directly: update the outer ones. */
 static void end_detour(coil_gen *gen)
 {
     coil_gen *outer = gen->delegator;
@@ -224,8 +224,8 @@ static void end_detour(coil_gen *gen)
 }
 
 /*
- * Switch to the end of the chain, which is suspended. Its yield returns `error`, or 0 and
- * `sent`. Returns the result of that step.
+ * Resume the innermost generator of the chain. The yield in which it is suspended returns
+ * `error`, or 0 and `sent`. Returns the result of that step.
  */
 static int resume_chain(coil_gen *gen, void *sent, int error, void **value)
 {

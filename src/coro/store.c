@@ -1,14 +1,14 @@
 /*
- * store.c - cells for the live bytes of stacks that are put away.
+ * store.c - cells for the live bytes of stacks that are swapped out.
  *
- * A chunk is 64 KiB, at a multiple of that, with cells of one size. So a cell finds its
- * chunk by its address. The cell that was freed last is used first. A chunk whose last
- * cell is freed is unmapped. One empty chunk stays, because otherwise a program whose
- * task count varies by a few would map and unmap it each time. Chunks are cut from
- * mappings of 1 MiB, so that a million cells cost some hundred system calls and few
- * mappings, which the kernel merges.
+ * A chunk has 64 KiB, is aligned to its size, and consists of cells of one size. So the
+ * address of a cell, rounded down, is that of its chunk. The cell that was freed last is
+ * used first. A chunk is unmapped when its last used cell is freed. One empty chunk
+ * stays: otherwise a program whose task count varies by a few would map and unmap a chunk
+ * each time. Chunks are cut from mappings of 1 MiB. So a million cells cost some hundred
+ * system calls, and few mappings, because the kernel merges neighbours.
  *
- * Giving back cannot fail and allocates nothing.
+ * Freeing a cell cannot fail and allocates nothing.
  */
 #include "store.h"
 

@@ -1,12 +1,12 @@
 /*
- * library.h - dlopen(3) for libraries that only reports need.
+ * library.h - load libraries that are needed only for reports, by dlopen(3).
  */
 #ifndef COIL_ERROR_LIBRARY_H
 #define COIL_ERROR_LIBRARY_H
 
 /*
- * Load a library with RTLD_LOCAL. NULL if that fails, and always in a statically linked
- * program: the library would bring a second C library, whose start crashes.
+ * Load a library with RTLD_LOCAL. Returns NULL if that fails, and always in a statically
+ * linked program: the library would load a second C library, which crashes at its start.
  */
 void *coil__library_open(const char *name);
 

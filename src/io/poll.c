@@ -10,10 +10,11 @@
  * ready on every backend, and if another task or process empties a descriptor first, the
  * task waits for it again.
  *
- * Up to DIRECT descriptors are one operation of the backend each. Other calls create a
- * set of descriptors in the kernel. The set is readable when one of its descriptors is
- * ready, and needs a single operation. It serves calls with more descriptors, with events
- * such as POLLPRI, or with a descriptor that the backend uses for a stream.
+ * A call with up to DIRECT descriptors submits one operation to the backend for each.
+ * Other calls create a set of descriptors in the kernel. The set becomes readable when
+ * one of its descriptors is ready, so the call submits a single operation. Calls with
+ * more descriptors need a set. So do calls with events such as POLLPRI, or with a
+ * descriptor that the backend uses for a stream.
  *
  * A backend may have received bytes of a stream before the program reads them, and
  * poll(2) does not see those. The backend's settle() reports them, and stops receiving
@@ -23,8 +24,8 @@
  * 1. Operations are in the waiting task's frame, so all have ended when wait_for_change()
  *    returns. A backend may need a while for that, and then the task waits again,
  *    cancelled or not: see end().
- * 2. complete() does no more than make the task ready. The backend calls it while it
- *    polls, when no other operation may be cancelled.
+ * 2. complete() does no more than make the task ready. The backend calls complete() while
+ *    polling, when no other operation may be cancelled.
  */
 #include "../base/fault.h"
 #include "../kernel/descriptors.h"

@@ -99,9 +99,10 @@ struct coil_loop {
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
 /*
- * Its number, 0 for none: apart, since the checks of locks and queues read nothing else
- * of the loop. In debug mode the number is COIL__LOOP_CAREFUL, which no loop has: then
- * each check takes the slow path (sync/waiters.c).
+ * The number of the thread's loop, or 0 without a loop. The variable is separate because
+ * the checks of locks and queues need nothing else of the loop. In debug mode its value
+ * is COIL__LOOP_CAREFUL, which differs from the number of every loop. So each check takes
+ * the slow path (sync/waiters.c).
  */
 extern COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
 
@@ -190,15 +191,16 @@ void coil__fork_watch(void);
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
 /*
- * In a child of fork(2): the loop that the thread had in the parent. Aborts if it had
- * none.
+ * In a child of fork(2), return the loop that the thread had in the parent. Aborts if it
+ * had none.
  */
 coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
- * The loop to undo a request on: the thread's loop, or in a child of fork(2) its
- * parent's, where undoing only frees memory. Aborts if neither exists. In a child that
- * has a loop of its own, what is not found there may be on coil__loop_of_parent.
+ * Return the loop on which to undo a request: the thread's loop. In a child of fork(2)
+ * without a loop it is the parent's loop, where undoing only frees memory. Aborts if
+ * neither exists. In a child that has its own loop, a request that is not found there may
+ * be on coil__loop_of_parent.
  */
 static inline coil_loop *coil__loop_to_undo(const char *caller)
 {

@@ -72,11 +72,11 @@ struct coil__op {
      * This callback makes its task ready and does nothing else.
      */
     void (*complete)(struct coil__op *op);
-    void *owner; /* the submitter's */
+    void *owner; /* for the submitter's use */
     /*
-     * Further addresses to prefetch before complete(), since complete() and the code that
-     * it makes ready will use them. The owner and the memory behind the operation are
-     * prefetched anyway. NULL, or two addresses.
+     * NULL, or two further addresses to prefetch before complete() is called. complete(),
+     * or the task that it makes ready, will use them. The owner and the memory around the
+     * operation are prefetched anyway.
      */
     const void *hints[2];
     struct coil__list link; /* the backend's */

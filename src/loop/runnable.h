@@ -7,14 +7,14 @@
 #include "../base/list.h"
 
 /*
- * An element of the ready queue: a callback, a task's next step, a timer that is due. A
- * runnable is a member of the object that it belongs to, so making it ready never
- * allocates. While its link is in a list it waits there, in a future's callbacks as well
- * as in the ready queue; coil__list_remove(&r->link) removes it from either.
+ * An element of the ready queue: a callback, a task's next step, or a timer that is due.
+ * A runnable is a member of the object that it belongs to, so making it ready never
+ * allocates. Its link is in the list in which the runnable waits: the callbacks of a
+ * future, or the ready queue. coil__list_remove(&r->link) removes it from either.
  *
  * While the loop closes, each runnable that is still ready is run once with loop->closing
- * set. That means: you will not be called, free yourself. Its effects on tasks are lost
- * then: tasks are neither resumed nor cancelled.
+ * set. Then run() must free its object instead of doing its work. Effects on tasks are
+ * lost: tasks are neither resumed nor cancelled.
  */
 struct coil__runnable {
     struct coil__list link;

@@ -126,7 +126,8 @@ static bool copy_sleeper(struct coil__sampler *s)
            pc == s->copy.pc;
 }
 
-/* Does not time out while the handler is answering: it is writing to the copy then. */
+/* Wait for the answer of the signal handler. Once the handler has begun to write the
+ * copy, the wait does not time out. */
 static bool get_answer(void)
 {
     int64_t until = coil__clock_monotonic() + ANSWER_WITHIN;
@@ -139,8 +140,8 @@ static bool get_answer(void)
     return true;
 }
 
-/* Only if the program has left SIGURG at its default action: then a signal that arrives
- * late is ignored. */
+/* Copy the stack of a running thread, by a signal. Works only if the program has left
+ * SIGURG at its default action: then a signal that arrives late is ignored. */
 static bool copy_runner(struct coil__sampler *s)
 {
     struct sigaction action = {.sa_sigaction = on_signal,

@@ -135,7 +135,8 @@ static bool has_holes(const struct copy *c)
     return S_ISREG(c->target.stx_mode) && c->source.stx_blocks * 512 < c->source.stx_size;
 }
 
-/* Not coil_file_seek(): that takes its turn at the position, which is for tasks alone. */
+/* Do not call coil_file_seek(): it waits for its turn at the file's position, and only a
+ * task can wait. */
 static int64_t seek_in_source(struct copy *c, int64_t offset, int whence)
 {
     return coil__file_op(

@@ -31,13 +31,13 @@ void coil__failure_settle(coil_future *future, int rc);
  */
 int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
 
-/* The error with which the running task, or a callback, would fail if it returned `rc`
-   now. NULL without a sentence. Borrowed. */
+/* Return the error with which the running task, or a callback, would fail if it returned
+   `rc` now. NULL if there is no message. The result is borrowed. */
 coil_error *coil__failure_of(int rc);
 
 /*
  * For a public function that continues after a failed call of coil: between these two
- * nothing changes the last error of the running task, or of the thread.
+ * calls, nothing changes the last error of the running task, or of the thread.
  */
 struct coil__failure_kept {
     coil_error *error; /* a reference */
@@ -49,10 +49,10 @@ void coil__failure_put_back(struct coil__failure_kept *kept);
 /* Drop the error of the thread, whose loop closes. */
 void coil__failure_loop_closes(void);
 
-/* Called before there are tasks: coil__failed() has an effect from now on. */
+/* Let coil__failed() have an effect from now on. Called before there are tasks. */
 void coil__failure_set_up(void);
 
-/* Call the exception handler about the task. */
+/* Call the exception handler with a message that concerns the task. */
 void coil__failure_report(const char *message, coil_task *task, int rc);
 
 #endif

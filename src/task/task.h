@@ -23,9 +23,9 @@
 enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
 
 /*
- * For the message about a region that was not closed. This is in the outer region, or in
- * the task: the region's own memory, on the stack of a function that has returned, may
- * have been overwritten.
+ * Describes an open region, for the message if it is not closed. This struct is in the
+ * next outer region, or in the task. The region's own memory may have been overwritten by
+ * then, because it is on the stack of a function that has returned.
  */
 struct coil__inner_region {
     const void *address; /* of the code that opened it */
@@ -135,9 +135,9 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
                "what a step and its end touch lies in one line of the cache");
 
 /*
- * The innermost region in which `task` must not wait: coil/debug.h. The region's own memory
- * keeps what was innermost before: it is not read while the region is the innermost, since
- * it is gone if the region was forgotten.
+ * The innermost region in which `task` must not wait: coil/debug.h. The region's own
+ * memory keeps what was innermost before: it is not read while the region is the
+ * innermost, since it is gone if the region was forgotten.
  */
 struct coil__no_suspend {
     const struct coil__no_suspend *outer; /* the region's memory; NULL: none */
@@ -207,7 +207,8 @@ static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task
     return NULL;
 }
 
-/* The reason why the task must not wait, and the place in the code that says so. */
+/* Return why the task must not wait, and where the code entered the region. The result is
+ * written to `text`, or borrowed from the region. */
 const char *coil__no_suspend_describe(const struct coil__no_suspend *region, char *text,
                                       size_t size);
 
@@ -334,8 +335,8 @@ void coil__scope_abandon(struct coil__region *region);
 void coil__group_abandon(struct coil__region *region);
 
 /*
- * Call fn(arg) in the running task. If it misuses coil, or returns with a scope or a group
- * open, those are closed. The result is then -COIL_EFAILED with the sentence.
+ * Call fn(arg) in the running task. If it misuses coil, or returns with a scope or a
+ * group open, those are closed. The result is then -COIL_EFAILED with the sentence.
  */
 int coil__contain(int (*fn)(void *arg), void *arg);
 

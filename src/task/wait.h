@@ -13,8 +13,9 @@
  *     rc = coil__wait_park(&w);
  *     ... make sure that no other code has &w any more ...
  *
- * A wait on the stack is in memory that the task's frames own, and can be of any size. One
- * in the task's room (coil__wait_in_room()) leaves nothing on the stack that others touch.
+ * A wait on the stack is in memory that the task's frames own, and can be of any size.
+ * One in the task's room (coil__wait_in_room()) leaves nothing on the stack that others
+ * touch.
  */
 #ifndef COIL_TASK_WAIT_H
 #define COIL_TASK_WAIT_H
@@ -35,8 +36,8 @@ struct coil__waited {
 };
 
 /*
- * A kind of wait. A wait has a pointer to its class, so a wait records nothing for
- * reports: its description is made when it is needed.
+ * A kind of wait. A wait only has a pointer to its class, and stores no description. A
+ * report makes the description when it needs one.
  */
 struct coil__wait_class {
     const char *what; /* for users: "sleep", "queue.get"; NULL: `describe` sets it */
@@ -130,8 +131,8 @@ void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *cla
 union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
 
 /*
- * Suspend until the wait is complete; if it is already, return at once. Returns its rc, or
- * -ECANCELED if the task was cancelled.
+ * Suspend until the wait is complete; if it is already, return at once. Returns its rc,
+ * or -ECANCELED if the task was cancelled.
  */
 int coil__wait_park(struct coil__wait *wait);
 

@@ -10,12 +10,13 @@
  *   close, shutdown --- FIN, or RST ----------> end of stream, or -ECONNRESET
  *
  * Invariants
- * 1. A connection exists while one of its ends is open: a socket or a listener's queue
- *    refers to it. Packets under way do not keep it: no program could receive them.
+ * 1. A connection exists while one of its ends is open, that is, while a socket or a
+ *    listener's queue refers to it. Packets under way do not keep it alive, because no
+ *    program could receive them.
  * 2. An end that is closed still sends its waiting packets, and its FIN. It answers
  *    packets that arrive after that with a reset.
- * 3. `listener` is set from half open until accepted; listener->asking counts these
- *    connections.
+ * 3. `listener` is set while the connection is half open, or is waiting to be accepted.
+ *    listener->asking counts these connections.
  */
 #include "simulated.h"
 

@@ -67,7 +67,8 @@ static void visit_url(struct css *css, const char *bytes, size_t n, bool cut)
         css->rc = rc;
 }
 
-/* End the value before `p`. Usually all of it is in the current piece. */
+/* End the value before `p`, and visit it. Usually the whole value is in the current
+   piece, and is not copied. */
 static void end_value(struct css *css, const char *p)
 {
     if (!css->reads_value)

@@ -54,7 +54,7 @@ struct css {
     uint8_t hex_n;
     uint32_t hex;      /* the value of an escape in a name */
     uint8_t name_kind; /* of the current name */
-    uint8_t name_n;    /* CSS_NAME_BYTES: the name is longer, and does not matter */
+    uint8_t name_n;    /* CSS_NAME_BYTES: the name is too long to matter */
     char name[CSS_NAME_BYTES];
     char mark;    /* the quote of a string, or the sign of an exponent */
     uint8_t kind; /* enum css_kind of the value */
@@ -65,7 +65,7 @@ struct css {
     uint32_t depth;     /* of parentheses */
     uint32_t image_set; /* the depth inside image-set(); 0: not in one */
     const char *value_at;
-    struct html_buffer value; /* the part of the value in earlier pieces */
+    struct html_buffer value; /* the part of the value that earlier pieces had */
     struct html_position place;
     struct html_counter counter; /* the place of `counted` */
     const char *counted;

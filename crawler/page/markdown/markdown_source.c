@@ -18,9 +18,9 @@
 #include <string.h>
 
 /*
- * Limits for the search: how far it looks ahead, and how many bytes in all it may search
- * without a result, as a multiple of the text's size. Without them a text of links
- * without URLs would take quadratic time.
+ * Limits of the search. AHEAD is how far one search looks. PATIENCE is how many bytes all
+ * searches together may read, as a multiple of the text's size. Without these limits a
+ * text of links without URLs would take quadratic time.
  */
 #define AHEAD 65536
 #define PATIENCE 16

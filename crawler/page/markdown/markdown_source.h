@@ -22,7 +22,7 @@ struct markdown_source {
     struct html_buffer scratch;
     size_t at, end;            /* the rest of the current block */
     size_t none_from, none_to; /* in this range no "](" begins */
-    size_t patience;           /* how many bytes may still be searched without a result */
+    size_t patience;           /* how many bytes may still be searched: PATIENCE */
 };
 
 /*

@@ -159,7 +159,8 @@ static unsigned found_of(uint32_t events)
     return found;
 }
 
-/* Never NULL: registering the descriptor made its entry. */
+/* Return the entry of the event's descriptor. Never NULL: registering the descriptor made
+ * its entry. */
 static const struct coil__descriptor *find(const struct coil__backend *backend,
                                            const struct epoll_event *event)
 {

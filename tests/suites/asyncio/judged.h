@@ -67,7 +67,7 @@ int cancel_call(int mark);
 /* Return the names of the living tasks, for the trace. */
 const char *living_tasks(void);
 
-/* Variables other than 0, which tasks and callbacks print. */
+/* Context variables. Tasks and callbacks print those that are not 0. */
 extern coil_var v0, v1;
 
 int set(coil_var *variable, int value);

@@ -1,9 +1,9 @@
-// verdicts.mjs - compute all links of a site with their verdicts, by parse5 and Node's
-// own URLs, from its files alone: without a server, a network, or code of coil.
+// verdicts.mjs - compute all links of a site with their verdicts, from its files alone.
+// It uses parse5 and Node's own URLs, but no server, no network, and no code of coil.
 //
 //     node verdicts.mjs PARSE5_FOLDER SITE ORIGIN [MAX_DEPTH [EXTERNAL [FRAGMENTS]]]
 //
-// ORIGIN "file:" means without a server. Then the crawl starts at all pages in the
+// ORIGIN "file:" stands for a crawl without a server, which starts at all pages in the
 // folder.
 //
 // Writes a line of JSON for each
@@ -11,11 +11,11 @@
 //     ["link", page, text, line, column, element, attribute, target, fragment]
 //     ["redirect", url, status, location, target]
 //     ["verdict", target, fragment, verdict, reason, status]
-// as in docs/design/checker.md. EXTERNAL is "skip" or "head"; with "head", outside.mjs
-// has the answers. FRAGMENTS is "all" if fragments are checked on other sites, too. The
-// status of a verdict is "any" if several answers led to it. No chain of redirects may be
-// longer than --max-redirect allows, because how far such a chain is followed depends on
-// other links to it.
+// as in docs/design/checker.md. EXTERNAL is "skip" or "head". With "head", outside.mjs
+// computes the answers of other sites. FRAGMENTS is "all" if fragments are checked on
+// other sites, too. The status of a verdict is "any" if several answers led to it. The
+// site must not have a chain of redirects that is longer than --max-redirect allows. How
+// far coil-crawl follows such a chain depends on other links to it.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

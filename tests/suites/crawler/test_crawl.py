@@ -1066,8 +1066,8 @@ def test_exclude_private_through_a_proxy():
 
 
 def test_exclude_private_in_a_redirect_of_robots():
-    """The redirect of robots.txt is not followed. Its reason becomes the failure of the host's
-    URLs."""
+    """The redirect of robots.txt to a private address is not followed. So the host's URLs fail, for
+    the reason for which the redirect was refused."""
     with Site({"/r": robots("")}) as other:
         answers = {"/": page(), "/robots.txt": redirect(other.url + "r")}
         equal(crawl(answers).told, {"/": "ok"})

@@ -146,8 +146,8 @@ def kept_crawl(site, folder, nth, *command):
 
 
 def test_a_kept_crawl_loses_nothing_for_want_of_memory():
-    """An allocation fails while the crawl is saved or resumed. After that it must still come to
-    the same result."""
+    """An allocation fails while the crawl is saved or resumed. Resuming the crawl after that must
+    still give the result of a crawl without failures."""
     need_program()
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site:
         site.answers = {path: answer[-1] if isinstance(answer, list) else answer

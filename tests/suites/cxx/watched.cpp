@@ -1,7 +1,7 @@
 /*
  * watched.cpp - a program under AddressSanitizer, with a libcoil that was built without
- * it. Poisoned memory that throw and longjmp() leave on a task's stack must not be
- * reported, but a real error must.
+ * it. throw and longjmp() leave poisoned memory on a task's stack. AddressSanitizer must
+ * not report a use of that memory, but must report a real error.
  */
 #include "check.hpp"
 

@@ -70,7 +70,8 @@ static COIL__NOINLINE int use_the_stack(int rc)
     return rc;
 }
 
-/* The memory of the region is overwritten when the task ends. */
+/* A function returns without leaving its region. Before the task ends, the memory of the
+ * region is overwritten. */
 static int end_after_a_region(void *arg)
 {
     (void)arg;

@@ -697,7 +697,7 @@ TEST(stack_frame_larger_than_the_guard_names_the_task)
         test_skip("frames for guards of 64 KiB");
     if (coil__task_light_mode != COIL__LIGHT_CHOSEN)
         test_skip("frames for longer guards than those of light stacks");
-    /* It ends in the guard; in the stack of another task; in the guard of that one. */
+    /* The frame ends in the guard, in another task's stack, or in that task's guard. */
     test_dies_by_signal(run_large_frame, (void *)190000, SIGSEGV, sentence);
     test_dies(run_large_frame, (void *)1240000, sentence);
     test_dies_by_signal(run_large_frame, (void *)1440000, SIGSEGV, sentence);

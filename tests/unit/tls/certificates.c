@@ -23,7 +23,7 @@ struct wish {
     const char *name;      /* the subject's */
     const char *alt_names; /* "DNS:localhost"; NULL: an authority */
     long from, until;      /* in days from now; 0 and 0: now, for ten days */
-    bool rsa;              /* an RSA key instead of one of an elliptic curve */
+    bool rsa;              /* an RSA key instead of an elliptic-curve key */
 };
 
 static void add_extension(X509 *certificate, X509 *issuer, int nid, const char *value)

@@ -271,8 +271,8 @@ static int never_retrieved_failures_of_gathered_body(void *seconds)
 }
 
 /*
- * gather passes on one failure of its tasks. Later failures are not reported, because
- * gather has marked them as retrieved.
+ * gather() propagates the first failure of its tasks. It marks later failures as
+ * retrieved, so they are not reported.
  */
 SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
 {

@@ -158,8 +158,8 @@ async def never_retrieved_failures_of_gathered_body(seconds):
 
 @scenario
 async def never_retrieved_failures_of_gathered_tasks_are_silent():
-    """gather passes on one failure of its tasks. Later failures are not reported, because gather
-    has marked them as retrieved."""
+    """gather() propagates the first failure of its tasks. It marks later failures as retrieved, so
+    they are not reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     bodies = map(never_retrieved_failures_of_gathered_body, (1, 2, 3))
     gathered = asyncio.gather(*map(asyncio.create_task, bodies))

@@ -192,8 +192,8 @@ static int ask(void)
 }
 
 /*
- * Calls that are requested soon, later, at a time or from outside run in a copy of the
- * requesting context.
+ * A callback runs in a copy of the context in which it was scheduled: by call_soon,
+ * call_later, call_at or call_soon_threadsafe.
  */
 SCENARIO(context_of_a_call_is_that_of_its_asking)
 {

@@ -76,8 +76,8 @@ def call(how):
 
 @scenario
 async def context_of_a_call_is_that_of_its_asking():
-    """Calls that are requested soon, later, at a time or from outside run in a copy of the
-    requesting context."""
+    """A callback runs in a copy of the context in which it was scheduled: by call_soon,
+    call_later, call_at or call_soon_threadsafe."""
     loop = asyncio.get_running_loop()
     color.set("red")
     loop.call_later(2, call, "later")

@@ -452,8 +452,8 @@ static int body(void *name)
 }
 
 /*
- * An eager child that yields is queued behind tasks that are ready by then, and before
- * later ones.
+ * An eager child that yields is queued behind the tasks that are ready at that time, and
+ * before tasks that become ready later.
  */
 SCENARIO(eager_children_keep_their_place_in_the_ready_queue)
 {

@@ -314,8 +314,8 @@ async def body(name):
 
 @scenario
 async def eager_children_keep_their_place_in_the_ready_queue():
-    """An eager child that yields is queued behind tasks that are ready by then, and before later
-    ones.
+    """An eager child that yields is queued behind the tasks that are ready at that time, and
+    before tasks that become ready later.
 
     Since: 3.12
     """

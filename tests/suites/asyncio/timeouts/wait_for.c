@@ -296,8 +296,8 @@ static int catcher(void *arg)
 }
 
 /*
- * A task catches its cancellation and returns a value: wait_for() returns that value, in
- * time or late.
+ * A task catches the cancellation at the deadline, and returns a value. wait_for()
+ * returns that value, even if the deadline had passed before the call.
  */
 SCENARIO(wait_for_takes_what_a_cancelled_task_returns)
 {

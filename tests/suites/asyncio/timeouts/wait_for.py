@@ -193,8 +193,8 @@ async def catcher():
 
 @scenario
 async def wait_for_takes_what_a_cancelled_task_returns():
-    """A task catches its cancellation and returns a value: wait_for() returns that value, in time
-    or late.
+    """A task catches the cancellation at the deadline, and returns a value. wait_for() returns
+    that value, even if the deadline had passed before the call.
     """
     for delay in 2, 0:
         task = asyncio.create_task(catcher())

@@ -306,7 +306,7 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     redis_process_stop(&server);
 }
 
-/* Another task sends for longer than a lease lasts. */
+/* The lock for sending results is held for longer than a lease lasts. */
 IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
 {
     struct process waits, other;

@@ -1,6 +1,6 @@
 /*
- * tails.h - code that tails.c and tails_cxx.cpp share: the calls, the task that ends each
- * call, and a process for each.
+ * tails.h - code that tails.c and tails_cxx.cpp share: the calls, a task that ends the
+ * call of another task, and a child process for each call.
  */
 #include <coil.h>
 #include <coil/posix.h>
