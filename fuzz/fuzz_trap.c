@@ -1,6 +1,6 @@
 /*
- * fuzz_trap.c - a URL without its session id is a URL without a session id. The same
- * query gets the same answer. A page counts as new once.
+ * fuzz_trap.c - a URL from which a session id was removed is a URL of the same origin.
+ * Asking about a URL twice gives the same answer: it is not a duplicate of itself.
  */
 #include "fuzz.h"
 
@@ -33,8 +33,8 @@ static void check_session(struct traps *traps, const char *url)
 }
 
 /*
- * A link is not a step of a calendar if it leads to its own page, or if its page has no
- * date.
+ * Links that must not count as a step to the next page of a calendar: a page's link to
+ * itself, and a link on a page whose URL has no date.
  */
 static void check_calendar(const char *url)
 {

@@ -531,7 +531,10 @@ void coil_http_response_destroy(coil_http_response *response)
 
 /* ---- the body ---------------------------------------------------------------------- */
 
-/* The buffer is empty: resume the transfer, which may call back before this returns. */
+/*
+ * Resume a paused transfer, now that the buffer is empty. libcurl may call the callbacks
+ * before this function returns.
+ */
 static void resume(coil_http_response *response)
 {
     CURLcode code;

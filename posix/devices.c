@@ -19,11 +19,11 @@ struct device_write {
     int fd, count, error;
     bool owns_fd;   /* it is a duplicate */
     pthread_t task; /* the thread of the task */
-    sigset_t mask;  /* the task's: it decides whether SIGTTOU stops the writer */
+    sigset_t mask;  /* the task's: whether SIGTTOU stops the writer depends on it */
     ssize_t result;
-    bool begun;           /* by a thread */
-    bool *withdrawn;      /* the task's: none has begun, and none will */
-    struct iovec parts[]; /* of the copy, which follows them */
+    bool begun;           /* a thread has begun to write */
+    bool *withdrawn;      /* on the task's stack: set if no thread will ever write */
+    struct iovec parts[]; /* refer to the copied bytes, which follow this array */
 };
 
 bool posix__is_device(int fd)
@@ -40,7 +40,11 @@ static void finish_write(struct device_write *d)
     free(d);
 }
 
-/* The task was cancelled. It still waits if no thread has begun, and this is its own. */
+/*
+ * Called if the task was cancelled. If no thread has begun to write and this is the
+ * task's own thread, the task still waits in write_on_lane(), so tell it that nothing is
+ * written.
+ */
 static void abandon_write(void *arg)
 {
     struct device_write *d = arg;

@@ -33,8 +33,8 @@
     /* splicing.c, 0.1: waits until both ends are ready; to a socket, 4 KiB at a         \
        time */                                                                           \
     X(splice) X(tee) X(vmsplice)                                                         \
-    /* buffered.c, buffered_read.c, 0.1: if the buffer is empty, as `read`; see          \
-       below */                                                                          \
+    /* buffered.c, buffered_read.c, 0.1: if the buffer is empty, waits as `read` does;   \
+       see below */                                                                      \
     X(fread) X(fread_unlocked) X(__fread_chk) X(__fread_unlocked_chk) X(fgets)           \
     X(fgets_unlocked) X(__fgets_chk) X(__fgets_unlocked_chk) X(fgetc) X(getc)            \
     X(getchar) X(fgetc_unlocked) X(getc_unlocked) X(getchar_unlocked) X(__uflow)         \
@@ -42,7 +42,7 @@
     X(vfscanf) X(__isoc99_scanf) X(__isoc99_fscanf) X(__isoc99_vscanf)                   \
     X(__isoc99_vfscanf) X(__isoc23_scanf) X(__isoc23_fscanf) X(__isoc23_vscanf)          \
     X(__isoc23_vfscanf)                                                                  \
-    /* buffered_write.c, 0.1: if the buffer is full, as `write` */                       \
+    /* buffered_write.c, 0.1: if the buffer is full, waits as `write` does */            \
     X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) X(fputc) X(putc)     \
     X(putchar) X(fputc_unlocked) X(putc_unlocked) X(putchar_unlocked) X(__overflow)      \
     X(printf) X(fprintf) X(vprintf) X(vfprintf) X(dprintf) X(vdprintf) X(__printf_chk)   \

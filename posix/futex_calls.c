@@ -1,19 +1,19 @@
 /*
  * futex_calls.c - syscall(2) with SYS_futex and its relatives.
  *
- * syscall() itself is in syscall_x86_64.S (syscall_aarch64.S). It jumps to the C library's
- * for every other number, with all arguments and the caller's stack untouched, so that
- * clone(2) and vfork(2) work through it. The numbers of futexes come to
- * posix__syscall_of_futex(), which has the parameters of syscall().
+ * syscall() itself is in syscall_x86_64.S (syscall_aarch64.S). It passes the system
+ * calls for futexes to posix__syscall_of_futex(), which has the parameters of syscall().
+ * For all other system calls it jumps to the C library's syscall(). All arguments and
+ * the caller's stack are then untouched, so clone(2) and vfork(2) work through it.
  *
- * In a task a wait lists the task (futexes.c) instead of blocking the thread. A wake-up
- * by any thread wakes tasks and threads. What is left:
+ * In a task a wait adds the task to a list (futexes.c) instead of blocking the thread. A
+ * wake-up by any thread wakes tasks and threads. Operations that are handled differently:
  *
  *     FUTEX_LOCK_PI            tried at intervals: the kernel lends the lock's holder the
- *     FUTEX_LOCK_PI2           priority of a thread, and a task is none
+ *     FUTEX_LOCK_PI2           priority of a thread, but a task is not a thread
  *     FUTEX_WAIT_REQUEUE_PI    ENOSYS in a task: it would block the thread, and the task
- *                              that wakes it may be of the same thread
- *     the others               by the C library
+ *                              that wakes it may run on the same thread
+ *     the others               passed to the C library
  */
 #include "futexes.h"
 
@@ -79,8 +79,10 @@ static clockid_t clock_of(long operation)
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* A cancelled task's wait ends as if it had been woken: most callers of futex(2) know no
- * other way, and some abort at an unknown errno. */
+/*
+ * If the task is cancelled, its wait ends as if it had been woken. Most callers of
+ * futex(2) expect nothing else, and some abort at an unknown errno.
+ */
 static long await_one(struct posix__futex_wait *w, const struct posix__futex_limit *limit)
 {
     posix__fairly();
@@ -103,13 +105,16 @@ static long wait_in_task(const struct posix__futex_call *call, uint32_t bitset)
     if (!posix__is_span(time) || bitset == 0)
         return fail(EINVAL);
     if (is_span && a[1] & FUTEX_CLOCK_REALTIME)
-        return fail(ENOSYS); /* as kernels do that do not ignore it */
+        return fail(ENOSYS); /* as in the kernels that do not ignore this flag */
     limit = is_span ? at_the_end_of(time) : at(clock_of(a[1]), time);
     return await_one(&w, &limit);
 }
 
-/* Each attempt fails at once if another thread holds the lock. If this thread does, it
- * fails with EDEADLK, also where another task of the thread took the lock. */
+/*
+ * If another thread holds the lock, each attempt fails at once with EAGAIN. If this
+ * thread holds it, the call fails with EDEADLK, even if another task of the thread took
+ * it.
+ */
 static long lock_pi_in_task(const struct posix__futex_call *call, clockid_t clock)
 {
     struct posix__futex_call attempt = *call;

@@ -3,9 +3,9 @@
  *
  * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. A blocking call
  * does more than wait: with MSG_WAITALL it receives until the buffer is full, and
- * recvmmsg(2) receives several messages. Both are done here. Once something is received,
- * an error is left for the next call to report: a further attempt would fetch it, and
- * clear it.
+ * recvmmsg(2) receives several messages. This file does both. After the first
+ * bytes it receives again only if more bytes have arrived. Without bytes, recv(2) would
+ * return a pending error and clear it. The error must remain for the caller's next call.
  */
 #include "receive.h"
 
@@ -63,7 +63,7 @@ static bool waits_for_all(int fd, int flags)
     return socket_option(fd, SO_TYPE) == SOCK_STREAM;
 }
 
-/* True if the kernel does not report it. */
+/* Also true if the kernel does not report the number of unread bytes. */
 static bool has_bytes(int fd)
 {
     int unread = 0;

@@ -229,7 +229,11 @@ static int ask_in_task(ask_fn *ask, struct __res_state *state, const struct argu
 
 /* ---- the interposed functions ------------------------------------------------------ */
 
-/* Invalid arguments, and calls that must not suspend, are left to the C library. */
+/*
+ * True if the query may run on a thread of the lane. False if an argument is invalid, or
+ * if the caller must not suspend: then the caller calls the C library's function
+ * directly.
+ */
 static bool may_ask(const struct arguments *a)
 {
     return (a->name != NULL || a->message != NULL) && a->message_bytes >= 0 &&

@@ -1,6 +1,6 @@
 /*
- * syscall_aarch64.S - interpose the futex calls of syscall(2), and vfork(2): see
- * syscall_x86_64.S.
+ * syscall_aarch64.S - syscall(2), which handles only the system calls for futexes itself,
+ * and vfork(2). See syscall_x86_64.S.
  */
 #define BTI_C hint #34
 

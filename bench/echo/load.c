@@ -4,12 +4,12 @@
  *     load CONNECTIONS SLICE-MS PORT SERVER-PID
  *
  * A closed loop: each connection has one request of 64 bytes outstanding. It sends the
- * next when it has received and compared the whole answer. The program connects, prints
- * "ready", and then drives the server for a slice whenever it reads a line. So many
- * servers can run at once and take turns, each with a load of its own. If the speed of
- * the machine changes from second to second, it changes for all of them alike, and
- * consecutive slices can be compared. The first fifth of a slice is not counted, and a
- * slice ends when all answers have arrived. For each slice it prints
+ * next request after it has received the whole answer and compared it with the request.
+ * The program connects, prints "ready", and then drives the server for a slice whenever
+ * it reads a line. So many servers can run at once and take turns, each with a load of
+ * its own. If the speed of the machine changes from second to second, it changes for all
+ * of them alike, and consecutive slices can be compared. The first fifth of a slice is
+ * not counted, and a slice ends when all answers have arrived. For each slice it prints
  *
  *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *

@@ -1,8 +1,9 @@
 /*
  * file_visit.c - read a local file instead of fetching a page.
  *
- * Starts, and files in a folder that is a start, are searched for links. Other files
- * must exist if a link leads to them. Their ids are searched if a fragment needs them.
+ * A file is searched for links if it is a start, or lies in a folder that is a start.
+ * Other files are only opened if a link leads to them, to check that they exist. If the
+ * link has a fragment, the file is searched for ids, too.
  */
 #include "file_visit.h"
 

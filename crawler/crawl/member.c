@@ -13,7 +13,7 @@
 
 #define SPAN_NS COIL_SEC(30) /* how long a lease lasts */
 #define MOST 32              /* URLs of a host in a lease */
-#define MOST_SLOWLY 4        /* the same, for a crawl with --delay */
+#define MOST_SLOWLY 4        /* URLs of a host in a lease, with --delay */
 
 /* ---- what the crawl has to do ------------------------------------------------------ */
 

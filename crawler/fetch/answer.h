@@ -33,7 +33,7 @@ struct answer {
 };
 
 struct question {
-    const char *url;            /* credentials in it are not sent: a login is a header */
+    const char *url;            /* credentials in it are not sent: use a header instead */
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* send HEAD */
     bool ends_after_headers;    /* cut the body off */

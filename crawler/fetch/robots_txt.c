@@ -14,13 +14,13 @@
 #include <time.h>
 
 #define ROBOTS_REDIRECTS 5
-#define READ_BYTES                                                                       \
-    (ROBOTS_BYTES + 1) /* the last tells whether the line before it goes on */
-#define LONGEST_BYTES                                                                    \
-    (READ_BYTES +                                                                        \
-     (size_t)128 * 1024)  /* then it is cut off; a piece is shorter than 128 KiB */
-#define DESERTED_ENOUGH 3 /* then an unreachable host counts as a failure */
-#define RULES_NS COIL_SEC(24 * 60 * 60) /* so long they are believed */
+/* The extra byte shows whether the last line is complete. */
+#define READ_BYTES (ROBOTS_BYTES + 1)
+/* Longer bodies are cut off here. The reserve is for one piece of less than 128 KiB. */
+#define LONGEST_BYTES (READ_BYTES + (size_t)128 * 1024)
+/* If a host is unreachable more often than this in a row, that counts as a failure. */
+#define DESERTED_ENOUGH 3
+#define RULES_NS COIL_SEC(24 * 60 * 60) /* how long rules are valid */
 
 static bool is_loopback(const char *origin)
 {
@@ -74,7 +74,10 @@ static int take_rules(const struct requester *requester, struct host *host,
     return 0;
 }
 
-/* *url becomes NULL if the location cannot be fetched: then there are no rules. */
+/*
+ * Resolve the location of a redirect to *url. If it is not a URL that can be fetched,
+ * *url becomes NULL, and the host has no rules.
+ */
 static int resolve(const char *base, const char *location, char **url)
 {
     int rc = url_resolve(base, location, url);
@@ -82,7 +85,7 @@ static int resolve(const char *base, const char *location, char **url)
     return rc == -EINVAL || rc == -EPROTONOSUPPORT ? 0 : rc;
 }
 
-/* A failure to write the archive is reported by the next page. */
+/* If writing to the WARC fails, the next page that is written reports the failure. */
 static void write_to_warc(struct requester *requester, const char *url,
                           const struct answer *answer, struct warc_exchange *exchange)
 {
@@ -95,7 +98,7 @@ static void write_to_warc(struct requester *requester, const char *url,
     warc_exchange_finish(exchange);
 }
 
-/* Take the rules from an answer, or resolve where it redirects to: then *next is set. */
+/* Parse the rules of an answer. If it is a redirect, set *next to the new URL instead. */
 static int parse_or_resolve(const struct requester *requester, struct host *host,
                             const char *url, const struct answer *answer,
                             const struct rules_text *text, char **next)
@@ -109,8 +112,11 @@ static int parse_or_resolve(const struct requester *requester, struct host *host
     return 0;
 }
 
-/* Fetch *url once. Returns 1 if the answer redirects, with *url replaced. The user's
-   headers are for this host alone, and --exclude-private is for all other hosts. */
+/*
+ * Fetch *url once. If the answer is a redirect, return 1 and replace *url. A redirect
+ * may lead to another host. Such a host does not get the user's headers, and
+ * --exclude-private applies to it.
+ */
 static int fetch_once(struct requester *requester, struct host *host, char **url,
                       struct answer *answer)
 {

@@ -27,7 +27,7 @@ struct host_name {
 
 struct status_range {
     int first, last;
-    /* applies to answers of this host and of subdomains; without a name: of all hosts */
+    /* Applies to this host and its subdomains; to all hosts if host.name is NULL. */
     struct host_name host;
 };
 

@@ -1,8 +1,9 @@
 /*
- * recheck.h - what an earlier crawl was answered, so that a server need not send it again.
+ * recheck.h - the answers of an earlier crawl: a server need not send an unchanged page
+ * again.
  *
- *     rc = recheck_find(recheck, url, &kept);          // 1: ask with its validators
- *     ... recheck_headers(&kept, host_headers) ... a 304 means that kept.page still holds ...
+ *     rc = recheck_find(recheck, url, &kept);          // 1: send its validators
+ *     ... recheck_headers(&kept, host_headers) ... after a 304, use kept.page ...
  *     recheck_kept_finish(&kept);
  *
  * (RFC 9110, section 13: If-None-Match, If-Modified-Since)
@@ -17,7 +18,7 @@
 
 struct recheck;
 
-/* A page of the earlier crawl, copied. Zeroes are none. */
+/* A copy of a page of the earlier crawl. A struct of zeroes has no page. */
 struct recheck_kept {
     struct store_page page;
     struct text bytes;    /* its texts and blobs */
@@ -25,17 +26,24 @@ struct recheck_kept {
     char *validators[2];
 };
 
-/* The store becomes the recheck's; its URLs are kept in `cold`, or on the heap. 0, -ENOMEM, -EBADMSG, or what the store failed with, which it tells. */
+/*
+ * Takes ownership of the store. Its URLs are stored in `cold`, or on the heap if that is
+ * NULL. Fails with -ENOMEM, with -EBADMSG if a URL is invalid, or as the store fails,
+ * with its message in *message.
+ */
 int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
                    char **message);
 void recheck_destroy(struct recheck *recheck);
 
-/* 1 if there is an answer to that URL with a validator, 0 if not, or -ENOMEM, -ECANCELED, or what
-   the store failed with. Finish *kept in any case. */
+/*
+ * Find the earlier answer for a URL. Returns 1 if it has a validator, 0 if there is no
+ * such answer. Fails with -ENOMEM, -ECANCELED, or as the store fails. Always call
+ * recheck_kept_finish() afterwards.
+ */
 COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
                                struct recheck_kept *kept);
 
-/* kept->headers are those, and the validators. 0 or -ENOMEM. */
+/* Set kept->headers to `headers` and the validators. Fails with -ENOMEM. */
 int recheck_headers(struct recheck_kept *kept, const char *const *headers);
 
 const struct saved_urls *recheck_book(const struct recheck *recheck);

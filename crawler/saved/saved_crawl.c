@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The store becomes the state's. */
+/* Write to the store from now on. The state takes ownership of it. */
 static int write_to(struct saved_crawl *saved, struct store *store)
 {
     saved->store = store;
@@ -49,7 +49,7 @@ int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
     return rc == 0 ? open_cold(saved) : rc;
 }
 
-/* ---- again ------------------------------------------------------------------------- */
+/* ---- recheck ----------------------------------------------------------------------- */
 
 static int complain(char **message, const char *folder, const char *words)
 {
@@ -58,8 +58,11 @@ static int complain(char **message, const char *folder, const char *words)
     return *message != NULL ? -EINVAL : -ENOMEM;
 }
 
-/* The options and the starts are those of the crawl before it, and the hashes of ids are as there, since
-   a page that has not changed is taken over. */
+/*
+ * Create the file of a new recheck. It has the options, the start URLs and the hash seed
+ * of the earlier crawl. The seed must be equal, because unchanged pages are copied from
+ * the earlier crawl with their hashes of ids.
+ */
 static int begin_recheck(struct saved_crawl *saved, const struct store *before,
                          char **message)
 {
@@ -72,7 +75,7 @@ static int begin_recheck(struct saved_crawl *saved, const struct store *before,
     return rc == 0 ? write_to(saved, store) : rc;
 }
 
-/* To be gone on with: records that are damaged are dropped, or it cannot be used. */
+/* Open a file in order to continue it. Damaged records are dropped. */
 static int open_to_write(struct saved_crawl *saved, enum store_name name, char **message)
 {
     struct store *store;
@@ -89,7 +92,7 @@ static int open_to_write(struct saved_crawl *saved, enum store_name name, char *
     return rc;
 }
 
-/* One that was cut short is gone on with. */
+/* Continue a recheck that was interrupted, or begin one. */
 static int open_recheck(struct saved_crawl *saved, const struct store *before,
                         char **message)
 {
@@ -122,9 +125,12 @@ static int open_both(struct saved_crawl *saved, char **message)
     return rc;
 }
 
-/* ---- what is there ----------------------------------------------------------------- */
+/* ---- open -------------------------------------------------------------------------- */
 
-/* What only tells looks at everything, in no order, and has it on the heap. */
+/*
+ * True if the command continues the crawl. Other commands only report it. They read all
+ * URLs in no particular order, so the URLs stay on the heap.
+ */
 static bool goes_on(enum options_command command)
 {
     return command == COMMAND_RESUME || command == COMMAND_RECHECK;

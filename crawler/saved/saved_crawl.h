@@ -1,5 +1,5 @@
 /*
- * saved_crawl.h - the files of a crawl that is kept, opened for what the command wants of them.
+ * saved_crawl.h - open the files of a saved crawl (`-d DIR`), as the command needs them.
  *
  *     rc = saved_crawl_open(&kept, COMMAND_RESUME, DIR, &message);    // or saved_crawl_begin()
  *     ... options_restore() with saved_crawl_setup() ...
@@ -14,30 +14,35 @@
 #include "recheck.h"
 #include "state.h"
 
-/* Zeroes are none. */
+/* A struct of zeroes has no files open. */
 struct saved_crawl {
     const char *folder;
     enum options_command command;
-    struct store *store;     /* what is replayed; the state's, if there is one */
-    struct state *state;     /* where the crawl goes on */
-    struct recheck *recheck; /* the crawl before it */
-    struct cold *cold;       /* of its targets, in the folder; for crawler_init() */
+    struct store *store; /* the pages to replay; owned by `state`, if it is not NULL */
+    struct state *state; /* writes new pages; NULL if the command only reads */
+    struct recheck *recheck; /* the earlier crawl that is checked again; or NULL */
+    struct cold *cold;       /* data of the targets, in the folder: for crawler_init() */
     int64_t interval_ns;     /* --state-interval */
-    char *notice; /* of damage that was repaired, for whoever prints it; or NULL */
+    char *notice;            /* describes damage that was repaired; or NULL */
 };
 
-/* A new crawl, as the options say. Fails as store_create(). */
+/* Create the files of a new crawl with these options. Fails as store_create(). */
 int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
                       char **message);
 
-/* One that is there: to go on with it, to tell it, or to do it again. Fails as store_open(), or with
-   -EINVAL where it is not done, and so cannot be checked again. */
+/*
+ * Open an existing crawl, to resume it, to report it, or to recheck it. Fails as
+ * store_open(). Also fails with -EINVAL for a recheck of a crawl that is not finished.
+ */
 int saved_crawl_open(struct saved_crawl *saved, enum options_command command,
                      const char *folder, int64_t interval_ns, char **message);
 
 const struct store_setup *saved_crawl_setup(const struct saved_crawl *saved);
 
-/* A recheck that is done takes its place. 0, or as store_replace(). Zeroes are accepted. */
+/*
+ * Close the files. A recheck that is finished replaces the earlier crawl. Fails as
+ * store_replace(). A struct of zeroes is accepted.
+ */
 int saved_crawl_close(struct saved_crawl *saved, bool is_finished, char **message);
 
 #endif

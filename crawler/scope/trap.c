@@ -121,7 +121,10 @@ static bool is_session(const char *s, size_t n)
            (looks_like_id(value, value_n) || looks_like_hash(value, value_n));
 }
 
-/* Return the length of a session id at `s`, ";name=value" or "/(S(value))", or 0. */
+/*
+ * Return the length of the session id that begins at `s`, or 0 if there is none. A
+ * session id in a path has the form ";name=value" or "/(S(value))".
+ */
 static size_t session_in_path(const char *s)
 {
     size_t n;

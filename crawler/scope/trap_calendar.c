@@ -131,8 +131,9 @@ static size_t week_at(const char *s)
 }
 
 /*
- * Return the length of the rest after the year in "2026-11", "2026/11/22", "2026-W47",
- * "2026/november/2".
+ * `s` follows a year. Return the length of the rest of the date: of "-11" in "2026-11",
+ * "/11/22" in "2026/11/22", "-W47" in "2026-W47", "/november/2" in "2026/november/2".
+ * Return 0 if the year is not part of a longer date.
  */
 static size_t rest_after_year(const char *s)
 {
@@ -204,7 +205,7 @@ static int month_of_week(unsigned week)
 static void set_date(struct parts *parts, int year, int month, int day)
 {
     if (parts->year != 0)
-        return; /* the first one counts: "from=...&to=..." */
+        return; /* use the first of several dates, as in "from=...&to=..." */
     parts->year = year;
     parts->month = month;
     parts->day = day;

@@ -361,7 +361,10 @@ bool url_is_mistyped(const char *url)
 
 /* ---- passwords --------------------------------------------------------------------- */
 
-/* Return the password of the credentials before a '@', if they begin at `at`. */
+/*
+ * Return the password of the authority that begins at `at` ("user:password@host"). The
+ * result is empty if the authority has no password.
+ */
 static struct whatwg_span password_at(const char *at)
 {
     const char *end = at + strcspn(at, "/\\?#");

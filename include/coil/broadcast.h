@@ -62,8 +62,8 @@ COIL_API void coil_broadcast_finish(coil_broadcast *broadcast);
 /*
  * Send a copy of *item to all receivers. Never suspends.
  *
- * Fails with -ESHUTDOWN, -EINVAL if the size or the capacity is 0, and in the first call
- * with -ENOMEM.
+ * Fails with -ESHUTDOWN after a shutdown, or with -EINVAL if the size or the capacity is
+ * 0. The first call allocates the memory for the items, and may fail with -ENOMEM.
  */
 COIL_API int coil_broadcast_send(coil_broadcast *broadcast, const void *item);
 

@@ -221,8 +221,8 @@ COIL_API void coil_stats_get(coil_stats *out);
 /* ---- printed reports --------------------------------------------------------------- */
 
 /*
- * Print where a task is, then the tasks that await it, and so on outwards. (asyncio:
- * print_call_graph)
+ * Print the stack of a task, then the stacks of the tasks that await it, then of the
+ * tasks that await those, and so on. (asyncio: print_call_graph)
  *
  * `future` may be any future; NULL means the running task. A task with several awaiters
  * is printed once. Cycles of tasks that await each other are detected and marked.

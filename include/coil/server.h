@@ -168,11 +168,11 @@ COIL_API coil_server *coil_server_current(void);
  *         if ((rc = answer_request(stream)) < 0)    // -ENODATA: the client has closed
  *             break;
  *
- * Returns 0 as soon as a read would not wait: for a byte, the end or a failure. Fails with
- * -ESHUTDOWN if the server stops before. So a graceful stop ends idle connections at once,
- * and waits at most grace_ns for busy ones. Bytes that have arrived count as a request,
- * also in a server that stops. Fails as coil_stream_wait_readable(), with -ENOMEM, and
- * with -EINVAL outside of a handler.
+ * Returns 0 as soon as a read would return at once: a byte, the end or a failure has
+ * arrived. Fails with -ESHUTDOWN if the server stops first. So a graceful stop ends idle
+ * connections at once, and waits at most grace_ns for busy ones. Bytes that have arrived
+ * count as a request, even if the server is stopping. Also fails as
+ * coil_stream_wait_readable(), with -ENOMEM, and with -EINVAL outside of a handler.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_server_wait_request(coil_stream *stream);
 

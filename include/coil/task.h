@@ -274,8 +274,8 @@ COIL_API void coil_cancel_caught(void);
 
 /*
  * True if a cancellation was delivered to the running task and not yet caught. The
- * deadline of a scope counts, too. While it is true, every call that would wait is
- * refused. False outside tasks.
+ * expired deadline of a scope is a cancellation, too. While the result is true, every
+ * call that would wait is refused. False outside tasks.
  */
 COIL_API bool coil_cancel_delivered(void);
 

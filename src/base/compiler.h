@@ -11,8 +11,9 @@
     __attribute__((aligned(64))) /* short functions: each in one cache line */
 #define COIL__WEAK __attribute__((weak))
 /*
- * Without the canary of -fstack-protector. For functions on the way of a spawn whose
- * locals are pointers, not arrays: canaries would make it 2 % slower.
+ * The function has no stack canary (-fstack-protector). For functions that a spawn
+ * calls, and whose local variables are pointers, not arrays: canaries in these would
+ * make a spawn 2 % slower.
  */
 #define COIL__NO_CANARY __attribute__((no_stack_protector))
 #define COIL__NORETURN __attribute__((noreturn))

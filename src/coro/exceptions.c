@@ -41,7 +41,7 @@ static COIL__THREAD_LOCAL struct {
     unsigned count;
     struct coil__exceptions *of[COIL__CXX_RUNTIMES_MAX];
     bool looked;
-    unsigned long long opened; /* shared objects, at the last look */
+    unsigned long long opened; /* coil__objects.opened at the last search for runtimes */
 } runtimes;
 
 /* ---- which runtimes ---------------------------------------------------------------- */

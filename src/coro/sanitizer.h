@@ -71,8 +71,11 @@ static inline void coil__valgrind_end(struct coil__stack *stack)
     (void)stack;
 }
 
-/* The top of a stack is about to be written from elsewhere. Where an earlier body has
-   returned Valgrind takes that for below the stack. */
+/*
+ * Call this before code on another stack writes to the top of this stack. If an earlier
+ * coroutine has used the stack and returned, Valgrind considers this memory to be below
+ * the stack pointer, and would report the writes.
+ */
 static inline void coil__valgrind_reserve(void *low, size_t bytes)
 {
 #ifdef COIL__HAVE_VALGRIND

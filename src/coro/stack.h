@@ -172,7 +172,7 @@ static inline void coil__stack_push(struct coil__stack *stack)
         coil__stack_slab_is_empty(slab);
 }
 
-/* The books of a slot that was taken. */
+/* Initialize the bookkeeping data of a slot that was taken from the free list. */
 static inline void coil__stack_begin(struct coil__stack *stack, char *high)
 {
     stack->high = high;
@@ -184,7 +184,7 @@ static inline void coil__stack_begin(struct coil__stack *stack, char *high)
 
 /*
  * coil__stack_acquire(), for a stack of the usual size with a control block of at most
- * COIL__STACK_BLOCK_BYTES on top of it. NULL: call that.
+ * COIL__STACK_BLOCK_BYTES on top of it. If it returns NULL, call coil__stack_acquire().
  */
 static inline struct coil__stack *coil__stack_acquire_usual(void)
 {
@@ -195,7 +195,7 @@ static inline struct coil__stack *coil__stack_acquire_usual(void)
     return stack;
 }
 
-/* coil__stack_release(), for a trimmed stack. False: call that. */
+/* coil__stack_release(), for a trimmed stack. If it returns false, call that function. */
 static inline bool coil__stack_release_usual(struct coil__stack *stack)
 {
     if (COIL__UNLIKELY(stack->slab != coil__stack_slab || stack->dirty))

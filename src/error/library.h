@@ -5,8 +5,9 @@
 #define COIL_ERROR_LIBRARY_H
 
 /*
- * Load a library with RTLD_LOCAL. Returns NULL if that fails, and always in a statically
- * linked program: the library would load a second C library, which crashes at its start.
+ * Load a library with RTLD_LOCAL. Returns NULL if that fails. Always returns NULL in a
+ * statically linked program: the library would load a second C library, which would crash
+ * as it starts.
  */
 void *coil__library_open(const char *name);
 

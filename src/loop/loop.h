@@ -57,7 +57,7 @@ struct coil_loop {
 
     pid_t pid;                 /* the process that owns the loop, not one forked later */
     uint32_t number;           /* unique in the process, unlike the address; never 0 */
-    uint32_t number_in_checks; /* the same; COIL__LOOP_CAREFUL in debug mode */
+    uint32_t number_in_checks; /* `number`, or COIL__LOOP_CAREFUL in debug mode */
     bool running, stopping, closing;
     bool guest; /* in a step of guest.c: must not wait */
     bool virtual_clock;

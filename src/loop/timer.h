@@ -65,8 +65,8 @@ static inline int coil__timers_make_room(struct coil__timer_heap *heap)
 /*
  * Reserve room for one timer, until coil__timer_unreserve(). The owner of a reservation
  * may have one timer armed at a time by coil__timer_start_reserved(), which cannot fail.
- * A task has a reservation from its beginning to its end, for the timer of its waits.
- * -ENOMEM.
+ * Each task has a reservation for as long as it exists, for the timer of its waits. Fails
+ * with -ENOMEM.
  */
 static inline int coil__timer_reserve(struct coil__timer_heap *heap)
 {

@@ -90,7 +90,7 @@ static int take_domain_of_host(struct coil__resolv_conf *conf)
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* Return the text behind the keyword of a line, or NULL for another line. */
+/* If the line begins with the keyword, return the text after it; otherwise NULL. */
 static char *rest_of(char *line, const char *keyword)
 {
     size_t n = strlen(keyword);

@@ -21,8 +21,8 @@
  */
 struct coil__transport {
     /*
-     * Wait until read() would not wait: for a byte, the end or a failure. Returns 0, or a
-     * negative errno that ends the wait alone.
+     * Wait until read() would return at once, with bytes, the end or a failure. Returns
+     * 0. A negative errno reports a failure of the wait, not of the stream.
      */
     int (*wait_readable)(coil_stream *stream);
     /* Read at least one byte; 0 at the end. n is not 0. */
@@ -70,7 +70,10 @@ struct coil_stream {
     bool is_socket;
     bool may_read; /* known to be open for reading: readable.c */
     bool ended;    /* the latest read returned 0 */
-    /* was blocking when adopted; the flag is shared with other processes */
+    /*
+     * blocked: the descriptor was blocking when the stream adopted it.
+     * shared: other processes share its O_NONBLOCK flag.
+     */
     bool blocked, shared;
     size_t limit;                   /* of calls that look ahead */
     void *carrier;                  /* the transport's own */

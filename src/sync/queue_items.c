@@ -123,8 +123,9 @@ static void sift_down(coil_queue *queue, const void *item)
 
 /*
  * During a sift the heap has a hole. If `compare` suspended, another task that used the
- * queue would find one item twice; so suspending is forbidden. Not inlined: other orders
- * need no stack frame.
+ * queue would find one item twice. So `compare` must not suspend. This function is not
+ * inlined, so that puts and gets of FIFO and LIFO queues need no stack frame for
+ * `region`.
  */
 static COIL__NOINLINE void sift(coil_queue *queue, const void *item,
                                 void (*way)(coil_queue *queue, const void *item))

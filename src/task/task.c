@@ -341,9 +341,10 @@ static bool ends_quietly(const coil_task *task, int rc)
 }
 
 /*
- * The task ends on its own stack. If the next runnable is a task's step, it continues from
- * there, as after a wait. The slot may be free by then. Still, no task takes it before
- * this stack is left, and the slab with the stack pointer is never unmapped.
+ * End a task on its own stack. If the next runnable is a task's step, switch to that
+ * task directly, as a wait does. finish_task() may already have freed the slot of this
+ * stack. That is safe: no other task takes the slot before the switch, and the slab that
+ * contains the stack pointer is never unmapped.
  */
 static inline void end_in_place(coil_task *task, int rc)
 {

@@ -96,8 +96,8 @@ struct coil__op_waiter {
 };
 
 /*
- * The room for a wait in a task's control block. A task has one wait at a time: so what
- * is in the room is valid until the task's next wait begins.
+ * The room for a wait in a task's control block. A task has one wait at a time. So the
+ * contents of the room are valid until the task's next wait begins.
  */
 union coil__room {
     struct coil__wait wait; /* the first member of the others */
@@ -106,7 +106,7 @@ union coil__room {
     struct coil__op_waiter op_waiter;
 };
 
-/* The public function that waits so; `text` is memory for the name. */
+/* Return the name of the public function with such waits. `text` is memory for it. */
 #define COIL__WAIT_CALL_BYTES 64
 const char *coil__wait_call(const struct coil__wait_class *class,
                             char text[COIL__WAIT_CALL_BYTES]);
@@ -124,10 +124,10 @@ static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
     wait->done = wait->parked = wait->cancelled = wait->keeps_result = false;
 }
 
-/* The same of the running task. Stops the program if no task runs. */
+/* Begin a wait of the running task. Aborts if no task runs. */
 void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *class);
 
-/* The same for a wait in the task's room, which it returns. */
+/* Begin a wait of the running task in the task's room, and return the room. */
 union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
 
 /*

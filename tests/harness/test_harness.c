@@ -312,7 +312,7 @@ TEST(harness_counts_skipped_tests)
     expect("", "selftest_skip", 0, "no moon tonight\n0 passed, 0 failed, 1 skipped\n");
 }
 
-/* With all signals ignored and blocked, low limits, and standard streams closed. */
+/* The runner ignores and blocks all signals, and has low limits and closed streams. */
 TEST(harness_starts_tests_from_surroundings_of_their_own)
 {
     struct rlimit few;

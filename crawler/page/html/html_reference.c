@@ -63,7 +63,7 @@ static bool feed_name(struct html_reference *reference, unsigned char byte)
     reference->low = low;
     reference->high = high;
     store_byte(reference, byte);
-    /* the shortest name comes first */
+    /* A name that is complete now is the first in the range: shorter names sort first. */
     if (html_entities[low].name[reference->n] == '\0') {
         reference->matched = reference->n;
         reference->entity = low;

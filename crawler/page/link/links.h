@@ -42,7 +42,7 @@ struct link {
     bool has_no_encoding;  /* in a style sheet or header, so that its query is in UTF-8 */
     const char *element;   /* NULL outside of elements */
     const char *attribute; /* or "url()", "@import" or "image-set()" in a style sheet */
-    /* of the attribute's value, or of the URL in a style sheet */
+    /* the position of the attribute's value, or of the URL in a style sheet */
     struct html_position place;
 };
 

@@ -26,7 +26,8 @@ struct markdown_source {
 };
 
 /*
- * `text` is borrowed. Returns 0, or -ENOMEM, and then needs no markdown_source_finish().
+ * Begin with a text, which must outlive the struct. Fails with -ENOMEM. After a failure
+ * markdown_source_finish() need not be called.
  */
 int markdown_source_init(struct markdown_source *source, const char *text, size_t n);
 void markdown_source_finish(struct markdown_source *source);

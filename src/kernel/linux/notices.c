@@ -1,5 +1,5 @@
 /*
- * notices.c - notices of changes of files. (inotify(7))
+ * notices.c - the kernel's notifications of file changes. (inotify(7))
  */
 #include "../notices.h"
 

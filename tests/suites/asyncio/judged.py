@@ -357,7 +357,7 @@ class telling:
 
 
 async def drive(tasks, locks, futures):
-    """Start the first task. Returns when all have ended, and prints how."""
+    """Start the first task, wait until all tasks have ended, and print the result of each."""
     tasks[0].start()
     await asyncio.sleep(1000)
     while left := [task for task in started if not task.task.done()]:

@@ -1194,8 +1194,8 @@ def test_robots_that_cannot_be_fetched_at_once():
 
 
 def test_robots_of_another_port_fail_the_run():
-    """Each link to the other port has the failure of its robots.txt. The rest of the site is
-    crawled."""
+    """If robots.txt of another port cannot be fetched, each link to that port is reported with that
+    failure. The rest of the site is crawled."""
     with Site({"/robots.txt": status(500), "/x": page()}) as bad:
         secure = bad.url.replace("http:", "https:")
         result = crawl({"/": page(bad.url + "x", secure + "x", "/a"), "/a": page()}, "--lenient", "--max-tries", "1")

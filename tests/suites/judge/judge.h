@@ -54,7 +54,10 @@ extern coil_group *known_groups[MAX_NUMBER]; /* and those that have been left */
 extern struct body *spawned[MAX_NUMBER];
 extern int body_count, future_count, spawned_count;
 
-/* A future, or a task that can be awaited, borrowed; NULL if there is none yet. */
+/*
+ * Return the future with this name, or that of the task with this name, borrowed. NULL if
+ * the task does not run yet or is the body's own, since a task cannot await itself.
+ */
 coil_future *future_of(const struct body *body, const char *name);
 
 int ticks(const char *word);

@@ -42,7 +42,8 @@ def column(name):
 
 class Handler(socketserver.StreamRequestHandler):
     def receive(self):
-        """The next packet. The answer's first is numbered after it."""
+        """Read the next packet and return its payload. Packets are numbered: the first packet of
+        the answer gets the number that follows this packet's."""
         header = self.rfile.read(4)
         if len(header) < 4:
             raise ConnectionError

@@ -356,7 +356,10 @@ static int await_a_sleeper(void *arg)
     return rc;
 }
 
-/* The lines that begin with a dash, without the parts that differ from run to run. */
+/*
+ * Check the lines of `text` that begin with a dash. Addresses, which differ from run to
+ * run, are removed, with the rest of their line.
+ */
 static void check_tasks(const char *expected)
 {
     char lines[2048] = "";

@@ -371,7 +371,7 @@ IO_TEST(connect_says_what_it_tried)
              "[127.0.0.2]: Connection refused",
              port);
     CHECK_STR(last_message(), expected);
-    /* A missing route to an address is not a statement about the host. */
+    /* One address is unreachable, and the other one refuses: report the refusal. */
     CHECK_STR(connect_to("nowhere.test", port, NULL), "ECONNREFUSED");
     CHECK_STR(connect_to("nobody.test", port, NULL), "ENOENT");
     CHECK(strstr(last_message(), "look-up of nobody.test: there is no such name"));

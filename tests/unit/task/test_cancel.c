@@ -213,7 +213,7 @@ static int cancel_from_task(void *arg)
 
 static void cancel_from_callback(void *arg)
 {
-    /* checked here, because a tail call would leave no trace */
+    /* CHECK() prevents a tail call, which would hide this function from the origin. */
     CHECK(coil_task_cancel(arg, NULL));
 }
 

@@ -788,7 +788,8 @@ static int cancel_elsewhere(void *arg)
     coil_task *t;
 
     (void)arg;
-    coil_spawn(note, "x", NULL, &t); /* it does not wait, so no task is made ready */
+    /* This task does not wait. So the cancellation would not make a task ready. */
+    coil_spawn(note, "x", NULL, &t);
     return touched_by_another_thread(cancel_from_here, t);
 }
 

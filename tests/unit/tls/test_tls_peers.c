@@ -345,8 +345,8 @@ static void renegotiate(struct peer *p)
     char buf[16];
 
     SSL_renegotiate(p->ssl);
-    CHECK(SSL_do_handshake(p->ssl) ==
-          1); /* only sends the request: the client's answer is read next */
+    /* This only sends the request. The next call reads the client's answer. */
+    CHECK(SSL_do_handshake(p->ssl) == 1);
     CHECK(SSL_read(p->ssl, buf, sizeof buf) <= 0);
     ERR_clear_error();
 }

@@ -1,4 +1,4 @@
-/* eager.c - tasks that begin at once, in the turn of their spawner. */
+/* eager.c - a task runs its first step inside the call that spawns it. */
 #include "../scenario.h"
 
 static int count(void *depth)

@@ -1,4 +1,4 @@
-"""Tasks that begin at once, in the turn of their spawner."""
+"""Eager tasks: a task runs its first step inside the call that spawns it."""
 
 from scenario import *
 
@@ -9,8 +9,8 @@ async def count(depth):
 
 @scenario
 async def eager_chain_of_awaits_takes_no_turn():
-    """Children that spawn eagerly and await their own children: as long as none waits, no turn
-    passes.
+    """Each task spawns a child eagerly and awaits it. As long as no task waits for anything else,
+    no turn passes.
 
     Since: 3.12
     """

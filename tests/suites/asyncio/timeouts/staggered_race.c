@@ -2,8 +2,8 @@
 #include "races.h"
 
 /*
- * If a work takes longer than the delay, the next one starts as well. When that one wins,
- * the first is cancelled.
+ * If the first function runs longer than the delay, the next one starts as well. When the
+ * second one wins, the first is cancelled.
  */
 SCENARIO(staggered_race_begins_the_next_after_the_delay)
 {
@@ -21,7 +21,7 @@ SCENARIO(staggered_race_begins_the_next_after_the_delay)
     return 0;
 }
 
-/* A failure starts the next work at once, however long the delay. */
+/* A failure starts the next function at once, however long the delay. */
 SCENARIO(staggered_race_goes_on_after_a_failure)
 {
     static struct way ways[] = {{0, 1, -EIO}, {1, 2, 11}, {2, 3, 12}};

@@ -26,8 +26,8 @@ async def race(works, delay):
 
 @scenario
 async def staggered_race_begins_the_next_after_the_delay():
-    """If a work takes longer than the delay, the next one starts as well. When that one wins, the
-    first is cancelled.
+    """If the first function runs longer than the delay, the next one starts as well. When the
+    second one wins, the first is cancelled.
     """
     await race(
         [
