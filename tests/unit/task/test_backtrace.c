@@ -59,8 +59,8 @@ TASK_TEST(task_that_waits_inside_qsort)
     CHECK_INT(test_join(looking), 0);
     CHECK(sort_was_waiting);
     CHECK_INT(test_join(sorting), 0);
-    CHECK_INT(waits_ended, 1);
-    CHECK_INT(coil_now() - before, COIL_MSEC(1));
+    CHECK(waits_ended > 0); /* AddressSanitizer's qsort() compares twice */
+    CHECK_INT(coil_now() - before, waits_ended * COIL_MSEC(1));
     CHECK_INT(numbers[0], 1);
     CHECK_INT(numbers[1], 2);
 }
