@@ -5,10 +5,10 @@
 
 #include "../task/task.h"
 
-/* On the waiting task's stack; valid after its job was abandoned. */
+/* On the waiting task's stack. Remains valid after its job was abandoned. */
 struct job_waiting {
     struct coil__wait wait;
-    struct coil__job *job; /* NULL: abandoned, or given up since the loop closes */
+    struct coil__job *job; /* NULL: abandoned, or given up because the loop closes */
 };
 
 static struct job_waiting *waiting_of(struct coil__wait *wait)
@@ -57,7 +57,10 @@ void *coil__blocking_arg(const struct coil__wait *wait)
     return waiting->job != NULL ? waiting->job->arg : NULL;
 }
 
-/* Return fn's result, or -ECANCELED. waiting->job is NULL then if the job was abandoned. */
+/*
+ * Return fn's result, or -ECANCELED. After -ECANCELED, waiting->job is NULL if the job
+ * was abandoned.
+ */
 static int run_job(struct job_waiting *waiting, struct coil__job *job,
                    const struct coil__wait_class *class)
 {

@@ -1,6 +1,6 @@
 /*
- * desk.c - the loop's side of the executor: what the loop's tasks have enqueued, and the
- * finished jobs that threads have put on the loop's desk. See lane.h.
+ * desk.c - the loop's side of the executor: the jobs that the loop's tasks have enqueued,
+ * and the finished jobs that threads have put on the loop's desk. See lane.h.
  */
 #include "lane.h"
 
@@ -11,7 +11,7 @@
 
 static COIL__THREAD_LOCAL struct coil__desk
     *this_desk; /* NULL until the loop's first job */
-/* After forks. The pointer keeps LeakSanitizer quiet. */
+/* The parent's desk after a fork. The pointer prevents a report by LeakSanitizer. */
 static COIL__THREAD_LOCAL struct coil__desk *parents_desk;
 
 void coil__desk_leave_to_parent(void)
@@ -26,7 +26,7 @@ void coil__desk_leave_to_parent(void)
 
 /* ---- finishing jobs, on their threads ---------------------------------------------- */
 
-/* Decrement the number of jobs. Called with the desk's lock. */
+/* Decrement the number of jobs. The caller holds the desk's lock. */
 static void count_out(struct coil__desk *desk)
 {
     desk->working--;
@@ -82,7 +82,7 @@ void coil__job_finish(struct coil__job *job)
 
 /* ---- enqueueing and giving up, on the loop's thread -------------------------------- */
 
-/* Remove a job from the counts that no thread will do. */
+/* Remove a job that no thread will run from the counts. */
 static void count_out_undone(struct coil__job *job)
 {
     pthread_mutex_lock(&job->desk->lock);
@@ -123,7 +123,7 @@ bool coil__job_withdraw(struct coil__job *job)
     return true;
 }
 
-/* Finish each job as if a thread had begun it and it had returned -EAGAIN at once. */
+/* Finish each job as if a thread had begun it and it had returned -EAGAIN immediately. */
 static void finish_undone(struct coil__list *undone)
 {
     struct coil__list *link;
@@ -189,7 +189,7 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
     if (begun) {
         leave_desk(job);
         pthread_mutex_lock(&desk->lock);
-        coil__list_remove(&job->in_queue); /* from desk.done, if it has finished */
+        coil__list_remove(&job->in_queue); /* from desk.done if it has finished */
         pthread_mutex_unlock(&desk->lock);
     }
     if (!job->abandonable)
@@ -200,9 +200,9 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 }
 
 /*
- * Wait for the threads while the loop closes: until `deadline` for abandoned jobs, without
- * a limit for the others, which may use a task's stack. Returns the number of jobs that
- * are left. If it is 0, no thread uses the desk again.
+ * Wait for the threads while the loop closes. Wait until `deadline` for abandoned jobs,
+ * but without a limit for other jobs, which may use a task's stack. Returns the number of
+ * remaining jobs. If it is 0, no thread uses the desk again.
  */
 static size_t drain(struct coil__desk *desk, int64_t deadline)
 {

@@ -1,6 +1,4 @@
-/*
- * executor.c - lanes of the program, and limits of all lanes.
- */
+/* executor.c - lanes that the program creates, and the thread limits of all lanes. */
 #include "lane.h"
 
 #include "../loop/leak.h"

@@ -1,5 +1,6 @@
 /*
- * executor.h (internal) - blocking calls of the library's own, by names that users know.
+ * executor.h (internal) - the library's own blocking calls, described by names that users
+ * know.
  */
 #ifndef COIL_IO_EXECUTOR_H
 #define COIL_IO_EXECUTOR_H
@@ -9,9 +10,9 @@
 #include <coil/executor.h>
 
 /*
- * coil_blocking() as a wait of `class`, whose `cancel` is coil__blocking_cancel().
- * Returns a negative errno if the job did not run; so fn returns 0 and stores its result
- * in `arg`.
+ * Like coil_blocking(), but the task waits in a wait of `class`, whose `cancel` is
+ * coil__blocking_cancel(). Returns a negative errno if the job did not run, so fn must
+ * return 0 and store its result in `arg`.
  */
 int coil__blocking(coil_lane lane, int (*fn)(void *arg), void *arg,
                    const struct coil__wait_class *class);

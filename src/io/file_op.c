@@ -29,7 +29,7 @@ ssize_t coil__file_call(struct coil__op *op)
 {
     ssize_t result = coil__op_call(op);
 
-    return result != -EINTR ? result : 0; /* an interrupted close(2) has closed */
+    return result != -EINTR ? result : 0; /* EINTR: close(2) has closed it anyway */
 }
 
 /* ---- on a thread ------------------------------------------------------------------- */
@@ -60,8 +60,9 @@ static void describe_file_wait(const struct coil__wait *wait, struct coil__waite
 }
 
 /*
- * After a partial write, at a limit or on a full disk, io_uring does not advance the
- * position (Linux 6.18): the next write would overwrite the bytes.
+ * Writes at the file's position use a thread: after a partial write, at a limit or on a
+ * full disk, io_uring does not advance the position (Linux 6.18), so the next write would
+ * overwrite the bytes.
  */
 static bool is_for_threads(const struct coil__op *op)
 {

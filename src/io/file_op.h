@@ -12,27 +12,27 @@
 /*
  * Do an operation on files by the backend, or else on a thread, waiting if needed;
  * returns its result. After EINTR it is repeated. If the task is cancelled, an operation
- * that no thread has begun is withdrawn (-ECANCELED); others are waited for, as by
- * coil__op_await(). Fails with -EAGAIN if no thread can be started, or -ENOMEM.
+ * that no thread has begun is withdrawn (-ECANCELED). For other operations it waits, as
+ * in coil__op_await(). Fails with -EAGAIN if no thread can be started, or -ENOMEM.
  */
 ssize_t coil__file_do(struct coil__op *op);
 
-/* Stop the program, naming `caller`, if no task runs; in a batch none need run. */
+/* Abort with `caller` in the message if no task runs. In a batch no task is required. */
 void coil__file_require_task(const char *caller);
 
 /* Make the operation's system call on this thread; it may block. */
 ssize_t coil__file_call(struct coil__op *op);
 
 /*
- * As coil__file_do(), but done in any case, even if the task is cancelled or no thread
- * can be started: for closing and tidying.
+ * Like coil__file_do(), but the operation is always done, even if the task is cancelled
+ * or no thread can be started. Used for closing and cleanup.
  */
 ssize_t coil__file_finish(struct coil__op *op);
 
 /*
  * Run fn(arg), which returns 0, on a thread of the file lane. There the functions above
- * make their system calls directly: many small calls for one job. Returns 0, or the errno
- * if fn was not run.
+ * make their system calls directly, so many small calls need only one job. Returns 0, or
+ * the errno if fn was not run.
  */
 int coil__file_batch(int (*fn)(void *arg), void *arg);
 

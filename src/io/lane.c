@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* The limit of a lane without one is at least this, because jobs may sleep. */
+/* The minimum for the default thread limit, because jobs may sleep. */
 #define LEAST_THREADS 4
 /* A lane replaces this many threads while they work on abandoned jobs. */
 #define MAX_REPLACED 64
@@ -88,8 +88,9 @@ void coil__lanes_set_up(void)
 /* ---- the threads ------------------------------------------------------------------- */
 
 /*
- * The number of threads that count for the limit. Threads with an abandoned job may hang,
- * so up to MAX_REPLACED of them do not count. Called with the lane's lock.
+ * Return the number of threads that count towards the limit. Threads with an abandoned
+ * job may hang, so up to MAX_REPLACED of them do not count. The caller holds the lane's
+ * lock.
  */
 static unsigned counted_threads(const struct coil__lane *lane)
 {
@@ -100,7 +101,10 @@ static unsigned counted_threads(const struct coil__lane *lane)
     return lane->threads - replaced;
 }
 
-/* Wait a while for the next job. NULL: the thread must end, and no longer counts. */
+/*
+ * Wait up to IDLE_SECONDS for the next job. NULL: the thread must end, and no longer
+ * counts.
+ */
 static struct coil__job *take_job(struct coil__lane *lane)
 {
     struct timespec until;
@@ -152,7 +156,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* All signals except those that a thread's own instructions cause. */
+/* Fill the set with all signals except those that a thread's own instructions cause. */
 static void fill_foreign_signals(sigset_t *set)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -162,7 +166,10 @@ static void fill_foreign_signals(sigset_t *set)
         sigdelset(set, own[i]);
 }
 
-/* A thread that takes no signals: those are the program's. Returns 0 or an errno. */
+/*
+ * Start a thread with signals blocked: signals are for the program's threads. Returns 0
+ * or an errno.
+ */
 static int start_thread(struct coil__lane *lane)
 {
     pthread_attr_t attributes;
@@ -193,8 +200,8 @@ static unsigned usual_limit(void)
 }
 
 /*
- * Wake or start a thread for the queue. Returns false if no thread will serve the queue and
- * none can be started. Called with the lane's lock.
+ * Wake or start a thread for the queue. Returns false if no thread will serve the queue
+ * and none can be started. The caller holds the lane's lock.
  */
 static bool see_to_threads(struct coil__lane *lane)
 {
@@ -276,7 +283,7 @@ bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads)
 
     pthread_mutex_lock(&lane->lock);
     exists = lane->exists;
-    if (exists) { /* otherwise threads that are about to end still read 0 */
+    if (exists) { /* else keep 0, which threads that are about to end read */
         lane->limit = max_threads;
         for (size_t n = lane->queue_length; n > 0; n--)
             see_to_threads(lane);

@@ -1,5 +1,5 @@
 /*
- * lane.h (internal) - lanes, desks and jobs: code that blocks, on threads.
+ * lane.h (internal) - lanes, desks and jobs: running blocking code on threads.
  *
  *   task ---- enqueue ----> lane.queue ---- a thread takes it ----> fn(arg)
  *    ^                          |                                      |
@@ -7,10 +7,10 @@
  *    |   coil__wait_complete    v                                      v
  *    +----------------------- desk <------ one post for many ---- desk.done
  *
- * A lane has a queue of jobs and the threads that do them (lane.c). Each loop has one desk,
- * where the threads put its finished jobs (desk.c). Many jobs that end together cost one
- * post, and so one wake-up. blocking.c has the calls that a task makes, executor.c the
- * lanes of the program.
+ * A lane has a queue of jobs and the threads that do them (lane.c). Each loop has one
+ * desk, where the threads put its finished jobs (desk.c). Many jobs that end together
+ * cost one post, and so one wake-up. blocking.c has the calls that a task makes, and
+ * executor.c the lanes that a program creates.
  *
  * A job is on the stack of the task that waits for it. A job that may be abandoned is on
  * the heap, and belongs to its thread from then on. Jobs run in a copy of their task's
@@ -18,9 +18,10 @@
  *
  * Invariants
  * 1. `queued` changes under the lane's lock, `finished` and `abandoned` under the desk's.
- *    Code that needs both takes the desk's first.
+ *    Code that needs both locks takes the desk's first.
  * 2. A thread that has put a job on the desk, or found it abandoned and freed it, does
- *    not look at the job again. The same holds for the desk, once the lock is released.
+ *    not access the job again. Once the thread has released the desk's lock, it does not
+ *    access the desk again.
  * 3. Only the loop's thread uses desk.jobs and job.wait.
  * 4. A loop does not close while a thread works for it. Exception: abandoned jobs that are
  *    not done within loop->drain_ns. Those refer to the desk and not to the loop, and the
@@ -48,7 +49,7 @@ struct coil__lane {
     struct coil__wait_class class;
     /* name and limit of a lane that the program created */
     char own_name[16], own_what[32];
-    _Atomic bool exists; /* changed under the lock; false while its threads end, too */
+    _Atomic bool exists; /* changed under the lock; also false while its threads end */
     pthread_mutex_t lock;
     pthread_cond_t work;     /* there is a job, or fewer threads are allowed */
     pthread_cond_t left;     /* a thread has ended */
@@ -63,10 +64,10 @@ struct coil__lane {
 struct coil__desk {
     coil_loop *loop;
     struct coil__close_hook hook;
-    struct coil__list jobs; /* job.in_desk: those not collected yet */
+    struct coil__list jobs; /* job.in_desk: jobs not collected yet */
 
     pthread_mutex_t lock;
-    pthread_cond_t emptied; /* only abandoned jobs are left, if any */
+    pthread_cond_t emptied; /* signalled when at most abandoned jobs are left */
     size_t working;         /* jobs queued or being done */
     size_t abandoned;       /* abandoned jobs */
     bool closed;            /* the loop is gone */
@@ -74,7 +75,7 @@ struct coil__desk {
     struct coil__post post;
     bool posted;
 
-    struct coil__desk *parents; /* of the process before, after two forks */
+    struct coil__desk *parents; /* after two forks: the desk of the grandparent */
 };
 
 struct coil__job {
@@ -94,42 +95,48 @@ struct coil__job {
 
 /* ---- lane.c: lanes and threads ----------------------------------------------------- */
 
-/* coil's lanes, then those of the program. */
+/* coil's own lanes, then the lanes that the program created. */
 extern struct coil__lane coil__lanes[COIL__LANE_COUNT];
 
-/* Before the first use of a lane. */
+/* Set up the lanes. Called before the first use of a lane. */
 void coil__lanes_set_up(void);
 
-/* Append the job to the queue. False without a thread for it, and without the means to start one. */
+/*
+ * Append the job to the queue. False if there is no thread for it and none can be
+ * started.
+ */
 bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
 
 /* Remove the job from the queue. False if a thread has taken it. */
 bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 
 /*
- * The lane replaces a thread whose job was abandoned. If no thread is left and none can
- * start, all queued jobs move to *undone. Called with the desk's lock.
+ * Let the lane replace a thread whose job was abandoned. If no thread is left and none
+ * can start, all queued jobs move to *undone. The caller holds the desk's lock.
  */
 void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone);
 
-/* The thread of an abandoned job counts for its lane again. If it is one too many, it ends. */
+/*
+ * Count the thread of an abandoned job for its lane again. If this exceeds the limit, a
+ * thread ends.
+ */
 void coil__lane_take_place_again(struct coil__lane *lane);
 
 /* False, and no change, if the lane does not exist. */
 bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads);
 
-/* Turn an unused lane into one of the program. False if it is in use. */
+/* Turn an unused lane into a lane of the program. False if the lane is in use. */
 bool coil__lane_claim(struct coil__lane *lane, const char *name, unsigned max_threads);
 
-/* End the lane and its threads, and wait for these. */
+/* End the lane and its threads, and wait until the threads have ended. */
 void coil__lane_end(struct coil__lane *lane);
 
 /* ---- desk.c: the loop's side ------------------------------------------------------- */
 
-/* The desk of the thread's loop. NULL: no memory. */
+/* Return the desk of the thread's loop, creating it if needed. NULL: no memory. */
 struct coil__desk *coil__desk_open(coil_loop *loop);
 
-/* In the child of a fork: the thread's desk belongs to the parent. */
+/* In the child of a fork: leave the thread's desk to the parent. */
 void coil__desk_leave_to_parent(void);
 
 /* Put a finished job on its desk, or free it if it was abandoned. */
@@ -146,7 +153,7 @@ bool coil__job_abandon(struct coil__job *job);
 
 /* ---- blocking.c: the task's side --------------------------------------------------- */
 
-/* The loop closes: the waiting task loses its job. */
+/* The loop closes: detach the job from its waiting task. */
 void coil__job_forget_task(struct coil__job *job);
 
 #endif

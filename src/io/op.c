@@ -1,13 +1,14 @@
 /*
- * op.c - an operation of the backend's, awaited by a task.
+ * op.c - a backend operation that a task awaits.
  *
- * The operation and its wait are on the waiting task's stack. The kernel, a cancellation
- * or the descriptor's closing ends the operation, and each of them completes the wait: so
- * after the park no pointer to either is left. The same holds for coil__readable_await(),
- * whose operation and wait lie elsewhere.
+ * The operation and its wait are on the waiting task's stack. The kernel, a cancellation,
+ * or closing the descriptor ends the operation. Each of these completes the wait, so no
+ * pointer to the operation or the wait is left after the park. This also holds for
+ * coil__readable_await(), whose operation and wait are not on the stack.
  *
- * No operation of a cancelled task is put in flight: attempt() makes the call, and refuses
- * the operation if it would have to wait (docs/decisions/0008-a-call-that-need-not-wait.md).
+ * An operation of a cancelled task is never put in flight. Instead attempt() makes the
+ * system call, and refuses the operation if it would have to wait
+ * (docs/decisions/0008-a-call-that-need-not-wait.md).
  */
 #include "op.h"
 
@@ -37,7 +38,7 @@ static void describe_operation(const struct coil__wait *wait, struct coil__waite
     out->fd = op->fd;
 }
 
-/* The task is cancelled: the operation is done if it need not wait, or refused. */
+/* For a cancelled task: do the operation if it need not wait, otherwise refuse it. */
 static COIL__NOINLINE ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 {
     ssize_t result = backend->class->attempt(backend, op);

@@ -1,5 +1,5 @@
 /*
- * op.h - an operation of the backend's, awaited by a task.
+ * op.h - a backend operation that a task awaits.
  *
  *     n = coil__op_await(&(struct coil__op){
  *         .kind = COIL__OP_READ, .fd = fd, .buf = buf, .len = n});
@@ -17,10 +17,10 @@
 ssize_t coil__op_await(struct coil__op *op);
 
 /*
- * Wait until the attached descriptor is readable. `hint`: memory that is used next. The
- * operation lies in `memory`, its wait in the task's control block. So no pointer refers
- * to the task's stack, which may be put away. Returns 0 or a negative errno; then the
- * memory can be used again.
+ * Wait until the attached descriptor is readable. `hint` is memory that the task uses
+ * next. The operation is in `memory`, and its wait in the task's control block. So no
+ * pointer refers to the task's stack, which may be swapped out. Returns 0 or a negative
+ * errno; `memory` can then be reused.
  */
 int coil__readable_await(struct coil__short_op *memory, int fd, const void *hint);
 

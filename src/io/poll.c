@@ -21,9 +21,9 @@
  * ahead on that descriptor.
  *
  * Invariants
- * 1. Operations are in the waiting task's frame, so all have ended when wait_for_change()
- *    returns. A backend may need a while for that, and then the task waits again,
- *    cancelled or not: see end().
+ * 1. Operations are in the waiting task's frame, so all must have ended when
+ *    wait_for_change() returns. A backend may need time to end them. Then the task waits
+ *    again, cancelled or not: see end().
  * 2. complete() does no more than make the task ready. The backend calls complete() while
  *    polling, when no other operation may be cancelled.
  */
@@ -43,14 +43,14 @@
 
 struct polling;
 
-/* An operation of it. */
+/* One operation of a call. */
 struct part {
     struct coil__op op;
     struct polling *polling;
     bool in_flight;
 };
 
-/* A descriptor it waits for, to be found by coil_poll_end(). */
+/* A descriptor that a call waits for. coil_poll_end() finds it by number. */
 struct name {
     struct coil__list link; /* of a bucket */
     struct polling *polling;
@@ -62,21 +62,24 @@ struct polling {
     struct coil__timer timer;
     coil_loop *loop;
     int64_t deadline;
-    int set; /* of the kernel's, or -1 */
+    int set; /* the kernel's set, or -1 */
     size_t part_count, name_count, in_flight;
     bool ends, time_is_up;
     struct part parts[DIRECT];
     struct name names[DIRECT];
 };
 
-/* This thread's names, by number; set up by the first. */
+/* This thread's names, hashed by descriptor number. Set up with the first name. */
 static COIL__THREAD_LOCAL struct coil__list buckets[BUCKETS];
 
 /* ---- asking ------------------------------------------------------------------------ */
 
 #define IN (POLLIN | POLLRDNORM)
 
-/* Has the backend received bytes of it ahead? Also ends the receiving ahead. */
+/*
+ * True if the backend has received bytes ahead for the descriptor. Also stops receiving
+ * ahead.
+ */
 static bool was_received(struct coil__backend *backend, int fd)
 {
     int error;
@@ -85,7 +88,10 @@ static bool was_received(struct coil__backend *backend, int fd)
            backend->class->settle(backend, fd, &error) > 0;
 }
 
-/* Add what poll(2) cannot see, and count it. */
+/*
+ * Add the descriptors whose bytes were received ahead, which poll(2) cannot see, to the
+ * count.
+ */
 static int add_received(struct pollfd *fds, nfds_t n, int count)
 {
     struct coil__backend *backend = coil__loop_of_thread->backend;
@@ -100,7 +106,7 @@ static int add_received(struct pollfd *fds, nfds_t n, int count)
     return count;
 }
 
-/* Returns as poll(2) does, or a negative errno. */
+/* Call poll(2) without waiting. Returns a count like poll(2), or a negative errno. */
 static int ask(struct pollfd *fds, nfds_t n)
 {
     int count;
@@ -175,7 +181,10 @@ static void complete(struct coil__op *op)
         coil__wait_complete(&p->ending, 0);
 }
 
-/* 1 if there is something already, 0 if it is in flight, or a negative errno. */
+/*
+ * Submit an operation. Returns 1 if an event has already happened, 0 if the operation is
+ * in flight, or a negative errno.
+ */
 static int submit(struct polling *p, int fd, unsigned events)
 {
     struct part *part = &p->parts[p->part_count++];
@@ -239,7 +248,7 @@ static bool go_on(struct coil__wait *wait)
     return false;
 }
 
-/* Until none is in flight, whatever happens to the task meanwhile. */
+/* Wait until no operation is in flight, even if the task is cancelled meanwhile. */
 static void end(struct polling *p)
 {
     static const struct coil__wait_class class = {.what = "poll", .cancel = go_on};
@@ -273,7 +282,10 @@ static void describe(const struct coil__wait *wait, struct coil__waited *out)
         out->fd = p->names[0].fd;
 }
 
-/* 0 if all is in flight, 1 if something has happened already, or a negative errno. */
+/*
+ * Submit the operations. Returns 0 if all are in flight, 1 if an event has already
+ * happened, or a negative errno.
+ */
 static int begin(struct polling *p, const struct pollfd *fds, nfds_t n)
 {
     int rc = -EBUSY;
@@ -283,7 +295,7 @@ static int begin(struct polling *p, const struct pollfd *fds, nfds_t n)
     if (rc != -EBUSY)
         return rc;
     end(p);
-    /* Not by operations of their own: see the head of the file. */
+    /* These descriptors need a set: see the head of the file. */
     p->set = coil__poll_set_open(fds, n);
     return p->set < 0 ? coil__failed(p->set) : submit(p, p->set, COIL_READABLE);
 }
@@ -301,8 +313,8 @@ static int park(struct polling *p)
     return rc;
 }
 
-/* 0 if something may have happened, 1 if the time is up, -ECANCELED, or what else goes
-   wrong. */
+/* Returns 0 if an event may have happened, 1 if the time is up, -ECANCELED, or another
+ * negative errno. */
 static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
 {
     static const struct coil__wait_class class = {.what = "poll", .describe = describe};

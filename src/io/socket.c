@@ -12,7 +12,7 @@ static const struct coil__network *network_of(coil_loop *loop)
     return loop->backend->class->network;
 }
 
-/* Only a simulated network has such numbers. */
+/* Only a simulated network uses numbers from COIL__FIRST_SIMULATED on. */
 bool coil__socket_is_simulated(coil_loop *loop, int fd)
 {
     return COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED) && network_of(loop) != NULL;
@@ -40,7 +40,7 @@ int coil__socket_close(coil_loop *loop, int fd)
 {
     /*
      * The simulated sockets of a closed loop are gone with its backend. A forked child
-     * does not have its parent's.
+     * does not have its parent's simulated sockets.
      */
     if (COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED))
         return loop->closing || network_of(loop) == NULL

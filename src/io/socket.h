@@ -13,12 +13,12 @@
 /* Open a non-blocking, close-on-exec socket. */
 int coil__socket_open(coil_loop *loop, int family, int type, int protocol);
 
-/* Is it a socket of a simulated network, and no descriptor? */
+/* True if `fd` is a socket of a simulated network, not a descriptor. */
 bool coil__socket_is_simulated(coil_loop *loop, int fd);
 
 /*
- * Close a descriptor of any kind; `loop` may be NULL if it belongs to none. EINTR is not
- * reported.
+ * Close a descriptor of any kind; `loop` may be NULL if the descriptor belongs to no
+ * loop. EINTR is not reported.
  */
 int coil__socket_close(coil_loop *loop, int fd);
 

@@ -30,7 +30,7 @@ struct coil__spawn {
     const mode_t *umask; /* or NULL */
 };
 
-/* The steps of a child until it runs its program, any of which may fail. */
+/* The steps of a child until it runs its program. Each step may fail. */
 enum coil__child_step {
     COIL__CHILD_STDIO,
     COIL__CHILD_SESSION,
@@ -46,15 +46,15 @@ struct coil__child {
     struct coil__spawn what;  /* envp is not NULL here */
     const char *const *paths; /* of the program, to try in order; NULL at the end */
 
-    enum coil__child_step step; /* out: the current step, or the one that failed */
+    enum coil__child_step step; /* out: the current or failed step */
     int error;                  /* out: the errno, or 0 */
 };
 
 /* ---- its beginning ----------------------------------------------------------------- */
 
 /*
- * Returns 0 if this kernel has such handles, or a negative errno such as -ENOSYS. Tries
- * only once.
+ * Returns 0 if this kernel has such handles, or a negative errno such as -ENOSYS. The
+ * check is done once.
  */
 int coil__child_handles(void);
 
@@ -73,30 +73,39 @@ int coil__child_main(void *arg);
 
 /* ---- signals ----------------------------------------------------------------------- */
 
-/* Send a signal to this child, as kill(2). Returns 0 or a negative errno. */
+/* Send a signal to this child, like kill(2). Returns 0 or a negative errno. */
 int coil__child_signal(int handle, int signo);
 
-/* The same to the process group that it leads, or led. -EINVAL: this kernel cannot. */
+/*
+ * Send a signal to the process group that the child leads or led. -EINVAL: not supported
+ * by this kernel.
+ */
 int coil__child_signal_group(int handle, int signo);
 
-/* As coil__child_signal(), ignoring a failure, which the caller could not handle. */
+/* Like coil__child_signal(), but ignore a failure, which the caller could not handle. */
 void coil__child_end(int handle, int signo);
 
 /* ---- its end ----------------------------------------------------------------------- */
 
 /*
  * If the child has ended, reap it and store its status, as waitpid(2) does. -EAGAIN: it
- * runs. -ECHILD: other code of this process has reaped it.
+ * still runs. -ECHILD: other code of this process has reaped it.
  */
 int coil__child_reap(int handle, int *status);
 
-/* The same without reaping: it remains a zombie, so no other process gets its pid. */
+/*
+ * Like coil__child_reap(), but without reaping: the child remains a zombie, so no other
+ * process gets its pid.
+ */
 int coil__child_look(int handle, int *status);
 
-/* As coil__child_reap(), but blocks the thread until the child has ended. */
+/* Like coil__child_reap(), but blocks the thread until the child has ended. */
 int coil__child_reap_now(int handle, int *status);
 
-/* The same on a thread made for it, whose calls are not counted by coil's tests. */
+/*
+ * Like coil__child_reap_now(), for a dedicated thread whose calls coil's tests do not
+ * count.
+ */
 void coil__child_reap_apart(int handle);
 
 #endif

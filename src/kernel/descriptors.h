@@ -16,7 +16,9 @@
 /* Open one. Returns it, or a negative errno. */
 int coil__wake_fd_open(void);
 
-/* Make it readable; async-signal-safe. Returns 0, or a negative errno: it is not open. */
+/*
+ * Make it readable; async-signal-safe. Returns 0, or a negative errno if it is not open.
+ */
 int coil__wake_fd_post(int fd);
 
 /*
@@ -25,8 +27,8 @@ int coil__wake_fd_post(int fd);
  */
 int coil__wake_fd_drain(int fd);
 
-/* False if it was closed, also if its number is that of another file by now. For messages:
-   true if that cannot be found out. */
+/* False if it was closed, even if its number now belongs to another file. True if
+ * unknown. Used for messages only. */
 bool coil__wake_fd_is_open(int fd);
 
 /* ---- an alarm: readable once real time has passed ---------------------------------- */
@@ -37,27 +39,34 @@ int coil__alarm_fd_open(void);
 /* Set it to become readable in `delay_ns` > 0. Replaces an earlier setting. */
 void coil__alarm_fd_set(int fd, int64_t delay_ns);
 
-/* Has the time passed since it was set? Then it is unreadable again. Does not wait. */
+/*
+ * True if the time has passed since it was set. Then it is unreadable again. Does not
+ * wait.
+ */
 bool coil__alarm_fd_has_rung(int fd);
 
 /* ---- a set: readable while one of its descriptors is ready ------------------------- */
 
 /*
- * Open a set of `n` descriptors, each with its events, as for poll(2). Negative ones are
- * left out, and so are those that the kernel cannot wait for, such as regular files. The
- * array may name a descriptor twice. Returns the set, or a negative errno.
+ * Open a set of `n` descriptors, each with its events, as for poll(2). Negative
+ * descriptors are omitted, and so are files that the kernel cannot wait for, such as
+ * regular files. The array may contain a descriptor twice. Returns the set, or a negative
+ * errno.
  */
 int coil__poll_set_open(const struct pollfd *fds, nfds_t n);
 
 /* ---- the same pipe or terminal, opened once more ----------------------------------- */
 
-/* Is that possible? Not for a socket, nor for a terminal's master. */
+/*
+ * True if the descriptor's file can be opened again: not for a socket or a terminal's
+ * master.
+ */
 bool coil__fd_may_reopen(int fd);
 
 /*
- * Open it with `flags`, as open(2), and O_NONBLOCK: so a FIFO does not wait for its other
- * end. The new descriptor's O_NONBLOCK is independent of fd's. Returns -1 with errno on
- * failure.
+ * Open the descriptor's file again, with `flags` as for open(2) and with O_NONBLOCK, so
+ * that a FIFO does not wait for its other end. The new descriptor's O_NONBLOCK is
+ * independent of fd's. Returns -1 with errno on failure.
  */
 int coil__fd_reopen(int fd, int flags);
 

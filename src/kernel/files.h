@@ -1,5 +1,5 @@
 /*
- * files.h (internal) - calls on files that POSIX does not have.
+ * files.h (internal) - file operations that POSIX lacks.
  *
  * Each returns a count or 0, or -1 with errno, like a system call. ENOSYS, EOPNOTSUPP or
  * EINVAL: the kernel, or this kind of file, does not support it. Callers may then use
@@ -15,23 +15,23 @@
 
 struct statx;
 
-/* As statx(2), whose struct is part of the public headers. */
+/* Like statx(2), whose struct is part of the public headers. */
 int coil__files_stat(int fd, const char *path, int flags, unsigned mask,
                      struct statx *out);
 
-/* As renameat2(2): RENAME_NOREPLACE, RENAME_EXCHANGE. */
+/* Like renameat2(2): RENAME_NOREPLACE, RENAME_EXCHANGE. */
 int coil__files_rename(int fd, const char *path, int fd2, const char *path2,
                        unsigned flags);
 
-/* Allocate space for a file, as fallocate(2): FALLOC_FL_KEEP_SIZE and other flags. */
+/* Allocate space for a file, like fallocate(2): FALLOC_FL_KEEP_SIZE and other flags. */
 int coil__files_allocate(int fd, int flags, int64_t offset, int64_t bytes);
 
 /* Copy up to `n` bytes from one file to another in the kernel; does not change the files'
    own positions. (copy_file_range(2)) */
 ssize_t coil__files_copy(int fd, int64_t offset, int fd2, int64_t offset2, size_t n);
 
-/* The same where at least one of the two is a pipe. An offset of -1 means the file's own
-   position, and is required for a pipe. (splice(2)) */
+/* Like coil__files_copy(), if at least one of the two is a pipe. An offset of -1 means
+ * the file's own position, and is required for a pipe. (splice(2)) */
 ssize_t coil__files_splice(int fd, int64_t offset, int fd2, int64_t offset2, size_t n,
                            unsigned flags);
 
@@ -39,13 +39,16 @@ ssize_t coil__files_splice(int fd, int64_t offset, int fd2, int64_t offset2, siz
    bytes. Returns 0 at the end. (getdents64(2)) */
 ssize_t coil__files_list(int fd, void *buf, size_t size);
 
-/* As pread(2), but fails with EAGAIN instead of waiting for a disk. */
+/* Like pread(2), but fails with EAGAIN instead of waiting for a disk. */
 ssize_t coil__files_read_cached(int fd, void *buf, size_t n, int64_t offset);
 
-/* Is the file always in memory (memfd)? coil__files_read_cached() may not support it. */
+/*
+ * True if the file is always in memory (memfd). coil__files_read_cached() may not support
+ * it.
+ */
 bool coil__files_in_memory(int fd);
 
-/* The flag of open(2) that makes a file without a name in a directory. */
+/* Return the flag of open(2) that creates an unnamed file in a directory. */
 int coil__files_unnamed(void);
 
 #endif

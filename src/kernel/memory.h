@@ -13,12 +13,12 @@
 #include <sys/uio.h>
 
 /*
- * Map `bytes` of zeros. A page takes memory from its first access on, and does not count
- * as used before. The caller unmaps it with munmap(2). NULL: no memory or address space.
+ * Map `bytes` of zeros. A page uses memory only from its first access on. The caller
+ * unmaps it with munmap(2). NULL: no memory or address space.
  */
 void *coil__memory_map(size_t bytes);
 
-/* Use no huge pages for it: they would take more memory than is accessed. */
+/* Prevent huge pages in the range: they would use more memory than is accessed. */
 void coil__memory_keep_pages_small(void *low, size_t bytes);
 
 /* Return the memory to the system: the pages are zero at their next access. False if that
@@ -26,9 +26,9 @@ void coil__memory_keep_pages_small(void *low, size_t bytes);
 bool coil__memory_discard(void *low, size_t bytes);
 
 /*
- * Make each access to the pages fault, until they are unmapped. Needs no further mapping,
- * as mprotect(2) would. False if it is not possible: an older kernel, locked memory, no
- * memory. coil__memory_discard() does not change such pages.
+ * Make each access to the pages fault, until they are unmapped. Unlike mprotect(2), needs
+ * no further mapping. False if it is not possible: an older kernel, locked memory, or
+ * lack of memory. coil__memory_discard() does not change such pages.
  */
 bool coil__memory_guard(void *low, size_t bytes);
 
@@ -36,18 +36,19 @@ bool coil__memory_guard(void *low, size_t bytes);
 void coil__memory_unguard(void *low, size_t bytes);
 
 /*
- * The same for several ranges, at most 1024, by one system call where the kernel has it.
- * They return how many of them, the first ones, were done.
+ * Discard or guard several ranges, at most 1024, by one system call if the kernel
+ * supports that. The functions stop at the first range that fails, and return the number
+ * of ranges done.
  */
 size_t coil__memory_discard_all(const struct iovec *ranges, size_t n);
 size_t coil__memory_guard_all(const struct iovec *ranges, size_t n);
 void coil__memory_unguard_all(const struct iovec *ranges, size_t n);
 
-/* Does the kernel support such guards? Tests it on `page`, which must not be used
-   afterwards. */
+/* True if the kernel supports such guards. Tests it on `page`, which must not be used
+ * afterwards. */
 bool coil__memory_has_guards(void *page, size_t page_bytes);
 
-/* The greatest number of mappings that a process may have. */
+/* Return the maximum number of mappings of a process. */
 long coil__memory_mapping_limit(void);
 
 /* Open a descriptor for coil__memory_read(), owned by the caller. Returns it, or a

@@ -24,26 +24,27 @@ enum coil__notice_kind {
 };
 
 struct coil__notice {
-    int watch; /* as coil__notices_add() returned */
+    int watch; /* the number that coil__notices_add() returned */
     enum coil__notice_kind kind;
     bool is_directory;
     uint32_t cookie;  /* equal for the two notices of a rename */
     const char *name; /* inside the watched folder; "" for the folder or file itself */
 };
 
-/* The least size of the buffer that coil__notices_read() is given. */
+/* The minimum size of the buffer for coil__notices_read(). */
 #define COIL__NOTICES_BYTES 4096
 
 /* Open a descriptor for notices: non-blocking, close-on-exec. */
 int coil__notices_open(void);
 
-/* Watch a path, and return the watch's number: the same as before if it is watched. A
-   folder `inside` a tree is not watched if it is a symbolic link, or not a folder. */
+/* Watch a path, and return the number of the watch. A path that is already watched keeps
+ * its number. A folder `inside` a tree is not watched if it is a symbolic link, or not a
+ * folder. */
 int coil__notices_add(int fd, const char *path, bool inside);
 
 int coil__notices_remove(int fd, int watch);
 
-/* Take the notice at buf[*position], and move the position behind it. */
+/* Read the notice at buf[*position], and move the position past it. */
 void coil__notices_take(const char *buf, size_t *position, struct coil__notice *out);
 
 #endif

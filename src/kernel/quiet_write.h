@@ -8,8 +8,8 @@
 #include <sys/uio.h>
 
 /*
- * As write(2), writev(2) and sendfile(2), without SIGPIPE: if the reader has closed its
- * end they fail with EPIPE only. sendfile does not change `offset`.
+ * Like write(2), writev(2) and sendfile(2), but without SIGPIPE: if the reader has closed
+ * its end, they only fail with EPIPE. sendfile does not change `offset`.
  */
 ssize_t coil__write_quietly(int fd, const void *buf, size_t len);
 ssize_t coil__writev_quietly(int fd, const struct iovec *parts, size_t count);

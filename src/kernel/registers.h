@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct coil__registers {
-    uintptr_t pc, sp, frame; /* frame: the frame pointer's register, if it is used so */
+    uintptr_t pc, sp, frame; /* frame: the frame pointer register, if used as such */
 };
 
 /* `context` is the third argument of a handler with SA_SIGINFO. Async-signal-safe. */

@@ -12,15 +12,15 @@
 /* This thread's id, unique in the system while it exists. Async-signal-safe. */
 pid_t coil__thread_id(void);
 
-/* Is this the thread that main() started on? Async-signal-safe. */
+/* True on the thread that main() started on. Async-signal-safe. */
 bool coil__thread_is_main(void);
 
 /* Set this thread's name in top(1) and gdb: the first 15 bytes; `name` is copied. */
 void coil__thread_set_name(const char *name);
 
 /*
- * By how many ns the kernel may prolong this thread's timed waits: poll(2) and its like,
- * not those of io_uring_enter(2).
+ * Return by how many ns the kernel may prolong this thread's timed waits, such as
+ * poll(2), but not io_uring_enter(2).
  */
 int64_t coil__thread_timer_slack(void);
 
@@ -35,19 +35,20 @@ bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 
 /*
  * True if /proc shows that thread `id` of this process sleeps in futex(2). Then store how
- * often it has gone to sleep until now: the same number later means the same wait.
+ * often it has gone to sleep so far. If the number is unchanged later, the thread is
+ * still in the same wait.
  */
 bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
 
 /*
- * Does this process have more than `n` threads, not counting the kernel's own workers?
- * True if that is unknown.
+ * True if this process has more than `n` threads, not counting the kernel's workers, or
+ * if the number is unknown.
  */
 bool coil__thread_count_exceeds(unsigned n);
 
 /*
- * Block the thread while *word is `value`, until coil__thread_wake_all() of the same
- * word. The call may also return without a cause.
+ * Block the thread while *word is `value`, until coil__thread_wake_all() is called for
+ * the same word. The call may also return spuriously.
  */
 void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value);
 void coil__thread_wake_all(_Atomic uint32_t *word);
@@ -55,7 +56,7 @@ void coil__thread_wake_all(_Atomic uint32_t *word);
 /* ---- an alarm that is a signal to one thread --------------------------------------- */
 
 struct coil__thread_alarm {
-    void *timer; /* as the kernel names it */
+    void *timer; /* the kernel's timer id */
 };
 
 /*

@@ -1,6 +1,4 @@
-/*
- * address.c - where a socket is.
- */
+/* address.c - formatting, parsing and comparing socket addresses. */
 #include "address.h"
 
 #include "../base/base.h"
@@ -33,7 +31,7 @@ static void format_abstract(const char *name, size_t n, char *text, size_t size)
     text[n] = '\0';
 }
 
-/* The kernel may leave out the '\0' behind a path. */
+/* The kernel may omit the '\0' after a path. */
 static void format_local(const coil_address *address, char *text, size_t size)
 {
     size_t n = address->length > PATH_OFFSET ? address->length - PATH_OFFSET : 0;
@@ -130,7 +128,7 @@ int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out)
     return 0;
 }
 
-/* The least length of a complete address: connect(2) and bind(2) read that much. */
+/* Return the minimum length of a complete address, which connect(2) and bind(2) read. */
 static socklen_t whole(sa_family_t family)
 {
     switch (family) {

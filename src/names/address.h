@@ -1,6 +1,4 @@
-/*
- * address.h (internal) - addresses that callers give.
- */
+/* address.h (internal) - addresses passed by callers. */
 #ifndef COIL_NAMES_ADDRESS_H
 #define COIL_NAMES_ADDRESS_H
 
@@ -9,14 +7,14 @@
 #include <netdb.h>
 
 /*
- * Check that it is complete (else -EINVAL) and of a family that sockets here have (else
- * -EAFNOSUPPORT).
+ * Check an address. Returns -EINVAL if it is incomplete, or -EAFNOSUPPORT if coil's
+ * sockets do not support its family.
  */
 int coil__address_check(const coil_address *address);
 
 /*
- * The address as an entry of getaddrinfo(3), for a socket of this type. The entry points
- * to `address`.
+ * Return the address as an entry of getaddrinfo(3), for a socket of this type. The entry
+ * points to `address`.
  */
 struct addrinfo coil__address_info(const coil_address *address, int type);
 

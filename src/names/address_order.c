@@ -1,12 +1,12 @@
 /*
- * address_order.c - which of a host's addresses is best. (RFC 6724, 6)
+ * address_order.c - sorting a host's addresses, best first. (RFC 6724, 6)
  *
  * Each address is rated together with the source address that this machine would use.
  * Connecting a UDP socket shows that address, without sending anything. Unreachable
  * addresses come last (rule 1); then matching scope, matching label and precedence
- * decide, and between IPv6 addresses the longer common prefix. Rules 3, 4 and 7
- * (deprecated addresses, home addresses, tunnels) need data of the kernel's, which
- * applies them when it chooses the source.
+ * decide. Between IPv6 addresses the longer common prefix decides next. Rules 3, 4 and 7
+ * (deprecated addresses, home addresses, tunnels) need kernel data; the kernel applies
+ * them when it chooses the source.
  *
  * Rule 9 does not apply to IPv4: these addresses stay in the server's order, so that a
  * server that rotates them spreads the load. glibc does the same, except for its own
@@ -125,7 +125,7 @@ static void judge(const coil_address *address, struct judged *j)
         j->common_bits = common_bits(from.s6_addr, to.s6_addr);
 }
 
-/* Does `b` belong before `a`? Equal ones keep their order. */
+/* True if `b` sorts before `a`. Equal addresses keep their order. */
 static bool is_better(const struct judged *b, const struct judged *a)
 {
     if (b->usable != a->usable)

@@ -1,17 +1,18 @@
 /*
- * addrinfo.c - names into addresses.
+ * addrinfo.c - looking up names, as getaddrinfo(3) does.
  *
  *   numbers, bad hints --> answered here
  *   what c-ares cannot --> the dns lane (resolver_lane.c), as all but "localhost" where
- *                          the engine is getaddrinfo
+ *   the engine is getaddrinfo
  *   else               --> a question for each family (question.c), the answers sorted
  *
- * The port and the hints (kinds of sockets, services by name, which of them are errors)
- * are left to getaddrinfo(3), which is called with a numeric address. Its result is the
- * template: the list has a copy of it for each address that was found.
+ * getaddrinfo(3) is called with a numeric address to interpret the port and the hints
+ * (kinds of sockets, services by name, errors). Its result is the template: the list has
+ * a copy of it for each address found.
  *
- * The list is for freeaddrinfo(3), which in glibc frees each node, and its ai_canonname,
- * by free(3). So a node and its address are one block of malloc(3), as glibc makes them.
+ * The caller frees the list by freeaddrinfo(3), which in glibc calls free(3) for each
+ * node and its ai_canonname. So a node and its address are one block of malloc(3), as in
+ * glibc.
  */
 #include "resolver.h"
 
@@ -76,8 +77,8 @@ bool coil__port_in_range(const char *digits)
 }
 
 /*
- * getaddrinfo(3) reads a port by strtoul(3) and keeps 16 bits: it accepts " 80", "+80",
- * "-1" and "99999", and takes "" for 0.
+ * Ports are checked because getaddrinfo(3) parses a port by strtoul(3) and truncates it
+ * to 16 bits: it accepts " 80", "+80", "-1" and "99999", and takes "" for 0.
  */
 int coil__port_check(const char *port)
 {
@@ -190,7 +191,7 @@ static void leave_out_families(bool wanted[2])
 
 struct both {
     struct coil__wait wait;
-    struct coil__question *questions[2]; /* by kind; NULL: not asked */
+    struct coil__question *questions[2]; /* by kind; NULL: not queried */
     struct coil__answer_listener listeners[2];
     size_t open;
     bool waits;
@@ -267,9 +268,7 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
     const struct coil__question *worst = NULL;
     const char *why;
 
-    /*
-     * A failure of the server is more telling than a missing address of the other family.
-     */
+    /* Report a server failure rather than the lack of an address of the other family. */
     for (int i = 0; i < 2; i++) {
         const struct coil__question *q = questions[i];
 
@@ -391,7 +390,7 @@ bool coil__addrinfo_suits_questions(const struct coil__resolver *r, const char *
 
     if (host == NULL || *host == '\0' || (flags & ~known) != 0 || ends_in(host, ".local"))
         return false;
-    /* A question for "localhost" is answered without a server, whatever the engine. */
+    /* "localhost" is answered without a server, whatever the engine. */
     if (!r->settings.uses_channel && !coil__host_is_in(host, "localhost"))
         return false;
     if (family != AF_UNSPEC && family != AF_INET && family != AF_INET6)

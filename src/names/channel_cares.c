@@ -1,5 +1,5 @@
 /*
- * channel_cares.c - asking name servers by c-ares, whose sockets the loop watches.
+ * channel_cares.c - querying name servers by c-ares, whose sockets the loop watches.
  *
  *   ask --> line --> ares_query() --> watched sockets --> ares_process_fd() --> answered
  *                     ^    |                                    ^                |
@@ -11,18 +11,18 @@
  * opens, uses and closes its sockets are in this file. So they never block, and tests can
  * make them fail.
  *
- * c-ares handles at most IN_FLIGHT questions at a time. The others are queued. All of
- * them share one socket, whose buffer must hold the answers that come together: an answer
- * that does not fit is lost, and requested again after seconds.
+ * c-ares handles at most IN_FLIGHT questions at a time. The others are queued. All
+ * queries share one socket, whose buffer must hold all answers that arrive together. An
+ * answer that does not fit is lost, and is queried again only after seconds.
  *
- * TIME-OUTS. There is one timer. The first question starts it; when it has expired it is
- * set to the next time-out that c-ares knows. c-ares reads the real clock. Under a virtual
- * clock, which stands still while a question is under way, an alarm (kernel/descriptors.h)
+ * TIME-OUTS. There is one timer. The first question starts it. When it expires, it is set
+ * to the next time-out of c-ares. c-ares reads the real clock. A virtual clock stands
+ * still while a question is in progress, so there an alarm (kernel/descriptors.h)
  * replaces the timer.
  *
  * LIFE. When resolv.conf has changed, the channel is replaced. The old one is destroyed
  * once its questions are answered. c-ares must not be destroyed from its own callbacks,
- * so after_cares(), which follows each call of c-ares, does that.
+ * so after_cares(), which runs after each call of c-ares, destroys it.
  *
  * Start reading at coil__channel_ask() and answered().
  */
@@ -300,7 +300,7 @@ static void stop_timer(struct coil__channel *channel)
     channel->timing = false;
 }
 
-/* Set the timer for the next time-out of a question under way. */
+/* Set the timer for the next time-out of a question in progress. */
 static int set_timer_for_next(struct coil__channel *channel)
 {
     struct timeval tv, *next;
@@ -310,7 +310,7 @@ static int set_timer_for_next(struct coil__channel *channel)
     next = ares_timeout(channel->ares, NULL, &tv);
     if (next == NULL)
         return 0;
-    /* c-ares truncates to milliseconds, so the time-out may be up to one later. */
+    /* c-ares truncates to milliseconds, so the time-out may be up to 1 ms later. */
     return start_timer(channel,
                        COIL_SEC(next->tv_sec) + COIL_USEC(next->tv_usec) + COIL_MSEC(1));
 }
@@ -353,8 +353,8 @@ static const char *phrase_of_status(int status)
         return "the name has no address of this kind";
     case ARES_ETIMEOUT:
         return "no name server answers";
-    /* Where all servers answer SERVFAIL, REFUSED or NOTIMP, 1.18 says ECONNREFUSED, and a
-       newer c-ares what the last one said. */
+    /* If all servers answer SERVFAIL, REFUSED or NOTIMP, c-ares 1.18 returns
+     * ARES_ECONNREFUSED. Newer versions return the last server's answer. */
     case ARES_ECONNREFUSED:
     case ARES_ESERVFAIL:
     case ARES_ENOTIMP:
@@ -369,7 +369,7 @@ static const char *phrase_of_status(int status)
 static int weight_of(int status)
 {
     switch (status) {
-    case ARES_ENODATA: /* there is such a name */
+    case ARES_ENODATA: /* the name exists */
         return 2;
     case ARES_ESERVFAIL:
     case ARES_ECONNREFUSED:
@@ -379,15 +379,15 @@ static int weight_of(int status)
     }
 }
 
-/* May the next name of the search exist? Without an answer nothing is known. */
+/* True if a server answered that the name or address does not exist. */
 static bool says_no(int status)
 {
     return weight_of(status) > 0 || status == ARES_ENOTFOUND || status == ARES_EBADNAME;
 }
 
 /*
- * Note the failure of one name. If the first name was the host itself, its failure is that
- * of the search.
+ * Record the failure of one name. If the first name was the host itself, the whole search
+ * fails with that name's failure.
  */
 static void note_failure(struct coil__search_state *search, int status, int64_t ttl_ns)
 {
@@ -475,7 +475,7 @@ static void start_question(struct coil__channel *channel, struct coil__question 
     }
     channel->in_flight++;
     coil__loop_expect(channel->loop, 1);
-    query_next(channel, q); /* a search has one name at least */
+    query_next(channel, q); /* a search has at least one name */
 }
 
 /* Start queued questions, up to IN_FLIGHT. */
@@ -483,7 +483,10 @@ static void advance_line(struct coil__channel *channel)
 {
     struct coil__list *link;
 
-    /* Prevents recursion: a question that is answered at once calls this again. */
+    /*
+     * Prevents recursion: a question that is answered immediately calls this function
+     * again.
+     */
     if (channel->starting)
         return;
     channel->starting = true;
@@ -509,8 +512,9 @@ void coil__channel_ask(struct coil__channel *channel, struct coil__question *q)
 }
 
 /*
- * After each call of c-ares: start further questions, set the timer, fail what the loop
- * refused, and destroy a retired channel that is done.
+ * Runs after each call of c-ares. Starts further questions and sets the timer. Fails all
+ * questions if the loop could not watch a socket or set a timer. Destroys a retired
+ * channel that is done.
  */
 static void after_cares(struct coil__channel *channel)
 {
@@ -551,7 +555,7 @@ static void init_library(void)
     ares_library_init(ARES_LIB_INIT_ALL);
 }
 
-/* c-ares keeps 16 bits of a port: for "192.0.2.1:65589" it would ask port 53. */
+/* c-ares truncates a port to 16 bits: for "192.0.2.1:65589" it would query port 53. */
 static bool ports_in_range(const char *servers)
 {
     while (*servers != '\0') {
@@ -567,7 +571,7 @@ static bool ports_in_range(const char *servers)
     return true;
 }
 
-/* Set servers, of which some may have a zone. Returns 0, -EINVAL, -ENOMEM. */
+/* Set the servers, some of which may have a zone. Returns 0, -EINVAL, -ENOMEM. */
 static int set_servers(ares_channel ares, struct coil__zones *zones, const char *servers)
 {
     char *text;
@@ -604,7 +608,7 @@ static const char *resolv_conf_of(const struct coil__resolver_settings *s)
     return s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
 }
 
-/* Time-out and tries are those of the configuration, else those of resolv.conf. */
+/* Time-out and tries come from the configuration, otherwise from resolv.conf. */
 static int read_conf(struct coil__channel *channel,
                      const struct coil__resolver_settings *s)
 {
@@ -617,7 +621,7 @@ static int read_conf(struct coil__channel *channel,
     return rc;
 }
 
-/* The servers of the configuration, or those of resolv.conf that c-ares has ignored. */
+/* Set the configured servers, or the servers of resolv.conf that c-ares ignores. */
 static int choose_servers(struct coil__channel *channel,
                           const struct coil__resolver_settings *s)
 {
@@ -652,7 +656,10 @@ static int init_ares(struct coil__channel *channel,
     int rc;
 
 #ifdef ARES_OPT_QUERY_CACHE
-    /* Since 1.31 c-ares caches answers by default, and uses the real clock for that. */
+    /*
+     * Since 1.31 c-ares caches answers by default, using the real clock. Disable that
+     * cache.
+     */
     options.qcache_max_ttl = 0;
     mask |= ARES_OPT_QUERY_CACHE;
 #endif

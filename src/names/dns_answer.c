@@ -1,9 +1,9 @@
 /*
  * dns_answer.c - parsing a name server's response.
  *
- * Why not ares_parse_a_reply(): of a chain of aliases c-ares 1.18 returns a name in the
- * middle, and it finds no address if the records are not in the order of the chain. Nor
- * does it return the time to live of a negative response (RFC 2308).
+ * Why not ares_parse_a_reply(): for a chain of aliases c-ares 1.18 returns a name in the
+ * middle. It finds no address if the records are not in the order of the chain. It also
+ * does not return the time to live of a negative response (RFC 2308).
  */
 #include "dns_answer.h"
 
@@ -35,7 +35,9 @@ static uint32_t get32(const unsigned char *p)
     return (uint32_t)get16(p) << 16 | get16(p + 2);
 }
 
-/* Where the name at `p` ends, or NULL. A compression pointer is the end of a name. */
+/*
+ * Return the end of the name at `p`, or NULL. A compression pointer is the end of a name.
+ */
 static const unsigned char *skip_name(const unsigned char *p, const unsigned char *end)
 {
     while (p < end && *p != 0) {
@@ -48,7 +50,7 @@ static const unsigned char *skip_name(const unsigned char *p, const unsigned cha
     return p < end ? p + 1 : NULL;
 }
 
-/* The record at *p, from its type on, or NULL; *p moves behind the record. */
+/* Return the record at *p, from its type field on, or NULL. Moves *p past the record. */
 static const unsigned char *next_record(const unsigned char **p, const unsigned char *end)
 {
     const unsigned char *record = skip_name(*p, end);
@@ -60,7 +62,7 @@ static const unsigned char *next_record(const unsigned char **p, const unsigned 
     return record;
 }
 
-/* The first record, behind the questions; or NULL. */
+/* Return the first record, which follows the questions, or NULL. */
 static const unsigned char *first_record(const unsigned char *data, int n)
 {
     const unsigned char *p = data + HEADER_BYTES, *end = data + n;
@@ -79,8 +81,8 @@ static const unsigned char *first_record(const unsigned char *data, int n)
 struct reading {
     const unsigned char *data;
     int n;
-    char *name;                /* whose records are read; allocated by c-ares */
-    uint32_t ttl;              /* the shortest of the records that were used */
+    char *name;                /* the name whose records are read; allocated by c-ares */
+    uint32_t ttl;              /* the shortest of the records used */
     const unsigned char *next; /* record */
     unsigned left;             /* records */
 };
@@ -90,7 +92,7 @@ struct record {
     size_t count;
 };
 
-/* A time to live with the highest bit set counts as none. (RFC 2181, 8) */
+/* A time to live with the highest bit set counts as 0. (RFC 2181, 8) */
 static void shorten_ttl(struct reading *r, uint32_t ttl)
 {
     ttl = ttl <= INT32_MAX ? ttl : 0;
@@ -105,7 +107,7 @@ static int read_name(const struct reading *r, const unsigned char *p, char **out
     return ares_expand_name(p, r->data, r->n, out, &length);
 }
 
-/* Does the record at `owner` belong to r->name? Names differ in case. */
+/* Check whether the record at `owner` belongs to r->name, ignoring case. */
 static int compare_owner(const struct reading *r, const unsigned char *owner, bool *same)
 {
     char *name;

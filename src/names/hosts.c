@@ -1,10 +1,10 @@
 /*
- * hosts.c - hosts(5), read when it has changed and kept.
+ * hosts.c - hosts(5), cached until the file changes.
  *
- * One entry for each name of each line, sorted by name: a file that blocks hosts may have
- * a hundred thousand lines. The whole text stays in memory, and the entries point into
- * it. Entries with equal names are in the order of their lines. The first name of a line
- * is the host's canonical one.
+ * There is one entry for each name of each line, sorted by name, since a file that blocks
+ * hosts may have a hundred thousand lines. The whole text stays in memory, and the
+ * entries point into it. Entries with equal names are in the order of their lines. The
+ * first name of a line is the host's canonical one.
  */
 #include "resolver.h"
 
@@ -71,7 +71,9 @@ static int read_line(struct coil__hosts *hosts, char *line)
     return rc;
 }
 
-/* By name, then in the order of the file, which is the order of the names in memory. */
+/*
+ * Order by name, then by position in the file, which is the order of the names in memory.
+ */
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *one = a, *other = b;
@@ -114,7 +116,9 @@ static size_t read_file(int fd, char *text, size_t size)
             break;
         done += (size_t)n;
     }
-    /* A NUL hides the rest of its line, as in the C library, but not the lines behind. */
+    /*
+     * A NUL hides the rest of its line, as in the C library, but not the lines after it.
+     */
     for (char *nul = text;
          (nul = memchr(nul, '\0', done - (size_t)(nul - text))) != NULL;)
         *nul = '#';
@@ -172,7 +176,7 @@ void coil__hosts_destroy(struct coil__hosts *hosts)
 
 /* ---- finding ----------------------------------------------------------------------- */
 
-/* Binary search: the first entry that does not sort before `name`. */
+/* Return the first entry that does not sort before `name`, by binary search. */
 static size_t find_first_entry(const struct coil__hosts *hosts, const char *name)
 {
     size_t low = 0, high = hosts->count;

@@ -1,19 +1,19 @@
 /*
- * question.c - a name and a kind of address. It is queried once for all tasks that want
- * it, and the answer is cached for its time to live.
+ * question.c - a name and a kind of address. It is queried once for all tasks that look
+ * it up, and the answer is cached for its time to live.
  *
  *     ask --- "localhost", hosts(5) -----------------------------> answered, not kept
  *      |----- in the table, answered and not expired ------------> answered
  *      |----- in the table, under way ---------------------------> one more waits for it
  *      `----- a new one: channel_ask() ... question_answer() ----> answered, kept
  *
- * A question that is under way is not owned by a task. A cancelled task removes its
- * listener and drops its reference, and the answer is still cached.
+ * No task owns a question in progress. A cancelled task removes its listener and drops
+ * its reference, and the answer is still cached.
  *
  * Positive answers are cached for their time to live, at most a day. Negative ones (no
  * such name, or no address of this kind) are cached as in RFC 2308. Failures are not
- * cached: another query may succeed. Beyond `cache_entries` the least recently used
- * answer is dropped.
+ * cached: another query may succeed. If there are more than `cache_entries` answers, the
+ * least recently used one is dropped.
  */
 #include "resolver.h"
 
@@ -94,7 +94,7 @@ static struct coil__question *find_known_question(struct coil__resolver *r,
 
 /* ---- answers ----------------------------------------------------------------------- */
 
-/* Decide whether the answer is kept, and for how long. */
+/* Decide whether the answer is cached, and for how long. */
 static void keep_or_forget(struct coil__question *q)
 {
     struct coil__resolver *r = q->resolver;
@@ -198,7 +198,7 @@ static int answer_localhost(enum coil__question_kind kind, struct coil__answer *
     return 0;
 }
 
-/* Answer without a server, if possible; else answer.rc stays -EINPROGRESS. */
+/* Answer without a server, if possible. Otherwise answer.rc stays -EINPROGRESS. */
 static int find_here(struct coil__question *q)
 {
     int rc = coil__hosts_find(q->resolver->hosts, q->host, q->kind, &q->answer);

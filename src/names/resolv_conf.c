@@ -1,9 +1,9 @@
 /*
- * resolv_conf.c - what resolv.conf(5) says on how to ask: options and the search list.
+ * resolv_conf.c - options and search list of resolv.conf(5).
  *
- * c-ares reads the servers and the other options. It knows `timeout` and `attempts` only
- * since 1.23; before, it has names for them that the C library has not (retrans, retry).
- * Its search list is not used: see search.c.
+ * c-ares reads the servers and the other options. It supports `timeout` and `attempts`
+ * only since 1.23. Older versions call them `retrans` and `retry`, which the C library
+ * does not know. Its search list is not used: see search.c.
  */
 #include "resolver.h"
 
@@ -52,7 +52,7 @@ static void take_options(char *words, struct coil__resolv_conf *conf, unsigned *
 
 /* ---- the search list --------------------------------------------------------------- */
 
-/* Replace the list by n bytes of the text. An empty text changes nothing. */
+/* Replace the list with n bytes of the text. An empty text changes nothing. */
 static int take_domains(struct coil__resolv_conf *conf, const char *text, size_t n)
 {
     char *domains;
@@ -69,14 +69,14 @@ static int take_domains(struct coil__resolv_conf *conf, const char *text, size_t
     return 0;
 }
 
-/* "domain" has one domain. The later of "search" and "domain" counts. */
+/* "domain" has one domain. The later of "search" and "domain" applies. */
 static int take_one_domain(struct coil__resolv_conf *conf, const char *text)
 {
     text += strspn(text, " \t");
     return take_domains(conf, text, strcspn(text, " \t\n"));
 }
 
-/* The default: the domain of this machine's name. */
+/* Use the default, which is the domain of this machine's name. */
 static int take_domain_of_host(struct coil__resolv_conf *conf)
 {
     char name[HOST_NAME_MAX + 1] = "";

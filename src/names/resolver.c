@@ -1,9 +1,9 @@
 /*
  * resolver.c - a loop's resolver: its options, its engine, and its open channels.
  *
- * Each loop has one, which is created with the first look-up of a name and closed with
- * the loop, as are its questions, answered or not. A look-up checks whether the files
- * have changed, once a second at most.
+ * Each loop has one resolver. The first look-up of a name creates it. The loop closes it
+ * together with all its questions, answered or not. A look-up checks whether the files
+ * have changed, at most once a second.
  */
 #include "resolver.h"
 
@@ -32,7 +32,9 @@ static void finish_settings(struct coil__resolver_settings *s)
     coil__free(s->resolv_conf_file);
 }
 
-/* Does a line such as "hosts: files dns" name a source that c-ares does not have? */
+/*
+ * True if a line such as "hosts: files dns" names a source that c-ares does not support.
+ */
 static bool is_foreign_line(char *line)
 {
     char *save, *word = strtok_r(line, " \t\n", &save);
@@ -50,7 +52,7 @@ static bool is_foreign_line(char *line)
     return false;
 }
 
-/* Are there other sources of names than files and name servers? */
+/* True if there are sources of names other than files and name servers. */
 static bool has_foreign_sources(void)
 {
     FILE *file = coil__call_fails(EMFILE, "fopen") ? NULL : fopen(NSSWITCH_FILE, "re");

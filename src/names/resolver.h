@@ -46,7 +46,7 @@ struct coil__answer {
     size_t count;
 };
 
-/* How far the search of a question has come: channel_cares.c. */
+/* The progress of a question's search: channel_cares.c. */
 struct coil__search_state {
     unsigned step;        /* names queried so far */
     int status;           /* the failure that outweighs the others; c-ares' number */
@@ -54,7 +54,7 @@ struct coil__search_state {
     bool began_with_host; /* the first name was the host itself */
 };
 
-/* Counted references: the table's, the channel's that asks, and each user's. */
+/* References are counted: the table's, the querying channel's, and one for each user. */
 struct coil__question {
     struct coil__list in_table; /* resolver.table[] */
     struct coil__list in_use;   /* resolver.by_use, once answered; channel.line before */
@@ -70,25 +70,29 @@ struct coil__question {
     char host[]; /* lower case */
 };
 
-/* Called once when the question is answered, after it was taken out of its list. */
+/*
+ * Called once when the question is answered, after the listener was removed from its
+ * list.
+ */
 struct coil__answer_listener {
     struct coil__list link;
     void (*answered)(struct coil__answer_listener *listener);
 };
 
 /*
- * Ask, unless the answer is known or the question under way. *out is a reference to the
- * question, which is answered if answer.rc is not -EINPROGRESS. Returns 0 or -ENOMEM.
+ * Start a query, unless the answer is known or a query is in progress. *out is a
+ * reference to the question, which is answered if answer.rc is not -EINPROGRESS. Returns
+ * 0 or -ENOMEM.
  */
 int coil__question_ask(struct coil__resolver *resolver, const char *host,
                        enum coil__question_kind kind, struct coil__question **out);
 void coil__question_release(struct coil__question *question);
 
-/* Called by the channel. The memory of the answer becomes the question's. */
+/* Called by the channel. The question takes ownership of the answer's memory. */
 void coil__question_answer(struct coil__question *question,
                            const struct coil__answer *answer);
 
-/* Is the host the domain, or in it? A dot at its end does not count. */
+/* True if the host is the domain or inside it. A trailing dot is ignored. */
 bool coil__host_is_in(const char *host, const char *domain);
 
 /* Forget all answers. */
@@ -99,10 +103,10 @@ void coil__questions_forget(struct coil__resolver *resolver);
 #define COIL__QUESTION_BUCKETS 256
 
 struct coil__resolver_settings {
-    /* c-ares is the engine; else getaddrinfo(3) in the dns lane */
+    /* true: the engine is c-ares; false: getaddrinfo(3) in the dns lane */
     bool uses_channel;
     char *servers, *hosts_file, *resolv_conf_file; /* or NULL */
-    int64_t timeout_ns;                            /* 0: as resolv.conf says */
+    int64_t timeout_ns;                            /* 0: as in resolv.conf */
     unsigned tries;                                /* the same */
     size_t cache_entries;
 };
@@ -112,10 +116,10 @@ struct coil__resolver {
     struct coil__close_hook hook;
     struct coil__resolver_settings settings;
     struct coil__list table[COIL__QUESTION_BUCKETS];
-    struct coil__list by_use; /* answered questions, the latest used last */
+    struct coil__list by_use; /* answered questions, most recently used last */
     size_t kept;
     struct coil__channel *channel; /* for new questions; NULL before the first */
-    struct coil__list retired;     /* replaced channels with questions under way */
+    struct coil__list retired;     /* replaced channels with questions in progress */
     struct coil__hosts *hosts;     /* hosts.c; NULL until it is read */
     struct timespec resolv_conf_changed;
     int64_t looked_at_files; /* time of the latest check; COIL_NEVER: none yet */
@@ -139,25 +143,25 @@ int coil__resolver_prepare(struct coil__resolver *resolver);
 /* NULL if coil was built without c-ares. */
 extern const char *const coil__channel_engine;
 
-/* Is this a list of servers? 0, -EINVAL, -ENOMEM. */
+/* Check a list of servers. Returns 0, -EINVAL or -ENOMEM. */
 int coil__channel_check_servers(const char *servers);
 
 int coil__channel_open(struct coil__resolver *resolver, struct coil__channel **out);
 
 /*
- * It takes no new questions, and is destroyed when those under way are answered. NULL is
- * accepted.
+ * Stop new questions to the channel, and destroy it once its questions in progress are
+ * answered. NULL is accepted.
  */
 void coil__channel_retire(struct coil__channel *channel);
 
-/* Destroy it at once; its questions stay unanswered. */
+/* Destroy the channel immediately; its questions stay unanswered. */
 void coil__channel_destroy(struct coil__channel *channel);
 void coil__channels_destroy_retired(struct coil__resolver *resolver);
 
 /* Takes a reference. The question may be answered before this returns. */
 void coil__channel_ask(struct coil__channel *channel, struct coil__question *question);
 
-/* Its servers, for messages: "192.0.2.1:53, ...". */
+/* Return the channel's servers, for messages: "192.0.2.1:53, ...". */
 const char *coil__channel_servers(const struct coil__channel *channel);
 
 /* ---- resolv.conf(5) ---------------------------------------------------------------- */
@@ -173,12 +177,15 @@ struct coil__resolv_conf {
 
 /*
  * Read the file, $RES_OPTIONS and $LOCALDOMAIN, with the limits of the C library. If the
- * file cannot be read, the defaults count. Returns 0 or -ENOMEM.
+ * file cannot be read, the defaults apply. Returns 0 or -ENOMEM.
  */
 int coil__resolv_conf_read(const char *path, struct coil__resolv_conf *conf);
 void coil__resolv_conf_finish(struct coil__resolv_conf *conf);
 
-/* The longest name has 253 bytes. A longer one is cut, and is then still too long. */
+/*
+ * The longest name has 253 bytes. A longer name is truncated to the buffer, and is still
+ * too long then.
+ */
 #define COIL__SEARCH_NAME 512
 
 /*
@@ -192,8 +199,8 @@ bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
 
 /*
  * Look up a name in lower case. Returns 0 or -ENOMEM. answer->rc stays -EINPROGRESS if
- * the file does not have the name, and is -ENOENT if it has addresses of the other family
- * only.
+ * the file does not have the name, and is -ENOENT if the file has only addresses of the
+ * other family.
  */
 int coil__hosts_find(struct coil__hosts *hosts, const char *host,
                      enum coil__question_kind kind, struct coil__answer *answer);
@@ -221,29 +228,29 @@ int coil__call_getaddrinfo(const char *host, const char *port,
                            const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Check a port that a user passes as text: digits from 0 to 65535, a possible service
- * name, or NULL; else fails with -EINVAL and a message.
+ * Check a port that a user passes as text. Valid are digits from 0 to 65535, a possible
+ * service name, and NULL. Otherwise fails with -EINVAL and a message.
  */
 int coil__port_check(const char *port);
 
-/* Is the number at the beginning of the text at most 65535? */
+/* True if the number at the beginning of the text is at most 65535. */
 bool coil__port_in_range(const char *digits);
 
 /*
- * Convert numeric hosts and ports, and refuse wrong hints. Returns 0, an error, or
+ * Convert numeric hosts and ports, and reject invalid hints. Returns 0, an error, or
  * -EINPROGRESS if a name has to be looked up.
  */
 int coil__addrinfo_of_numbers(const char *host, const char *port,
                               const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Entries for 0.0.0.0 and `port`, one for each kind of socket: templates of port, kind
- * and protocol. Suspends for a service name.
+ * Make entries for 0.0.0.0 and `port`, one for each kind of socket, as templates of port,
+ * kind and protocol. Suspends for a service name.
  */
 int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
                            struct addrinfo **out);
 
-/* Can questions look this up, or is getaddrinfo(3) needed? */
+/* True if questions can look this up; false if getaddrinfo(3) is needed. */
 bool coil__addrinfo_suits_questions(const struct coil__resolver *resolver,
                                     const char *host, const char *port,
                                     const struct addrinfo *hints);

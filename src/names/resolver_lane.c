@@ -1,9 +1,9 @@
 /*
  * resolver_lane.c - the C library's getaddrinfo(3) and getnameinfo(3), on a thread.
  *
- * The functions may read files, use the network and do anything else that
- * nsswitch.conf(5) demands, and they block. If the task is cancelled, its look-up
- * continues, so the look-up has copies of all arguments.
+ * The functions block: they may read files, use the network and do whatever
+ * nsswitch.conf(5) specifies. If the task is cancelled, its look-up continues, so the
+ * look-up has copies of all arguments.
  */
 #include "resolver.h"
 

@@ -2,11 +2,12 @@
  * search.c - the names to query for one host, by the search list of resolv.conf(5).
  *
  * The order is that of the C library's res_search(3). A name with a dot at its end, or in
- * .onion (RFC 7686), is queried alone. A name with few dots is queried in each domain
- * first, and then as it is; a name with `dots` dots the other way round. The domain "."
- * stands for the name as it is: systemd-resolved writes "search ." for an empty list.
+ * .onion (RFC 7686), is queried alone. A name with fewer than `dots` dots is queried in
+ * each domain first, and then unchanged. A name with at least `dots` dots is queried
+ * unchanged first. The domain "." stands for the unchanged name: systemd-resolved writes
+ * "search ." for an empty list.
  *
- * Why not ares_search(): c-ares 1.18 makes "name.." of "name" and ".", and fails.
+ * Why not ares_search(): c-ares 1.18 joins "name" and "." to "name..", and fails.
  */
 #include "resolver.h"
 

@@ -3,9 +3,9 @@
  *
  *     resolv.conf: fe80::1%eth0 --> c-ares: 100::1 --> connect_socket(): fe80::1%2
  *
- * c-ares 1.18 ignores such a server, and its interface lacks a field for the zone. The
- * server gets a stand-in, from the prefix of addresses that are never used (RFC 6666).
- * coil's functions for the sockets of c-ares translate it.
+ * c-ares 1.18 ignores such a server, and its interface lacks a field for the zone. So the
+ * server gets a stand-in address from a prefix whose addresses are never used (RFC 6666).
+ * coil's socket functions for c-ares translate between the stand-in and the address.
  */
 #include "zones.h"
 
@@ -40,7 +40,7 @@ void coil__zones_resolve(const struct coil__zones *zones, struct sockaddr_in6 *a
     }
 }
 
-/* The kernel reports the zone of link-local addresses alone. */
+/* The kernel reports a zone only for link-local addresses. */
 void coil__zones_disguise(const struct coil__zones *zones, struct sockaddr_in6 *address)
 {
     for (size_t i = 0; i < zones->count; i++) {
@@ -73,9 +73,9 @@ static int add_server(struct coil__zones *zones, const char *host, size_t n)
 }
 
 /*
- * Write one server of n bytes; a stand-in for "[fe80::1%2]:53" or "fe80::1%2". Returns how
- * many bytes were written, or a negative errno. c-ares 1.18 takes brackets with a port
- * alone.
+ * Write one server of n bytes. Write a stand-in for "[fe80::1%2]:53" or "fe80::1%2".
+ * Returns the number of bytes written, or a negative errno. c-ares 1.18 accepts brackets
+ * only with a port.
  */
 static int replace_one(struct coil__zones *zones, const char *server, size_t n, char *to)
 {
@@ -132,7 +132,7 @@ int coil__zones_replace(struct coil__zones *zones, const char *servers, char **o
 
 /* ---- resolv.conf(5) ---------------------------------------------------------------- */
 
-/* Cut the 192.0.2.1 out of "nameserver 192.0.2.1"; NULL if the line is another. */
+/* Return the address in a line "nameserver 192.0.2.1", or NULL for any other line. */
 static char *server_of(char *line)
 {
     static const char keyword[] = "nameserver";

@@ -22,12 +22,13 @@ struct coil__zones {
 int coil__zones_replace(struct coil__zones *zones, const char *servers, char **out);
 
 /*
- * The same for the servers of resolv.conf, if one of them has a zone. Otherwise *out is
- * NULL, and c-ares can read the file. A server whose zone does not exist is left out.
+ * Make such a list from the servers of resolv.conf if one of them has a zone. Otherwise
+ * *out is NULL, and c-ares can read the file itself. A server whose zone does not exist
+ * is omitted.
  */
 int coil__zones_read(struct coil__zones *zones, const char *path, char **out);
 
-/* Replace a stand-in by the server's address; replace the address by the stand-in. */
+/* Replace a stand-in by the server's address, and the other way round. */
 void coil__zones_resolve(const struct coil__zones *zones, struct sockaddr_in6 *address);
 void coil__zones_disguise(const struct coil__zones *zones, struct sockaddr_in6 *address);
 

@@ -13,8 +13,8 @@ struct coil__change {
     enum coil_change_kind kind;
     bool is_directory;
     bool is_open;    /* the first half of a rename, whose second half may come */
-    uint32_t cookie; /* of that rename */
-    int64_t until;   /* when it is given up */
+    uint32_t cookie; /* the cookie of that rename */
+    int64_t until;   /* when waiting for the second half ends */
     char *path, *old_path;
 };
 
@@ -22,9 +22,9 @@ struct coil__change {
 void coil__change_free(struct coil__change *change);
 
 /*
- * Add a change, unless it repeats the last one. Takes over the path, which may be NULL
- * without memory. *out, if not NULL, is set to the change that was added. Returns 0 or
- * -ENOMEM.
+ * Add a change, unless it repeats the last one. Takes ownership of the path. A NULL path
+ * means that memory ran out. *out, if `out` is not NULL, is set to the new change.
+ * Returns 0 or -ENOMEM.
  */
 int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, char *path,
                       bool is_directory, struct coil__change **out);

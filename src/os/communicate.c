@@ -1,10 +1,10 @@
 /*
- * communicate.c - write a child's input, read its output, wait for its end.
+ * communicate.c - writing a child's input, reading its output, and waiting for its end.
  *
  * The pipes are served at the same time, since a child may stop reading its input until
- * its output is read. Each open pipe is a job, so there are up to three. This task does
- * the last job, tasks of a group do the others. With one pipe, the common case, the group
- * is left out.
+ * its output is read. Each open pipe is a job, so there are up to three. The calling task
+ * does the last job, and tasks of a group do the others. With one pipe, the common case,
+ * there is no group.
  *
  * A job does not use its stream after a failure: the stream may have been destroyed.
  */
@@ -31,7 +31,7 @@ static int feed(const struct pipe_job *job)
 {
     ssize_t rc = job->n > 0 ? coil_write(job->stream, job->input, job->n) : 0;
 
-    /* A child may close its input unread: communicate() does not fail then. */
+    /* A child may close its input without reading it. That is not a failure. */
     if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
         return (int)rc;
     coil_stream_close(job->stream);
@@ -54,7 +54,7 @@ static int make_room_for_output(coil_output *output)
     return 0;
 }
 
-/* Reads one byte more than the limit allows: that byte shows that it is exceeded. */
+/* Reads up to one byte more than the limit, which shows that the limit is exceeded. */
 static ssize_t read_output(const struct pipe_job *job)
 {
     coil_output *output = job->output;

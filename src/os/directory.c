@@ -2,7 +2,8 @@
  * directory.c - the entries of a directory.
  *
  * getdents64(2) fills a buffer with entries, some hundreds in one call on a thread. The
- * kernel gives each entry an offset, so entries may be made or removed between two calls.
+ * kernel gives each entry an offset, so entries may be created or removed between two
+ * calls.
  */
 #include "file.h"
 

@@ -1,8 +1,8 @@
 /*
  * file.c - files.
  *
- * A file is a descriptor with a reference count: one reference of the owner, and one of
- * each call that is running on it.
+ * A file is a descriptor with a reference count: one reference for the owner, and one for
+ * each running call.
  *
  *   open --- coil_file_close() --> closed --- the last call leaves --> close(2)
  *     |                              ^  |                                 ^
@@ -43,7 +43,7 @@ struct coil_file {
     bool has_position;  /* false: a FIFO, a socket, a terminal */
     coil_lock position; /* held by a call at the file's position */
     unsigned references, calls;
-    bool destroyed; /* its owner has dropped its reference */
+    bool destroyed; /* the owner has dropped its reference */
     size_t transferred;
     struct coil__wait *closer; /* coil_file_close(), waiting for `calls` to become 0 */
     struct coil__ahead ahead;  /* for file_line.c; a change of the file makes it stale */
@@ -134,7 +134,7 @@ int coil_mkstemp(char *name, coil_file **out)
     return coil__path_make(name, open_new, &(struct opening){.out = out});
 }
 
-/* For file systems without O_TMPFILE: make a file and unlink it at once. */
+/* For file systems without O_TMPFILE: create a file and unlink it immediately. */
 static int open_and_unlink(const char *directory, coil_file **out)
 {
     static const char pattern[] = "/coil-XXXXXX";
@@ -279,7 +279,8 @@ ssize_t coil__file_step(coil_file *file, struct coil__op *op)
         return coil__failed(-EBADF);
     op->fd = file->fd;
     result = coil__file_do(op);
-    if (changes_bytes(op->kind)) /* after it: a read in between may have got old bytes */
+    /* counted after the write: a concurrent read may have got old bytes */
+    if (changes_bytes(op->kind))
         file->ahead.changes++;
     return result;
 }

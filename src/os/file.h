@@ -1,6 +1,4 @@
-/*
- * file.h (internal) - files: their parts that several files of this folder use.
- */
+/* file.h (internal) - parts of files that several sources in this folder share. */
 #ifndef COIL_OS_FILE_H
 #define COIL_OS_FILE_H
 
@@ -8,7 +6,7 @@
 
 #include <coil/file.h>
 
-/* The fields that coil asks statx(2) for. */
+/* The fields that coil requests from statx(2). */
 #define COIL__STATX_MASK (STATX_BASIC_STATS | STATX_BTIME)
 
 /* The most bytes that one read(2) or write(2) of Linux transfers (read(2), notes). */
@@ -56,19 +54,20 @@ struct coil__target {
     unsigned flags;
 };
 
-/* coil_stat(), but the last error of the task stays, whatever it returns. */
+/* Like coil_stat(), but never changes the task's last error. */
 int coil__target_look(const char *path, struct statx *out);
 
 /*
- * Open it. A new file gets `mode`, but one that will replace a file gets the mode of that
- * file. open_flags choose the fate of an existing file's bytes: O_TRUNC, O_APPEND.
+ * Open the target. A new file gets `mode`, but a new file that will replace another gets
+ * that file's mode. open_flags are O_TRUNC or O_APPEND, for an existing file.
  */
 int coil__target_open(struct coil__target *target, const char *path, mode_t mode,
                       unsigned flags, int open_flags);
 
 /*
- * Close it; with rc == 0, sync it as its flags say and rename it to `path`. With rc < 0,
- * or if one of these fails, the file beside `path` is removed. Returns rc or the error.
+ * Close the target. With rc == 0, sync it according to its flags and rename it to `path`.
+ * With rc < 0, or if one of these steps fails, remove the new file. Returns rc or the
+ * error.
  */
 int coil__target_close(struct coil__target *target, int rc);
 

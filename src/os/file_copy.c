@@ -1,16 +1,16 @@
 /*
- * file_copy.c - copy one file to another.
+ * file_copy.c - copying one file to another.
  *
  * copy_file_range(2) copies in the kernel, and shares the data where the file system can.
- * Where it is not possible for these two files, the bytes go through a buffer. So they do
- * where the size is 0, since files of /proc are not empty although they say so, and
+ * If it does not support these two files, the bytes are copied through a buffer. A buffer
+ * is also used if the size is 0: files of /proc report size 0 but are not empty, and
  * copy_file_range(2) would copy nothing.
  *
  * If the source has holes, only its data is copied.
  *
- * No backend can copy files, so a thread does it, a whole step at a time: a small file is
- * opened, copied and closed in one step. Between two steps the task calls `progress`, and
- * may be cancelled.
+ * No backend can copy files, so a thread copies them in steps. A small file is opened,
+ * copied and closed in one step. Between two steps the task calls `progress`, and may be
+ * cancelled.
  *
  * Start reading at coil_copy_file() and copy_in_task().
  */
@@ -42,8 +42,8 @@ struct copy {
 
 /* ---- data -------------------------------------------------------------------------- */
 
-/* Does the result say that copy_file_range(2) cannot copy between these two files, not
-   that reading or writing them fails? */
+/* True if the result means that copy_file_range(2) cannot copy between these two files.
+ * False if reading or writing them failed. */
 static bool needs_buffer(const struct copy *c, ssize_t result)
 {
     switch (-result) {
@@ -63,7 +63,8 @@ static bool needs_buffer(const struct copy *c, ssize_t result)
 }
 
 /*
- * If the kernel cannot copy, the caller copies by itself. So the task's last error stays.
+ * If the kernel cannot copy, the caller uses a buffer instead. So the task's last error
+ * is not changed.
  */
 static ssize_t copy_by_kernel(struct copy *c, int64_t n)
 {
@@ -199,8 +200,8 @@ static int open_target(struct copy *c)
 {
     struct statx there;
 
-    /* `to` is the source under another name: an atomic copy would replace that name by a
-       copy. No data would be lost, but it is a mistake of the caller. */
+    /* If `to` is another name of the source, an atomic copy would replace that name with
+     * a copy. No data would be lost, but it is a mistake of the caller. */
     if (c->flags & COIL_FILE_ATOMIC && coil__target_look(c->to_path, &there) == 0 &&
         is_same_file(&c->source, &there))
         return coil__failed(-EINVAL);

@@ -6,12 +6,12 @@
  *
  * pread(2) reads a large piece ahead and does not change the file's position. A line
  * within that piece costs one memchr(3) and two lseek(2), which do not block, but no
- * operation of the backend. The position is the kernel's, right after the latest line:
- * so read_line() may be mixed with all other calls, of this process and of others that
- * share the open file. The bytes that were read ahead are used only while the position
- * lies within them, and until a call on this file changes its bytes.
+ * backend operation. The kernel's position stays right after the latest line. So
+ * read_line() may be mixed with all other calls of this process and of other processes
+ * that share the open file. The bytes that were read ahead are used only while the
+ * position lies within them, and until a call on this file changes its bytes.
  *
- * A reader object beside the file was dropped: the user would have to know two positions.
+ * Why not a separate reader object: the user would have to deal with two positions.
  */
 #include "file.h"
 
@@ -64,7 +64,8 @@ static ssize_t find_end(coil_file *file, struct coil__ahead *a, int64_t position
         a->count = 0;
         a->offset = position;
     }
-    a->seen = a->changes; /* before the read: a change during it makes its bytes stale */
+    /* set before the read: a change during it makes the bytes stale */
+    a->seen = a->changes;
     for (;;) {
         size_t begin = (size_t)(position - a->offset), there = a->count - begin;
         const char *line = a->bytes + begin, *found = NULL;

@@ -1,24 +1,25 @@
 /*
- * file_watch.c - changes of files and folders: coil/watch.h.
+ * file_watch.c - watching files and folders for changes: coil/watch.h.
  *
  *     kernel --- fill() ---> buffer --- handle() ---> changes --- coil_watch_next()
  *                                          |             ^
  *                                   folders to scan -- scan()
  *
- * A notice has the number of a watched folder and a name. A new folder in a tree is
- * watched first and listed then, so that nothing in it is missed. A listed entry
- * may come as a notice, too: its name is noted until the kernel's queue is empty
- * (watched.h), and such a notice is dropped.
+ * A notice contains the number of a watched folder and a name. A new folder in a tree is
+ * watched first and then listed, so that no entry is missed. A listed entry may also
+ * cause a notice. So its name is recorded until the kernel's queue is empty (watched.h),
+ * and its notice is dropped.
  *
- * A rename is two notices with one cookie, usually next to each other. The change of the
- * first stays in the list, and holds back those behind it, until the second has come or
- * PAIR_NS have passed: then the file has left the watched folders.
+ * A rename is two notices with one cookie, usually next to each other. The change for the
+ * first notice stays in the list, and delays the changes after it, until the second
+ * notice arrives. If it does not arrive within PAIR_NS, the file has left the watched
+ * folders.
  *
  * Invariants
  * 1. Folders are listed before the next notice is handled. So a notice finds its folder.
- * 2. A notice that fails with -ENOMEM is handled again. coil__changes_add() drops a change that is
- *    equal to the last one, so that this does not show.
- * 3. `busy` keeps other calls out, so no folder goes while the listing suspends.
+ * 2. A notice that fails with -ENOMEM is handled again. coil__changes_add() drops a
+ *    change that is equal to the last one, so the caller sees no duplicate.
+ * 3. `busy` excludes other calls, so no folder is removed while the listing suspends.
  */
 #include "change.h"
 #include "watched.h"
@@ -45,7 +46,7 @@ struct coil_watch {
     struct coil__watched_table table;
     struct coil__list changes;  /* oldest first */
     struct coil__list to_scan;  /* coil__watched.scan */
-    struct coil__change *given; /* the latest that the caller got */
+    struct coil__change *given; /* the latest change that the caller received */
     unsigned alive;             /* 0 in freed memory */
     int fd;
     bool busy;
@@ -110,7 +111,7 @@ static int rename_inside(struct coil__watched *folder, void *arg)
     return 0;
 }
 
-/* The folder has gone meanwhile, has become something else, or must not be read. */
+/* True if the folder is gone, has been replaced by another file, or must not be read. */
 static bool is_gone(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;
@@ -152,8 +153,8 @@ static int report_entry(coil_watch *watch, struct coil__watched *folder,
 }
 
 /*
- * Watch a folder in `folder`. If it is gone, `folder` may have been renamed, or one above
- * it: then the inner folder is watched when `folder` gets its new path.
+ * Watch a folder in `folder`. If it is gone, `folder` or a folder above it may have been
+ * renamed. Then the inner folder is watched when `folder` gets its new path.
  */
 static int watch_inner(coil_watch *watch, struct coil__watched *folder, const char *name)
 {
@@ -179,7 +180,10 @@ static int take_entry(coil_watch *watch, struct coil__watched *folder,
                                             : rc;
 }
 
-/* All entries were reported: watch the inner folders that could not be watched then. */
+/*
+ * Watch the inner folders that could not be watched earlier. All entries were already
+ * reported.
+ */
 static int take_unwatched(coil_watch *watch, struct coil__watched *folder,
                           const coil_directory_entry *entry)
 {
@@ -189,8 +193,8 @@ static int take_unwatched(coil_watch *watch, struct coil__watched *folder,
 }
 
 /*
- * List the first folder that is to be listed. If that fails, it is listed again: with the
- * next call, or when it gets a new path.
+ * List the next folder in the scan list. If that fails, it is listed again by the next
+ * call, or when it gets a new path.
  */
 static int scan(coil_watch *watch)
 {
@@ -219,7 +223,7 @@ static int scan(coil_watch *watch)
 
 /* ---- notices ----------------------------------------------------------------------- */
 
-/* The second half of the rename does not come: the file has left the watched folders. */
+/* Stop waiting for the second half of a rename: the file has left the watched folders. */
 static void give_up(coil_watch *watch, struct coil__change *change)
 {
     change->is_open = false;
@@ -261,7 +265,7 @@ static int handle_created(coil_watch *watch, struct coil__watched *folder,
     return watch_inner(watch, folder, notice->name);
 }
 
-/* The folders below follow their folder. */
+/* Update the paths of the folders below a renamed folder. */
 static int move_folders(coil_watch *watch, const struct coil__watched *into,
                         const char *old_path, const char *path)
 {
@@ -333,7 +337,7 @@ static int handle_overflow(coil_watch *watch)
     return rc == 0 ? coil__watched_each(&watch->table, scan_tree_later, watch) : rc;
 }
 
-/* A folder inside a tree is known by its name in its own folder, too. */
+/* A folder inside a tree is also reported by its parent folder. */
 static int handle_other(coil_watch *watch, const struct coil__watched *folder,
                         const struct coil__notice *notice, enum coil_change_kind kind)
 {
@@ -444,7 +448,7 @@ static bool has_change(coil_watch *watch)
     return first != NULL && !first->is_open;
 }
 
-/* Handle all notices in the buffer first: so equal changes in it become one. */
+/* Handle all notices in the buffer first, so that equal changes are merged. */
 static int wait_for_change(coil_watch *watch)
 {
     int rc = 0;
@@ -532,7 +536,10 @@ int coil_watch_add(coil_watch *watch, const char *path, enum coil_watch_depth de
     return rc;
 }
 
-/* From now on the folder of that path is like one inside a tree. Returns -EEXIST. */
+/*
+ * Treat the folder of that path like any folder inside a tree from now on. Returns
+ * -EEXIST.
+ */
 static int give_root_up(struct coil__watched *folder, void *arg)
 {
     const struct subtree *subtree = arg;

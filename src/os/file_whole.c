@@ -1,5 +1,5 @@
 /*
- * file_whole.c - read or write a whole file in one call.
+ * file_whole.c - reading or writing a whole file in one call.
  *
  * A target is the file that is written. An atomic write goes to a new file with a random
  * name in the same directory, since rename(2) cannot move a file to another file system.
@@ -159,7 +159,7 @@ int coil__target_look(const char *path, struct statx *out)
     return rc;
 }
 
-/* A file that will replace another gets the mode of that file, whatever the umask. */
+/* Give a file that will replace another the mode of that file, whatever the umask. */
 static int open_atomic(struct coil__target *target, mode_t mode)
 {
     struct statx there;
@@ -204,7 +204,7 @@ static int open_directory(const char *path, coil_file **out)
     return coil_file_open(length > 0 ? name : ".", O_RDONLY | O_DIRECTORY, 0, out);
 }
 
-/* The new content is there: no cancellation may say otherwise. */
+/* The new content is in place, so a cancellation must not make the call fail. */
 static int sync_directory(const coil_file *directory)
 {
     return (int)coil__file_finish(
@@ -235,7 +235,8 @@ int coil__target_close(struct coil__target *target, int rc)
         rc = coil_file_close(target->file);
     coil_file_destroy(target->file);
     target->file = NULL;
-    if (rc == 0 && target->flags & COIL_FILE_SYNC) /* before the rename: it may fail */
+    /* before the rename, since it may fail */
+    if (rc == 0 && target->flags & COIL_FILE_SYNC)
         rc = open_directory(target->path, &directory);
     if (target->beside != NULL)
         rc = rename_or_remove(target, rc);

@@ -1,6 +1,4 @@
-/*
- * path.c - operations on file names: stat, rename, unlink, directories, links.
- */
+/* path.c - operations on paths: stat, rename, unlink, directories, links. */
 #include "file.h"
 
 #include "../task/failure.h"

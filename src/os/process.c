@@ -1,5 +1,5 @@
 /*
- * process.c - child processes: their pipes, their signals, their end.
+ * process.c - child processes: pipes, signals and termination.
  *
  *              spawn              handle readable: reaped
  *   (no child) -----> RUNNING ------------------------------> ENDED
@@ -16,13 +16,13 @@
  *
  * Invariants
  * 1. The handle (kernel/child.h) is open while status is -EINPROGRESS. While the process
- *    is in its loop's list, the loop watches the handle or a timer tries to reap it. The
- *    handle of a group's leader stays open until the process is destroyed: its group may
- *    outlive it.
+ *    is in its loop's list, either the loop watches the handle, or a timer retries to
+ *    reap the child. The handle of a group leader stays open until the process is
+ *    destroyed, because the group may outlive its leader.
  * 2. Only tasks of the loop wait. After the wait they read their result from the wait and
  *    do not touch the process: it may be freed before they run.
- * 3. A forked child does not touch its copy of a process: the watch is the parent's, and
- *    removing it would remove it in the parent.
+ * 3. A forked child does not touch its copy of a process: the watch belongs to the
+ *    parent, and removing it here would also remove it in the parent.
  */
 #include "process.h"
 #include "../stream/stream.h"
@@ -57,10 +57,11 @@ struct coil_process {
     int handle;
     int status; /* -EINPROGRESS while it runs */
     int kill_signal;
-    unsigned references; /* the owner has one; of an orphan the loop has it, to its end */
+    /* the owner has one; for an orphan, the loop has it until the end */
+    unsigned references;
     bool leads_group;
     bool orphan;   /* destroyed or detached: freed when it has ended */
-    bool detached; /* it is not killed when the loop closes */
+    bool detached; /* not killed when the loop closes */
 };
 
 /* A task that waits for the end. */
@@ -89,7 +90,7 @@ static void close_ends(coil_process *p)
     }
 }
 
-/* Reaps the child first: reap() may have left a group's leader a zombie. */
+/* Reaps the child first, since reap() may have left a group leader as a zombie. */
 static void close_handle(coil_process *p)
 {
     int status;
@@ -146,9 +147,9 @@ static void wake_waiting(coil_process *p, int rc)
 }
 
 /*
- * A group may outlive its leader. The leader's handle still names the group then, but its
- * pid does so only until the leader is reaped. So where the kernel cannot signal a group
- * by handle, the leader stays a zombie until the process is destroyed.
+ * A group may outlive its leader. The leader's handle then still identifies the group,
+ * but its pid does so only until the leader is reaped. So where the kernel cannot signal
+ * a group by handle, the leader stays a zombie until the process is destroyed.
  */
 static int reap(const coil_process *p, int *status)
 {
@@ -160,7 +161,7 @@ static int reap(const coil_process *p, int *status)
 /*
  * The child is dead but a tracer is still attached: the kernel gives no status yet, the
  * handle stays readable, and no event follows when the tracer detaches. So a timer tries
- * again. If memory for the timer is lacking, the watch stays and the loop is busy.
+ * again. Without memory for the timer, the watch stays and the loop spins.
  */
 static void wait_for_tracer(coil_process *p)
 {
@@ -218,7 +219,7 @@ static void leave_to_thread(coil_process *p)
     release(p);
 }
 
-/* Kill all orphans before waiting for the first: so they end at the same time. */
+/* Kill all orphans before waiting for the first, so that they end concurrently. */
 static void on_loop_closing(coil_loop *loop)
 {
     struct children *children = this_children;
@@ -241,8 +242,8 @@ static void on_loop_closing(coil_loop *loop)
     (void)loop;
 }
 
-/* The loop's children, created at the first call. In a forked child this_children is the
-   parent's, and is replaced, not changed. */
+/* Return the loop's children, created at the first call. In a forked child this_children
+ * belongs to the parent, so it is replaced, not changed. */
 static struct children *find_children(coil_loop *loop)
 {
     struct children *children = this_children;
@@ -278,8 +279,8 @@ struct stdio {
 
 /*
  * Move the descriptor above 2. If the program has closed 0, 1 or 2, open(2) returns these
- * numbers, and a child that inherits a closed stdin would get a descriptor there. Closes
- * `fd` if it moves it, or fails to.
+ * numbers, and a child that should inherit a closed stdin would get that descriptor.
+ * Closes `fd` if it was moved or moving failed.
  */
 static int above_stdio(int fd)
 {
@@ -295,7 +296,7 @@ static int above_stdio(int fd)
     return higher < 0 ? coil__failed(-error) : higher;
 }
 
-/* Both ends of a pipe, above 2; fds[ours] does not block. */
+/* Make a pipe with both descriptors above 2; fds[ours] is non-blocking. */
 static int make_pipe(int fds[2], int ours)
 {
     int rc;
@@ -318,7 +319,7 @@ static int make_pipe(int fds[2], int ours)
     return rc;
 }
 
-/* A pipe for the child's descriptor `i`; returns the child's end. */
+/* Open a pipe for the child's descriptor `i`; returns the child's end. */
 static int open_pipe(coil_process *p, int i)
 {
     int fds[2], ours = i == 0 ? 1 : 0;
@@ -352,9 +353,9 @@ static int open_again(int fd, int flags)
 
 /*
  * With O_NONBLOCK the child's reads of a pipe or terminal would fail with EAGAIN. The
- * flag belongs to the open file description, which other processes may share: so open the
- * file again. Returns the new descriptor, or `fd` if that is not needed, or not possible
- * (a socket).
+ * flag belongs to the open file description, which other processes may share, so open the
+ * file again. Returns the new descriptor, or `fd` if reopening is not needed or not
+ * possible (a socket).
  */
 static int open_blocking(int fd)
 {
@@ -486,7 +487,7 @@ static int start(coil_process *p, const struct stdio *stdio,
         return rc;
     }
     rc = watch(p);
-    if (rc < 0) { /* rare: no memory, or a descriptor too great for select(2) */
+    if (rc < 0) { /* rare: no memory, or a descriptor too large for select(2) */
         coil__child_end(p->handle, SIGKILL);
         coil__child_reap_now(p->handle, &p->status);
     }
@@ -621,7 +622,7 @@ int coil_process_wait(coil_process *process)
     return rc;
 }
 
-/* True in a forked child: the process is a child of its parent. */
+/* True in a forked child, where the process is a child of the parent. */
 static bool belongs_to_parent(const coil_process *p)
 {
     return p->loop->pid != getpid();
@@ -649,7 +650,7 @@ int coil_process_kill_group(coil_process *process, int signo)
     rc = coil__child_signal_group(process->handle, signo);
     if (rc != -EINVAL)
         return (int)coil__result(rc);
-    /* Otherwise it runs or is a zombie, so no other group has its pid. */
+    /* If the leader runs or is a zombie, no other group can have its pid. */
     if (coil__child_look(process->handle, &status) == -ECHILD)
         return coil__failed(-ESRCH);
     if (COIL__CALL(EPERM, kill(-process->pid, signo)) < 0)
@@ -669,7 +670,7 @@ void coil__process_leave(coil_process *process)
     release(process);
 }
 
-/* The owner has destroyed or detached it. */
+/* Called when the owner has destroyed or detached the process. */
 static void let_go(coil_process *p, bool detached)
 {
     if (p->orphan)

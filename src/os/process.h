@@ -1,5 +1,6 @@
 /*
- * process.h (internal) - keep a process in memory during a call that waits several times.
+ * process.h (internal) - keeping a process in memory during a call that waits several
+ * times.
  */
 #ifndef COIL_OS_PROCESS_H
 #define COIL_OS_PROCESS_H

@@ -1,5 +1,6 @@
 /*
- * reap.h (internal) - reaps children that outlive their loop, so that no zombie remains.
+ * reap.h (internal) - reaping children that outlive their loop, so that no zombie
+ * remains.
  */
 #ifndef COIL_OS_REAP_H
 #define COIL_OS_REAP_H
@@ -8,8 +9,8 @@
 
 /*
  * Reap the child when it ends, on a thread of its own if it still runs. Takes ownership
- * of the handle. `is_ending`: the child was killed, so wait a moment for its end before
- * starting a thread.
+ * of the handle. `is_ending` means that the child was killed: wait briefly for its end
+ * before starting a thread.
  */
 void coil__reap_later(int handle, bool is_ending);
 

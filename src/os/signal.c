@@ -5,9 +5,9 @@
  *                         `--> every task that waits for it
  *                         `--> kept, if no task waits and one has waited for it before
  *
- * A loop gets a struct signals with the first signal that it wants. It watches the pipe
- * of its inbox like any descriptor, so the loop is not reported as deadlocked while all
- * tasks wait for signals.
+ * A loop gets a struct signals when it first wants a signal. It watches the pipe of its
+ * inbox like any descriptor, so the loop is not reported as deadlocked while all tasks
+ * wait for signals.
  */
 #include "signal.h"
 
@@ -35,7 +35,7 @@ struct signals {
     struct coil__runnable arrived;
     struct coil__list waits; /* waiting.link */
     bool for_tasks
-        [COIL__SIGNALS]; /* since coil_signal_wait(), until coil_signal_restore() */
+        [COIL__SIGNALS]; /* wanted from coil_signal_wait() until coil_signal_restore() */
     struct handler handlers[COIL__SIGNALS];
     siginfo_t kept[KEPT]; /* oldest first */
     size_t kept_count;
@@ -52,8 +52,8 @@ static COIL__THREAD_LOCAL struct signals *this_signals; /* NULL until it is need
 
 /* ---- delivery ---------------------------------------------------------------------- */
 
-/* As in the kernel, a standard signal is kept once, and if the store is full the newest
-   is lost. */
+/* Store a signal. As in the kernel, a standard signal is stored only once, and the newest
+ * signal is lost if the store is full. */
 static void keep(struct signals *s, const siginfo_t *info)
 {
     for (size_t i = 0; i < s->kept_count; i++)
@@ -164,8 +164,8 @@ failed:
     return rc;
 }
 
-/* The loop's signals, created at the first call. In a forked child this_signals is the
-   parent's, and is replaced, not changed. */
+/* Return the loop's signals, created at the first call. In a forked child this_signals
+ * belongs to the parent, so it is replaced, not changed. */
 static int find_signals(const char *caller, struct signals **out)
 {
     coil_loop *loop = coil__loop_require(caller);
@@ -177,7 +177,7 @@ static int find_signals(const char *caller, struct signals **out)
     return rc;
 }
 
-/* Give the signal back if neither a task nor a handler wants it. */
+/* Restore the signal's disposition if neither a task nor a handler wants the signal. */
 static void forget_unused(struct signals *s, int signo)
 {
     if (!s->for_tasks[signo] && s->handlers[signo].fn == NULL)
@@ -211,7 +211,7 @@ static bool is_valid(const sigset_t *set)
     return any;
 }
 
-/* Deliver all signals of the set to tasks. If one fails, the others are undone. */
+/* Deliver all signals of the set to tasks. If one fails, undo the others. */
 static int want_all(struct signals *s, const sigset_t *set)
 {
     sigset_t taken;

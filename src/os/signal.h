@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-#define COIL__SIGNALS 65 /* the greatest signal number and one */
+#define COIL__SIGNALS 65 /* the greatest signal number plus one */
 
 /* A loop's inbox: the signal handler writes to it, the loop watches pipe[0]. Only
    signal_table.c uses the other members. */
@@ -27,9 +27,9 @@ int coil__inbox_open(struct coil__inbox *inbox);
 void coil__inbox_close(struct coil__inbox *inbox);
 
 /*
- * Deliver the signal to the inbox from now on; stop doing so. The first inbox that wants
- * a signal takes over its disposition, the last that forgets it restores it. Repeating
- * either does nothing. Wanting an invalid signal fails with -EINVAL.
+ * Start or stop delivering the signal to the inbox. The first inbox that wants a signal
+ * installs the handler, and the last inbox that forgets it restores the disposition.
+ * Repeating either call has no effect. Wanting an invalid signal fails with -EINVAL.
  */
 int coil__inbox_want(struct coil__inbox *inbox, int signo);
 void coil__inbox_forget(struct coil__inbox *inbox, int signo);
@@ -37,7 +37,7 @@ void coil__inbox_forget(struct coil__inbox *inbox, int signo);
 /* Take the next signal that has arrived. Returns false if the inbox is empty. */
 bool coil__inbox_take(struct coil__inbox *inbox, siginfo_t *info);
 
-/* May a loop want this signal? */
+/* True if a loop may want this signal. */
 bool coil__signal_valid(int signo);
 
 #endif

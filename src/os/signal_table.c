@@ -6,19 +6,19 @@
  *                                   `--> overflow, a bit for each number
  *
  * The pipe is the queue: one write of a siginfo_t is atomic (pipe(7)), the kernel bounds
- * its memory, and it wakes the loop like any descriptor. When it is full, a bit keeps the
- * number of the signal, so that a SIGTERM after many other signals is not lost.
+ * its memory, and it wakes the loop like any descriptor. When the pipe is full, a bit
+ * records the signal's number, so that a SIGTERM after many other signals is not lost.
  *
- * Not signalfd(2): the signal would have to be blocked in every thread of the program,
- * which a library cannot require, and in every child.
+ * Why not signalfd(2): the signal would have to be blocked in every thread of the
+ * program, which a library cannot require, and it would be blocked in every child.
  *
  * Invariants
  * 1. The list of inboxes changes under `lock`. The handler cannot take the lock; it reads
  *    the atomic links. After an inbox is unlinked and the running handlers have returned
- *    (wait_for_handlers), none uses it: then its pipe may be closed.
+ *    (wait_for_handlers), no handler uses it, so its pipe may be closed.
  * 2. While users[signo] is not 0, on_signal() is the signal's handler, unless the program
  *    has replaced it.
- * 3. In a forked child the pipes are the parent's. If a signal arrives there before
+ * 3. In a forked child the pipes belong to the parent. If a signal arrives there before
  *    empty_table_in_child() has run, the handler restores the previous disposition and
  *    raises the signal again.
  */
@@ -37,7 +37,7 @@ static struct {
     pthread_mutex_t lock;
     struct coil__inbox *_Atomic inboxes;
     _Atomic int handlers;          /* calls of on_signal() now running, in all threads */
-    _Atomic pid_t pid;             /* the process that has opened the inboxes */
+    _Atomic pid_t pid;             /* the process that opened the inboxes */
     unsigned users[COIL__SIGNALS]; /* inboxes that want the signal */
     struct sigaction previous[COIL__SIGNALS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -58,7 +58,7 @@ bool coil__signal_valid(int signo)
     case SIGILL:
         return false;
     default:
-        /* The C library uses those between 31 and SIGRTMIN. */
+        /* The C library uses the signals between 31 and SIGRTMIN. */
         return (signo > 0 && signo < 32) || (signo >= SIGRTMIN && signo <= SIGRTMAX);
     }
 }
@@ -70,8 +70,8 @@ static bool put(struct coil__inbox *inbox, const siginfo_t *info)
     return write(inbox->pipe[1], info, sizeof *info) == (ssize_t)sizeof *info;
 }
 
-/* Writes a second time, since the loop may have emptied the pipe and read `overflow`
-   after the first write failed and before the bit was set: then nothing would wake it. */
+/* Writes a second time: after the first write failed and before the bit was set, the loop
+ * may have emptied the pipe and read `overflow`. Then nothing else would wake it. */
 static void deliver(struct coil__inbox *inbox, int signo, const siginfo_t *info)
 {
     if (!(atomic_load(&inbox->wanted) & bit_of(signo)) || put(inbox, info))
@@ -146,7 +146,7 @@ static void unlock_table(void)
     pthread_mutex_unlock(&table.lock);
 }
 
-/* The loops are the parent's: no loop of the child wants a signal yet. */
+/* The loops belong to the parent: no loop of the child wants a signal yet. */
 static void empty_table_in_child(void)
 {
     for (int signo = 1; signo < COIL__SIGNALS; signo++)
@@ -192,7 +192,10 @@ int coil__inbox_want(struct coil__inbox *inbox, int signo)
         return coil__failed(-EINVAL);
     lock_table();
     if (!(atomic_load(&inbox->wanted) & bit_of(signo))) {
-        /* Before the handler is installed: it would drop a signal that is not wanted. */
+        /*
+         * Done before the handler is installed, since it drops signals that are not
+         * wanted.
+         */
         atomic_fetch_or(&inbox->wanted, bit_of(signo));
         if (table.users[signo] == 0)
             rc = take_over(signo);

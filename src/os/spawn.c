@@ -5,16 +5,17 @@
  *     coil__child_start()    starts the child, and waits until it runs the program
  *     explain()              the child's failure as an error, from its struct coil__child
  *
- * Not posix_spawn(3): its error does not distinguish a missing directory from a missing
- * program, and it searches the program in the parent's PATH, not in the child's.
+ * Why not posix_spawn(3): its error does not distinguish a missing directory from a
+ * missing program, and it searches for the program in the parent's PATH, not the child's.
  *
  * The child shares the parent's memory until it runs the program (vfork). A child that
  * changes its user or groups does not: the other user could trace it while it shares the
- * memory, and the kernel would clear the parent's dumpable flag. Such a child is a
- * fork(2), which is waited for in the same way; its block is in a shared mapping.
+ * memory, and the kernel would clear the parent's dumpable flag. Such a child is started
+ * by fork(2), and the parent waits for it in the same way. Its block is in a shared
+ * mapping.
  *
- * Under Valgrind and QEMU's user mode a vfork is a fork: there a failed exec is reported
- * only as exit status 127, as with posix_spawn(3) under them.
+ * Under Valgrind and QEMU's user mode a vfork is a fork: a failed exec is reported only
+ * as exit status 127 there, as with posix_spawn(3).
  */
 #include "spawn.h"
 
@@ -54,7 +55,7 @@ static size_t count_colons(const char *text)
     return count;
 }
 
-/* One block for the child: this, the paths, their text, its stack. */
+/* One block for the child: this struct, the paths, their text, and the child's stack. */
 struct launch {
     struct coil__child child;
     size_t bytes;
@@ -116,8 +117,8 @@ static void destroy_launch(struct launch *launch)
 static struct launch *prepare(const struct coil__spawn *what)
 {
     const char *name = what->program;
-    /* A name with a '/' is the only path to try. So is an empty name: it fails with
-       ENOENT, where a search would try the directories themselves. */
+    /* A name with a '/' is the only path to try. An empty name is not searched either: it
+     * fails with ENOENT, whereas a search would try the directories themselves. */
     bool searched = name[0] != '\0' && strchr(name, '/') == NULL;
     const char *path = searched ? path_of(what->envp) : "";
     size_t count = count_colons(path) + 1;

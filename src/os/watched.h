@@ -1,5 +1,6 @@
 /*
- * watched.h (internal) - the files and folders that a watch knows, by the kernel's number.
+ * watched.h (internal) - the files and folders that a watch knows, by the kernel's
+ * number.
  */
 #ifndef COIL_OS_WATCHED_H
 #define COIL_OS_WATCHED_H
@@ -13,16 +14,17 @@ struct coil__seen {
 };
 
 struct coil__watched {
-    struct coil__watched *next; /* in its bucket */
+    struct coil__watched *next; /* next in the bucket */
     struct coil__list scan;     /* in the watch's list of folders to be listed */
     struct coil__seen *seen;
     int number;
-    bool is_root;       /* given to coil_watch_add() */
-    bool is_tree;       /* its folders are watched, too */
-    bool quiet;         /* the next listing reports nothing */
-    bool unlisted;      /* to be listed, or to be listed under a new path */
-    bool has_unwatched; /* an inner folder, whose name is noted, could not be watched */
-    bool was_begun;     /* a listing has failed, and has noted names */
+    bool is_root;  /* given to coil_watch_add() */
+    bool is_tree;  /* its folders are watched, too */
+    bool quiet;    /* the next listing reports nothing */
+    bool unlisted; /* must be listed, or listed again under a new path */
+    /* an inner folder, whose name is recorded, could not be watched */
+    bool has_unwatched;
+    bool was_begun; /* a listing has failed after recording names */
     char *path;
 };
 
@@ -55,10 +57,10 @@ bool coil__path_is_inside(const char *path, const char *folder);
    memory. */
 char *coil__path_join(const char *folder, const char *name);
 
-/* Note a name. False without memory. */
+/* Record a name. False without memory. */
 bool coil__watched_note(struct coil__watched *watched, const char *name);
 
-/* Forget a name. True if it was noted. */
+/* Forget a name. True if it was recorded. */
 bool coil__watched_forget(struct coil__watched *watched, const char *name);
 
 bool coil__watched_has(const struct coil__watched *watched, const char *name);

@@ -4,19 +4,20 @@
  *
  *     questions -> addresses, by family -> attempts -> the winner's stream
  *
- * The attempts are the works of a staggered race (task/staggered.c): the next begins when
- * the latest has failed, or `delay_ns` after it began. The first begins as soon as there
- * is an IPv6 address; or an IPv4 address, once IPv6's are known or 50 ms late. The
- * families take turns; the family of the better address, if that is known, begins.
- * Answers that come later bring addresses to the race that runs.
+ * The attempts form a staggered race (task/staggered.c). Each attempt begins when the
+ * latest one has failed, or `delay_ns` after the latest one began. The first attempt
+ * begins as soon as an IPv6 address is known. If only IPv4 addresses are known, it begins
+ * once the IPv6 query is answered or 50 ms have passed. The families alternate, starting
+ * with the family of the better address if that is known. Later answers add their
+ * addresses to the running race.
  *
- * Without alternatives there is no race: if all answers have come and contain one
- * address, the task connects to it itself.
+ * If all answers have arrived and contain a single address, there is no race: the calling
+ * task connects to it directly.
  *
- * If no address accepts, the first failure that says something of the host is returned.
- * "No route", which on many machines is true of all IPv6 addresses, is returned only if
- * all attempts failed so. The message names each attempt. -ENOMEM comes before all of
- * them: an address that could not be attempted might have accepted.
+ * If no address accepts, the first failure that is specific to the host is returned. "No
+ * route" is returned only if all attempts failed with it, since on many machines no IPv6
+ * address has a route. The message lists each attempt. -ENOMEM takes precedence over all
+ * other errors: an address that could not be attempted might have accepted.
  */
 #include "attempts.h"
 
@@ -38,7 +39,7 @@
 struct coil__attempt {
     struct coil__list link; /* coil__attempts.begun */
     coil_address address;
-    coil_stream *stream; /* once it is connected; NULL: closed, or taken */
+    coil_stream *stream; /* set once connected; NULL: closed, or returned */
     int rc;
 };
 
@@ -99,7 +100,7 @@ static int add_addresses(struct coil__attempts_side *side, const coil_address ad
     return 0;
 }
 
-/* The order of a list is kept. */
+/* Addresses are attempted in the order of the list. */
 int coil__attempts_add_list(struct coil__attempts *all, const struct addrinfo *list)
 {
     int rc = 0;
@@ -135,7 +136,7 @@ int coil__attempts_ask(struct coil__attempts *all, struct coil__resolver *r, int
     return rc;
 }
 
-/* Take the addresses of a side whose question has been answered since. */
+/* Take the addresses of a family whose query has been answered by now. */
 static int collect_side(struct coil__attempts *all, struct coil__attempts_side *side)
 {
     const struct coil__answer *answer;
@@ -217,7 +218,7 @@ static void describe_connect(const struct coil__wait *wait, struct coil__waited 
     out->deadline = COIL__CONTAINER(wait, const struct coil__attempts, wait)->until;
 }
 
-/* Wait until a question is answered, or until `until`. */
+/* Wait until a query is answered, or until the deadline `until`. */
 static int wait_for_answer(struct coil__attempts *all)
 {
     static const struct coil__wait_class class = {.what = "connect",
@@ -249,7 +250,10 @@ static int wait_for_address(struct coil__attempts *all)
     return rc;
 }
 
-/* The same for the first attempt: if it is IPv4's, IPv6's may come a little later. */
+/*
+ * Wait for the first address. If it is IPv4, wait up to RESOLUTION_DELAY for an IPv6
+ * address.
+ */
 static int wait_for_first_address(struct coil__attempts *all)
 {
     const struct coil__attempts_side *v6 = &all->sides[COIL__ASK_V6];
@@ -293,7 +297,10 @@ static int bind_and_connect(coil_loop *loop, int fd, const coil_address *to,
     return rc;
 }
 
-/* A socket that the kernel gives the port that it connects to is connected to itself. */
+/*
+ * True if the kernel chose the destination port as the socket's local port, so that the
+ * socket is connected to itself.
+ */
 static bool is_connected_to_itself(coil_loop *loop, int fd, const coil_address *to)
 {
     coil_address own = {.length = sizeof own.storage}, peer = own;
@@ -304,7 +311,7 @@ static bool is_connected_to_itself(coil_loop *loop, int fd, const coil_address *
            own.length == peer.length && memcmp(&own.any, &peer.any, own.length) == 0;
 }
 
-/* Reset it: its port is free at once, for a server that may want it. */
+/* Reset the connection, so that a server can bind its port immediately. */
 static void reset_stream(coil_stream *stream)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -328,7 +335,7 @@ int coil__attempt_connect(coil_loop *loop, const coil_address *to,
     bool chosen = local != NULL && coil_address_port(local) != 0;
     int fd, rc;
 
-    if (local != NULL && local->length == 0) /* none of this family */
+    if (local != NULL && local->length == 0) /* no local address of this family */
         return coil__failed(-EADDRNOTAVAIL);
     for (int i = 0; i < SELF_CONNECTS; i++) {
         fd = coil__socket_open(loop, to->any.sa_family, SOCK_STREAM, 0);
@@ -434,7 +441,7 @@ void coil__attempt_write_host(const coil_address *address, char text[INET6_ADDRS
               INET6_ADDRSTRLEN);
 }
 
-/* No address has accepted: fail with the most telling of the errors. */
+/* No address has accepted: fail with the most informative error. */
 static int fail_all_attempts(const struct coil__attempts *all)
 {
     struct coil__question *questions[2];
@@ -485,7 +492,7 @@ void coil__attempts_finish(struct coil__attempts *all)
     while ((link = coil__list_pop(&all->begun)) != NULL) {
         struct coil__attempt *a = COIL__CONTAINER(link, struct coil__attempt, link);
 
-        coil_stream_destroy(a->stream); /* one that connected, but came second */
+        coil_stream_destroy(a->stream); /* it connected, but lost the race */
         coil__free(a);
     }
     for (int i = 0; i < 2; i++) {

@@ -16,20 +16,21 @@ struct coil__attempts_side {
     size_t count, next;
     struct coil__question *question; /* NULL: not queried */
     struct coil__answer_listener listener;
-    bool open; /* more addresses may come, once the question is answered */
+    bool open; /* the query is pending: more addresses may follow */
 };
 
 /* On the stack of the task that connects. */
 struct coil__attempts {
     const char *given_host, *given_port; /* may be NULL */
     const char *host, *port;             /* for sentences */
-    in_port_t port_number;               /* of the addresses that questions bring */
+    in_port_t port_number;               /* of addresses found by queries */
     int64_t delay_ns, timeout_ns;
     bool binds;
-    coil_address local[2]; /* by kind; length 0: none */
+    coil_address local[2]; /* by family; length 0: none */
 
     struct coil__attempts_side sides[2]; /* by kind */
-    struct coil__wait wait;              /* for an answer, until `until` */
+    /* waits for an answer, until the deadline `until` */
+    struct coil__wait wait;
     bool waits;
     int64_t until;
     struct coil__timer timer;
@@ -37,27 +38,27 @@ struct coil__attempts {
     struct coil__list begun; /* in the order in which they began */
     struct coil__attempt *winner;
     bool lacked_memory;            /* for an answer, or for an attempt */
-    enum coil__question_kind turn; /* whose address is next, if it has one */
+    enum coil__question_kind turn; /* the family to attempt next, if it has an address */
 };
 
 void coil__attempts_init(struct coil__attempts *all, const char *host, const char *port);
 void coil__attempts_finish(struct coil__attempts *all);
 
-/* Add the addresses of a list; no others will come. */
+/* Add the addresses of a list; no further addresses follow. */
 int coil__attempts_add_list(struct coil__attempts *all, const struct addrinfo *list);
 
-/* Ask for the host's addresses of a family, or of both. */
+/* Query the host's addresses of one family, or of both. */
 int coil__attempts_ask(struct coil__attempts *all, struct coil__resolver *resolver,
                        int family);
 
-/* Connect to the first of the addresses that accepts. */
+/* Connect to the first address that accepts. */
 int coil__attempts_run(struct coil__attempts *all, coil_stream **out);
 
 /* Connect to an address, from `local` if that is not NULL. */
 int coil__attempt_connect(coil_loop *loop, const coil_address *to,
                           const coil_address *local, coil_stream **out);
 
-/* "2001:db8::1", for sentences. */
+/* Format an address for messages, such as "2001:db8::1". */
 void coil__attempt_write_host(const coil_address *address, char text[INET6_ADDRSTRLEN]);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * connect.c - coil_connect() and its options: finding the addresses of a host.
  *
- * Numbers are converted here. If the loop's resolver asks name servers, IPv6 and IPv4 are
- * two questions, and the first attempt may begin before both are answered; else
- * coil_getaddrinfo() returns all addresses. attempts.c connects to them.
+ * Numeric hosts are converted here. If the loop's resolver queries name servers, IPv6 and
+ * IPv4 are two queries, and the first attempt may begin before both are answered.
+ * Otherwise coil_getaddrinfo() returns all addresses. attempts.c connects to the
+ * addresses.
  */
 #include "../names/address.h"
 #include "attempts.h"
@@ -33,7 +34,10 @@ static int take_delay(struct coil__attempts *all, int64_t delay_ns)
     return 0;
 }
 
-/* A port alone is bound to any address, of the family of each attempt. */
+/*
+ * A local port without an address is bound to the wildcard address of each attempt's
+ * family.
+ */
 static int take_local(struct coil__attempts *all, const coil_connect_options *opts)
 {
     struct addrinfo hints = {.ai_family = opts->family,

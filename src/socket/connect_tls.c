@@ -1,6 +1,4 @@
-/*
- * connect_tls.c - a connection, and TLS on it.
- */
+/* connect_tls.c - connect, and start TLS on the connection. */
 #include "../base/base.h"
 
 #include <coil/connect.h>

@@ -1,9 +1,9 @@
 /*
- * datagram.c - one datagram in, one out.
+ * datagram.c - sending and receiving single datagrams.
  *
  * A stream refuses a second reader, since bytes divided between two readers make no
- * sense. Any of the waiting tasks may get the next datagram. So the tasks of one
- * direction form a queue, and one at a time has an operation on the descriptor.
+ * sense. A datagram is complete in itself, so several tasks may wait for one. The tasks
+ * of each direction form a queue, and only the first has an operation on the descriptor.
  */
 #include "datagram.h"
 
@@ -52,9 +52,9 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
 /*
  * Wait until a local receiver's queue has room. An unconnected socket is reported
  * writable whatever the queue of the receiver (unix(7), poll(2)). So a second socket is
- * connected to the receiver, and waited for. coil_datagram_close() ends the wait by
- * shutting the second socket down, which makes it readable. (select(2) does not report it
- * as writable then.)
+ * connected to the receiver, and the task waits until that socket is writable.
+ * coil_datagram_close() ends the wait by shutting the second socket down, which makes it
+ * readable. (select(2) does not report it as writable then.)
  */
 static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
                          socklen_t to_bytes)

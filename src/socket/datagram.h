@@ -1,6 +1,4 @@
-/*
- * datagram.h (internal) - struct coil_datagram, and the calls waiting in it.
- */
+/* datagram.h (internal) - struct coil_datagram, and the calls that wait on it. */
 #ifndef COIL_SOCKET_DATAGRAM_H
 #define COIL_SOCKET_DATAGRAM_H
 
@@ -13,9 +11,9 @@ struct coil_datagram {
     struct coil__endpoint endpoint;
     coil_lock line[2]; /* by direction: guards sending and receiving */
     int family;
-    int room_fd;    /* the socket of wait_for_room(); -1: no task is in it */
-    size_t size;    /* of the datagram that was received last */
-    int held_error; /* 0, or the result of the next receiving call */
+    int room_fd;    /* the second socket of wait_for_room(); -1: no task waits there */
+    size_t size;    /* of the last datagram received */
+    int held_error; /* 0, or the error that the next receiving call returns */
 };
 
 /*
@@ -27,7 +25,7 @@ int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction
 void coil__datagram_leave(coil_datagram *datagram, enum coil__direction direction);
 
 /*
- * Send or receive one datagram within a call, as coil_send_to() and coil_receive_from().
+ * Send or receive one datagram within a call, for coil_send_to() and coil_receive_from().
  * Truncation does not fail: the call returns the datagram's whole size.
  */
 ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,

@@ -1,9 +1,9 @@
 /*
- * datagram_batch.c - many datagrams in a system call.
+ * datagram_batch.c - several datagrams in one system call.
  *
- * sendmmsg(2) and recvmmsg(2) are called without waiting. A task that has to wait does so
- * by an operation on one datagram, and then sends or receives further ones at once. A
- * simulated network has neither call, and handles one datagram at a time.
+ * sendmmsg(2) and recvmmsg(2) are called without waiting. A task that has to wait uses an
+ * operation on one datagram, and then sends or receives further datagrams in one system
+ * call. A simulated network has neither call, and handles one datagram at a time.
  */
 #include "datagram.h"
 
@@ -15,7 +15,9 @@
 
 #define AT_ONCE 16
 
-/* Headers for sendmmsg(2) and recvmmsg(2): few at a time, since stacks are small. */
+/*
+ * Headers for sendmmsg(2) and recvmmsg(2). The batch is small because stacks are small.
+ */
 struct message_batch {
     struct mmsghdr headers[AT_ONCE];
     struct iovec parts[AT_ONCE];
@@ -49,13 +51,16 @@ static bool is_simulated(const coil_datagram *d)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
-/* Does the failure of a non-blocking call mean that it would have to wait? */
+/* True if errno says that a non-blocking call would have to wait. */
 static bool would_wait(void)
 {
     return errno == EAGAIN || errno == EINTR;
 }
 
-/* Send without waiting. Returns how many went, maybe 0; or the failure of the first. */
+/*
+ * Send without waiting. Returns the number of datagrams sent, maybe 0, or the error of
+ * the first datagram.
+ */
 static int send_some(coil_datagram *d, coil_message *messages, int count)
 {
     struct message_batch batch;
@@ -113,8 +118,8 @@ int coil_send_batch(coil_datagram *datagram, coil_message *messages, int count)
 /* ---- receiving --------------------------------------------------------------------- */
 
 /*
- * Receive without waiting. Returns how many there were, maybe 0. A failure behind the
- * first, such as an ICMP message, is kept for the next call.
+ * Receive without waiting. Returns the number of datagrams received, maybe 0. An error
+ * after the first datagram, such as an ICMP message, is stored for the next call.
  */
 static int receive_some(coil_datagram *d, coil_message *messages, int count)
 {

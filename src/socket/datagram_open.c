@@ -20,7 +20,7 @@
 
 /* ---- from a descriptor -------------------------------------------------------------- */
 
-/* Takes over the socket, unless it fails. */
+/* Takes ownership of the socket, unless it fails. */
 static int create_datagram(int fd, int family, const char *caller, coil_datagram **out)
 {
     static const struct coil__leak_kind kind = {"a datagram socket", "descriptor",
@@ -45,8 +45,8 @@ static int create_datagram(int fd, int family, const char *caller, coil_datagram
 }
 
 /*
- * The same for a socket that coil opened; closes it on failure. A negative `fd` is the
- * errno of socket(2).
+ * Create a datagram object for a socket that coil opened; closes the socket on failure. A
+ * negative `fd` is the errno of socket(2).
  */
 static int create_or_close(coil_loop *loop, int fd, int family, const char *caller,
                            coil_datagram **out)
@@ -92,7 +92,7 @@ static int close_datagram(coil_datagram *datagram, const char *caller)
     coil__endpoint_check(&datagram->endpoint, caller);
     if (datagram->endpoint.fd >= 0 && datagram->room_fd >= 0 &&
         !coil__endpoint_is_parents(&datagram->endpoint))
-        shutdown(datagram->room_fd, SHUT_RDWR); /* which ends the wait */
+        shutdown(datagram->room_fd, SHUT_RDWR); /* ends the wait in wait_for_room() */
     return coil__endpoint_close(&datagram->endpoint, caller);
 }
 
@@ -136,7 +136,7 @@ static int set_flags(coil_loop *loop, int fd, int family, unsigned flags)
     return rc;
 }
 
-/* A bound socket, or a negative errno. */
+/* Return a bound socket, or a negative errno. */
 static int bind_at(coil_loop *loop, const struct addrinfo *address, unsigned flags)
 {
     int fd = coil__socket_open(loop, address->ai_family, SOCK_DGRAM, 0);
@@ -153,7 +153,7 @@ static int bind_at(coil_loop *loop, const struct addrinfo *address, unsigned fla
     return rc;
 }
 
-/* The first of the family's addresses that works; AF_UNSPEC: of any. */
+/* Bind to the first address of the family that works; AF_UNSPEC means any family. */
 static int bind_at_first(coil_loop *loop, const struct addrinfo *list, int family,
                          unsigned flags, int *found)
 {

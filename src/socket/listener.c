@@ -1,10 +1,11 @@
 /*
- * listener.c - waiting for connections.
+ * listener.c - listening, and accepting connections.
  *
  * Options that an accepted socket inherits from its listener (on Linux TCP_NODELAY, for
  * example) are set on the listener, once. The memory for a stream is allocated before
- * accept(2): a connection that was accepted without it would be lost. If the loop then
- * cannot register the connection, it waits for the next coil_accept().
+ * accept(2): if it failed afterwards, the accepted connection would be lost. If the loop
+ * then cannot register the connection, the connection is stored for the next
+ * coil_accept().
  */
 #include "../names/address.h"
 #include "listener.h"
@@ -68,7 +69,7 @@ int coil__listener_make(int fd, const char *caller, coil_listener **out)
     return rc;
 }
 
-/* Check that it is a listening stream socket: accept(2) would tell only later. */
+/* Check that it is a listening stream socket, since accept(2) would fail only later. */
 static int check_that_it_listens(int fd)
 {
     int listens = 0, type = 0;
@@ -152,7 +153,7 @@ static int set_options(coil_loop *loop, int fd, int family,
     int yes = 1, v6_only = opts->v6_only;
 
     coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    /* IPV6_V6ONLY is set as requested, whatever the system's default is. */
+    /* Set IPV6_V6ONLY explicitly, because the default differs between systems. */
     if (family == AF_INET6)
         coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only,
                                 sizeof v6_only);
@@ -161,7 +162,7 @@ static int set_options(coil_loop *loop, int fd, int family,
     return coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
 }
 
-/* A listening socket, or a negative errno. */
+/* Return a listening socket, or a negative errno. */
 static int listen_at(coil_loop *loop, const struct addrinfo *address,
                      const coil_listen_options *opts)
 {
@@ -182,7 +183,7 @@ static int listen_at(coil_loop *loop, const struct addrinfo *address,
     return rc;
 }
 
-/* The first of the family's addresses that works; AF_UNSPEC: of any. */
+/* Listen at the first address of the family that works; AF_UNSPEC means any family. */
 static int listen_at_first(coil_loop *loop, const struct addrinfo *list, int family,
                            const coil_listen_options *opts)
 {
@@ -248,7 +249,7 @@ int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
         return coil__listen_unix(opts, opts->backlog > 0 ? opts->backlog : BACKLOG, out);
     rc = look_up_addresses(opts, &list);
     if (rc < 0)
-        return rc; /* which has set the message */
+        return rc; /* listen_at() has set the message */
     /*
      * Without a host, prefer "::", which serves both families; getaddrinfo(3) lists
      * 0.0.0.0 first.
@@ -355,8 +356,8 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
     if (rc < 0)
         return rc;
     coil__failure_keep(&kept);
-    each.v6_only = true; /* IPv4 has an address of its own in the list */
-    do {                 /* the port may be taken at another address */
+    each.v6_only = true; /* the list has separate IPv4 addresses */
+    do {                 /* a chosen port may be in use at another address */
         rc = listen_at_each(list, &each, out, max);
         set_port(list, 0);
     } while (rc == -EADDRINUSE && opts->port != NULL && strcmp(opts->port, "0") == 0 &&
@@ -369,8 +370,8 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
 /* ---- accepting --------------------------------------------------------------------- */
 
 /*
- * The connection failed before it was accepted: accept(2), error handling, says to try
- * again.
+ * True if the connection failed before it was accepted. accept(2), "Error handling", says
+ * to try again.
  */
 static bool was_given_up(ssize_t result)
 {
@@ -389,7 +390,7 @@ static bool was_given_up(ssize_t result)
     }
 }
 
-/* A connected socket, or a negative errno. */
+/* Return a connected socket, or a negative errno. */
 static int accept_one(coil_listener *listener, coil_address *peer)
 {
     struct coil__op op = {.kind = COIL__OP_ACCEPT};
@@ -410,8 +411,9 @@ static int accept_one(coil_listener *listener, coil_address *peer)
 }
 
 /*
- * It could not be attached. -EINVAL is for a descriptor that is too great for select(2),
- * which the next attempt would not change.
+ * Handle a connection that could not be attached: store it for the next coil_accept().
+ * With -EINVAL the descriptor is too large for select(2), so a retry would fail again:
+ * close it.
  */
 static void keep_or_close(coil_listener *listener, int fd, int rc)
 {

@@ -1,6 +1,4 @@
-/*
- * listener.h - a listener, as those who make one see it.
- */
+/* listener.h - internal functions that create listeners and accept connections. */
 #ifndef COIL_SOCKET_LISTENER_H
 #define COIL_SOCKET_LISTENER_H
 
@@ -15,11 +13,13 @@ struct coil__socket_file;
 struct coil_listener {
     struct coil__endpoint endpoint;
     uint16_t port;
-    int kept; /* a connection that was accepted and could not be attached; -1: none */
+    int kept; /* an accepted connection that could not be attached; -1: none */
     struct coil__socket_file *file; /* or NULL */
 };
 
-/* Make a listener of a listening, non-blocking socket; closes it if that fails. */
+/*
+ * Create a listener from a listening, non-blocking socket; closes the socket on failure.
+ */
 int coil__listener_make(int fd, const char *caller, coil_listener **out);
 
 /*

@@ -92,7 +92,7 @@ int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid, g
                              SO_PEERCRED, &peer, &length);
     if (rc < 0)
         return rc;
-    /* Not a local socket. (A pid of 0 is one that this PID namespace does not have.) */
+    /* Not a local socket. (A pid of 0 is a process outside this PID namespace.) */
     if (peer.uid == (uid_t)-1)
         return coil__failed(-EOPNOTSUPP);
     *pid = peer.pid;

@@ -6,25 +6,25 @@
  *
  * run_server() is a task that the server spawns. It waits for a request to stop, or until
  * neither acceptors nor connections are left. Then it closes the listeners, gives the
- * handlers the grace time, cancels those that still run, and leaves the group, which
- * waits for all. A server ends in this way alone: destroying it, or closing the loop,
- * cancels run_server(), which then skips the waits.
+ * handlers the grace time, cancels the handlers that still run, and leaves the group,
+ * which waits for all of them. Every server ends this way. Destroying the server or
+ * closing the loop cancels run_server(), which then skips the waits.
  *
  * Handlers start eagerly, within the acceptor's step. A task that is cancelled before its
- * first step never runs, and would not destroy its stream; a handler that has started
- * does. And a connection needs no memory except its stream and its task; with idle_ns, a
- * record, which is not on the handler's stack: others read it while the handler waits.
+ * first step never runs, so it could not destroy its stream. A connection needs no memory
+ * except its stream and its task. With idle_ns it also needs a record. The record is not
+ * on the handler's stack, because other tasks read it while the handler waits.
  *
- * One task looks for idle connections a few times in `idle_ns`: so a connection needs
- * neither a timer nor a reading of the clock for each call. A connection is idle if a
- * call waits in its stream and has begun no operation since the last looks. A scope
- * cancels it, as at any deadline.
+ * One task checks for idle connections LOOKS times per `idle_ns`, so a connection needs
+ * no timer and a call need not read the clock. A connection is idle if a call waits on
+ * its stream and has begun no operation since the last checks. Its scope is then
+ * cancelled, as at a deadline.
  *
  * Invariants
  * 1. run_server() holds a reference until the group is closed: acceptors and handlers need
  *    none.
- * 2. Code that changes a condition which tasks wait for calls tell_waiters(), and they
- *    test the condition again.
+ * 2. Code that changes a condition that tasks wait for calls tell_waiters(), and the
+ *    waiting tasks test the condition again.
  */
 #include "listener.h"
 #include "../stream/stream.h"
@@ -53,13 +53,13 @@ struct coil_server {
     coil_handler fn;
     void *arg;
     unsigned references;
-    bool destroyed; /* its owner has dropped its reference */
+    bool destroyed; /* the owner has dropped its reference */
     coil_server_opts opts;
     char name[32];
     coil_group group;
     coil_task *task; /* run_server()'s; a reference */
     struct coil__list acceptors;
-    struct coil__list connections;           /* those that may be found idle */
+    struct coil__list connections;           /* connections to check for idleness */
     struct coil__list requests;              /* handlers that wait for a request */
     size_t acceptor_count, connection_count; /* running tasks */
     size_t handshake_count;                  /* connections in the TLS handshake */
@@ -75,7 +75,7 @@ struct acceptor {
     coil_listener *listener; /* a reference to its endpoint */
     coil_task *task;         /* a reference */
     int64_t rest_ns;
-    int64_t silent_until; /* until then a failure to accept is not reported */
+    int64_t silent_until; /* no failure to accept is reported before this time */
     unsigned failures;    /* since the last report */
 };
 
@@ -101,11 +101,14 @@ struct connection {
     struct coil__list link; /* coil_server.connections */
     const coil_stream *stream;
     coil_scope *idle;    /* cancelled when the connection is idle */
-    unsigned operations; /* operations of its stream at the latest check */
-    int quiet;           /* checks since then that found it waiting */
+    unsigned operations; /* the stream's operation count at the latest check */
+    int quiet;           /* checks since then that found the handler waiting */
 };
 
-/* A handler in coil_server_wait_request(). Not on its stack, as with struct connection. */
+/*
+ * A handler in coil_server_wait_request(). Like struct connection, not on the handler's
+ * stack.
+ */
 struct request {
     struct coil__list link; /* coil_server.requests */
     coil_task *task;
@@ -118,7 +121,7 @@ static void tell_waiters(coil_server *s)
     coil_event_clear(&s->changed);
 }
 
-/* NOINLINE, as what else a handler's frames below need not hold while it waits. */
+/* NOINLINE here and below keeps a waiting handler's stack frames small. */
 static COIL__NOINLINE void report_failure(const char *message, int rc)
 {
     coil_call_exception_handler(&(coil_exception){.message = message,
@@ -127,7 +130,7 @@ static COIL__NOINLINE void report_failure(const char *message, int rc)
                                                   .task = coil_task_current()});
 }
 
-/* The address that it listens on; its port alone once it is closed. */
+/* Return the address of the listener, or only its port once it is closed. */
 static const char *place_of(const coil_listener *listener, char *text, size_t size)
 {
     coil_address name;
@@ -144,7 +147,8 @@ static COIL__NOINLINE void report_handler(const struct accepted *a, int rc)
     char message[2 * COIL_ADDRESS_TEXT + 64], from[COIL_ADDRESS_TEXT] = "";
     char to[COIL_ADDRESS_TEXT];
 
-    if (a->peer.any.sa_family != AF_UNIX) /* its clients seldom have a name */
+    /* clients of local sockets seldom have an address */
+    if (a->peer.any.sa_family != AF_UNIX)
         coil_address_format(&peer, from, sizeof from);
     snprintf(message, sizeof message,
              "Unhandled failure in the handler of a connection%s%s to %s",
@@ -152,7 +156,7 @@ static COIL__NOINLINE void report_handler(const struct accepted *a, int rc)
     report_failure(message, rc);
 }
 
-/* Report a failure to accept, unless one was reported a short time ago. */
+/* Report a failure to accept, at most once per REPORT_EVERY. */
 static COIL__NOINLINE void report_rest(struct acceptor *a, int rc)
 {
     char message[COIL_ADDRESS_TEXT + 128], place[COIL_ADDRESS_TEXT];
@@ -210,7 +214,7 @@ static void end_requests(coil_server *s)
         end_request(COIL__CONTAINER(link, struct request, link));
 }
 
-/* No connection is lost: a waiting acceptor has not taken one. */
+/* Cancelling loses no connection: a waiting acceptor has not accepted one. */
 static void stop_accepting(coil_server *s)
 {
     bool is_first = !s->stopping;
@@ -304,7 +308,7 @@ static int handle(void *arg)
     coil_stream_destroy(a.stream);
     s->connection_count--;
     tell_waiters(s);
-    return rc == -ECANCELED ? rc : 0; /* a failed child would end the group */
+    return rc == -ECANCELED ? rc : 0; /* a failed task would end the group */
 }
 
 static int serve(const struct acceptor *acceptor, coil_stream *stream,
@@ -392,8 +396,8 @@ int coil_server_wait_request(coil_stream *stream)
 }
 
 /*
- * Is the running task one of the server's handlers? Acceptors are in the group, too, and
- * call nothing of a user's.
+ * True if the running task is a handler of the server. Acceptors belong to the group too,
+ * but never call user code.
  */
 static bool is_handling(const coil_server *s)
 {
@@ -405,8 +409,8 @@ static bool is_handling(const coil_server *s)
 /* ---- accepting --------------------------------------------------------------------- */
 
 /*
- * The acceptor is to stop: cancelled, or its listener is closed. Other failures of
- * accept(2), such as too many descriptors, are temporary.
+ * True if the acceptor has to stop because it was cancelled or its listener is closed.
+ * Other failures of accept(2), such as too many descriptors, are temporary.
  */
 static bool is_over(int rc)
 {
@@ -414,8 +418,8 @@ static bool is_over(int rc)
 }
 
 /*
- * Wait before accepting again: until one of the connections has ended, at most for a time
- * that doubles. Returns 0 or -ECANCELED.
+ * Wait before accepting again, until a connection has ended or a time-out has passed. The
+ * time-out doubles with each failure. Returns 0 or -ECANCELED.
  */
 static int rest(struct acceptor *a, int why)
 {
@@ -461,7 +465,7 @@ static int accept_one(struct acceptor *a)
         return rc;
     if (peer.length == 0)
         coil_stream_peer(stream, &peer);
-    rc = wait_for_room(s); /* another acceptor may have taken the room */
+    rc = wait_for_room(s); /* another acceptor may have used the room */
     while (rc == 0 && (rc = serve(a, stream, &peer)) < 0 && !is_over(rc))
         rc = rest(a, rc);
     if (rc < 0) {
@@ -698,7 +702,10 @@ size_t coil_server_connections(const coil_server *server)
     return server->connection_count;
 }
 
-/* Stop and wait, however often the caller is cancelled: the handlers use `arg`. */
+/*
+ * Stop and wait even if the caller is cancelled repeatedly, because the handlers use
+ * `arg`.
+ */
 static void stop_although_cancelled(coil_server *s)
 {
     coil_scope scope;

@@ -1,15 +1,15 @@
 /*
- * adopt.c - descriptors that come from elsewhere, and streams that go elsewhere.
+ * adopt.c - adopting foreign descriptors, and releasing or moving streams.
  *
- * WHOSE FLAG IT IS. O_NONBLOCK belongs to the open file description (open(2)), which an
+ * O_NONBLOCK IS SHARED. The flag belongs to the open file description (open(2)), which an
  * inherited terminal or pipe shares with other processes: the shell, the other end of
- * 2>&1. Setting it breaks programs that do not expect it; clearing it while another
- * stream of ours uses the same description makes our loop block. So a blocking pipe end
- * or terminal is opened a second time, and the new description replaces
- * the old one under the adopted number. If that fails (no permission, a fifo
- * without its reader) the flag is set, and cleared when the stream is closed. A socket
- * cannot be opened twice. Its flag is cleared only by coil_stream_release_fd(): programs
- * that inherit sockets set the flag themselves.
+ * 2>&1. Setting it breaks programs that do not expect it. Clearing it while another coil
+ * stream uses the same description makes the loop block. So a blocking pipe end or
+ * terminal is opened a second time, and the new description replaces the old one under
+ * the adopted number. If that fails (no permission, a fifo without its reader) the flag
+ * is set, and cleared when the stream is closed. A socket cannot be opened twice. Its
+ * flag is cleared only by coil_stream_release_fd(): programs that inherit sockets set the
+ * flag themselves.
  */
 #include "../io/socket.h"
 #include "stream.h"
@@ -46,7 +46,7 @@ static void make_blocking(int fd)
         fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-/* Returns whether it was blocking before, or a negative errno. */
+/* Returns 1 if the descriptor was blocking before, 0 if not, or a negative errno. */
 static int make_non_blocking(int fd, bool is_socket, bool *reopened)
 {
     int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL));
@@ -62,7 +62,7 @@ static int make_non_blocking(int fd, bool is_socket, bool *reopened)
     return 1;
 }
 
-/* An option of a socket; 0 for anything else. */
+/* Return a socket's option, or 0 for any other descriptor. */
 static int socket_option(int fd, int name)
 {
     int value;
@@ -71,7 +71,10 @@ static int socket_option(int fd, int name)
     return getsockopt(fd, SOL_SOCKET, name, &value, &length) == 0 ? value : 0;
 }
 
-/* A read would cut datagrams and packets short, and a write would split them. */
+/*
+ * Refuses datagram and packet sockets: a read would truncate datagrams, and a write would
+ * split them.
+ */
 static int adopt_stream(int fd, coil_stream **out)
 {
     int type = socket_option(fd, SO_TYPE), rc, blocked;
@@ -159,7 +162,8 @@ void coil__stream_give_flag_back(coil_stream *stream)
 /* ---- going ------------------------------------------------------------------------- */
 
 /*
- * The bytes and the error that the backend has received ahead of a read.
+ * Return the number of bytes that the backend has received ahead of a read, and the error
+ * after them.
  */
 static size_t count_received_ahead(const coil_stream *stream, int *error)
 {
@@ -194,8 +198,8 @@ static int receive_into(struct coil__buffer **came, const coil_stream *stream, s
 }
 
 /*
- * Move the received bytes into the stream: they come before what is read later. If that
- * fails halfway, the bytes that were moved are still read first.
+ * Move the received bytes into the stream, where they precede bytes that are read later.
+ * If this fails halfway, the moved bytes are still read first.
  */
 static int take_along(coil_stream *stream)
 {

@@ -17,11 +17,14 @@ static size_t smaller(size_t a, size_t b)
 
 /* ---- spare ones -------------------------------------------------------------------- */
 
-/* This thread's, all of FIRST_SIZE, until its loop closes. */
+/*
+ * Spare buffers of this thread, each of FIRST_SIZE bytes. They are freed when its loop
+ * closes.
+ */
 static COIL__THREAD_LOCAL struct {
     struct coil__buffer *first;
     unsigned count;
-    coil_loop *loop; /* whose hook it is; or NULL */
+    coil_loop *loop; /* the loop that has the closing hook; or NULL */
     struct coil__close_hook hook;
 } spare;
 
@@ -87,8 +90,8 @@ void coil__buffer_drop(struct coil__buffer **buffer)
 /* ---- bytes ------------------------------------------------------------------------- */
 
 /*
- * Move bytes to the front only if at least as many were read, or if the buffer is full
- * otherwise.
+ * Move the unread bytes to the front only if at least as many bytes were given out, or if
+ * the buffer has no other room.
  */
 static void move_to_front(struct coil__buffer *b)
 {
@@ -125,7 +128,7 @@ int coil__buffer_make_room(struct coil__buffer **buffer, size_t most)
             *buffer = resized;
         else if (count == before)
             return coil__failed(-ENOMEM);
-        /* without memory the smaller room will do */
+        /* if the allocation fails, use the smaller room */
     }
     if (count == 0)
         (*buffer)->begin = (*buffer)->end = 0;

@@ -1,5 +1,5 @@
 /*
- * copy.c - one stream into another.
+ * copy.c - copying one stream into another.
  *
  * The bytes are read into the source's own buffer, and written from there: when the copy
  * ends early, the unwritten bytes can still be read from the source. The buffer grows to
@@ -20,8 +20,8 @@ struct copying {
 };
 
 /*
- * Write some bytes of the buffer. TLS may send bytes of a write that fails: those are
- * counted and removed from the source.
+ * Write some bytes of the buffer. TLS may still send bytes of a write that fails. Such
+ * bytes are counted and removed from the source.
  */
 static ssize_t write_some(struct copying *c)
 {

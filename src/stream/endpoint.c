@@ -2,13 +2,13 @@
  * endpoint.c - a descriptor that tasks use.
  *
  * Invariants
- * 1. While fd is not -1 it is attached to the loop's backend; or it is detached, and loop
- *    is NULL.
+ * 1. While fd is not -1, it is either attached to the loop's backend, or detached and
+ *    `loop` is NULL.
  * 2. After a suspension fd may be -1, and its old number may belong to another file. So
- *    coil__endpoint_do() reads fd before each operation; closing ends the operations that
- *    wait.
- * 3. One call may consist of several operations. `busy` keeps other calls of the same
- *    direction out between them; the backend would let them in.
+ *    coil__endpoint_do() reads fd before each operation, and closing ends the waiting
+ *    operations.
+ * 3. One call may consist of several operations. `busy` excludes other calls of the same
+ *    direction between the operations, where the backend would admit them.
  */
 #include "endpoint.h"
 
@@ -37,7 +37,7 @@ void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *cal
         coil__misuse_gone(caller);
 }
 
-/* Stop the program: `caller` was called on a wrong thread or loop. */
+/* Abort: `caller` was called on the wrong thread or loop. */
 COIL__NORETURN static void refuse(const struct coil__endpoint *endpoint,
                                   const char *caller)
 {
@@ -178,7 +178,10 @@ bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned ope
     return endpoint->fd >= 0 && endpoint->operations != operations;
 }
 
-/* The operation is cancelled after idle_ns, and begun again if the endpoint was used. */
+/*
+ * Cancel the operation after idle_ns, but begin it again if the endpoint was used
+ * meanwhile.
+ */
 static COIL__NOINLINE ssize_t await_until_idle(struct coil__endpoint *endpoint,
                                                const struct coil__op *op)
 {

@@ -1,5 +1,6 @@
 /*
- * endpoint.h - a descriptor that tasks use: what streams and listeners have in common.
+ * endpoint.h - a descriptor that tasks use, the common part of streams, listeners and
+ * datagram sockets.
  */
 #ifndef COIL_STREAM_ENDPOINT_H
 #define COIL_STREAM_ENDPOINT_H
@@ -8,45 +9,46 @@
 
 /*
  * The first member of its owner (a stream, a listener), which is one block of
- * coil__alloc(). The block is freed when the owner has dropped its reference and no call
- * is in it. So a task that waited in a call may still use the block, even if the owner
- * was destroyed meanwhile.
+ * coil__alloc(). The block is freed once the owner has dropped its reference and no call
+ * is in progress. So a task that waited in a call may still use the block, even if the
+ * owner was destroyed meanwhile.
  */
 struct coil__endpoint {
     int fd; /* -1 once closed */
     /* operations begun so far (wraps), to find idle connections */
     unsigned operations;
-    coil_loop *loop;     /* a reference; NULL while it is detached */
-    unsigned references; /* its owner's, and one for each call in it; 0 in free memory */
-    bool busy[2];        /* by direction: a call is in it */
-    bool destroyed;      /* the owner has dropped its reference */
-    uint8_t lost;        /* while it is detached: coil__descriptor.lost */
+    coil_loop *loop; /* a reference; NULL while it is detached */
+    /* the owner's, and one for each call in progress; 0 in freed memory */
+    unsigned references;
+    bool busy[2];   /* by direction: a call is in progress */
+    bool destroyed; /* the owner has dropped its reference */
+    uint8_t lost;   /* while it is detached: coil__descriptor.lost */
     void (*finish)(struct coil__endpoint *endpoint); /* before it is freed; may be NULL */
     int64_t idle_ns; /* the longest wait without another operation; 0: no limit */
 };
 
-/* True if a wait that began when `operations` were begun may go on: idle_ns has passed, but
-   another operation has begun meanwhile. */
+/* True if a wait may continue although idle_ns has passed, because another operation has
+ * begun meanwhile. `operations` is the count when the wait began. */
 bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned operations);
 
-/* Stop the program if the block was freed, as far as that can be detected. */
+/* Abort if the block was freed, as far as that can be detected. */
 void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *caller);
 
 /* Attach `fd` to the current loop. On failure the descriptor remains the caller's. */
 int coil__endpoint_open(struct coil__endpoint *endpoint, int fd, const char *caller);
 
 /*
- * May it leave its loop? Returns 0; -EBADF if it is closed or detached, -EBUSY while a
- * call is in it, -EOPNOTSUPP for a simulated socket.
+ * Check that the endpoint may leave its loop. Returns 0, -EBADF if it is closed or
+ * detached, -EBUSY while a call is in progress, or -EOPNOTSUPP for a simulated socket.
  */
 int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *caller);
 
-/* Detach it from its loop; attach it to the current loop. */
+/* Detach the endpoint from its loop, or attach it to the current loop. */
 void coil__endpoint_detach(struct coil__endpoint *endpoint);
 int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller);
 
-/* Close the descriptor for `caller`; the calls in it end with -EBADF. A second call does
-   nothing. */
+/* Close the descriptor for `caller`; calls in progress end with -EBADF. A second call
+ * does nothing. */
 int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller);
 
 /*
@@ -58,8 +60,8 @@ void coil__endpoint_destroy(struct coil__endpoint *endpoint, const char *caller)
 void coil__endpoint_release(struct coil__endpoint *endpoint);
 
 /*
- * Begin a call, which coil__endpoint_leave() ends. Fails with -EBADF if it is closed, or
- * -EBUSY if another call of this direction is in it.
+ * Begin a call, which coil__endpoint_leave() ends. Fails with -EBADF if the endpoint is
+ * closed, or -EBUSY if another call of this direction is in progress.
  */
 int coil__endpoint_enter(struct coil__endpoint *endpoint, enum coil__direction direction,
                          const char *caller);
@@ -67,20 +69,25 @@ void coil__endpoint_leave(struct coil__endpoint *endpoint,
                           enum coil__direction direction);
 
 /*
- * Spend from the task's budget, for a call that may not have to wait; may let other tasks
- * run. Fails with -EBADF if the endpoint is closed, or is closed meanwhile.
+ * Spend from the task's budget, for a call that may not have to wait. If the budget is
+ * used up, other tasks run first. Fails with -EBADF if the endpoint is closed, or is
+ * closed meanwhile.
  */
 int coil__endpoint_spend(struct coil__endpoint *endpoint);
 
-/* Begin an operation: spend, and count it. Fails as coil__endpoint_spend(). */
+/*
+ * Begin an operation: spend from the budget, and count the operation. Fails like
+ * coil__endpoint_spend().
+ */
 int coil__endpoint_begin(struct coil__endpoint *endpoint);
 
 /* Spend from the task's budget, and do one operation on the descriptor (io/op.h). */
 ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op);
 
 /*
- * Is it the parent's, in a child of fork(2)? Then the child may free its memory and close
- * its descriptor, and do nothing that the parent would notice.
+ * True in a child of fork(2) if the endpoint belongs to the parent. Then the child may
+ * only free its memory and close its descriptor, and must do nothing that the parent
+ * would notice.
  */
 static inline bool coil__endpoint_is_parents(const struct coil__endpoint *endpoint)
 {

@@ -6,9 +6,9 @@
  * StreamReader)
  *
  * A search examines each byte once, except the last few before a refill, where a
- * separator may have begun. Bytes leave the buffer only when the whole result is in it:
+ * separator may have begun. Bytes leave the buffer only when it holds the whole result,
  * so a call that fails or is cancelled takes nothing. At the end of the stream the call
- * fails and gives out the rest.
+ * fails, but returns the remaining bytes.
  */
 #include "stream.h"
 
@@ -59,7 +59,8 @@ static ssize_t find_separator(coil_stream *stream, const void *separator, size_t
 }
 
 /*
- * Where a separator of n bytes must end: within the stream's limit and the caller's room.
+ * Return how many bytes to search for a separator of n bytes, given the stream's limit
+ * and the caller's room.
  */
 static size_t most_of(const coil_stream *stream, size_t n, size_t size)
 {
@@ -67,8 +68,8 @@ static size_t most_of(const coil_stream *stream, size_t n, size_t size)
 }
 
 /*
- * Copy the bytes up to and with the separator to `to`; at the end of the stream, the
- * rest.
+ * Copy the bytes up to and including the separator to `to`. At the end of the stream,
+ * copy the remaining bytes.
  */
 static ssize_t take_until(coil_stream *stream, const void *separator, size_t n, void *to,
                           size_t size)

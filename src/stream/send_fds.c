@@ -1,6 +1,4 @@
-/*
- * send_fds.c - descriptors that are sent over a local socket. (unix(7), SCM_RIGHTS)
- */
+/* send_fds.c - sending descriptors over a local socket. (unix(7), SCM_RIGHTS) */
 #include "stream.h"
 
 #include "../io/socket.h"
@@ -73,7 +71,7 @@ ssize_t coil_send_fds(coil_stream *stream, const void *buf, size_t n, const int 
     return result;
 }
 
-/* Collect the descriptors of the message, at most MOST. Returns how many. */
+/* Collect at most MOST descriptors from the message. Returns their number. */
 static size_t collect_fds(struct msghdr *message, int *fds)
 {
     size_t count = 0;
@@ -90,7 +88,7 @@ static size_t collect_fds(struct msghdr *message, int *fds)
     return count;
 }
 
-/* Pass the descriptors on, or close all if they do not fit. */
+/* Give the descriptors to the caller, or close them all if they do not fit. */
 static int give_fds(coil_loop *loop, struct msghdr *message, int *fds, size_t *fd_count)
 {
     int all[MOST];
@@ -132,7 +130,7 @@ static ssize_t receive_fds(coil_stream *stream, void *buf, size_t n, int *fds,
     return rc < 0 ? rc : result;
 }
 
-/* Bytes that were read ahead come first. Their descriptors are lost. */
+/* Return bytes that were read ahead first. Descriptors that came with them are lost. */
 static ssize_t receive_buffered_first(coil_stream *stream, void *buf, size_t n, int *fds,
                                       size_t *fd_count)
 {

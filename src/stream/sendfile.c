@@ -1,15 +1,15 @@
 /*
- * sendfile.c - a file, or a part of it, into a stream.
+ * sendfile.c - sending a file, or a part of it, over a stream.
  *
  * sendfile(2) moves pages from the kernel's cache to a socket without a copy through the
  * program. For pages that are not cached it reads the disk, which would block the loop.
  * So each piece is probed first (would reading its first and its last byte block?). A
- * cached piece is sent by sendfile(2); another one is read by the file lane, or by the
- * backend, and written, while the kernel reads ahead. Pipes, TLS, and files that
- * sendfile(2) refuses are always read and written.
+ * cached piece is sent by sendfile(2). A piece that is not cached is read by the file
+ * lane or the backend, and then written, while the kernel reads ahead. Pipes, TLS, and
+ * files that sendfile(2) refuses are always read and written.
  *
  * The file is read at explicit offsets. If the caller passed no offset, the file's own
- * position is set at the end. So it shows how much was sent even after a failure.
+ * position is set at the end, so it shows how much was sent even after a failure.
  * (asyncio: loop.sendfile, sock_sendfile)
  */
 #include "stream.h"
@@ -29,7 +29,7 @@ struct sending {
     coil_stream *stream;
     int fd;
     int64_t start, position;
-    int64_t size; /* of the file when it began; INT64_MAX for a device */
+    int64_t size; /* of the file at the start; INT64_MAX for a device */
     size_t left;
     bool in_memory; /* the whole file is cached: no probe is needed */
     bool refused;   /* by the transport's sendfile */
@@ -49,8 +49,8 @@ static void advance_position(struct sending *s, size_t n)
 }
 
 /*
- * As pread(2), but fails with -EAGAIN instead of waiting for a disk, or -EOPNOTSUPP if
- * the file system cannot tell.
+ * Like pread(2), but fails with -EAGAIN instead of waiting for a disk, or -EOPNOTSUPP if
+ * the file system does not support this.
  */
 static ssize_t read_cached(int fd, void *buf, size_t n, int64_t position)
 {
@@ -59,7 +59,10 @@ static ssize_t read_cached(int fd, void *buf, size_t n, int64_t position)
     return got < 0 ? -errno : got;
 }
 
-/* A read behind the end never waits: the last byte is that of the file, if it is shorter. */
+/*
+ * A read past the end never waits. So if the file ends within the piece, probe the file's
+ * last byte.
+ */
 static bool is_cached(const struct sending *s, size_t n)
 {
     int64_t rest = s->size - s->position;
@@ -114,7 +117,10 @@ static bool is_refusal(ssize_t result)
     return result == -EOPNOTSUPP || result == -EINVAL || result == -ENOSYS;
 }
 
-/* If the kernel refuses, the caller copies by itself. So the task's last error stays. */
+/*
+ * If the kernel refuses, the caller reads and writes instead. So the task's last error is
+ * not changed.
+ */
 static ssize_t send_from_file(struct sending *s, size_t n)
 {
     struct coil__failure_kept kept;
@@ -146,7 +152,7 @@ static ssize_t send_some(struct sending *s)
     return read_and_write(s);
 }
 
-/* Find out where to begin, and how many bytes to send. */
+/* Determine where to begin, and how many bytes to send. */
 static int begin_sending(struct sending *s, const int64_t *offset, size_t n)
 {
     struct stat info;
@@ -178,7 +184,7 @@ ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset, size_t n)
     if (result == 0) {
         for (result = 1; result > 0 && s.left > 0;)
             result = send_some(&s);
-        /* TLS may send bytes of a write that was cancelled: they count. */
+        /* TLS may still send bytes of a cancelled write: count them. */
         s.position = s.start + (int64_t)stream->transferred[COIL__OUT];
         if (offset != NULL)
             *offset = s.position;

@@ -1,8 +1,8 @@
 /*
- * stream.c - bytes in, bytes out.
+ * stream.c - reading and writing bytes.
  *
- * A write returns when the kernel has all of its bytes: nothing has to be flushed, and a
- * slow peer slows its writer down. A read puts bytes directly into the caller's memory.
+ * A write returns when the kernel has all of its bytes. So there is nothing to flush, and
+ * a slow peer slows down the writer. A read puts bytes directly into the caller's memory.
  * Only calls that look ahead (look_ahead.c) fill a buffer, and every read takes the bytes
  * in that buffer first.
  */
@@ -95,10 +95,11 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 }
 
 /*
- * With SO_LINGER, close(2) waits until the peer has the bytes or the time is up, even on a
- * non-blocking socket. The kernel sends the bytes without it, too. A time of 0 stays: it
- * resets the connection. In a forked child the option is the parent's. The number of a
- * simulated socket is not a descriptor: getsockopt(2) refuses it.
+ * With SO_LINGER, close(2) waits until the peer has the bytes or the time is up, even on
+ * a non-blocking socket. So switch the option off: the kernel sends the bytes without it,
+ * too. A time of 0 is left alone, since it resets the connection. In a forked child the
+ * option belongs to the parent. The number of a simulated socket is not a descriptor:
+ * getsockopt(2) refuses it.
  */
 static void do_not_linger(const coil_stream *stream)
 {
@@ -172,7 +173,10 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
     return rc < 0 ? rc : (ssize_t)coil__buffer_take(buffer, buf, n);
 }
 
-/* Behind the received bytes there may be an error, which is returned once. */
+/*
+ * Return bytes that the previous loop received ahead. An error may follow them; it is
+ * returned once.
+ */
 static ssize_t take_what_came(coil_stream *stream, void *buf, size_t n)
 {
     struct coil__came *came = stream->came;
@@ -222,7 +226,7 @@ ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
     return coil__endpoint_do(&stream->endpoint, &op);
 }
 
-/* A pipe's write end is closed: so its reader sees the end. */
+/* The write end of a pipe is shut down by closing it, so that the reader sees the end. */
 static bool is_write_end(int fd)
 {
     struct stat about;
@@ -291,7 +295,7 @@ ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
     return result;
 }
 
-/* Leaves the count if another call is in the stream, because it belongs to that call. */
+/* If another call is in progress, leave the count alone: it belongs to that call. */
 int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc)
 {
     if (!stream->endpoint.busy[direction])
@@ -367,8 +371,8 @@ static ssize_t total_of(const struct iovec *parts, int count)
 }
 
 /*
- * Collect the next non-empty parts, without the first *skip bytes, which have been
- * written. Moves *parts and *skip past the parts that are done.
+ * Collect the next non-empty parts, except the first *skip bytes, which are already
+ * written. Moves *parts and *skip past the finished parts.
  */
 static size_t next_parts(const struct iovec **parts, const struct iovec *end,
                          size_t *skip, struct iovec *next)

@@ -1,6 +1,6 @@
 /*
- * stream.h (internal) - struct coil_stream, for the code that makes one, and transports,
- * which carry its bytes.
+ * stream.h (internal) - struct coil_stream, for the code that creates streams, and the
+ * transports that carry their bytes.
  */
 #ifndef COIL_STREAM_STREAM_H
 #define COIL_STREAM_STREAM_H
@@ -21,8 +21,8 @@
  */
 struct coil__transport {
     /*
-     * Wait until read() would return at once, with bytes, the end or a failure. Returns
-     * 0. A negative errno reports a failure of the wait, not of the stream.
+     * Wait until read() would return immediately with bytes, the end or a failure.
+     * Returns 0, or a negative errno if the wait itself failed, not the stream.
      */
     int (*wait_readable)(coil_stream *stream);
     /* Read at least one byte; 0 at the end. n is not 0. */
@@ -32,26 +32,29 @@ struct coil__transport {
      * to transferred[COIL__OUT] the bytes that will be sent nevertheless.
      */
     ssize_t (*write)(coil_stream *stream, const struct iovec *parts, size_t count);
-    /* End the direction of writing. May wait. */
+    /* Shut down the writing direction. May wait. */
     int (*shutdown_write)(coil_stream *stream);
     /*
-     * Send at most n bytes of a file from `offset` on; 0 at its end. -EOPNOTSUPP, or a
-     * NULL function: the file has to be read and written.
+     * Send at most n bytes of a file from `offset` on; 0 at its end. If it returns
+     * -EOPNOTSUPP or is NULL, the caller reads and writes the file instead.
      */
     ssize_t (*sendfile)(coil_stream *stream, int fd, int64_t offset, size_t n);
     /*
-     * The descriptor is about to be closed: send what ends the connection, without
-     * waiting. Calls may be in the stream. May be NULL.
+     * Called before the descriptor is closed: send the bytes that end the connection,
+     * without waiting. Other calls may be in progress. May be NULL.
      */
     void (*close)(coil_stream *stream);
-    /* The last reference is dropped: free `carrier`. Never waits. May be NULL. */
+    /*
+     * Called when the last reference is dropped: free `carrier`. Never waits. May be
+     * NULL.
+     */
     void (*finish)(coil_stream *stream);
 };
 
-/* The transport that is the descriptor itself. */
+/* The transport that reads and writes the descriptor directly. */
 extern const struct coil__transport coil__transport_bare;
 
-/* Received ahead of a read: bytes, followed by an error or 0. */
+/* Data received ahead of a read: bytes, then an error or 0. */
 struct coil__came {
     struct coil__buffer *buffer;
     int error;
@@ -64,7 +67,7 @@ struct coil__came {
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;
-    struct coil__came *came; /* received by the loop that it was detached from; or NULL */
+    struct coil__came *came; /* received ahead by the previous loop; or NULL */
     struct coil__buffer *buffer;
     size_t transferred[2]; /* by direction, of the latest call */
     bool is_socket;
@@ -75,14 +78,14 @@ struct coil_stream {
      * shared: other processes share its O_NONBLOCK flag.
      */
     bool blocked, shared;
-    size_t limit;                   /* of calls that look ahead */
+    size_t limit;                   /* on bytes read ahead */
     void *carrier;                  /* the transport's own */
-    struct coil__short_op readable; /* of the call that waits for bytes */
+    struct coil__short_op readable; /* the operation that waits for bytes */
 };
 
 /*
- * The number of bytes read ahead. It must be 0 when another transport is installed on the
- * stream, because such bytes came before it.
+ * The number of bytes read ahead. It must be 0 when another transport is installed: bytes
+ * read earlier would bypass that transport.
  */
 static inline size_t coil__stream_buffered(const coil_stream *stream)
 {
@@ -94,7 +97,7 @@ ssize_t coil__stream_receive(coil_stream *stream, void *buf, size_t n);
 
 /*
  * Within a call that reads: read once into the buffer, which grows to `most` bytes or to
- * the limit, whichever is more. Returns how many; 0 at the end.
+ * the limit, whichever is more. Returns the number of bytes; 0 at the end.
  */
 ssize_t coil__stream_fill(coil_stream *stream, size_t most);
 
@@ -104,13 +107,16 @@ void coil__stream_note(const coil_stream *stream);
 /* Allocate a stream, for coil__stream_open() or coil__free(). */
 coil_stream *coil__stream_alloc(void);
 
-/* Open it on a non-blocking descriptor. On failure both remain the caller's. */
+/* Open the stream on a non-blocking descriptor. On failure both remain the caller's. */
 int coil__stream_open(coil_stream *stream, int fd, bool is_socket, const char *caller);
 
 /* Allocate and open a stream. Closes the descriptor on failure. */
 int coil__stream_make(int fd, bool is_socket, const char *caller, coil_stream **out);
 
-/* The same for a TCP socket, which sends small writes at once (TCP_NODELAY). */
+/*
+ * Allocate and open a stream for a TCP socket, with TCP_NODELAY so that small writes are
+ * sent immediately. Closes the socket on failure.
+ */
 int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
 
 /* Before closing: make a shared file description blocking again, if it was. */
@@ -120,21 +126,23 @@ void coil__stream_give_flag_back(coil_stream *stream);
 void coil__stream_drop_came(coil_stream *stream);
 
 /*
- * Begin a call whose bytes coil_stream_read_transferred() or its like counts;
- * coil__endpoint_leave() ends it. Sets the count to 0, even on failure. Fails as
- * coil__endpoint_enter().
+ * Begin a call whose bytes are counted for coil_stream_read_transferred() or its
+ * counterpart for writing. coil__endpoint_leave() ends the call. Sets the count to 0,
+ * even on failure. Fails like coil__endpoint_enter().
  */
 int coil__stream_enter(coil_stream *stream, enum coil__direction direction,
                        const char *caller);
 
-/* Such a call fails before it begins: set its count to 0, and return rc. */
+/*
+ * For a call that fails before coil__stream_enter(): set its count to 0, and return rc.
+ */
 int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc);
 
 /* connect(2), and wait until it has succeeded or failed. */
 int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
                          socklen_t address_bytes);
 
-/* Connect to a local socket as coil_connect_unix(), without its message. */
+/* Connect to a local socket like coil_connect_unix(), but set no message. */
 int coil__connect_local(const coil_address *address, coil_stream **out);
 
 /* Wait for the descriptor, within a call of a transport that uses it. */

@@ -1,5 +1,5 @@
 /*
- * hooks_openssl.c - OpenSSL's error queue, kept for each task: see coil/hooks.h.
+ * hooks_openssl.c - a separate OpenSSL error queue for each task: see coil/hooks.h.
  *
  * The queue cannot be exchanged as a whole, so its errors are taken out one by one and
  * put back. Nearly always the queue is empty. OpenSSL owns the texts of the errors, and
@@ -28,7 +28,10 @@ struct kept_errors {
     struct kept_error errors[ERRORS_MAX];
 };
 
-/* 0: none, or no memory for it; else its offset in `texts` plus 1. */
+/*
+ * Store a text. Returns its offset in `texts` plus 1, or 0 if there is no text or no
+ * memory.
+ */
 static unsigned keep_text(struct kept_errors *kept, const char *text)
 {
     size_t at = kept->text_bytes, bytes = text != NULL ? strlen(text) + 1 : 0;
@@ -77,7 +80,7 @@ static void put_back_error(const struct kept_errors *kept, const struct kept_err
                   text != NULL ? "%s" : NULL, text);
 }
 
-/* Errors in the queue now belong to no task with these hooks: drop them. */
+/* Errors that are in the queue now belong to no task with these hooks: drop them. */
 static void put_back_errors(void *state, void *data)
 {
     struct kept_errors *kept = state;

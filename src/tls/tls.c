@@ -1,11 +1,12 @@
 /*
- * tls.c - what connections have in common.
+ * tls.c - TLS contexts, which connections share.
  *
- * A context is only read once it is made, so loops on all threads share it; its sessions
- * and its reference count, which change, have a lock and atomics. One context serves for
- * clients and servers: the differences are set on each connection (tls_verify.c). The
- * system's authorities take 30 ms and a megabyte, and a server never needs them: a context
- * with a certificate loads them when it first connects as a client.
+ * A context does not change once it is created, so loops on all threads can share it.
+ * Only its sessions and its reference count change; a lock and atomics protect them. One
+ * context serves both clients and servers: the differences are set on each connection
+ * (tls_verify.c). Loading the system's authorities takes 30 ms and a megabyte, and a
+ * server never needs them. So a context with a certificate loads them when it first
+ * connects as a client.
  *
  * WHICH CONTEXT. A server may have one for each name. The context is chosen in the first
  * callback, before OpenSSL reads the session that the client wants to resume. Each
@@ -35,8 +36,8 @@
 /* ---- files ------------------------------------------------------------------------- */
 
 /*
- * OpenSSL does not tell why it could not read a file or a folder: find out. A folder in
- * place of a file is -EISDIR, the reverse -ENOTDIR.
+ * Find out why OpenSSL could not read a file or a folder, since it does not report the
+ * reason. A folder in place of a file is -EISDIR, the reverse -ENOTDIR.
  */
 static int check_path(const char *path, bool is_folder)
 {
@@ -127,7 +128,10 @@ static int load_certificate(SSL_CTX *ctx, const coil_tls_opts *opts)
     return load_key(ctx, opts);
 }
 
-/* A server names the authorities it trusts: clients choose their certificate by that. */
+/*
+ * A server sends the names of the authorities it trusts, so that clients can choose a
+ * certificate.
+ */
 static int name_authorities(SSL_CTX *ctx, const char *ca_file)
 {
     STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(ca_file);
@@ -188,9 +192,10 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 }
 
 /*
- * From now on each authority in a chain needs a revocation list. The flags are set in the
- * store. A connection copies SSL_CTX_get0_param() when it is created, and would not see a
- * change of these when choose_context() gives it another context.
+ * Load revocation lists. From then on each authority in a chain needs one. The flags are
+ * set in the store, not in SSL_CTX_get0_param(): a connection copies those parameters
+ * when it is created, and would ignore the flags of a context that choose_context()
+ * selects later.
  */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
 {
@@ -269,7 +274,7 @@ static int set_protocols(coil_tls *tls, const char *const *protocols)
 }
 
 /*
- * The server's order of preference counts. Without a common protocol the handshake fails
+ * The server's order of preference decides. Without a common protocol the handshake fails
  * (RFC 7301, 3.2).
  */
 static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
@@ -353,13 +358,13 @@ static bool read_name(SSL *ssl, char *name)
     length = (size_t)bytes[3] << 8 | bytes[4];
     if (length == 0 || length > n - 5 || length >= sizeof asked ||
         memchr(bytes + 5, '\0', length) != NULL)
-        return false; /* OpenSSL itself will refuse the malformed extension */
+        return false; /* OpenSSL itself rejects the malformed extension */
     memcpy(asked, bytes + 5, length);
     asked[length] = '\0';
     return coil__tls_normalize(asked, name) == COIL__TLS_HOST;
 }
 
-/* Let the program choose. NULL: it leaves the choice to the names. */
+/* Let the program choose the context. NULL means that coil chooses by name. */
 static coil_tls *let_choose(struct coil__tls_stream *t)
 {
     struct coil__no_suspend region;
@@ -367,7 +372,7 @@ static coil_tls *let_choose(struct coil__tls_stream *t)
 
     if (tls->choose == NULL)
         return NULL;
-    coil_tls_release(t->given); /* of a first ClientHello, which was refused */
+    coil_tls_release(t->given); /* chosen for a first ClientHello, which was refused */
     coil__no_suspend_enter(&region, "coil_tls_opts.choose is called");
     t->given = tls->choose(t->name, tls->choose_arg);
     coil__no_suspend_exit(&region);
@@ -385,7 +390,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     t->chosen = let_choose(t);
     if (t->chosen == NULL)
         t->chosen = has_name ? coil__tls_for_name(t->tls, t->name) : t->tls;
-    /* Without memory the certificate would be another's. */
+    /* If memory runs out, the wrong certificate would be sent. */
     if (SSL_set_SSL_CTX(ssl, t->chosen->ctx) == NULL) {
         *alert = SSL_AD_INTERNAL_ERROR;
         return SSL_CLIENT_HELLO_ERROR;
@@ -394,7 +399,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     return SSL_CLIENT_HELLO_SUCCESS;
 }
 
-/* Tell the client that the name was used. */
+/* Confirm to the client that its server name was used. */
 static int accept_name(SSL *ssl, int *alert, void *arg)
 {
     (void)ssl;
@@ -406,8 +411,7 @@ static int accept_name(SSL *ssl, int *alert, void *arg)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Called while a client reads, when it receives a session. Returning 1 keeps the
- * reference.
+ * Called when a client receives a session during a read. Returning 1 takes the reference.
  */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {

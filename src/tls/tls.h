@@ -3,7 +3,7 @@
  *
  *     tls.c           coil_tls: files, trusted authorities, protocols, names
  *     tls_sessions.c  the sessions that a client may resume
- * tls_verify.c verifies the peer's certificate, and explains a refusal
+ *     tls_verify.c    verifies the peer's certificate, and explains a refusal
  *     tls_error.c     OpenSSL's errors as coil's
  *     tls_key_log.c   the key log
  *     tls_stream.c    the transport: reading, writing, closing
@@ -44,8 +44,8 @@ bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *nam
                             SSL_SESSION *session);
 
 /*
- * Find a session for this server: a reference, or NULL. A session of TLS 1.3 is given out
- * once.
+ * Return a reference to a session for this server, or NULL. A TLS 1.3 session is returned
+ * only once.
  */
 SSL_SESSION *coil__tls_sessions_take(struct coil__tls_sessions *sessions,
                                      const char *name);
@@ -64,7 +64,7 @@ struct coil_tls {
     _Atomic bool trusts_system_later; /* coil__tls_trust_system() */
     unsigned char *alpn;              /* in wire format: a length before each */
     unsigned alpn_bytes;
-    _Atomic unsigned references; /* 0 in free memory: coil__misuse_gone() */
+    _Atomic unsigned references; /* 0 in freed memory: coil__misuse_gone() */
     struct coil__tls_name *names;
     coil_tls *(*choose)(const char *name, void *arg); /* as in coil_tls_opts */
     void *choose_arg;
@@ -77,17 +77,17 @@ struct coil_tls {
 /* The default context of the process, borrowed. May wait while files are read. */
 int coil__tls_default(coil_tls **out);
 
-/* Before it connects as a client: load the system's authorities, if that was put off. Reads a
-   file. Any thread. */
+/* Load the system's authorities, if that was postponed. Called before connecting as a
+ * client. Reads a file; may run on any thread. */
 int coil__tls_trust_system(coil_tls *tls);
 
-/* Pass a line of the key log on, for each connection of the context. */
+/* Forward a line of the key log, for a connection of any context. */
 void coil__tls_log_key(const SSL *ssl, const char *line);
 
 /* Set up the key log of a new context. Returns 0 or -ENOMEM. */
 int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts);
 
-/* The context for the name that the client requested, borrowed. */
+/* Return the context for the name that the client requested, borrowed. */
 coil_tls *coil__tls_for_name(coil_tls *tls, const char *name);
 
 /* The server's name without a trailing dot, or its address without the zone. */
@@ -110,29 +110,29 @@ struct coil__tls_bytes {
 
 struct coil__tls_stream {
     coil_tls *tls;    /* a reference */
-    coil_tls *chosen; /* by name; of tls, or `given` */
+    coil_tls *chosen; /* chosen by name from `tls`, or equal to `given` */
     coil_tls *given;  /* a reference, by coil_tls_opts.choose; or NULL */
     SSL *ssl;
     coil_stream *stream;
     struct coil__tls_bytes in;  /* received, not yet decrypted */
     struct coil__tls_bytes out; /* encrypted, not yet written */
-    /* being written, or left by a write that failed: goes first */
+    /* being written, or left over from a failed write: sent first */
     struct coil__tls_bytes sending;
     size_t next_read; /* size of the next read */
     int failed;       /* 0, or the result of every further call */
-    int unread;       /* 0, or a failure that the next coil__tls_fill() has to return */
+    int unread;       /* 0, or the failure that the next coil__tls_fill() returns */
     bool established, shut_down;
     bool out_of_memory; /* `out` could not grow */
     bool flushing;      /* a task is writing `out` */
     bool filling;       /* a task is reading into `in` */
     struct coil__wait *waiting_to_flush, *waiting_to_fill;
     struct coil__op last_words;
-    /* of the server, by the name the client asked for */
+    /* the server name that the client requested */
     char name[COIL__TLS_NAME_MAX + 1];
     char alpn[256];
-    char *peer;       /* NULL: not asked for yet, or none */
+    char *peer;       /* NULL: not queried yet, or none */
     char *complaint;  /* about the peer's certificate; NULL: none, or no memory */
-    int verify_error; /* X509_V_ERR_... of the last certificate that was refused */
+    int verify_error; /* X509_V_ERR_... of the last rejected certificate */
 };
 
 extern const struct coil__transport coil__tls_transport;
@@ -142,25 +142,25 @@ int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream
 void coil__tls_destroy(struct coil__tls_stream *t);
 
 /*
- * Wait for more bytes from the peer. Returns how many; 0 at the end of the connection. For
- * one task at a time, as coil__tls_flush().
+ * Wait for more bytes from the peer. Returns their number, or 0 at the end of the
+ * connection. Like coil__tls_flush(), for one task at a time.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t);
 
 /*
- * Write all encrypted bytes. For one task at a time: in the handshake there is one, later
- * the caller must hold the turn.
+ * Write all encrypted bytes. Only one task may do this at a time. The handshake has a
+ * single task; later the caller must have set `flushing`.
  */
 int coil__tls_flush(struct coil__tls_stream *t);
 
 /*
- * Unless a task is flushing: write what OpenSSL has to answer, at once or within that
- * time. Only fatal alerts are worth waiting for: they tell the peer the reason.
+ * Write OpenSSL's answer, unless a task is flushing. Waits at most `patience_ns`, which
+ * is worthwhile only for fatal alerts: they give the peer the reason.
  */
 void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns);
 #define COIL__TLS_LAST_WORDS_NS COIL_SEC(1)
 
-/* The connection of an SSL object. */
+/* Return the connection of an SSL object. */
 struct coil__tls_stream *coil__tls_of(const SSL *ssl);
 
 /* ---- verification ------------------------------------------------------------------ */
@@ -172,13 +172,16 @@ struct coil__tls_stream *coil__tls_of(const SSL *ssl);
 int coil__tls_expect_server(struct coil__tls_stream *t, enum coil__tls_name_kind kind);
 void coil__tls_expect_client(struct coil__tls_stream *t, const coil_tls *tls);
 
-/* A certificate's subject, "CN = localhost", allocated by OpenSSL; NULL: no memory. */
+/*
+ * Return a certificate's subject, such as "CN = localhost", allocated by OpenSSL. NULL:
+ * no memory.
+ */
 char *coil__tls_name_text(const X509_NAME *name);
 
 /* ---- errors ------------------------------------------------------------------------ */
 
 /*
- * OpenSSL has one queue of errors for each thread, which all its tasks share: so the
+ * OpenSSL has one error queue per thread, which all tasks of the thread share. So the
  * queue is emptied before and after each use of OpenSSL. These functions return a
  * negative errno, and set the message of coil_last_error().
  */

@@ -1,8 +1,8 @@
 /*
- * tls_error.c - OpenSSL's errors as ours.
+ * tls_error.c - converting OpenSSL's errors to coil's.
  *
- * OpenSSL keeps a queue of errors, the cause first. The reason of an error that stands
- * for an alert of the peer's is the alert's number and an offset.
+ * OpenSSL keeps a queue of errors, the cause first. If the peer sent an alert, the reason
+ * code of the error is the alert's number plus an offset.
  */
 #include "tls.h"
 
@@ -61,8 +61,8 @@ static const char *alert_of(unsigned long error)
 }
 
 /*
- * Empty the queue; true if an allocation has failed. Its error may stand before or behind
- * the one that it caused.
+ * Empty the queue; true if an allocation has failed. The error of the allocation may
+ * precede or follow the error that it caused.
  */
 static bool ran_out_of_memory(void)
 {

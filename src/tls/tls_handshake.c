@@ -1,9 +1,10 @@
 /*
- * tls_handshake.c - how a stream comes to speak TLS.
+ * tls_handshake.c - starting TLS on a stream.
  *
- * A handshake is a call of both directions, so no other call is in the stream. From its
- * first byte on the transport is TLS. A handshake that fails or is cancelled leaves a
- * stream that can only be closed: which bytes the peer expects next is unknown.
+ * A handshake occupies both directions, so no other call is in progress on the stream.
+ * The transport is TLS from the first byte of the handshake. A handshake that fails or is
+ * cancelled leaves a stream that can only be closed: which bytes the peer expects next is
+ * unknown.
  */
 #include "tls.h"
 
@@ -33,9 +34,10 @@ static int take_step(struct coil__tls_stream *t)
 }
 
 /*
- * After the handshake a server of TLS 1.3 sends session tickets. If the client has gone by
- * then, what it sent before can still be read. OpenSSL's SSL_accept() ignores the same
- * errors there, but our BIO never fails.
+ * After the handshake a TLS 1.3 server sends session tickets. If the client has already
+ * closed the connection, the bytes that it sent can still be read, so the failure is
+ * ignored. OpenSSL's SSL_accept() ignores such write errors too, but never sees them,
+ * since our BIO never fails.
  */
 static bool lost_tickets_alone(const struct coil__tls_stream *t, int rc)
 {

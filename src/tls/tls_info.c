@@ -1,6 +1,4 @@
-/*
- * tls_info.c - what was agreed on in the handshake.
- */
+/* tls_info.c - the parameters negotiated in the handshake. */
 #include "tls.h"
 
 #include <openssl/err.h>

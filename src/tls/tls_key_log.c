@@ -1,8 +1,9 @@
 /*
  * tls_key_log.c - the keys of connections, for programs that decrypt recordings.
  *
- * The file is opened for each line: so no descriptor is held, and log rotation works. The
- * lines of several processes do not mix, because each is one write with O_APPEND.
+ * The file is opened for each line, so no descriptor is held open, and log rotation
+ * works. Lines from several processes do not mix, because each line is one write with
+ * O_APPEND.
  */
 #include "tls.h"
 
@@ -55,7 +56,10 @@ int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts)
             return coil__failed(-ENOMEM);
         strcpy(tls->key_file, path);
     }
-    /* Always: a context that another context chooses writes the log of the other. */
+    /*
+     * Set the callback on every context: a context selected by another context writes to
+     * the log of that context.
+     */
     SSL_CTX_set_keylog_callback(tls->ctx, coil__tls_log_key);
     return 0;
 }

@@ -1,9 +1,9 @@
 /*
  * tls_sessions.c - the sessions that a client may resume.
  *
- * A table of a fixed size, searched from end to end: a handshake costs a thousand times
- * as much. A new session replaces the oldest one. A server has a few at most, so that a
- * server that sends many tickets does not drive out all the others.
+ * The table has a fixed size and is searched linearly, since a handshake costs a thousand
+ * times as much. A new session replaces the oldest one. Each server has only a few
+ * entries, so that a server that sends many tickets does not evict all other sessions.
  *
  * The key is the verified name: a resumed connection does not see the certificate again,
  * so it must not use a session that was made for another name.
@@ -17,7 +17,7 @@
 
 struct coil__tls_session {
     SSL_SESSION *session; /* NULL: free */
-    uint64_t kept;        /* a counter of the table's, which tells the order */
+    uint64_t kept;        /* the table's counter when it was stored, for the order */
     char name[COIL__TLS_NAME_MAX + 1];
 };
 
@@ -37,8 +37,8 @@ void coil__tls_sessions_finish(struct coil__tls_sessions *sessions)
 }
 
 /*
- * The entry for a further session of this server: its oldest, a free one, or the oldest
- * of all.
+ * Return the entry for a new session of this server: the server's oldest entry, a free
+ * entry, or the oldest entry of all.
  */
 static struct coil__tls_session *find_place(struct coil__tls_sessions *sessions,
                                             const char *name)
@@ -50,7 +50,7 @@ static struct coil__tls_session *find_place(struct coil__tls_sessions *sessions,
         struct coil__tls_session *s = &sessions->table[i];
 
         if (s->kept < any->kept)
-            any = s; /* a free one was kept at 0 */
+            any = s; /* free entries have kept == 0 */
         if (s->session == NULL || strcmp(s->name, name) != 0)
             continue;
         own_count++;
@@ -105,9 +105,9 @@ SSL_SESSION *coil__tls_sessions_take(struct coil__tls_sessions *sessions,
     if (found != NULL) {
         session = found->session;
         /*
-         * A ticket of TLS 1.3 that is used twice shows eavesdroppers that the client is
-         * the same (RFC 8446, C.4). A session of TLS 1.2 may be resumed as long as the
-         * server keeps it.
+         * A TLS 1.3 ticket that is used twice lets eavesdroppers link the two connections
+         * (RFC 8446, C.4). A session of TLS 1.2 may be resumed as long as the server
+         * keeps it.
          */
         if (SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION) {
             found->session = NULL;

@@ -1,5 +1,5 @@
 /*
- * tls_stream.c - TLS as what carries a stream's bytes.
+ * tls_stream.c - TLS as the transport of a stream.
  *
  *      coil_read                                         coil_write
  *          |  decrypt()                          seal()      |
@@ -11,29 +11,33 @@
  *               fill()  |                        |  flush()
  *                       '------ descriptor ------'
  *
- * OpenSSL never waits: if `in` is empty it returns, and `out` grows as needed. A task that
- * needs bytes fills `in`, a task that has made some flushes `out`, and tasks wait only
- * there. So a reader and a writer can use one connection at once, although OpenSSL's
- * object is not made for two, and each can be cancelled while OpenSSL's state is complete.
+ * OpenSSL never waits: if `in` is empty it returns, and `out` grows as needed. A task
+ * that needs bytes fills `in`, a task that has produced bytes flushes `out`, and tasks
+ * wait only there. So a reader and a writer can use one connection concurrently, although
+ * OpenSSL's object does not support that. Either can be cancelled, and OpenSSL's state
+ * stays consistent.
  *
  * Invariants
  * 1. No task is suspended inside OpenSSL.
  * 2. The kernel uses the bytes in `sending` during a call, so that buffer does not grow
  *    or move. Meanwhile OpenSSL writes to `out`. The next task that flushes sends the
- *    rest of `sending` before `out`. So a record of which a cancelled call sent a part is
+ *    rest of `sending` before `out`. So a record that a cancelled call sent in part is
  *    completed.
  * 3. One task flushes at a time (`flushing`). A writer waits for its turn. A reader
- *    flushes OpenSSL's answers (alerts, key updates). It leaves that to a writer that is
- *    flushing, and does not wait for room: a peer that does not read must not stop coil
- *    from reading. By RFC 8446, 4.6.3 such an answer may wait for the next write.
+ *    flushes OpenSSL's answers (alerts, key updates). If a writer is flushing, the reader
+ *    leaves this to the writer. The reader does not wait for room: a peer that does not
+ *    read must not stop coil from reading. By RFC 8446, 4.6.3 such an answer may wait for
+ *    the next write.
  * 4. One task fills at a time (`filling`). Meanwhile the kernel writes to `in`, which is
  *    empty, and no other task uses it. The task is a reader or a writer. OpenSSL encrypts
- *    nothing while it has received only a part of a message about the connection, such as
- *    a ticket in two records. So a writer waits for the rest, whichever task fills.
- * 5. At most AT_ONCE bytes are sealed at a time, and only when all before them went out.
+ *    nothing while it has received only a part of a connection message, such as a ticket
+ *    in two records. So a writer waits until some task has filled in the rest.
+ * 5. At most AT_ONCE bytes are sealed at a time, and only when all earlier bytes have
+ *    been written.
  *
- * Why not let OpenSSL have the socket: it would want readiness, where we have operations;
- * and kernel TLS, which needs that: docs/decisions/0004.
+ * Why OpenSSL does not use the socket itself: it would need readiness events, but coil's
+ * backends run operations. Kernel TLS would need OpenSSL to own the socket:
+ * docs/decisions/0004.
  */
 #include "tls.h"
 
@@ -63,7 +67,7 @@ static void drop_bytes(struct coil__tls_bytes *b)
     *b = (struct coil__tls_bytes){0};
 }
 
-/* Room for n more. */
+/* Make room for n more bytes. */
 static bool reserve(struct coil__tls_bytes *b, size_t n)
 {
     size_t size = b->size != 0 ? b->size : 512;
@@ -120,7 +124,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
     return command == BIO_CTRL_FLUSH;
 }
 
-static BIO_METHOD *method; /* or NULL: out of memory */
+static BIO_METHOD *method; /* NULL: out of memory */
 static pthread_once_t method_once = PTHREAD_ONCE_INIT;
 
 static void make_method(void)
@@ -155,7 +159,7 @@ struct coil__tls_stream *coil__tls_of(const SSL *ssl)
 
 /*
  * Wait for more bytes. The buffer is small while the connection is idle, and grows while
- * reads fill it. Returns how many bytes; 0 at the end of the connection.
+ * reads fill it. Returns the number of bytes; 0 at the end of the connection.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t)
 {
@@ -212,7 +216,10 @@ static int begin_filling(struct coil__tls_stream *t)
     return rc < 0 ? rc : 1;
 }
 
-/* As coil__tls_fill(), in turn: 1 if another task has filled. */
+/*
+ * Wait for the turn to fill, then call coil__tls_fill(). Returns 1 if another task has
+ * filled meanwhile.
+ */
 static ssize_t fill_in_turn(struct coil__tls_stream *t)
 {
     ssize_t n = begin_filling(t);
@@ -289,8 +296,8 @@ void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * By SSL_read_ex() or SSL_peek_ex(). Returns a count, 0 at the peer's close_notify,
- * -EAGAIN if it needs more bytes, or a failure.
+ * Decrypt by SSL_read_ex() or SSL_peek_ex(). Returns a count, 0 at the peer's
+ * close_notify, -EAGAIN if it needs more bytes, or a failure.
  */
 static ssize_t decrypt(struct coil__tls_stream *t,
                        int (*read_or_peek)(SSL *, void *, size_t, size_t *), void *buf,
@@ -346,9 +353,9 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
 }
 
 /*
- * Get the bytes of a readable descriptor. A failure of the connection is kept for the
- * read. Returns 0 if there is something to decrypt, 1 if the end or a failure is there, or
- * a failure of the wait.
+ * Get the bytes of a readable descriptor. A failure of the connection is stored for the
+ * next read. Returns 0 if there are bytes to decrypt, 1 if the connection has ended or
+ * failed, or the error of the wait.
  */
 static int fill_for_peek(struct coil__tls_stream *t)
 {
@@ -419,7 +426,8 @@ static void advance_cursor(struct cursor *c, size_t n)
 }
 
 /*
- * The next bytes, up to `max`: one large part in place, or small parts copied together.
+ * Return the next bytes, up to `max`: one large part in place, or small parts copied
+ * together.
  */
 static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *n)
 {
@@ -460,8 +468,8 @@ static int fill_to_write(struct coil__tls_stream *t)
 }
 
 /*
- * If OpenSSL has a part of a message, wait until it has all of it (invariant 4). Bytes of
- * the stream are peeked at, so they stay for the reader.
+ * If OpenSSL has a part of a message, wait until it has all of it (invariant 4).
+ * Application bytes are only peeked at, so they remain for the reader.
  */
 static int await_rest_of_message(struct coil__tls_stream *t)
 {
@@ -504,7 +512,7 @@ static ssize_t seal(struct coil__tls_stream *t, const struct iovec *parts, size_
     return (ssize_t)sealed;
 }
 
-/* Holding the turn: write what an earlier call left, then these bytes. */
+/* With the turn to flush: write the bytes that an earlier call left, then these bytes. */
 static ssize_t seal_and_flush(struct coil__tls_stream *t, const struct iovec *parts,
                               size_t count)
 {
@@ -557,7 +565,8 @@ static int say_goodbye(struct coil__tls_stream *t)
         return coil__failed(-ENOMEM);
     ERR_clear_error();
     t->shut_down =
-        SSL_shutdown(t->ssl) >= 0; /* has room, so it fails only without memory */
+        /* the BIO always has room, so only lack of memory fails */
+        SSL_shutdown(t->ssl) >= 0;
     ERR_clear_error();
     return t->shut_down ? 0 : coil__failed(-ENOMEM);
 }
@@ -588,8 +597,8 @@ static void ignore(struct coil__op *op)
 }
 
 /*
- * Try once; the descriptor is closed next. Nothing is sent behind a truncated record, so
- * that the peer notices it.
+ * Try once to send close_notify; the descriptor is closed next. Nothing is sent after a
+ * truncated record, so that the peer notices the truncation.
  */
 static void close_tls(coil_stream *stream)
 {
@@ -639,7 +648,9 @@ int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream
 
 void coil__tls_destroy(struct coil__tls_stream *t)
 {
-    /* Otherwise SSL_free() makes a session of TLS 1.2 non-resumable (a rule of SSLv3). */
+    /*
+     * Without this, SSL_free() makes a TLS 1.2 session non-resumable (a rule of SSLv3).
+     */
     if (t->established && t->failed == 0)
         SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(t->ssl);

@@ -1,9 +1,8 @@
 /*
- * tls_verify.c - is the peer who it should be, and if not, why.
+ * tls_verify.c - verifying the peer's certificate, and explaining a rejection.
  *
- * OpenSSL verifies the certificate. This file adds the message. OpenSSL calls
- * note_complaint() for each certificate that it rejects, with the certificate; afterwards
- * only a number is left.
+ * OpenSSL verifies the certificate. This file adds the message. OpenSSL passes each
+ * rejected certificate to note_complaint(); afterwards only an error number is available.
  */
 #include "tls.h"
 
@@ -13,7 +12,10 @@
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* "fe80::1%eth0": a zone has a meaning on this machine only, and is in no certificate. */
+/*
+ * "fe80::1%eth0": a zone is meaningful on this machine only, and never appears in a
+ * certificate.
+ */
 static bool is_address(const char *name)
 {
     unsigned char address[16];
@@ -64,7 +66,7 @@ char *coil__tls_name_text(const X509_NAME *name)
     return text_of_bio(bio);
 }
 
-/* Print the names in the certificate, if the right one is missing. */
+/* If the expected name is missing, print the names in the certificate. */
 static void print_names(BIO *bio, const X509 *certificate)
 {
     GENERAL_NAMES *names =

@@ -1,6 +1,4 @@
-/*
- * alarm.c - alarms that are a signal to one thread: timer_create(2), SIGEV_THREAD_ID.
- */
+/* alarm.c - alarms that send a signal to one thread: timer_create(2), SIGEV_THREAD_ID. */
 #include "../../base/base.h"
 #include "../../base/fault.h"
 #include "../thread.h"

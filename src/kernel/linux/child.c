@@ -1,17 +1,18 @@
 /*
- * child.c - a child until it runs its program. It shares the parent's memory, unless it
- * changes its user or groups.
+ * child.c - the code of a child until it runs its program. The child shares the parent's
+ * memory, unless it changes its user or groups.
  *
  * The parent's thread is blocked meanwhile; its other threads run, and may hold any lock.
  * So the child only makes system calls, and makes them directly: a sanitizer's version of
- * close(2) or sigaction(2) would change the sanitizer's data, which are the parent's. All
- * signals are blocked when the child starts. It writes the step and the errno of a
- * failure to its struct coil__child, where the parent reads them.
+ * close(2) or sigaction(2) would change the sanitizer's data, which belongs to the
+ * parent. All signals are blocked when the child starts. It writes the step and the errno
+ * of a failure to its struct coil__child, where the parent reads them.
  *
- * Order: standard descriptors first, while their sources are open. The directory before
- * the program, whose path may be relative to it, and before the change of user, as in
- * Python. The groups before the user, since only root may set groups. Set the signal mask
- * last, when none of the parent's handlers can run here any more.
+ * Order of the steps: set the standard descriptors first, while their sources are open.
+ * Change the directory before running the program, whose path may be relative to it, and
+ * before changing the user, as in Python. Set the groups before the user, since only root
+ * may set groups. Set the signal mask last, when none of the parent's handlers can run
+ * here.
  */
 #include "../child.h"
 
@@ -53,7 +54,7 @@ COIL__NO_SANITIZE static bool clear_cloexec(int fd)
 
 /*
  * A source below 3 could be overwritten before it is copied, so it is moved first. A
- * descriptor that keeps its number may be closed: so it was in the parent.
+ * descriptor that keeps its number may be closed, if it was closed in the parent.
  */
 COIL__NO_SANITIZE static bool set_up_stdio(struct coil__child *child)
 {
@@ -86,7 +87,7 @@ COIL__NO_SANITIZE static int number_of(const char *name)
     return number;
 }
 
-/* Before Linux 5.11: one by one, as listed in /proc. */
+/* Before Linux 5.11, set the flag on each descriptor listed in /proc. */
 COIL__NO_SANITIZE static bool set_cloexec_one_by_one(void)
 {
     _Alignas(struct kernel_dirent) char buf[1024];
@@ -160,7 +161,7 @@ COIL__NO_SANITIZE static bool enter_session(const struct coil__child *child)
     return true;
 }
 
-/* Sets the real, effective and saved ids: so the child cannot change back. */
+/* Sets the real, effective and saved ids, so that the child cannot change back. */
 COIL__NO_SANITIZE static bool become_somebody(const struct coil__child *child)
 {
     if (child->what.extra_groups != NULL &&
@@ -182,8 +183,8 @@ COIL__NO_SANITIZE static bool enter_directory(const struct coil__child *child)
            COIL__CALL(EACCES, syscall(SYS_chdir, child->what.cwd)) == 0;
 }
 
-/* As execvp(3), but without its fall-back to a shell: paths that do not exist or are not
-   permitted are skipped. */
+/* Like execvp(3), but without its fall-back to a shell. Paths that do not exist or are
+ * not permitted are skipped. */
 COIL__NO_SANITIZE static void exec_first(const struct coil__child *child)
 {
     bool denied = false;

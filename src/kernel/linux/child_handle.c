@@ -3,8 +3,9 @@
  *
  * A child is started by clone(2) with CLONE_VM, so that the parent's memory is not
  * copied, and CLONE_VFORK, which blocks the parent until the child has its own memory.
- * Not by vfork(2), which runs the child on the parent's stack without the compiler knowing
- * it. Not by posix_spawn(3), which returns no pidfd before glibc 2.39.
+ * vfork(2) is not used, because it runs the child on the parent's stack without the
+ * compiler's knowledge. posix_spawn(3) is not used, because it returns no pidfd before
+ * glibc 2.39.
  *
  * clone(2) returns the pidfd together with the child, so it cannot refer to another
  * process.
@@ -22,8 +23,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ThreadSanitizer's clone() treats every child as a fork and resets its data, which are
-   the parent's here. So this uses the C library's function by its other name. */
+/* ThreadSanitizer's clone() treats every child as a fork and resets its data, which
+ * belongs to the parent here. So this code calls the C library's function by its other
+ * name. */
 #if COIL__TSAN
 int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 #define clone __clone
@@ -59,7 +61,10 @@ int coil__child_start(struct coil__child *child, char *stack_end, bool shares_me
     uint64_t all = UINT64_MAX, before = 0;
     int error, status;
 
-    /* A direct system call: the C library's would not block two signals it uses itself. */
+    /*
+     * A direct system call: the C library's function does not block two signals that it
+     * uses internally.
+     */
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     *pid = COIL__CALL(EAGAIN,
                       clone(coil__child_main, stack_end,

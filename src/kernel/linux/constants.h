@@ -17,7 +17,7 @@
 #define MADV_GUARD_REMOVE 103
 #endif
 
-/* Linux 6.14: in place of a pidfd, the thread that calls. */
+/* Linux 6.14: stands for the calling thread in place of a pidfd. */
 #define COIL__PIDFD_SELF (-10000)
 
 /* Linux 6.18: write without SIGPIPE. (pwritev2(2), and io_uring's rw_flags) */
@@ -25,7 +25,7 @@
 #define RWF_NOSIGNAL 0x00000100
 #endif
 
-/* Linux 5.11: close_range(2) does so at the next exec. */
+/* Linux 5.11: close_range(2) closes the descriptors at the next exec. */
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1u << 2)
 #endif

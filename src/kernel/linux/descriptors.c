@@ -45,7 +45,7 @@ int coil__wake_fd_drain(int fd)
     return read(fd, &count, sizeof count) < 0 && errno != EAGAIN ? -errno : 0;
 }
 
-/* If /proc cannot be read, an open descriptor is taken for the one that it was. */
+/* If /proc cannot be read, assume that an open descriptor is still the wake-up. */
 bool coil__wake_fd_is_open(int fd)
 {
     char path[32], name[32];
@@ -87,8 +87,9 @@ bool coil__alarm_fd_has_rung(int fd)
 
 /* ---- a set ------------------------------------------------------------------------- */
 
-/* poll(2) and epoll_ctl(2) use the same bits. A descriptor that is named twice gets the
-   events of both entries. epoll refuses files that are always ready: they are left out. */
+/* poll(2) and epoll_ctl(2) use the same bits. A descriptor that is listed twice gets the
+ * events of both entries. epoll refuses files that are always ready, so they are omitted.
+ * */
 static int add_to_set(int set, const struct pollfd *fds, nfds_t at)
 {
     struct epoll_event event = {.events = (unsigned short)fds[at].events};

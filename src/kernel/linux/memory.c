@@ -41,16 +41,16 @@ bool coil__memory_guard(void *low, size_t bytes)
     return COIL__CALL(ENOMEM, madvise(low, bytes, MADV_GUARD_INSTALL)) == 0;
 }
 
-/* That changes page tables alone, and cannot fail. */
+/* Removing guards changes only page tables, and cannot fail. */
 void coil__memory_unguard(void *low, size_t bytes)
 {
     madvise(low, bytes, MADV_GUARD_REMOVE);
 }
 
 /*
- * process_madvise(2) takes such advice for the process itself from Linux 6.13 on, and
- * COIL__PIDFD_SELF from 6.14 on. If the kernel does not, or stops at a range, that range
- * gets a call of its own.
+ * process_madvise(2) accepts such advice for the calling process since Linux 6.13, and
+ * COIL__PIDFD_SELF since 6.14. If the kernel does not, or stops at a range, call
+ * madvise(2) for that range.
  */
 static size_t advise_all(const struct iovec *ranges, size_t n, int advice)
 {
@@ -96,7 +96,8 @@ void coil__memory_unguard_all(const struct iovec *ranges, size_t n)
 
 /*
  * Emulators (qemu-user) accept any advice and ignore it. So let the kernel read the page:
- * nanosleep(2) with the zeros in it returns at once, with a guard it fails with EFAULT.
+ * nanosleep(2) returns immediately for a page of zeros, and fails with EFAULT if there is
+ * a guard.
  */
 bool coil__memory_has_guards(void *page, size_t page_bytes)
 {
@@ -104,7 +105,7 @@ bool coil__memory_has_guards(void *page, size_t page_bytes)
            nanosleep(page, NULL) != 0 && errno == EFAULT;
 }
 
-/* If /proc cannot be read: the kernel's default. */
+/* If /proc cannot be read, return the kernel's default. */
 long coil__memory_mapping_limit(void)
 {
     char text[32];

@@ -1,10 +1,10 @@
 /*
  * processors.c - the number of processors that this process may use.
  *
- * In a container the affinity mask often has all processors of the machine, but a quota
- * of the control group limits their time (cgroups(7), version 2). Each group on the path
- * to the root may have a quota; the smallest applies. A file that cannot be read does not
- * limit anything.
+ * In a container the affinity mask often contains all processors of the machine, but a
+ * quota of the control group limits their time (cgroups(7), version 2). Each group on the
+ * path to the root may have a quota; the smallest applies. A file that cannot be read
+ * does not limit anything.
  */
 #include "../processors.h"
 
@@ -57,7 +57,9 @@ static bool read_start(const char *path, char *text, size_t size)
     return n > 0;
 }
 
-/* The process's group "/a/b", from the line "0::/a/b"; NULL if it is unknown. */
+/*
+ * Return the process's group, "/a/b" from the line "0::/a/b", or NULL if it is unknown.
+ */
 static char *own_group(char *text, size_t size)
 {
     char *group;

@@ -1,13 +1,14 @@
 /*
  * quiet_write.c - writing without SIGPIPE.
  *
- * Sockets have MSG_NOSIGNAL, other files RWF_NOSIGNAL since Linux 6.18. Before that pipes
- * lack such a flag, and sendfile(2) still does. The SIGPIPE of a write is sent to the
- * thread that writes. So it is blocked on this thread, and consumed before it is
- * unblocked. This also applies if the call returns a count: if the peer closes during a
- * sendfile(2), the thread gets the signal, and the call returns the bytes sent before. If
- * the program blocks SIGPIPE itself, nothing is done: it cannot be killed. The
- * disposition is not changed, since it belongs to the whole process.
+ * Sockets have MSG_NOSIGNAL, other files RWF_NOSIGNAL since Linux 6.18. Older kernels
+ * lack such a flag for pipes, and sendfile(2) still lacks one. There the signal is
+ * blocked on this thread, since the SIGPIPE of a write is sent to the writing thread. A
+ * pending SIGPIPE is consumed before it is unblocked. This is needed even if the call
+ * returns a count: if the peer closes during a sendfile(2), the thread gets the signal,
+ * and the call returns the bytes sent before. If the program blocks SIGPIPE itself,
+ * nothing needs to be done. The disposition is not changed, since it belongs to the whole
+ * process.
  */
 #include "../quiet_write.h"
 
@@ -32,7 +33,10 @@ static void begin(struct quiet *quiet)
     pthread_sigmask(SIG_BLOCK, &quiet->pipe_signal, &quiet->before);
 }
 
-/* Consume a SIGPIPE after a write of `wanted` bytes; returns `written`, keeps errno. */
+/*
+ * Consume a SIGPIPE after a write of `wanted` bytes. Returns `written` and preserves
+ * errno.
+ */
 static ssize_t end(struct quiet *quiet, ssize_t written, size_t wanted)
 {
     static const struct timespec at_once = {0, 0};

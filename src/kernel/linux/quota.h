@@ -5,7 +5,7 @@
 #define COIL_KERNEL_LINUX_QUOTA_H
 
 /*
- * The number of processors that the line of a cpu.max file allows, rounded up: 2 for
+ * Return the number of processors that a line of a cpu.max file allows, rounded up: 2 for
  * "150000 100000". 0: no limit ("max 100000"), or an invalid line.
  */
 unsigned coil__processors_of_quota(const char *line);

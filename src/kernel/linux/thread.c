@@ -46,7 +46,7 @@ bool coil__thread_signal(pid_t id, int signo)
 
 /* ---- waiting for a word of memory: futex(2) ---------------------------------------- */
 
-/* Not FUTEX_PRIVATE_FLAG: libstdc++ waits and wakes without it. */
+/* FUTEX_PRIVATE_FLAG is not used, because libstdc++ waits and wakes without it. */
 void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value)
 {
     syscall(SYS_futex, word, FUTEX_WAIT, value, NULL);
@@ -59,7 +59,9 @@ void coil__thread_wake_all(_Atomic uint32_t *word)
 
 /* ---- where one sleeps -------------------------------------------------------------- */
 
-/* The beginning of a file about the thread, as text; "" if it cannot be read. */
+/*
+ * Read the beginning of a /proc file about the thread as text; "" if it cannot be read.
+ */
 static void read_about(pid_t id, const char *name, char *text, size_t room)
 {
     char path[64];
