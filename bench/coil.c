@@ -221,14 +221,14 @@ static void run_gather(const struct bench_row *row)
     run_in_loop(row, gather_main);
 }
 
-/* ---- from hand to hand ------------------------------------------------------------- */
+/* ---- passing a lock, passing an item ----------------------------------------------- */
 
 struct lock_run {
     coil_lock lock;
     long turns;
 };
 
-/* The holder of the lock lets the other tasks run, until they wait for it. */
+/* The task that holds the lock yields, until the other tasks wait for the lock. */
 static int take_turns(void *arg)
 {
     struct lock_run *run = arg;
@@ -390,7 +390,7 @@ static int fire_main(void *arg)
     return 0;
 }
 
-/* The same with the handles of coil_call_later(), which are allocated. */
+/* Measure timers with handles of coil_call_later(), which are allocated. */
 static int handle_main(void *arg)
 {
     struct timer_run run = {.row = arg};

@@ -56,7 +56,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t n)
     return text;
 }
 
-/* The same without the terminating NUL. */
+/* Return such a copy without the terminating NUL. */
 static inline uint8_t *fuzz_bytes(const uint8_t *data, size_t n)
 {
     uint8_t *bytes = malloc(n > 0 ? n : 1);

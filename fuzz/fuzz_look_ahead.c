@@ -16,7 +16,7 @@
 struct talk {
     coil_stream *ends[2];    /* the end for writing, the end for reading */
     const uint8_t *text;     /* the bytes to write */
-    size_t text_bytes, read; /* of it */
+    size_t text_bytes, read; /* its length, and the number of bytes read */
     const uint8_t *ops;      /* pairs of a call and its parameter, repeated cyclically */
     size_t op_count, next_op;
     bool ended;

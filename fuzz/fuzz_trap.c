@@ -1,6 +1,6 @@
 /*
  * fuzz_trap.c - a URL from which a session id was removed is a URL of the same origin.
- * Asking about a URL twice gives the same answer: it is not a duplicate of itself.
+ * Checking a URL twice gives the same result: it is not a duplicate of itself.
  */
 #include "fuzz.h"
 

@@ -21,7 +21,7 @@ static void run_row(coil_task_fn fn, struct row row)
     bench_must(coil_run(fn, &row, NULL) == 0, "coil_run");
 }
 
-/* ---- memory N: so many tasks that sleep -------------------------------------------- */
+/* ---- memory N: N sleeping tasks ---------------------------------------------------- */
 
 static int sleep_long(void *arg)
 {
@@ -40,7 +40,7 @@ static int memory_main(void *arg)
     bench_must(coil_sleep(COIL_MSEC(1)) == 0, "coil_sleep");
     figure("own", (memory_now() - before) / (double)row->n);
     fflush(stdout);
-    _exit(0); /* without cancelling a million tasks, which is not measured */
+    _exit(0); /* skips cancelling a million tasks, which is not measured */
 }
 
 static void run_memory(int argc, char **argv)
@@ -48,7 +48,7 @@ static void run_memory(int argc, char **argv)
     run_row(memory_main, (struct row){.n = argument(argc, argv, 2)});
 }
 
-/* ---- yield N: two tasks let each other run ------------------------------------------ */
+/* ---- yield N: two tasks let each other run ----------------------------------------- */
 
 static int yield_often(void *arg)
 {
@@ -85,7 +85,7 @@ static void run_yield(int argc, char **argv)
     run_row(yield_main, (struct row){.n = argument(argc, argv, 2)});
 }
 
-/* ---- turns N: two tasks take turns, by a semaphore each ----------------------------- */
+/* ---- turns N: two tasks take turns, by a semaphore each ---------------------------- */
 
 static coil_semaphore turns[2] = {COIL_SEMAPHORE_INIT(1), COIL_SEMAPHORE_INIT(0)};
 static int players;
@@ -116,7 +116,7 @@ static void run_turns(int argc, char **argv)
     run_row(turns_main, (struct row){.n = argument(argc, argv, 2)});
 }
 
-/* ---- depth N DEPTH: the same yields, below so many calls ---------------------------- */
+/* ---- depth N DEPTH: the same yields, DEPTH calls deep ------------------------------ */
 
 static __attribute__((noinline)) int yield_below(const struct row *row, long calls)
 {
@@ -195,7 +195,7 @@ static void run_sleepers_virtual(int argc, char **argv)
     bench_must(coil_testing_run(sleepers_main, NULL) == 0, "coil_testing_run");
 }
 
-/* ---- beside: a sleeper beside a descriptor that can always be read ------------------ */
+/* ---- beside: a sleeper beside a descriptor that can always be read ----------------- */
 
 static long bytes_read;
 
@@ -237,7 +237,7 @@ static void run_beside(int argc, char **argv)
     run_row(beside_main, (struct row){0});
 }
 
-/* ---- compute STEPS JOBS [threads]: work for the processor --------------------------- */
+/* ---- compute STEPS JOBS [threads]: work for the processor -------------------------- */
 
 static uint64_t work_sum;
 

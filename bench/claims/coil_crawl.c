@@ -11,7 +11,7 @@
 #include <coil.h>
 
 static struct crawl {
-    coil_queue pages; /* of long */
+    coil_queue pages; /* items of type long: page numbers */
     uint16_t port;
     long workers, fetched, busy, busy_most;
 } crawl;

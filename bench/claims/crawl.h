@@ -13,7 +13,7 @@
 
 static bool seen[PAGES_MOST];
 
-/* Returns whether this page is new. */
+/* Return whether this page is new. */
 static inline bool is_new(long page)
 {
     if (page < 0 || page >= PAGES_MOST || seen[page])

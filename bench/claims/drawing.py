@@ -57,7 +57,7 @@ def text(x, y, what, classes="", anchor="start"):
 
 
 class Scale:
-    """Values to 0..1."""
+    """Map values to 0..1."""
 
     def __init__(self, values):
         most, least = max(values), min(values)
@@ -70,7 +70,7 @@ class Scale:
 
     @staticmethod
     def step_above(value):
-        """The next 1, 2, 4, 6, 8 or 10 of its power of ten."""
+        """Round up to 1, 2, 4, 6, 8 or 10 times a power of ten."""
         power = 10 ** math.floor(math.log10(value)) if value > 0 else 1
         return next(step * power for step in (1, 2, 4, 6, 8, 10, 20) if step * power >= value)
 

@@ -55,7 +55,7 @@ def memory_left():
 
 
 def thread_limits():
-    """{limit: (the number that it allows this process now, whether others share it)}."""
+    """Return {limit: (the number that this process may use now, whether others share it)}."""
     running = int(pathlib.Path("/proc/loadavg").read_text().split()[3].split("/")[1])
     _, mine = resource.getrlimit(resource.RLIMIT_NPROC)
     limits = {

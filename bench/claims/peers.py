@@ -23,7 +23,7 @@ IN_C = {  # name: (its folder, whether it uses coil)
 
 
 def build():
-    """Build all programs. A failure is printed, and ends the run."""
+    """Build all programs. A failed build prints its error and ends the run."""
     options = [] if driver.BUILD.exists() else ["--buildtype=release", "-Dtests=false"]
     subprocess.run([driver.ROOT / "scripts/build", driver.BUILD, *options],
                    cwd=driver.ROOT, check=True, stdout=sys.stderr)

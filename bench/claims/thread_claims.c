@@ -17,7 +17,7 @@
 
 #define KERNEL_STACK 16384 /* x86-64 and aarch64 */
 
-/* ---- starting and joining ----------------------------------------------------------- */
+/* ---- starting and joining ---------------------------------------------------------- */
 
 static void pin_to_first(void)
 {
@@ -44,7 +44,7 @@ static void on_threads(long n, void *(*body)(void *), void *arg)
         pthread_join(threads[i], NULL);
 }
 
-/* ---- memory N: so many threads that sleep ------------------------------------------- */
+/* ---- memory N: N sleeping threads -------------------------------------------------- */
 
 static sem_t begun;
 
@@ -56,7 +56,7 @@ static void *sleep_long(void *arg)
     return NULL;
 }
 
-/* Start sleeping threads, `most` or as many as possible. Returns how many. */
+/* Start up to `most` sleeping threads. Returns the number of started threads. */
 static long start_sleepers(long most, int *error)
 {
     pthread_t thread;
@@ -85,9 +85,10 @@ static void run_memory(int argc, char **argv)
 }
 
 /*
- * ---- ceiling MOST: how many threads there can be -------------------------------------
+ * ---- ceiling MOST: the largest number of threads --------------------------------------
  *
- * MOST bounds it: the caller has reckoned what the machine can spare. Errors are figures.
+ * MOST limits the number: the caller has computed how many threads the machine can spare.
+ * The error that ended the attempt is printed as a figure, too.
  */
 static void run_ceiling(int argc, char **argv)
 {
@@ -99,7 +100,7 @@ static void run_ceiling(int argc, char **argv)
     _exit(0);
 }
 
-/* ---- yield N: two threads let each other run, on one processor ----------------------- */
+/* ---- yield N: two threads let each other run, on one processor --------------------- */
 
 static long times;
 
@@ -122,7 +123,7 @@ static void run_yield(int argc, char **argv)
     stopwatch_report(&watch, (double)times * 2);
 }
 
-/* ---- turns N [apart]: two threads take turns, by a semaphore each -------------------- */
+/* ---- turns N [apart]: two threads take turns, by a semaphore each ------------------ */
 
 static sem_t turns[2];
 static int players;
@@ -154,7 +155,7 @@ static void run_turns(int argc, char **argv)
     stopwatch_report(&watch, (double)times * 2);
 }
 
-/* ---- sleepers: the documents' five --------------------------------------------------- */
+/* ---- sleepers: the documents' five ------------------------------------------------- */
 
 static int nap_count;
 
@@ -178,7 +179,7 @@ static void run_sleepers(int argc, char **argv)
     figure("naps", nap_count);
 }
 
-/* Run one sleeper after the other, without anything else running meanwhile. */
+/* Run one sleeper after the other, and nothing else meanwhile. */
 static void run_sleepers_in_line(int argc, char **argv)
 {
     double begin = wall_ns();
@@ -190,7 +191,7 @@ static void run_sleepers_in_line(int argc, char **argv)
     figure("naps", nap_count);
 }
 
-/* ---- compute STEPS JOBS: work for the processor -------------------------------------- */
+/* ---- compute STEPS JOBS: work for the processor ------------------------------------ */
 
 static uint64_t work_sum;
 

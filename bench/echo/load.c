@@ -15,8 +15,8 @@
  *
  * The server's time is that of its process's CPU clock (clock_getcpuclockid(3)). This is
  * the sum of user and system time that /proc/PID/stat shows, but in nanoseconds instead
- * of ticks, and only for the counted time. It is the figure that ranks servers, because
- * this program also limits the rate, to some 150,000 requests a second.
+ * of ticks, and only for the counted time. This figure ranks the servers. The rate
+ * does not, because this program limits it to some 150,000 requests a second.
  *
  * Latencies go to a histogram of 32 steps for each power of two: 3 % wide.
  */

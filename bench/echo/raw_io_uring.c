@@ -21,7 +21,7 @@
 enum {
     BUFFERS = 2048, /* a power of two */
     BUFFER = 2048,
-    STRIDE = BUFFER + 64, /* avoids that buffers share cache lines */
+    STRIDE = BUFFER + 64, /* so buffers do not share cache lines */
     BACKLOG = 4096,
     ENTRIES = 1024,
     NONE = BUFFERS

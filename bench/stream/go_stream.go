@@ -29,7 +29,7 @@ func useReno(network, address string, c syscall.RawConn) error {
 	})
 }
 
-// send writes it all to the address that the parent listens on.
+// send writes `total` bytes to the address that the parent listens on.
 func send(address string, total, piece int64, file bool) {
 	dialer := net.Dialer{Control: useReno}
 	conn, err := dialer.Dial("tcp", address)
@@ -83,7 +83,7 @@ func main() {
 	total, _ := strconv.ParseInt(os.Args[1], 10, 64)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
-	// The sender has processor 0, and we the other: see run.
+	// The sender runs on processor 0, the receiver on the other one: see run.
 	child := exec.Command("taskset", append([]string{"-c", "0", os.Args[0], "send",
 		listener.Addr().String()}, os.Args[1:]...)...)
 	child.Stderr = os.Stderr

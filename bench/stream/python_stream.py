@@ -92,7 +92,7 @@ def main():
         ours, _ = listener.accept()
     before, begun = cpu(), time.monotonic()
     if os.fork() == 0:
-        os.sched_setaffinity(0, {0})  # the receiver has the other: see run
+        os.sched_setaffinity(0, {0})  # the receiver runs on the other one: see run
         ours.close()
         run(send(theirs))
         os._exit(0)

@@ -60,7 +60,7 @@ static inline void report(size_t total)
     printf("%.1f %.3f\n", (double)total / 1e6 / took, (cpu() - cpu_before) / gib);
 }
 
-/* Leave the receiver's processor to the receiver, if there is another one: see run. */
+/* Run on a processor that the receiver does not use, if there is one: see run. */
 static inline void become_sender(void)
 {
     cpu_set_t first;
@@ -91,7 +91,7 @@ static inline void make_connection(int fds[2])
     close(listening);
 }
 
-/* In memory, because this does not measure disks. */
+/* Create a file in memory, because the benchmark does not measure disks. */
 static inline int make_file(size_t size)
 {
     int fd = memfd_create("piece", 0);

@@ -1,6 +1,6 @@
 /*
- * gumbo_tokens.c - the same by libgumbo: build the tree of each page, and walk through
- * it.
+ * gumbo_tokens.c - find the links of pages by libgumbo: build the tree of each page, and
+ * walk through it.
  */
 #include "tokens.h"
 

@@ -116,7 +116,7 @@ async def run_gather(row, width):
     took(row, start, n)
 
 
-# ---- from hand to hand, and deadlines ------------------------------------------------
+# ---- passing a lock or an item, and deadlines ----------------------------------------
 
 async def run_lock(row, tasks):
     async def take_turns():

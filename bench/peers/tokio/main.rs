@@ -125,7 +125,7 @@ async fn sleeper(row: &str) {
     std::process::exit(0);
 }
 
-/// A runtime of one thread, on a thread of its own, as long as `fn` takes there.
+/// Start a thread that runs `fn_` on a current_thread runtime of its own.
 fn beside(fn_: impl Future<Output = ()> + Send + 'static) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || one_thread().block_on(fn_))
 }
@@ -206,7 +206,7 @@ fn one_thread() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
 }
 
-/// With what coil_run() has, too: descriptors, timers.
+/// Measure a runtime with descriptors and timers, which coil_run() has, too.
 fn empty_mains(row: &str) {
     let n = 5_000;
     let start = cpu_ns();
@@ -223,6 +223,6 @@ fn main() {
         return empty_mains(&row);
     }
     let runtime = one_thread();
-    // In a task of its own: what block_on runs is polled by other rules.
+    // Run in a spawned task, because tokio polls the future of block_on by other rules.
     runtime.block_on(async { tokio::spawn(async move { run(&row).await }).await.unwrap() });
 }
