@@ -6,8 +6,8 @@
  * from there.
  *
  * Identical payloads are found by their SHA-1. As the standard requires, chunks are
- * joined for the hash, but compressed payloads are not decompressed. Each payload takes
- * some hundred bytes of memory, and its URL.
+ * joined for the hash, but compressed payloads are not decompressed. Each payload needs a
+ * few hundred bytes of memory, and memory for its URL.
  */
 #include "warc_inside.h"
 
@@ -196,8 +196,7 @@ int warc_write_all(int fd, const void *bytes, size_t n)
 }
 
 /*
- * Write warc->block as one gzip member. After a failure the file ends where it ended
- * before.
+ * Write warc->block as one gzip member. After a failure the file has its former length.
  */
 static int write_record(struct warc *warc)
 {

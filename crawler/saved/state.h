@@ -33,8 +33,8 @@ void state_destroy(struct state *state);
 struct store *state_store(const struct state *state);
 
 /*
- * Set the targets that later calls refer to. They contain the numbers of their URLs in
- * the file.
+ * Set the table of targets for later calls. It stores the number of each URL in the
+ * file.
  */
 void state_take_targets(struct state *state, const struct targets *targets);
 
