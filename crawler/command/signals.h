@@ -3,7 +3,7 @@
  *
  * The first of these signals wakes a task that cancels the crawl, and the reports are
  * written in full. The second signal ends the program at once, after the complete lines
- * of the reports are written. coil's own signal handlers are not used, because a second
+ * of the reports are written. coil's own signal handlers are not used: a second
  * signal must work while the loop is blocked, for example by a slow reader of stdout.
  */
 #ifndef CRAWLER_SIGNALS_H

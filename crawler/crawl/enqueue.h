@@ -9,7 +9,7 @@
 #include "../scope/trap.h"
 #include "../shared/shared.h"
 
-/* Targets that seem to be on other sites, while a start may still redirect there. */
+/* Held targets: they seem to be on other sites, but a start may still redirect there. */
 struct undecided {
     struct target *first, **end;
     size_t starts_open; /* starts and targets of their redirects not fetched yet */
@@ -66,8 +66,8 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
 /* Fetch the ids of a page and of the targets of its redirects, even on another site. */
 void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page);
 
-/* The page lacks the text of this target: settle its verdict, unless --exclude leaves
-   it out. */
+/* The page lacks the text of this target: settle its verdict, unless --exclude matches
+   it. */
 int enqueue_text(struct enqueuer *enqueuer, struct target *target);
 
 /* A chain of only `hops` redirects leads to the page. If that is fewer than before,

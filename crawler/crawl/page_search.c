@@ -94,7 +94,7 @@ static bool tells_links(const struct crawler *crawler, const struct target *page
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
-/* True for a <loc> of a sitemap. Such a link is never a trap, such as a calendar. */
+/* True for a <loc> of a sitemap. Such a link is not checked for endless calendars. */
 static bool is_of_sitemap(const struct link *link)
 {
     return link->element != NULL && strcmp(link->element, "loc") == 0;

@@ -27,8 +27,8 @@ void page_search_finish(struct page_search *pages);
 /* The parts of a page that were received. */
 struct page_source {
     const char *base; /* the base URL of its links */
-    bool has_body;    /* the search has received the body */
-    bool is_cut;      /* the search has received only the beginning of the body */
+    bool has_body;    /* the search has received the body, or its beginning */
+    bool is_cut;      /* the body was cut off: only its beginning was received */
     const coil_http_response *response; /* its headers are searched, too; or NULL */
 };
 

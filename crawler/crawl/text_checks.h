@@ -41,7 +41,8 @@ bool text_checks_want(const struct text_checks *checks, const struct target *pag
    page. Takes ownership of it. NULL if it was not needed. Fails as verdicts_settle(). */
 int text_checks_take(struct text_checks *checks, const struct target *page, char *text);
 
-/* Before the verdict of a page: if a link needs its text by now, fetch the page again. */
+/* Call before the verdict of a page is settled. If a link needs the text of the page by
+   now, enqueue the page again. */
 void text_checks_ask_again(struct text_checks *checks, struct target *page);
 
 /* The page redirects to page->next: look for its texts there. Returns 0 or -ENOMEM. */

@@ -18,8 +18,8 @@
 #include <errno.h>
 #include <time.h>
 
-/* A host that fails often in a row gets one try per page. The limit is this number times
-   the tries of a page. */
+/* After FAILURES_ENOUGH * --max-tries failures of a host in a row, each of its pages gets
+   only one try. */
 #define FAILURES_ENOUGH 10
 
 int worker_report_answer(const struct worker *worker, const struct target *page,

@@ -18,7 +18,7 @@ struct worker {
         *saved; /* its answer, if that is from a saved crawl; or NULL */
     const struct saved_urls *saved_urls; /* of that crawl */
     int64_t asked_ns, duration_ns;       /* the last request: when, and how long */
-    bool wants_body; /* page->wants_body at the request; a link may set that meanwhile */
+    bool wants_body; /* page->wants_body at the request; a link may set it later */
     bool reopens;    /* its redirect closes a loop that is fetched again */
     bool is_rested;  /* the host had been idle before the request */
     int problem; /* why the page could not be searched: page_search_end(); 0: nothing */

@@ -16,8 +16,8 @@
 /* An unneeded body is read up to this size, to keep the connection open. */
 #define DRAIN_BYTES ((size_t)128 * 1024)
 
-/* True if the answer is a challenge to prove that the client is human. Cloudflare, for
-   example, marks it by a header. */
+/* True if the answer is a challenge to prove that the client is human. Cloudflare and AWS
+   WAF mark such answers by a header. */
 static bool is_challenge(const coil_http_response *response)
 {
     static const char *const headers[] = {"cf-mitigated", "x-amzn-waf-action"};

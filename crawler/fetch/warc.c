@@ -2,8 +2,8 @@
  * warc.c - archive all bytes sent and received in a WARC 1.1 file with an index.
  *
  * A line of the index is written after its response. If a crawl was killed while it wrote
- * a record, the archive is valid up to the last record in the index, and is continued
- * from there.
+ * a record, the archive is valid up to the last record in the index. The next run
+ * continues from there.
  *
  * Identical payloads are found by their SHA-1. As the standard requires, chunks are
  * joined for the hash, but compressed payloads are not decompressed. Each payload needs a
@@ -43,9 +43,8 @@ static void forget_response(struct warc_exchange *exchange)
 }
 
 /*
- * A new head after a head replaces it: the first was an interim response (1xx), whose end
- * libcurl may not report. Lines after the body are trailers; they are in the body
- * already.
+ * A second head replaces the first, which was an interim response (1xx): libcurl may not
+ * report its end. Lines after the body are trailers, which the body already contains.
  */
 static void add_head_line(struct warc_exchange *exchange, const char *line, size_t n)
 {

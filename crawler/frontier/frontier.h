@@ -161,8 +161,8 @@ void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns);
 
-/* End the job, and put its target at the head of its host's queue, to be tried once the
-   host may get a request again. Returns 0 or -ENOMEM. */
+/* End the job, and put its target at the head of its host's queue. The target is tried
+   when the host may get its next request. Returns 0 or -ENOMEM. */
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
 /* Note that a request to the host begins: start its delay, and take a token from its

@@ -235,7 +235,7 @@ int targets_keep_ids(struct targets *targets, struct target *page, uint64_t *has
 bool target_has_id(const struct target *page, uint64_t hash);
 
 /* Return why the target has its verdict, for people: its message, "no such file", or
-   "404 Not Found", which is written to `to`. NULL if the verdict says enough. */
+   "404 Not Found", which is written to `to`. NULL if the verdict needs no explanation. */
 const char *target_cause(const struct target *target, char to[TARGET_CAUSE_BYTES]);
 
 #endif

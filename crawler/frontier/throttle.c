@@ -11,8 +11,8 @@
  * earlier ones say nothing about the new rate.
  *
  * How the rate grows. Each second of answers adds a tenth of the rate at which it was
- * cut, so that the limit is reached again after about five seconds. At low rates an
- * answer adds 7 %, so that ten answers are needed. If nothing is refused for a long time,
+ * cut. So the rate reaches the limit again after about five seconds. At low rates an
+ * answer adds 7 %, so ten answers double the rate. If nothing is refused for a long time,
  * the growth doubles.
  *
  * When a page is given up. Refusals do not use up a page's tries. A page that is refused
@@ -23,10 +23,10 @@
  * the rate. From then on, only a page that is refused twice is tested.
  *
  * When a host is given up. The host has refused everything for PATIENCE_NS, although it
- * had some rests as above. The time is shorter for 503 without Retry-After and for a
+ * got some rests as above. The time is shorter for 503 without Retry-After and for a
  * host that has never answered, because both may be permanent. It is also shorter for
- * hosts off the site.
- * A host that was given up gets one request for each page, without a limit.
+ * hosts off the site. A host that was given up gets one request for each page, without a
+ * limit.
  *
  * Refusals that do not depend on the rate. After three pages in a row that were
  * themselves the reason, the limit is lifted, and refusals without Retry-After are
@@ -41,7 +41,7 @@
 #define GROWTH_OF_RATE 0.1 /* per second */
 #define GROWTH_PER_ANSWER 0.07
 /* The growth doubles after FASTER_NS without a cut if FASTER_COUNT answers came
-   meanwhile. */
+   in that time. */
 #define FASTER_NS COIL_SEC(10)
 #define FASTER_COUNT 50
 #define BUCKET_SECONDS 0.05
@@ -52,7 +52,7 @@
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
 #define LONGEST_REST_NS COIL_SEC(8) /* without a Retry-After */
-#define RESTS_OF_RATE 4             /* requests that the rate would allow meanwhile */
+#define RESTS_OF_RATE 4 /* length of a rest, in requests at the current rate */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LAST_DOUBLING 5 /* of a page's pauses: 6.4 s */
 

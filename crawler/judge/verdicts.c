@@ -250,8 +250,8 @@ static int lacks_place(const struct verdicts *verdicts, const struct target *tar
     return has < 0 ? has : has == 0;
 }
 
-/* The fault is in the redirect, not in the link. So the message says more than the
-   reason. */
+/* The fault is in the redirect, not in the link. So the message is more
+   specific than the reason. */
 static int settle_without_place(struct verdicts *verdicts, struct target *target)
 {
     struct text words = {0};
@@ -426,8 +426,9 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
     return 0;
 }
 
-/* Give up the targets that wait for `target`, directly or through others, if more than
-   the allowed redirects separate them. `distance` is that of the direct ones. */
+/* Give up the targets that wait for `target`, directly or through others, if too many
+   redirects separate them from the page beyond the limit. `distance` is the number of
+   redirects from a direct waiter to that page. */
 static int give_up_from(struct verdicts *verdicts, struct target *target,
                         unsigned distance)
 {

@@ -7,7 +7,7 @@
  *     number = leb128_take(&from);
  *
  * The input is not trusted. Past its end, or at an invalid number, every leb128_take
- * function returns 0 or NULL and sets `failed`, which the caller checks once at the end.
+ * function returns 0 or NULL and sets `failed`. The caller checks it once at the end.
  */
 #ifndef CRAWLER_LEB128_H
 #define CRAWLER_LEB128_H

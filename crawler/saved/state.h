@@ -8,7 +8,7 @@
  *
  * state_add() adds to a batch. The first worker that finds the batch due writes it as one
  * transaction, in a thread of the file lane. Meanwhile the others fill a second batch. If
- * that one is full as well, they wait.
+ * the second batch is full as well, they wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H

@@ -228,7 +228,7 @@ void lease_finish(struct lease *lease);
 /* ---- results ----------------------------------------------------------------------- */
 
 /*
- * Numbers of URLs that are completed, and that are left, when leases_collect() returned.
+ * The numbers of completed and remaining URLs when leases_collect() returned.
  */
 struct lease_progress {
     int64_t through, left;
@@ -246,8 +246,8 @@ COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned 
                                  void *arg, struct lease_progress *progress);
 
 /*
- * Delete the data of a crawl that is over and collected. Only the fact that it is over
- * remains for another hour, for workers that ask.
+ * Delete the data of a crawl that is over and collected. Redis stores only the
+ * fact that the crawl is over, for another hour, so that late workers learn of it.
  */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 

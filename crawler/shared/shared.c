@@ -334,7 +334,8 @@ static int64_t least(int64_t a, int64_t b)
 
 /*
  * Return how long to pause after leases_acquire() returned rc, or a negative error that
- * ends the crawl. *look_ns is the longest pause; it doubles with each call.
+ * ends the crawl. After a poll without work, the pause is at most *look_ns, which then
+ * doubles up to LOOK_LONGEST_NS.
  */
 static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
 {

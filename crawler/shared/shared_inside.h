@@ -10,7 +10,7 @@
 #include "shared.h"
 
 #define RESULTS_AT_ONCE 16
-#define LEASES_MOST 256          /* while hosts need pauses */
+#define LEASES_MOST 256          /* at most, while hosts need pauses */
 #define LINGER_NS COIL_MSEC(500) /* how long a result waits to be sent with others */
 #define SENDING_MOST 64 /* leases that wait to send; at this number, lease no more */
 /* For how many lease durations a lease is renewed while its task cannot send. */

@@ -240,7 +240,7 @@ static int send_back(struct held *held, const struct held_back *back)
         while (i < lease->count && lease->items[i].number != back->number)
             i++;
         if (i == lease->count)
-            return 0; /* the lease was lost */
+            return 0; /* the item is not in the lease any more */
         lease->items[i].url.tries = back->tries;
         rc = lease_release(held->shared->options.leases, lease, i, back->at_ns - now,
                            held->host->next_ns - now, held->host->is_troubled);
