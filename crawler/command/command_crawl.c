@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The results of a run: 0 or a negative errno each. */
+/* The results of a run. Each is 0 or a negative errno. */
 struct outcome {
     int crawl;
-    int cache, reports, warc, saved; /* writing them */
-    enum exit_status status;         /* if all of them were written */
+    int cache, reports, warc, saved; /* results of writing these */
+    enum exit_status status;         /* the exit status if all were written */
 };
 
 static enum exit_status exit_status_of(const struct outcome *outcome)
@@ -64,7 +64,8 @@ static int read_files(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Even after a crawl that failed: the links that it found to be OK are OK. */
+/* Write the cache even after a failed crawl: links that it found to be OK are still
+   OK. */
 static int write_cache(struct run *run)
 {
     char *message = NULL;
@@ -73,7 +74,8 @@ static int write_cache(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* A saved crawl that is continued is open already. */
+/* Create the files of a saved crawl, unless the run continues one that is already
+   open. */
 static int begin_saved(struct run *run)
 {
     char *message;
@@ -84,7 +86,7 @@ static int begin_saved(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* If the crawl was cut short, say how to continue it. */
+/* Close the saved crawl. If it was cut short, print how to continue it. */
 static int close_saved(struct saved_crawl *saved, bool is_finished, bool can_go_on)
 {
     bool goes_on = saved->state != NULL && !is_finished;
@@ -114,14 +116,14 @@ static int crawl(struct run *run)
     return rc == 0 ? run_crawl(run, crawler_run) : rc;
 }
 
-/* The last record: it has the exit status. */
+/* Report the last record, which has the exit status. */
 static void report_summary(struct crawler *crawler, enum exit_status status)
 {
     crawler->verdicts.summary.exit_status = (int)status;
     records_summary(&crawler->verdicts.sinks, &crawler->verdicts.summary);
 }
 
-/* If a report or the cache cannot be written, that is the only message. */
+/* If a report or the cache cannot be written, print only that failure. */
 static enum exit_status crawl_and_report(struct run *run)
 {
     struct crawler *crawler = &run->crawler;

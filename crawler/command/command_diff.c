@@ -1,5 +1,5 @@
 /*
- * command_diff.c - coil-crawl diff DIR DIR: what has changed between two saved crawls.
+ * command_diff.c - coil-crawl diff DIR DIR: report changes between two saved crawls.
  */
 #include "../crawl/crawl.h"
 #include "../report/diff.h"

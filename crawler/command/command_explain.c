@@ -1,8 +1,8 @@
 /*
- * command_explain.c - coil-crawl explain URL: say whether a crawl would fetch a URL,
+ * command_explain.c - coil-crawl explain URL: print whether a crawl would fetch a URL,
  * and why.
  *
- * It calls the functions of a crawl, so the answer is what a crawl would do.
+ * It calls the functions of a crawl, so a crawl would decide in the same way.
  */
 #include "../crawl/crawl.h"
 #include "../crawl/enqueue.h"
@@ -134,7 +134,7 @@ static int explain_site(struct crawler *crawler, const struct target *target, FI
     return 0;
 }
 
-/* ---- what comes of it -------------------------------------------------------------- */
+/* ---- the result -------------------------------------------------------------------- */
 
 struct outcome {
     const struct target *target;
@@ -211,7 +211,8 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
     return rc;
 }
 
-/* The other starts define the site; without them, the URL without its fragment does. */
+/* Explain the first start. The other starts define the site. If there are none, the page
+   itself defines it. */
 static int crawl_for(const struct explanation *explanation, struct options *options,
                      const char *page)
 {

@@ -7,7 +7,7 @@
 #include "../saved/saved_crawl.h"
 #include "command.h"
 
-/* Restore the options of the crawl, then those of this command (`now`). As
+/* Restore the options of the crawl, then apply those of this command (`now`). Fails as
    options_restore(). */
 int command_saved_options(struct options *options, const struct options *now,
                           const struct saved_crawl *saved);

@@ -36,7 +36,7 @@ void notice_end(enum exit_status status, int rc, const char *complaint)
         fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
 
-/* Nothing was fetched: the start may have moved to another site. */
+/* If nothing was fetched because a start has moved to another site, print that. */
 static void print_other_site(const struct crawler *crawler)
 {
     const struct target *start =
@@ -49,7 +49,7 @@ static void print_other_site(const struct crawler *crawler)
     fputs(" is of another site; start there if you mean it\n", stderr);
 }
 
-/* The crawl ended early: say how many URLs were not checked. */
+/* The crawl ended early: print how many URLs were not checked. */
 static void print_unchecked(const struct crawler *crawler)
 {
     struct crawler_progress progress = crawler_progress(crawler);
@@ -61,8 +61,8 @@ static void print_unchecked(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/* A start that may not be fetched leaves nothing to crawl, and the user may not know
-   why. */
+/* Print which starts may not be fetched: without this, the user may not know why nothing
+   was crawled. */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;
@@ -82,9 +82,9 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-#define UNSEARCHED_NAMED 10 /* the other starts are counted */
+#define UNSEARCHED_NAMED 10 /* further starts are only counted */
 
-/* The user named these starts, so say that their links were not searched. */
+/* Print which starts were not searched for links, because the user named them. */
 static void print_unsearched_starts(const struct crawler *crawler)
 {
     struct page_names names;

@@ -7,14 +7,16 @@
 #include "../crawl/crawl.h"
 #include "command.h"
 
-/* Print a message and free it; NULL: the one of `rc`. Returns rc. */
+/* Print a message and free it. If it is NULL, print that of the errno `rc`. Returns
+   rc. */
 int notice_failure(char *message, int rc);
 
-/* Why the crawl ended with this status. `complaint` is the crawler's message, or NULL. */
+/* Print why the crawl ended with this status. `complaint` is the crawler's message, or
+   NULL. */
 void notice_end(enum exit_status status, int rc, const char *complaint);
 
-/* Starts that were not fetched, links that were not checked, starts that were not
-   searched. */
+/* Print which starts were not fetched or not searched, and how many links were not
+   checked. */
 void notice_gaps(const struct crawler *crawler, enum exit_status status);
 
 #endif

@@ -17,7 +17,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Reports and the crawl's file are never more than a second old. */
+/* Write the reports and the crawl's file each second. */
 static int write_each_second(void *arg)
 {
     struct run *run = arg;

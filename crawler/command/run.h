@@ -25,12 +25,12 @@ struct run {
     struct saved_crawl saved; /* zeroes: the crawl is not saved */
     struct warc *warc;
     struct watch watch;
-    coil_task *task;            /* that crawls */
-    int (*body)(void *crawler); /* what the task does; run_crawl() */
+    coil_task *task;            /* the task that crawls */
+    int (*body)(void *crawler); /* the function of the task; see run_crawl() */
 };
 
-/* Call body(&run->crawler) in a loop, with a task that heeds signals, one that writes the
-   reports each second, and the progress line. Returns what `body` returns. */
+/* Call body(&run->crawler) in a loop, with tasks that handle signals, write the reports
+   each second, and show the progress line. Returns what `body` returns. */
 int run_crawl(struct run *run, int (*body)(void *crawler));
 
 /* Call fn(arg) in a loop of its own, on the backend of --backend. */
@@ -38,7 +38,7 @@ int run_in_loop(const struct options *options, int (*fn)(void *arg), void *arg);
 
 bool run_wants_progress(const struct options *options);
 
-/* The WARC of --warc. 0 or a negative errno, with a message. */
+/* Open and close the WARC of --warc. Return 0, or a negative errno after a message. */
 int run_open_warc(struct run *run);
 int run_close_warc(struct run *run);
 

@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Only for the handler. */
+/* These variables are only for the handler. */
 static struct reports *_Atomic reports_at_signal; /* NULL once they are closed */
 static atomic_int signal_count;
 static int signal_fd = -1; /* readable after the first signal */
@@ -51,7 +51,7 @@ int signals_catch(struct reports *reports)
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* writing to a closed pipe is an error of writing */
+    signal(SIGPIPE, SIG_IGN); /* writing to a closed pipe then fails with EPIPE */
     return 0;
 }
 

@@ -52,7 +52,7 @@ static bool has_files(const struct options *options)
     return false;
 }
 
-/* Options that a process of a shared crawl cannot have. */
+/* Refuse options that a process of a shared crawl cannot have. */
 static int check_shared(const struct options *options, FILE *complaints)
 {
     bool is_shared = options->frontier != NULL;
@@ -80,7 +80,7 @@ static int check_shared(const struct options *options, FILE *complaints)
                : 0;
 }
 
-/* These two commands send requests. */
+/* Refuse --offline with resume and recheck, because both send requests. */
 static int check_offline(const struct options *options, FILE *complaints)
 {
     if (options->offline &&

@@ -1,5 +1,5 @@
 /*
- * crawl.c - the workers empty the frontier and fill it.
+ * crawl.c - run the workers, which take targets from the frontier and add new ones.
  *
  *    starts --> frontier --> worker: fetch -- redirect --> new target ---.
  *                  ^                      \-- page ------> new targets ---|
@@ -10,14 +10,15 @@
  * Invariants
  *   1. A target enters the frontier once, except for retries and target->refetch.
  *      targets_get() and enqueue.c do not suspend, so they need no lock.
- *   2. A target that a worker has taken is fetched, requeued, or interrupted.
+ *   2. A worker fetches each target that it takes, unless the target is requeued or the
+ *      crawl is interrupted.
  *   3. All links of a page are reported before its verdict.
  *
- * enqueue.c decides which targets are fetched; judge/verdicts.c what their answers mean.
+ * enqueue.c decides which targets are fetched. judge/verdicts.c judges their answers.
  * Where to start reading: crawler_run(), then worker.c.
  *
- * After "A Web Crawler With asyncio Coroutines" by A. Jesse Jiryu Davis and Guido van
- * Rossum, in "500 Lines or Less".
+ * Modelled on "A Web Crawler With asyncio Coroutines" by A. Jesse Jiryu Davis and Guido
+ * van Rossum, in "500 Lines or Less".
  */
 #include "crawl.h"
 
@@ -42,7 +43,7 @@ int crawler_save(struct crawler *crawler)
     return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;
 }
 
-/* Start as many workers as --max-tasks says, or as memory allows, but at least one. */
+/* Start --max-tasks workers, or fewer if memory runs out, but at least one. */
 static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_fn body)
 {
     int rc = 0;
@@ -89,7 +90,7 @@ static int run_workers(struct crawler *crawler)
     return coil_group_exit(&group, rc);
 }
 
-/* Crawl until the frontier is empty, or until --max-duration is over. */
+/* Crawl until the frontier is empty or --max-duration has passed. */
 static int crawl_in_time(struct crawler *crawler)
 {
     int64_t limit = crawler->options->max_duration_ns;
@@ -108,7 +109,7 @@ static int crawl_in_time(struct crawler *crawler)
 
 /* ---- opening and closing ----------------------------------------------------------- */
 
-/* This process's share of the requests that a host gets at a time. */
+/* Return this process's share of the concurrent requests to a host. */
 static unsigned share_of(unsigned limit, unsigned split)
 {
     return limit / split > 0 ? limit / split : 1;
@@ -170,7 +171,7 @@ static int settle_rest(struct crawler *crawler)
     return rc;
 }
 
-/* Take the message of the failure, because the errno does not name the file. */
+/* Copy the message of the failure, because errno does not name the file. */
 static void complain_of_state(struct crawler *crawler)
 {
     const char *message;
@@ -180,8 +181,8 @@ static void complain_of_state(struct crawler *crawler)
         crawler->result.complaint = strdup(message);
 }
 
-/* Write all that was saved to the disk, and whether the crawl is finished, even after a
-   cancellation. A write of crawler_save() may still be in progress. */
+/* Write all results to disk, and whether the crawl is finished. Works even after a
+   cancellation. A write by crawler_save() may still be in progress. */
 static int finish_state(struct crawler *crawler, int rc)
 {
     bool is_over = rc == 0 && !crawler->result.out_of_time;

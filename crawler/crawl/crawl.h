@@ -29,22 +29,22 @@ struct crawl_saving {
     struct store
         *earlier; /* an earlier crawl that this one continues or reports; or NULL */
     struct recheck *recheck; /* answers whose validators are sent; or NULL */
-    int64_t bytes;           /* of summary.bytes, the part that is written */
+    int64_t bytes;           /* how much of summary.bytes is already in the file */
     int64_t earlier_ns;      /* the duration of earlier runs */
     bool is_only_reported;   /* nothing is fetched */
 };
 
-/* The results of the run that the summary lacks. */
+/* Results of the run that are not in the summary. */
 struct crawl_result {
-    char *complaint;  /* for free(): the failure, if the errno does not say it; or NULL */
-    int64_t begin_ns; /* of crawler_run(), earlier by the duration of earlier runs */
+    char *complaint;      /* the error message, if errno is not enough; or NULL */
+    int64_t begin_ns;     /* start of crawler_run(), minus the duration of earlier runs */
     size_t fetched_count; /* pages and files of the site that were OK */
-    bool is_finished;     /* nothing was left to fetch, and that is saved */
-    bool out_of_time;     /* --max-duration is over */
+    bool is_finished;     /* nothing is left to fetch, and the file records that */
+    bool out_of_time;     /* --max-duration has passed */
 };
 
-/* The parts of a crawl. Functions get a part; docs/design/crawler.md lists the
-   exceptions. */
+/* The parts of a crawl. Most functions receive only the part that they need;
+   docs/design/crawler.md lists the exceptions. */
 struct crawler {
     const struct options *options;
     struct targets targets;
@@ -60,15 +60,15 @@ struct crawler {
     bool takes_no_links; /* crawler_ask() */
 };
 
-/* Initialize the crawler, which must not move afterwards. Targets lie in `cold`, or on
-   the heap: targets_init(). The crawler borrows all arguments, and the pointers that
-   are set in it later. 0 or -ENOMEM. */
+/* Initialize the crawler, which must not move afterwards. Targets are stored in `cold`,
+   or on the heap if it is NULL: targets_init(). The crawler borrows all arguments, and
+   the pointers that are set in it later. Returns 0 or -ENOMEM. */
 int crawler_init(struct crawler *crawler, const struct options *options,
                  struct cold *cold, const struct record_sink *sinks, size_t sink_count);
 
-/* Crawl; a task's body, with the crawler as argument. Returns 0 even if pages fail,
-   because that is a result. Fails with -ECANCELED, -ENOMEM, or the failure of a sink or
-   of the crawl's file. In any case every target has a verdict afterwards. */
+/* A task's function, with the crawler as argument: crawl. Returns 0 even if pages fail,
+   because failed pages are a result. Fails with -ECANCELED, -ENOMEM, or the failure of a
+   sink or of the crawl's file. In any case every target has a verdict afterwards. */
 COIL_SUSPENDS int crawler_run(void *arg);
 
 void crawler_finish(struct crawler *crawler);
@@ -81,8 +81,8 @@ void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved
    about every second. Fails as state_save_if_due(). */
 COIL_SUSPENDS int crawler_save(struct crawler *crawler);
 
-/* The first and last steps of crawler_run(), for a caller that only asks about some
-   URLs. Open fails with -ENOMEM; close in any case. */
+/* The first and last steps of crawler_run(), for a caller that only checks some
+   URLs. crawler_open() fails with -ENOMEM. Call crawler_close() in any case. */
 int crawler_open(struct crawler *crawler);
 void crawler_close(struct crawler *crawler);
 

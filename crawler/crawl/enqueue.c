@@ -17,8 +17,8 @@ static int accept_page(struct enqueuer *enqueuer, struct target *page,
     return 0;
 }
 
-/* Return 1 if a pattern of the option matches, 0, or -ENOMEM. A pattern that takes too
-   long counts as `if_slow`, and is named once. */
+/* Return 1 if a pattern of the option matches, 0 if none does, or -ENOMEM. If a pattern
+   takes too long, return `if_slow` and print a notice once. */
 static int matches(const struct pattern_list *list, const char *option, const char *url,
                    int if_slow)
 {
@@ -267,7 +267,8 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
     return 0;
 }
 
-/* Another process of the shared crawl may have fetched the page without its ids. */
+/* In a shared crawl, another process may have fetched the page without its ids, so send
+   the page to Redis again. */
 static void hand_up_again(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)

@@ -9,10 +9,10 @@
 #include "../scope/trap.h"
 #include "../shared/shared.h"
 
-/* Targets that seem to be on other sites, while a start may still redirect there. */
+/* Held targets: they seem to be on other sites, but a start may still redirect there. */
 struct undecided {
     struct target *first, **end;
-    size_t starts_open; /* starts, and targets of their redirects, that are not fetched */
+    size_t starts_open; /* starts and targets of their redirects not fetched yet */
 };
 
 /* Decides about new targets. Borrows the pointers. */
@@ -22,24 +22,23 @@ struct enqueuer {
     struct frontier *frontier;
     struct verdicts *verdicts;
     struct shared *shared; /* the shared crawl that this process takes part in; or NULL */
-    struct cache *cache;   /* external targets that were OK lately; or NULL */
+    struct cache *cache;   /* external targets that were OK recently; or NULL */
     struct site site;      /* all starts */
     struct traps traps;
     struct undecided undecided;
     size_t page_count; /* accepted pages: --max-pages */
-    int64_t begin_s;   /* of a saved crawl, when its first run began; time(2) */
+    int64_t begin_s;   /* when the first run of a saved crawl began; time(2) */
     bool is_offline;   /* nothing is fetched over the network */
 };
 
 /* Zeroes are accepted. */
 void enqueuer_finish(struct enqueuer *enqueuer);
 
-/* Decide about a web page that a link has led to for the first time. `from` is the URL
-   of the page that links to it, or NULL. 0, or as verdicts_settle(). */
+/* Decide about a web page when the first link to it is found. `from` is the URL of the
+   linking page, or NULL. Returns 0, or fails as verdicts_settle(). */
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from);
 
-/* Return the rule that forbids to fetch a page whose kind is known, or REASON_NONE, or
-   -ENOMEM. */
+/* Return the rule that excludes a page whose kind is known, REASON_NONE, or -ENOMEM. */
 int enqueue_reason(struct enqueuer *enqueuer, const struct target *page,
                    const char *from);
 
@@ -53,25 +52,26 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file);
 /* Enqueue a start, even if a rule excludes it. */
 int enqueue_start(struct enqueuer *enqueuer, struct target *page);
 
-/* A shared crawl has leased the target, so stop holding it. */
+/* The process has leased the target in a shared crawl, so stop holding it. */
 void enqueue_leased(struct enqueuer *enqueuer, struct target *page);
 
 /* All starts are fetched, so the site is known: decide about the targets that were
    held. */
 int enqueue_held(struct enqueuer *enqueuer);
 
-/* A way of `depth` links leads to a page that is decided. The shortest way counts. */
+/* A path of `depth` links leads to a page that is already decided. If the path is
+   shorter than those known, lower the page's depth and enqueue it again. */
 int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned depth);
 
 /* Fetch the ids of a page and of the targets of its redirects, even on another site. */
 void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page);
 
-/* The page lacks the text of this target: settle its verdict, unless --exclude leaves
-   it out. */
+/* The page lacks the text of this target: settle its verdict, unless --exclude matches
+   it. */
 int enqueue_text(struct enqueuer *enqueuer, struct target *target);
 
-/* Fewer redirects lead to the page than was known. Follow its chain where that was
-   given up. */
+/* A chain of only `hops` redirects leads to the page. If that is fewer than before,
+   follow the page's own redirects that were beyond --max-redirects. */
 int enqueue_nearer(struct enqueuer *enqueuer, struct target *page, unsigned hops);
 
 #endif

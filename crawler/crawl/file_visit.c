@@ -26,7 +26,7 @@ struct visiting {
     struct local_file file;
     size_t links;
     int failure;  /* below 0: the file could not be opened or read */
-    int problem;  /* below 0: it could not be searched */
+    int problem;  /* below 0: the file could not be searched */
     size_t limit; /* the file is longer, and was searched up to here; or 0 */
     char message[256];
 };
@@ -60,7 +60,8 @@ static bool is_of_the_crawl(int rc)
     return rc == -ECANCELED || rc == -ENOMEM;
 }
 
-/* Store the failure of the file for its verdict. Fails with what must end the crawl. */
+/* Store a failure to read the file, for its verdict. Fails only with errors that must end
+   the crawl. */
 static int read_file(struct visiting *visiting, size_t limit,
                      int (*take)(const char *bytes, size_t n, void *arg))
 {
@@ -72,15 +73,15 @@ static int read_file(struct visiting *visiting, size_t limit,
     return 0;
 }
 
-/* A start that is an XML file. */
+/* True for a start that is an XML file. */
 static bool is_xml_start(const struct visiting *visiting)
 {
     return visiting->page->is_start && visiting->file.content_type != NULL &&
            strcmp(visiting->file.content_type, "application/xml") == 0;
 }
 
-/* True for "README" and for a pipe, but not for "notes.rst": a name without a suffix
-   may be that of a text. */
+/* True for a name without a suffix, such as "README", and for a pipe: either may be text.
+   False for "notes.rst". */
 static bool is_text_by_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -183,7 +184,7 @@ static int settle_file(struct visiting *visiting, bool had_ids)
     }
     if (page->wants_body && !had_ids && !target_is_searched(page) &&
         visiting->failure == 0) {
-        page->refetch = REFETCH_IDS; /* a link has asked for its ids meanwhile */
+        page->refetch = REFETCH_IDS; /* a link needs its ids by now */
         frontier_add_again(&crawler->frontier, page);
     }
     judgement = judge_file(visiting);

@@ -15,7 +15,7 @@
 #define MOST 32              /* URLs of a host in a lease */
 #define MOST_SLOWLY 4        /* URLs of a host in a lease, with --delay */
 
-/* ---- what the crawl has to do ------------------------------------------------------ */
+/* ---- callbacks from shared.c ------------------------------------------------------- */
 
 static int add_origin(void *arg, const char *origin)
 {
@@ -39,7 +39,7 @@ static void take_leased(void *arg, struct target *target)
     enqueue_leased(&member->crawler->enqueuer, target);
 }
 
-/* Decide again about a target, with the facts that other processes have found. */
+/* Decide about a held target, now that all processes have fetched the starts. */
 static int enqueue_undecided(void *arg, const struct lease_url *url)
 {
     struct member *member = arg;
@@ -62,7 +62,7 @@ static int enqueue_undecided(void *arg, const struct lease_url *url)
     return enqueue_page(&crawler->enqueuer, target, NULL);
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 static int complain_of_name(struct member *member, int rc)
 {

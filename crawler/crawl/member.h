@@ -34,8 +34,8 @@ COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
    connection; the message is crawler->result.complaint. */
 COIL_SUSPENDS int member_close(struct member *member, int rc);
 
-/* A task's body, with the member as argument: lease hosts until the crawl is over. The
-   targets that were added before are the starts. As shared_run(). */
+/* A task's function, with the member as argument: lease hosts until the crawl is over.
+   Targets that were added before are the starts. Fails as shared_run(). */
 COIL_SUSPENDS int member_lease(void *arg);
 
 /* Send the result of a target. The links are stored without numbers. Returns 0 or

@@ -1,5 +1,5 @@
 /*
- * page_links.c - from a link of a page to its target, reference and record.
+ * page_links.c - make the target, reference and record of a link on a page.
  */
 #include "page_links.h"
 
@@ -48,7 +48,8 @@ static int report_link(struct finding *finding, const struct link *link,
     return records_link(&crawler->verdicts.sinks, &record);
 }
 
-/* A link of a header has line 0, which references do not store. */
+/* Return the line for the reference. A link in a header has line 0, which references do
+   not store. */
 static uint32_t reference_line(const struct link *link)
 {
     return link->place.line == 0 ? 1 : link->place.line;
@@ -76,7 +77,7 @@ static int add_link_reference(struct finding *finding, const struct link *link,
         rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
                             &place);
     wanted = verdicts_want(&crawler->verdicts,
-                           /* even after a failure: other reports have the link */
+                           /* even after a failure, because other reports have the link */
                            target);
     return rc == 0 ? wanted : rc;
 }
@@ -89,8 +90,8 @@ static bool saves_links(const struct page_search *pages)
            !pages->is_replay;
 }
 
-/* Add the link to the page's links in the crawl's file. `number` is that of its URL
-   there, or 0. The URL may be NULL. */
+/* Add the link to the page's links in the crawl's file. `number` is the number of its URL
+   in the file, or 0. The URL may be NULL. */
 static int save_link(struct page_search *pages, const struct search_found *found,
                      bool nofollow, const struct url *url, uint32_t number)
 {
@@ -105,7 +106,7 @@ static int save_link(struct page_search *pages, const struct search_found *found
     return pages->links.bytes.failed ? -ENOMEM : 0;
 }
 
-/* Do the same for a link that is followed: its target has a number, or gets one. */
+/* Save a link that is followed. If its target has no number in the file, assign one. */
 static int save_followed_link(struct page_search *pages, const struct search_found *found,
                               bool nofollow, const struct url *url,
                               const struct target *target)
@@ -114,13 +115,14 @@ static int save_followed_link(struct page_search *pages, const struct search_fou
 
     if (!saves_links(pages))
         return 0;
-    if (pages->crawler->member != NULL) /* only a file has numbers */
+    if (pages->crawler->member != NULL) /* a shared crawl has no numbers */
         return save_link(pages, found, nofollow, url, 0);
     number = state_number_of(pages->crawler->saving.state, target);
     return number > 0 ? save_link(pages, found, nofollow, url, number) : -ENOMEM;
 }
 
-/* Decide about a new page. An old page may have become nearer. */
+/* Decide about a new page. For a known page, lower its depth if this link is a shorter
+   path. */
 static int enqueue_linked_page(struct finding *finding, struct target *page)
 {
     struct crawler *crawler = finding->pages->crawler;
@@ -130,7 +132,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     if (!target_is_decided(page)) {
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
-        /* it is more than 0 if a chain of redirects was given up before the page */
+        /* hops are above 0 if a chain of redirects was given up before this page */
         page->hops = 0;
         return enqueue_page(&crawler->enqueuer, page, finding->from);
     }
@@ -138,7 +140,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     return rc == 0 && page->hops > 0 ? enqueue_nearer(&crawler->enqueuer, page, 0) : rc;
 }
 
-/* Decode the fragment in `url` itself, which is not needed any more. */
+/* Decode the fragment in place: `url` is not needed afterwards. */
 static char *decode_fragment(const struct url *url)
 {
     char *fragment = url->href + url->fragment_at;
@@ -147,8 +149,8 @@ static char *decode_fragment(const struct url *url)
     return fragment;
 }
 
-/* Fragments are not checked, so the link leads to the page. Return the hash of its
-   URL. */
+/* Fragments are not checked, so drop the fragment: the link leads to the page. Return the
+   hash of the page's URL. */
 static uint64_t leave_out_fragment(const struct targets *targets, struct url *url)
 {
     url->n = url->fragment_at - 1;
@@ -157,7 +159,7 @@ static uint64_t leave_out_fragment(const struct targets *targets, struct url *ur
     return targets_expect(targets, url->href, url->n);
 }
 
-/* True if a way of that depth does not make the page nearer. */
+/* True if a path of `depth` links is no shorter than the known path to the page. */
 static bool is_near_enough(const struct targets *targets, const struct unseen *target,
                            const struct url *url, unsigned depth)
 {
@@ -171,7 +173,7 @@ static bool is_near_enough(const struct targets *targets, const struct unseen *t
     return page.known->is_near && page.known->depth <= depth;
 }
 
-/* True if the link only adds to counts, as most links do. */
+/* True if the link changes only counts, as most links do. */
 static bool is_one_more(const struct finding *finding, const struct link *link,
                         const struct url *url, bool is_followed,
                         const struct unseen *target)
@@ -189,7 +191,8 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
            is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
 }
 
-/* Add a reference without a look at the target: the link has the same URL. */
+/* Add a reference without reading the target, which may be on disk. Its URL is that of
+   the link. */
 static int note_one_more(struct finding *finding, const struct search_found *found,
                          struct url *url, const struct unseen *target)
 {
@@ -257,7 +260,8 @@ static int note_web(struct finding *finding, const struct search_found *found)
     return rc;
 }
 
-/* A long text is cut, and a hash distinguishes it from other texts. */
+/* Return the target of a text. A long text is truncated, and a hash is appended to
+   distinguish it from other texts. */
 static struct target *target_of_text(struct crawler *crawler, const char *text, size_t n,
                                      size_t fragment_at)
 {
@@ -276,7 +280,7 @@ static struct target *target_of_text(struct crawler *crawler, const char *text, 
     return target;
 }
 
-/* A link that is not followed has a target of its own, which is settled at once. */
+/* Make a target of a link that is not followed, and settle its verdict at once. */
 static int note_text(struct finding *finding, const struct link *link,
                      const struct url *url, struct judgement judgement)
 {
@@ -311,8 +315,8 @@ static bool leads_outside(const struct finding *finding, const struct search_fou
            local_is_outside(&finding->pages->crawler->local, found->url->href);
 }
 
-/* Make a target of the text "file:/path": other links may lead to the same file by
-   another way. */
+/* Make a target of the text "file:/path". It is not the target of the file itself, which
+   other links may reach by a relative path. */
 static int note_outside(struct finding *finding, const struct search_found *found)
 {
     const char *href = found->url->href;
@@ -363,7 +367,7 @@ int page_rebase(const char *reference, struct url *url, void *arg)
     return local_rebase(&finding->pages->crawler->local, reference, url);
 }
 
-/* ---- what is no URL ---------------------------------------------------------------- */
+/* ---- references that are not URLs -------------------------------------------------- */
 
 int page_note_no_url(struct finding *finding, const struct search_found *found)
 {

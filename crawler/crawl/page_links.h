@@ -1,5 +1,5 @@
 /*
- * page_links.h - from a link of a page to its target, reference and record.
+ * page_links.h - make the target, reference and record of a link on a page.
  *
  * Only page_search.c uses it.
  */

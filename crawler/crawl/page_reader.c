@@ -33,14 +33,16 @@ bool page_is_named_as_sitemap(const struct target *page, const char *content_typ
              is_of_type(content_type, "application/atom+xml")));
 }
 
-/* A start of plain text is searched for URLs, and Markdown for links. */
+/* True for a start that is plain text, which is searched for URLs, or Markdown, which is
+   searched for links. */
 static bool is_text_of_start(const struct target *page, const char *content_type)
 {
     return page->is_start && (is_of_type(content_type, "text/plain") ||
                               is_of_type(content_type, "text/markdown"));
 }
 
-/* On other sites only ids are needed, which style sheets and sitemaps do not have. */
+/* True if the body is searched. On other sites only ids are needed, and style sheets and
+   sitemaps have none. */
 static bool is_searched(const struct worker *worker, const char *content_type,
                         bool is_named)
 {

@@ -1,5 +1,5 @@
 /*
- * page_reader.h - which answers have a body that is searched, and how.
+ * page_reader.h - decide which bodies are searched, and pass them to the search.
  */
 #ifndef CRAWLER_PAGE_READER_H
 #define CRAWLER_PAGE_READER_H
@@ -7,7 +7,7 @@
 #include "../fetch/request.h"
 #include "worker.h"
 
-/* A reader that feeds the body of worker->page to the worker's search. */
+/* Return a reader that passes the body of worker->page to the worker's search. */
 struct request_reader page_reader(struct worker *worker);
 
 /* True for a sitemap, and for a start whose type is that of sitemaps or feeds. */

@@ -70,7 +70,7 @@ static int note_id(struct page_search *pages, const char *id)
     return rc;
 }
 
-/* ---- ahead of need ----------------------------------------------------------------- */
+/* ---- prefetching targets ----------------------------------------------------------- */
 
 static uint64_t expect(const struct url *url, void *arg)
 {
@@ -94,7 +94,7 @@ static bool tells_links(const struct crawler *crawler, const struct target *page
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
-/* A <loc> of a sitemap is not a step of a calendar. */
+/* True for a <loc> of a sitemap. Such a link is not checked for endless calendars. */
 static bool is_of_sitemap(const struct link *link)
 {
     return link->element != NULL && strcmp(link->element, "loc") == 0;
@@ -136,7 +136,7 @@ bool page_search_is_due(const struct page_source *source)
     return source->has_body || has_headers(source);
 }
 
-/* Visit the links in all headers that may have some. */
+/* Visit the links in all headers that can contain links. */
 static int find_in_headers(links_visit_function visit, void *visit_arg, void *arg)
 {
     const coil_http_response *response = arg;
@@ -207,7 +207,7 @@ int page_search_end(struct page_search *pages, struct target *page,
     return 0;
 }
 
-/* ---- a page that was kept ---------------------------------------------------------- */
+/* ---- a saved page ------------------------------------------------------------------ */
 
 struct replaying {
     struct finding finding;
@@ -313,7 +313,7 @@ int page_search_robots(struct page_search *pages, const struct host *host,
                         &visitor);
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 int page_search_init(struct page_search *pages, struct crawler *crawler)
 {

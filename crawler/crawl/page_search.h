@@ -7,12 +7,12 @@
 #include "../saved/saved_urls.h"
 #include "crawl.h"
 
-/* Each worker has one. */
+/* The state of a search. Each worker has one. */
 struct page_search {
     struct crawler *crawler;
-    bool nofollow;         /* a header forbids to follow the links of the page */
+    bool nofollow;         /* a header forbids following the links of the page */
     struct search *search; /* gets the bytes of the page: search.h */
-    uint64_t *ids;         /* hashes, of the page that is searched */
+    uint64_t *ids;         /* hashes of the ids of the page being searched */
     size_t id_count, id_capacity;
     bool is_replay; /* the page comes from the file of a saved crawl */
     struct link_blob
@@ -20,15 +20,15 @@ struct page_search {
         links;
 };
 
-/* 0 or -ENOMEM; finish it in any case. */
+/* Returns 0 or -ENOMEM. Call page_search_finish() in any case. */
 int page_search_init(struct page_search *pages, struct crawler *crawler);
 void page_search_finish(struct page_search *pages);
 
 /* The parts of a page that were received. */
 struct page_source {
-    const char *base;                   /* the base URL of its links */
-    bool has_body;                      /* the search has the whole body, */
-    bool is_cut;                        /* or only its beginning */
+    const char *base; /* the base URL of its links */
+    bool has_body;    /* the search has received the body, or its beginning */
+    bool is_cut;      /* the body was cut off: only its beginning was received */
     const coil_http_response *response; /* its headers are searched, too; or NULL */
 };
 
@@ -40,20 +40,21 @@ bool page_search_is_due(const struct page_source *source);
  * that are not starts, search only ids. Sets *links to the number of links. Sets *problem
  * to 0, or to a negative errno if the page cannot be searched.
  *
- * Fails with what must end the crawl: -ECANCELED, -ENOMEM, the failure of a sink.
+ * Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the failure of
+ * a sink.
  */
 COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page,
                                   const struct page_source *source, size_t *links,
                                   int *problem);
 
-/* Do the same for the Sitemap lines in the robots.txt of a host, whose rules are known.
-   Its sitemaps are one link away from the start. *rules becomes the target of the
+/* Report the Sitemap lines in the robots.txt of a host, whose rules are known, as links.
+   Sitemaps have depth 1. *rules becomes the target of the
    robots.txt, or NULL if it names no sitemaps. */
 COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct host *host,
                                      const struct target **rules);
 
-/* Do the same for a saved page. `book` has the URLs of its links. Fails also with
-   -EBADMSG if the file is damaged. */
+/* Report the links of a saved page, like page_search_end(). `book` has the URLs of its
+   links. Also fails with -EBADMSG if the file is damaged. */
 COIL_SUSPENDS int page_search_replay(struct page_search *pages, struct target *page,
                                      const struct store_page *kept,
                                      const struct saved_urls *book, size_t *links,

@@ -46,7 +46,8 @@ static int report_page(struct crawler *crawler, const struct target *page,
     return records_page(&crawler->verdicts.sinks, &record);
 }
 
-/* There may be several values, one for each crawler. */
+/* True if X-Robots-Tag has nofollow. It may have several values, for different
+   crawlers. */
 static bool has_nofollow(const struct options *options, const struct answer *answer)
 {
     const char *tag;
@@ -60,7 +61,7 @@ static bool has_nofollow(const struct options *options, const struct answer *ans
     return false;
 }
 
-/* Pages of errors are not searched. */
+/* True if the headers are searched for links. Error pages are not searched. */
 static bool has_header_links(const struct options *options, const struct target *page,
                              const struct answer *answer)
 {
@@ -75,14 +76,14 @@ static const char *flaw_of(const struct worker *worker, const struct answer *ans
     return answer->has_body ? search_problem(worker->pages.search) : NULL;
 }
 
-/* Answers of an earlier run are in the cache already. */
+/* True if the answer goes to the cache. Replayed answers are in the cache already. */
 static bool keeps_cache(const struct worker *worker, const struct target *page)
 {
     return worker->crawler->enqueuer.cache != NULL && page->kind == TARGET_EXTERNAL &&
            !worker->pages.is_replay;
 }
 
-/* Search the page for links and ids, now or by its saved links. */
+/* Find links and ids: search the body, or read the links and ids of a saved page. */
 static int search_page(struct worker *worker, struct target *page,
                        const struct answer *answer, size_t *links, int *problem)
 {
@@ -100,7 +101,8 @@ static int search_page(struct worker *worker, struct target *page,
     return 0;
 }
 
-/* The verdict of an answer that is not a redirect. `message` becomes its text, or "". */
+/* Return the verdict of an answer that is not a redirect. `message` becomes its message,
+   or "". */
 static struct judgement judge_page(struct worker *worker, const struct target *page,
                                    const struct answer *answer, char *message,
                                    size_t room)
@@ -125,8 +127,8 @@ static struct judgement judge_page(struct worker *worker, const struct target *p
     return judgement;
 }
 
-/* After a fetch for ids, the verdict stays. Otherwise settle it. If a link needs ids or
-   a text that this answer did not bring, enqueue the page again. */
+/* Settle the verdict. If the page was fetched again for its ids, the verdict stays. If a
+   link needs ids or a text that this answer does not have, enqueue the page again. */
 static int settle_page(struct worker *worker, struct target *page,
                        struct judgement judgement, const char *message)
 {
@@ -138,7 +140,7 @@ static int settle_page(struct worker *worker, struct target *page,
     }
     if (page->kind != TARGET_SITE && page->wants_body && !worker->wants_body &&
         judgement.verdict == VERDICT_OK) {
-        page->refetch = REFETCH_IDS; /* a link has asked for its ids meanwhile */
+        page->refetch = REFETCH_IDS; /* a link needs its ids by now */
         frontier_add_again(&crawler->frontier, page);
     }
     if (judgement.verdict == VERDICT_OK)

@@ -1,5 +1,5 @@
 /*
- * process.h - from the answer of a page to its links, its references and its verdict.
+ * process.h - process the answer of a page: find its links, and settle its verdict.
  *
  * A saved crawl is replayed through the same functions: its answers come from a file.
  */
@@ -14,11 +14,11 @@
 COIL_SUSPENDS int process_answer(struct worker *worker, struct target *page,
                                  struct answer *answer);
 
-/* `line` of robots.txt forbids the page. As verdicts_settle(). */
+/* Settle a page that `line` of robots.txt forbids. Fails as verdicts_settle(). */
 int forbid_page(struct crawler *crawler, struct target *page, unsigned line);
 
-/* The robots.txt of its host could not be fetched, so the page is not. As
-   verdicts_settle(). */
+/* Settle a page that is not fetched because the robots.txt of its host could not be
+   fetched. Fails as verdicts_settle(). */
 int fail_page(struct crawler *crawler, struct target *page, const struct answer *failure);
 
 #endif

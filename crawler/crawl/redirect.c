@@ -1,8 +1,8 @@
 /*
  * redirect.c - follow the redirect of a page.
  *
- * Each step of a chain is a target of its own, which is fetched once, so that two
- * chains can have their ends in common. target->hops says how far a chain is followed.
+ * Each URL of a chain is a target of its own and is fetched once, so two chains can share
+ * their ends. target->hops counts redirects, so that a chain is not followed too far.
  */
 #include "redirect.h"
 
@@ -35,7 +35,7 @@ static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,
             return rc;
         next->hops = (uint8_t)hops;
         next->depth = page->depth;
-        targets_remember(enqueuer->targets, next); /* hops may be more than they were */
+        targets_remember(enqueuer->targets, next); /* hops may have increased */
         return enqueue_start(enqueuer, next);
     }
     if (target_is_decided(next)) {
@@ -49,7 +49,8 @@ static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,
     return is_near ? enqueue_page(enqueuer, next, NULL) : 0;
 }
 
-/* A replay repeats what the earlier run has decided: *reopens. */
+/* True if page->next may be fetched again. A replay repeats the decision of the earlier
+   run: *reopens. */
 static bool may_refetch(const struct enqueuer *enqueuer, const struct target *page,
                         bool reopens)
 {
@@ -58,9 +59,9 @@ static bool may_refetch(const struct enqueuer *enqueuer, const struct target *pa
     return enqueuer->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
-/* A loop of redirects that sets a cookie may lead elsewhere when the cookie is sent. So
-   the pages of the loop are fetched again, beginning with page->next. Return true if
-   that begins. */
+/* If a redirect loop sets a cookie, it may end once the cookie is sent. So fetch the
+   pages of the loop again, beginning with page->next. Return true if they are fetched
+   again. */
 static bool refetches_loop(struct enqueuer *enqueuer, struct target *page, bool *reopens)
 {
     struct target *next = page->next;
@@ -110,7 +111,7 @@ static int follow_to_web(struct enqueuer *enqueuer, struct target *page, struct 
     return rc;
 }
 
-/* The scheme is not followed, for example a mail address. */
+/* Report a redirect to a scheme that is not followed, for example to a mail address. */
 static int report_other_scheme(struct enqueuer *enqueuer, const struct target *page,
                                struct url *url, const char *location)
 {
@@ -137,7 +138,7 @@ static int fail_redirect(struct enqueuer *enqueuer, struct target *page,
                            (struct judgement){VERDICT_BROKEN, reason}, message);
 }
 
-/* The Location is missing, or is not a URL. */
+/* Fail a page whose Location is missing or is not a URL. */
 static int fail_nowhere(struct enqueuer *enqueuer, struct target *page,
                         const char *location)
 {

@@ -5,11 +5,11 @@
 #include "enqueue.h"
 
 /*
- * Follow the redirect of a page, with page->status, to `location` as the server wrote
- * it, or NULL. The page's verdict follows from the target's.
+ * Follow the redirect of a page with status page->status. `location` is the header as
+ * received, or NULL. The page's verdict depends on that of the redirect's target.
  *
- * *reopens becomes true if the redirect closes a loop whose pages are fetched again,
- * for a cookie. During a replay it holds the decision of the earlier run before the
+ * *reopens becomes true if the redirect closes a loop whose pages are fetched again
+ * to send a cookie. During a replay it holds the decision of the earlier run before the
  * call. Fails as verdicts_settle().
  */
 int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *location,

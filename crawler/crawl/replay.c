@@ -1,10 +1,11 @@
 /*
  * replay.c - repeat a saved crawl in memory.
  *
- * Pages are processed in the order in which they were saved. The links of a long page
- * may be saved before the page itself. So a page that no link has led to yet is
- * postponed, and tried again after the other pages, as long as that helps. The pages
- * that remain are linked from a page that was never saved. They will be fetched again.
+ * Pages are processed in the order in which they were saved. The links of a long page may
+ * be saved before the page itself. So a page to which no link is known yet is postponed.
+ * After the other pages, postponed pages are tried again until none can be processed.
+ * Pages that remain are linked only from a page that was not saved. They are fetched
+ * again.
  */
 #include "replay.h"
 
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_A_TURN 256 /* then other tasks run, and a signal is handled */
+#define PAGES_A_TURN 256 /* after these, let other tasks run and handle signals */
 
 struct replay {
     struct crawler *crawler;
@@ -47,8 +48,8 @@ static int process_sitemaps(struct worker *worker, struct target *rules)
                               &links, &problem);
 }
 
-/* Report a saved answer of an earlier run as if it had just arrived. Earlier failed tries
-   of the page are not saved; only the number of tries is. */
+/* Process a saved answer of an earlier run as if it had just arrived. Failed tries of the
+   page are not saved, only their number. */
 static int process_saved_answer(struct worker *worker, struct target *page)
 {
     struct crawler *crawler = worker->crawler;
@@ -107,7 +108,7 @@ static int postpone(struct replay *replay, int64_t number)
     return 0;
 }
 
-/* Return the target of a page if it is noted. */
+/* Return the target of a page if the frontier has noted it, else NULL. */
 static struct target *waiting_target(const struct replay *replay,
                                      const struct store_page *page)
 {
@@ -118,7 +119,7 @@ static struct target *waiting_target(const struct replay *replay,
     return target != NULL && target->state == TARGET_NOTED ? target : NULL;
 }
 
-/* Process the sitemaps of a robots.txt, to which no link need lead. */
+/* Process the sitemaps of a robots.txt. No link need lead to the robots.txt. */
 static int replay_sitemaps(struct replay *replay, const struct store_page *page)
 {
     const char *url = saved_urls_at(&replay->urls, page->url);

@@ -1,8 +1,8 @@
 /*
  * replay.h - repeat a saved crawl in memory.
  *
- * Each page of the file is processed as if its answer had come just now. Afterwards the
- * crawl knows what it knew when the last page was saved, and every report has all
+ * Each page of the file is processed as if its answer had just arrived. Afterwards the
+ * crawl is in the state in which the last page was saved, and every report has all
  * records.
  */
 #ifndef CRAWLER_REPLAY_H
@@ -13,14 +13,14 @@
 #include "crawl.h"
 
 /*
- * Process the pages of crawler->saving.earlier. The starts are enqueued, and the frontier
- * has only noted them: frontier_note_only(). Afterwards it has noted the targets that are
- * left. 0, -ECANCELED, -ENOMEM, -EBADMSG, or the failure of the file or of a sink; if the
- * file fails, crawler->result.complaint is the message.
+ * Process the pages of crawler->saving.earlier. Before the call, the starts must be
+ * enqueued and noted: frontier_note_only(). Afterwards the frontier has noted the targets
+ * that are left. Returns 0, -ECANCELED, -ENOMEM, -EBADMSG, or the failure of the file or
+ * of a sink. If the file fails, crawler->result.complaint is the message.
  */
 COIL_SUSPENDS int replay(struct crawler *crawler);
 
-/* The answer of a saved page. Its texts are those of the page. */
+/* Make an answer from a saved page. Its strings point into the page. */
 void replay_answer(const struct store_page *page, struct answer *answer);
 
 #endif

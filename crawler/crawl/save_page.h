@@ -1,5 +1,5 @@
 /*
- * save_page.h - the results of a page, for the crawl's file or for a shared crawl.
+ * save_page.h - save the result of a page in the crawl's file or in a shared crawl.
  *
  * If the crawl is neither saved nor shared, these functions do nothing. They return 0,
  * -ENOMEM, or the failure of the file.
@@ -10,23 +10,23 @@
 #include "../fetch/answer.h"
 #include "worker.h"
 
-/* The answer of a page, after process_answer(): a resumed crawl does not fetch it
-   again. */
+/* Save the answer of a page, after process_answer(). A resumed crawl does not fetch the
+   page again. */
 int save_answer(struct worker *worker, const struct target *page,
                 const struct answer *answer);
 
-/* `line` of robots.txt forbids the page. */
+/* Save that `line` of robots.txt forbids the page. */
 int save_forbidden(struct crawler *crawler, const struct target *page, unsigned line);
 
-/* The robots.txt of its host could not be fetched. */
+/* Save that the robots.txt of the page's host could not be fetched. */
 int save_failed_rules(struct crawler *crawler, const struct target *page,
                       const struct answer *failure);
 
-/* Other processes ended while they fetched the page. */
+/* Save that other processes ended while they fetched the page. */
 int save_given_up(struct crawler *crawler, const struct target *page);
 
-/* The sitemaps in the robots.txt of a host, whose target is `rules`:
-   worker->pages.links. */
+/* Save the sitemaps in the robots.txt of a host. `rules` is the target of the robots.txt,
+   and worker->pages.links has the sitemaps. */
 int save_sitemaps(struct worker *worker, struct host *host, const struct target *rules);
 
 #endif

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A start is fetched even if a rule excludes it. Paths: enqueue_paths(). */
+/* Add a start URL, which is fetched even if a rule excludes it. enqueue_paths() adds
+   files and folders. */
 static int add_start(struct crawler *crawler, const char *url)
 {
     bool is_new;
@@ -21,7 +22,7 @@ static int add_start(struct crawler *crawler, const char *url)
     return site_add(&crawler->enqueuer.site, url);
 }
 
-/* The URL is one of the starts. */
+/* Mark a --sitemap URL, which is also one of the starts, as a sitemap. */
 static int mark_sitemap(struct crawler *crawler, const char *url)
 {
     bool is_new;
@@ -86,7 +87,7 @@ static int enqueue_path(const char *path, int failure, void *arg)
                                     strerror(-failure));
 }
 
-/* A file in a folder. */
+/* Enqueue a file that was found in a folder. */
 static int enqueue_found(const char *path, int failure, void *arg)
 {
     const struct crawler *crawler = arg;
@@ -112,8 +113,8 @@ static bool is_pipe(const char *path)
     return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/* A single start is the root of its links. Several starts, and a pipe, have the working
-   directory as root. */
+/* Enqueue the files and folders. The root of links is the start if there is only one, and
+   the working directory for several starts or a pipe. */
 static int enqueue_paths(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;

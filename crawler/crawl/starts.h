@@ -1,7 +1,7 @@
 /*
  * starts.h - the URLs, files and folders at which a crawl starts.
  *
- * A new kind of start is made into targets here, and each of them goes to
+ * Support for a new kind of start belongs here: make targets, and pass each of them to
  * enqueue_start() or enqueue_file().
  */
 #ifndef CRAWLER_STARTS_H
@@ -9,10 +9,10 @@
 
 #include "crawl.h"
 
-/* Make targets of the URLs among the starts. They define the site. 0 or -ENOMEM. */
+/* Make targets of the start URLs, which define the site. Returns 0 or -ENOMEM. */
 int starts_add(struct crawler *crawler);
 
-/* Enqueue them, and the files and folders among the starts. As verdicts_settle(), or
+/* Enqueue the start URLs, files and folders. Fails as verdicts_settle(), or with
    -ECANCELED. */
 COIL_SUSPENDS int starts_enqueue(struct crawler *crawler);
 

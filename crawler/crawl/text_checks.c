@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Limits against hostile sites: further texts are not checked. */
+/* Limits against hostile sites. Texts beyond a limit are not checked. */
 #define CHECKS_MAX 256 /* of a page */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
 
@@ -24,7 +24,7 @@ struct text_page {
     struct text_check *checks;
     size_t count, capacity;
     char *text;         /* NULL: not received yet, or not stored */
-    bool was_asked_for; /* again */
+    bool was_asked_for; /* the page was enqueued again for its text */
 };
 
 const char *text_checks_directive(const char *reference)
@@ -35,7 +35,8 @@ const char *text_checks_directive(const char *reference)
     return directive != NULL && strstr(directive, "text=") != NULL ? directive + 3 : NULL;
 }
 
-/* On another site, the text is needed if ids are. */
+/* True if texts of the page are checked. On other sites this requires that ids are
+   checked. */
 static bool are_checked(const struct text_checks *checks, const struct target *page)
 {
     const struct options *options = checks->enqueuer->options;
@@ -52,7 +53,7 @@ static struct text_page *find_page(const struct text_checks *checks,
     return checks->count > 0 ? table_get(&checks->pages, page->url) : NULL;
 }
 
-/* NULL without memory. */
+/* Return the entry of a page, making it if necessary. NULL without memory. */
 static struct text_page *get_page(struct text_checks *checks, struct target *page)
 {
     struct text_page *known =
@@ -73,8 +74,8 @@ static struct text_page *get_page(struct text_checks *checks, struct target *pag
 
 /* ---- one text ---------------------------------------------------------------------- */
 
-/* "http://h/p#:~:text=...", as browsers would write it. *fragment_at is behind the
-   '#'. */
+/* Return the URL with the directive, "http://h/p#:~:text=...", as browsers would write
+   it. *fragment_at is the offset after the '#'. */
 static char *url_of(const struct target *page, const char *directive, size_t *fragment_at)
 {
     struct text url = {0};
@@ -90,8 +91,8 @@ static char *url_of(const struct target *page, const char *directive, size_t *fr
 static int report_missing(struct text_checks *checks, const struct target *page,
                           const struct text_check *check)
 {
-    /* The links of a baseline have no text fragments. It knows the missing text or
-       not. */
+    /* A baseline stores no text fragments with its links. Only the target with the
+       missing text can be in it. */
     struct reference_place place = {.page = check->from,
                                     .text = check->reference,
                                     .line = check->line,
@@ -136,7 +137,7 @@ static struct target *end_of_chain(struct target *page)
     return page;
 }
 
-/* A page that was searched already is fetched again for its text. */
+/* Fetch a page again for its text if it was searched already. */
 static void refetch_for_text(struct text_checks *checks, struct text_page *page)
 {
     struct target *target = page->page;

@@ -2,9 +2,9 @@
  * text_checks.h - links to a text of a page: "#:~:text=...".
  *
  * Such a link leads to the page, or to an element of it, like any other link. In
- * addition, the text is searched when the page is there. If the page was searched
- * before the link was found, it is fetched again. A missing text is a finding of its
- * own: a target with the directive in its fragment.
+ * addition, the text is searched for once the page is fetched. If the page was
+ * searched before the link was found, it is fetched again. A missing text is a separate
+ * finding: a target with the directive in its fragment.
  *
  * Saved and shared crawls do not check texts, because they do not save the texts of
  * pages.
@@ -30,21 +30,22 @@ struct text_checks {
 /* Return the directive after ":~:" in a reference, or NULL if it names no text. */
 const char *text_checks_directive(const char *reference);
 
-/* A link on the page `from` leads to a text of `page`. 0, or as verdicts_settle(). */
+/* Add a link on the page `from` to a text of `page`. Fails as verdicts_settle(). */
 int text_checks_add(struct text_checks *checks, const struct target *from,
                     const struct link *link, struct target *page, const char *directive);
 
 /* True if the text of the page is needed: search_want_text(). */
 bool text_checks_want(const struct text_checks *checks, const struct target *page);
 
-/* The page was searched to its end: search all texts in its text. `text` is for free();
-   NULL if it was not needed. 0, or as verdicts_settle(). */
+/* Call after the page was searched: look for all linked texts in `text`, the text of the
+   page. Takes ownership of it. NULL if it was not needed. Fails as verdicts_settle(). */
 int text_checks_take(struct text_checks *checks, const struct target *page, char *text);
 
-/* Before the verdict of a page: if a link needs its text by now, fetch the page again. */
+/* Call before the verdict of a page is settled. If a link needs the text of the page by
+   now, enqueue the page again. */
 void text_checks_ask_again(struct text_checks *checks, struct target *page);
 
-/* The page redirects to page->next, so search its texts there. 0 or -ENOMEM. */
+/* The page redirects to page->next: look for its texts there. Returns 0 or -ENOMEM. */
 int text_checks_redirect(struct text_checks *checks, struct target *page);
 
 /* Zeroes are accepted. */

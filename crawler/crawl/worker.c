@@ -18,8 +18,8 @@
 #include <errno.h>
 #include <time.h>
 
-/* After this many failures in a row, for each try that a page has, the pages of a host
-   are tried once. */
+/* After FAILURES_ENOUGH * --max-tries failures of a host in a row, each of its pages gets
+   only one try. */
 #define FAILURES_ENOUGH 10
 
 int worker_report_answer(const struct worker *worker, const struct target *page,
@@ -36,7 +36,7 @@ int worker_report_answer(const struct worker *worker, const struct target *page,
     return records_answer(&crawler->verdicts.sinks, &record);
 }
 
-/* Tries that the server did not refuse. */
+/* Return the number of tries that the server did not refuse. */
 static unsigned tries_of(const struct target *page)
 {
     return page->tries > page->refusals ? page->tries - page->refusals : 1;
@@ -50,7 +50,7 @@ static bool is_accepted(const struct crawler *crawler, const struct target *page
                    .verdict == VERDICT_OK;
 }
 
-/* Returns 1: the page is requeued. */
+/* Requeue the page for at_ns. Returns 1 if it is requeued. */
 static int retry_at(struct crawler *crawler, const struct frontier_job *job,
                     int64_t at_ns)
 {
@@ -73,7 +73,7 @@ static int put_back_failed(struct crawler *crawler, const struct frontier_job *j
     return retry_at(crawler, job, coil_now() + retry->pause_ns);
 }
 
-/* The server asks to slow down, which uses up no try of the page. */
+/* The server asks the crawler to slow down. This does not use up a try of the page. */
 static int put_back_refused(struct worker *worker, const struct frontier_job *job,
                             const struct answer *answer, const struct retry *retry)
 {
@@ -114,7 +114,7 @@ static int put_back(struct worker *worker, const struct frontier_job *job,
     if (retry.is_refusal && retry.again)
         return put_back_refused(worker, job, answer, &retry);
     if (retry.is_refusal)
-        job->host->is_troubled = true; /* its pause is longer than a crawl makes */
+        job->host->is_troubled = true; /* its Retry-After is too long to wait for */
     else if (answer->rc == 0)
         frontier_accept(job->host, job->target, worker->is_rested);
     return put_back_failed(crawler, job, &retry);
@@ -134,8 +134,8 @@ static int fetch_rules_first(struct crawler *crawler, const struct frontier_job 
 
 /* ---- fetching ---------------------------------------------------------------------- */
 
-/* A saved answer serves if the server confirms it, and if it has the ids that are
-   needed. */
+/* Find a saved answer whose validators are sent with the request. It must have the ids if
+   they are needed. */
 static int find_saved_answer(struct worker *worker, const struct frontier_job *job,
                              struct recheck_kept *saved, struct request_reader *reader)
 {
@@ -177,7 +177,8 @@ static int process_and_save(struct worker *worker, struct target *page,
     return rc == 0 ? save_answer(worker, page, answer) : rc;
 }
 
-/* Fails only with what must end the crawl: -ECANCELED, -ENOMEM, a report. */
+/* Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the failure of
+   a report. */
 static int fetch_page(struct worker *worker, const struct frontier_job *job)
 {
     struct crawler *crawler = worker->crawler;
@@ -221,7 +222,7 @@ static int fetch_page(struct worker *worker, const struct frontier_job *job)
 
 /* ---- robots.txt -------------------------------------------------------------------- */
 
-/* Once, although the rules may be fetched again. */
+/* Report the sitemaps only once, although robots.txt may be fetched again. */
 static int report_sitemaps(struct worker *worker, struct host *host)
 {
     const struct target *rules;
@@ -290,8 +291,7 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
     return rc;
 }
 
-/* The processes that fetched the page ended before it answered. That becomes its
-   error. */
+/* Report an error: other processes ended while they fetched the page. */
 static int give_up_page(struct crawler *crawler, const struct frontier_job *job)
 {
     int rc = save_given_up(crawler, job->target);

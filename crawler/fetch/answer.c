@@ -16,7 +16,8 @@
 /* An unneeded body is read up to this size, to keep the connection open. */
 #define DRAIN_BYTES ((size_t)128 * 1024)
 
-/* A service in front of many sites sets a header when it wants to see a human. */
+/* True if the answer is a challenge to prove that the client is human. Cloudflare and AWS
+   WAF mark such answers by a header. */
 static bool is_challenge(const coil_http_response *response)
 {
     static const char *const headers[] = {"cf-mitigated", "x-amzn-waf-action"};
@@ -114,7 +115,7 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
     return rc;
 }
 
-/* An unneeded body. */
+/* Skip a piece of a body that is not needed. */
 static int pass_over(struct asking *asking)
 {
     const struct question *question = asking->question;
@@ -167,9 +168,9 @@ static int on_body(coil_http_response *response, const char *bytes, size_t n, vo
     return pass_over(asking);
 }
 
-/* libcurl would log in with the credentials of a URL, which a page or a redirect may
-   have written. So remove them: *own is for free(), or NULL if the URL has none. 0 or
-   -ENOMEM. */
+/* Remove credentials from a URL: they may come from a page or a redirect, and libcurl
+   would log in with them. *own is the new URL, which the caller frees, or NULL if the URL
+   has no credentials. Returns 0 or -ENOMEM. */
 static int leave_out_credentials(const char *url, char **own)
 {
     struct whatwg_span credentials = url_credentials(url);
@@ -226,8 +227,7 @@ static void tell_lateness(struct answer *answer, int64_t ns, const char *what)
              (double)ns / 1e9);
 }
 
-/* Return true if TLS failed. coil-http's message for a failed handshake contains these
-   words. */
+/* Return true if TLS failed. Recognises coil-http's message for a failed handshake. */
 static bool is_about_tls(const struct answer *answer, const char *url)
 {
     return answer->rc == -EPROTO && answer->status == 0 &&
@@ -235,8 +235,8 @@ static bool is_about_tls(const struct answer *answer, const char *url)
            strstr(answer->error, "TLS handshake") != NULL;
 }
 
-/* For a host that cannot be reached libcurl has its own words, and not those of the
-   system. */
+/* Return the error message. If a host cannot be reached, use the message of errno, not
+   that of libcurl. */
 static const char *sentence_of(const struct answer *answer)
 {
     switch (answer->rc) {

@@ -15,9 +15,9 @@ struct answer {
     int rc;     /* 0, or why the request failed: a negative errno */
     int status; /* 0: no answer */
     const char *content_type, *location, *retry_after;
-    char *extracted_type; /* content_type if several headers were combined; for free() */
+    char *extracted_type; /* memory of content_type if several headers were combined */
     bool may_be_sniffed;  /* Content-Type is missing, and no header forbids sniffing */
-    bool is_challenge;    /* the server wants to see a human */
+    bool is_challenge;    /* the server asks the client to prove that it is human */
     bool sets_cookie;
     bool is_late;     /* rc is -ETIMEDOUT: the whole request took too long */
     bool is_tls;      /* rc is -EPROTO: TLS failed, not HTTP */

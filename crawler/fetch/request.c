@@ -208,7 +208,7 @@ int request_answer(struct requester *requester, const struct target *page,
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Keep links to other sites from reaching the user's own network. */
+/* Prevent links to other sites from reaching the user's own network. */
 static bool allows_address(const struct sockaddr *address, void *arg)
 {
     (void)arg;

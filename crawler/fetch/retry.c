@@ -12,8 +12,7 @@
 
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LONGEST_PAUSE_NS COIL_SEC(30)
-/* The longest Retry-After that is obeyed: what servers that count requests by the minute
-   send. */
+/* The longest Retry-After that is obeyed. Servers with a limit per minute send this. */
 #define LONGEST_OBEYED_NS COIL_SEC(60)
 #define LONGEST_S 1000000000 /* a longer Retry-After counts as this: prevents overflow */
 

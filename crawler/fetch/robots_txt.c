@@ -14,11 +14,11 @@
 #include <time.h>
 
 #define ROBOTS_REDIRECTS 5
-/* The extra byte shows whether the last line is complete. */
+/* One extra byte, to find out whether the last line is complete. */
 #define READ_BYTES (ROBOTS_BYTES + 1)
 /* Longer bodies are cut off here. The reserve is for one piece of less than 128 KiB. */
 #define LONGEST_BYTES (READ_BYTES + (size_t)128 * 1024)
-/* If a host is unreachable more often than this in a row, that counts as a failure. */
+/* If a host is unreachable more often than this in a row, its robots.txt has failed. */
 #define DESERTED_ENOUGH 3
 #define RULES_NS COIL_SEC(24 * 60 * 60) /* how long rules are valid */
 
@@ -153,9 +153,9 @@ static int fetch_once(struct requester *requester, struct host *host, char **url
     return 1;
 }
 
-/* Fetch the robots.txt, and follow its redirects. After too many of them there are no
-   rules. *answer becomes the last answer. *is_of_host says whether that came from this
-   host. */
+/* Fetch the robots.txt, and follow its redirects. After too many redirects the
+   host has no rules. *answer becomes the last answer. *is_of_host becomes true if this
+   host sent it. */
 static int get_rules(struct requester *requester, struct host *host,
                      struct answer *answer, bool *is_of_host)
 {
@@ -179,8 +179,8 @@ static int get_rules(struct requester *requester, struct host *host,
 
 /* ---- the result -------------------------------------------------------------------- */
 
-/* The host does not answer at all: its pages will report that. Once one of them is
-   answered, the rules are fetched first. */
+/* Return true if the host does not answer at all. Its pages are then tried, and report
+   the failure. If the host answers one of them, robots.txt is fetched before any page. */
 static bool is_deserted(const struct answer *answer, bool is_of_host)
 {
     return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||
@@ -210,8 +210,8 @@ static int save_failure(struct host *host, const struct answer *answer)
     return 0;
 }
 
-/* The host asks the crawler to slow down. Return true if robots.txt is fetched again
-   later. */
+/* Return true if robots.txt is fetched again later, because the host asks the crawler to
+   slow down. */
 static bool is_refused_again(struct requester *requester, struct host *host,
                              const struct answer *answer, const struct retry *retry)
 {

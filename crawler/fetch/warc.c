@@ -2,12 +2,12 @@
  * warc.c - archive all bytes sent and received in a WARC 1.1 file with an index.
  *
  * A line of the index is written after its response. If a crawl was killed while it wrote
- * a record, the archive is valid up to the last record in the index, and is continued
- * from there.
+ * a record, the archive is valid up to the last record in the index. The next run
+ * continues from there.
  *
  * Identical payloads are found by their SHA-1. As the standard requires, chunks are
- * joined for the hash, but compressed payloads are not decompressed. Each payload takes
- * some hundred bytes of memory, and its URL.
+ * joined for the hash, but compressed payloads are not decompressed. Each payload needs a
+ * few hundred bytes of memory, and memory for its URL.
  */
 #include "warc_inside.h"
 
@@ -43,9 +43,8 @@ static void forget_response(struct warc_exchange *exchange)
 }
 
 /*
- * A new head after a head replaces it: the first was an interim response (1xx), whose end
- * libcurl may not report. Lines after the body are trailers; they are in the body
- * already.
+ * A second head replaces the first, which was an interim response (1xx): libcurl may not
+ * report its end. Lines after the body are trailers, which the body already contains.
  */
 static void add_head_line(struct warc_exchange *exchange, const char *line, size_t n)
 {
@@ -196,8 +195,7 @@ int warc_write_all(int fd, const void *bytes, size_t n)
 }
 
 /*
- * Write warc->block as one gzip member. After a failure the file ends where it ended
- * before.
+ * Write warc->block as one gzip member. After a failure the file has its former length.
  */
 static int write_record(struct warc *warc)
 {

@@ -8,8 +8,8 @@
  *     rc = warc_add(warc, url, &exchange, NULL);
  *     warc_exchange_finish(&exchange);
  *
- * Each request and each response is a record. Records are gzip members of their own, so
- * that a reader can begin at any of them. A body that is already in the archive is not
+ * Each request and each response is a record. Each record is a separate gzip member,
+ * so that a reader can begin at any record. A body that is already in the archive is not
  * written again: the record refers to the first one. The index, FILE.cdxj, has a line for
  * each response. It is sorted when the archive is closed. (ISO 28500:2017; CDXJ as pywb
  * reads it)

@@ -1,5 +1,5 @@
 /*
- * warc_inside.h - what the files of the archive have in common.
+ * warc_inside.h - declarations shared by the source files of the archive.
  *
  * warc.c writes requests and responses, warc_index.c the CDXJ index, warc_file.c opens
  * and closes both.

@@ -1,8 +1,8 @@
 /*
  * depth_queue.c - a linked list for each depth, in one array of entries.
  *
- * The queue may hold most of a site. So its entries may be on disk (cold.h), and they are
- * written and read in the order of the array.
+ * The queue may contain most pages of a site. So its entries may be on disk (cold.h).
+ * They are written and read in the order of the array.
  */
 #include "depth_queue.h"
 

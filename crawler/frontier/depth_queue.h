@@ -1,5 +1,4 @@
-/* depth_queue.h - targets for later, by their depth, each depth in the order of
-   insertion. */
+/* depth_queue.h - a queue of targets for each depth, in the order of insertion. */
 #ifndef CRAWLER_DEPTH_QUEUE_H
 #define CRAWLER_DEPTH_QUEUE_H
 
@@ -9,20 +8,20 @@
 
 struct target;
 
-/* Zeroes are an empty one. */
+/* All zeroes: an empty queue. */
 struct depth_queue {
-    struct blocks all; /* of struct depth_entry, from 1; .cold is the caller's to set */
+    struct blocks all;        /* of struct depth_entry, from 1; the caller sets .cold */
     struct depth_line *lines; /* by depth */
     size_t line_count;
-    size_t count; /* targets that are in it */
+    size_t count; /* targets in the queue */
     uint32_t made, unused;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int depth_queue_add(struct depth_queue *depth_queue, unsigned depth,
                     struct target *target);
 
-/* The least depth of which there is one. There must be one. */
+/* Return the least depth that has a target. The queue must not be empty. */
 unsigned depth_queue_first(const struct depth_queue *depth_queue);
 
 /* Remove and return the first target of that depth, or NULL. */

@@ -71,7 +71,8 @@ static void on_time(void *arg)
     frontier_wake_all(frontier);
 }
 
-/* A host in the list is checked again when it is taken. */
+/* A host in the list of ready hosts stays there. Its time is checked again when it is
+   taken from the list. */
 void frontier_pause(struct host *host, int64_t until_ns)
 {
     if (until_ns > host->next_ns)
@@ -168,7 +169,8 @@ static int push(struct frontier *frontier, struct target *target)
     return frontier_list_if_ready(frontier, target->host);
 }
 
-/* A target whose depth has become less is in the queue twice. */
+/* Queue the targets of the next depth. A target whose depth was lowered is in the queue
+   twice. */
 static int go_deeper(struct frontier *frontier)
 {
     struct target *target;
@@ -195,8 +197,8 @@ static void note_failure(struct frontier *frontier, int rc)
     frontier_wake_all(frontier);
 }
 
-/* Pass the target to the coordinator. It hears of a queued target again only in a crawl
-   by depth, since it orders the targets of all processes. */
+/* Pass the target to the coordinator. A queued target is passed again only in a crawl by
+   depth, because the coordinator orders the targets of all processes. */
 static void hand_up(const struct frontier *frontier, struct target *target)
 {
     const struct frontier_above *above = frontier->options.above;
@@ -298,7 +300,8 @@ static void take_from(struct frontier *frontier, struct host *host,
     frontier->in_flight[host->class]++;
 }
 
-/* Returns 1 if it took a job, 0 if no host may get a request now, or -ENOMEM. */
+/* Take a job if one is available. Returns 1 if it took one, 0 if no host may get a
+   request now, or -ENOMEM. */
 static int take_job(struct frontier *frontier, enum frontier_class class,
                     struct frontier_job *job)
 {
@@ -330,7 +333,7 @@ static int wait_idle(struct frontier *frontier, enum frontier_class class)
     rc = coil_event_wait(&idle.event);
     frontier_forget_idle(frontier, &idle);
     if (rc < 0 && coil_event_is_set(&idle.event))
-        /* the job was meant for a worker that can take it */
+        /* this worker was woken but takes no job, so wake another one */
         frontier_wake_one(frontier, class);
     coil_event_finish(&idle.event);
     return rc;

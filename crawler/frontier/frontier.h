@@ -8,8 +8,8 @@
  *         frontier_retry(&frontier, &job, when)  or  frontier_done(&frontier, &job)
  *     }
  *
- * Each host has a queue. Hosts that may get a request now take turns. If a host must
- * wait, for its delay or its Retry-After, no worker waits with it.
+ * Each host has a queue. Hosts that may get a request now take turns. A host that
+ * must wait, for its delay or its Retry-After, does not block a worker.
  *
  * In a shared crawl, a coordinator stands above the frontier: struct frontier_above.
  * Added targets go to the coordinator. The targets that this process has leased come back
@@ -55,7 +55,7 @@ struct host {
     enum host_robots robots;
     bool has_told_sitemaps; /* the sitemaps in its robots.txt were reported */
     bool has_lost_sitemaps; /* they must be reported again; for shared.c */
-    struct robots *rules;   /* of its robots.txt; NULL: no rules, or not yet known */
+    struct robots *rules;   /* from its robots.txt; NULL: no rules, or not yet known */
     int64_t rules_asked_ns; /* when its robots.txt was last requested */
     int64_t rules_until_ns; /* when its robots.txt is fetched again */
     /* Why its robots.txt could not be fetched, in which case no page is fetched. Freed by
@@ -63,8 +63,8 @@ struct host {
     struct answer *rules_failure;
     bool rules_is_rested; /* the host got no request for a while before its robots.txt */
     unsigned rules_tries, rules_refusals; /* of its robots.txt, in a row */
-    unsigned deserted; /* how often in a row its robots.txt failed: host unreachable */
-    unsigned failures; /* temporary failures in a row */
+    unsigned deserted;          /* how often in a row it was unreachable for robots.txt */
+    unsigned failures;          /* temporary failures in a row */
     const char *const *headers; /* of its requests; set by the crawler */
     bool has_headers;           /* `headers` is set */
 };
@@ -76,8 +76,8 @@ struct frontier_job {
 
 /* The coordinator of a shared crawl, above the frontier. No function may suspend. */
 struct frontier_above {
-    /* Some process must fetch the target: for the first time, again, or earlier, since a
-       crawl by depth has found a shorter way to it. */
+    /* Some process must fetch the target: for the first time, again, or earlier than
+       planned because a crawl by depth has found a shorter path to it. */
     void (*add)(void *arg, struct target *target);
     /* The job's target is finished. */
     void (*complete)(void *arg, const struct frontier_job *job);
@@ -117,7 +117,7 @@ struct frontier {
 /* Return true if a worker of the class waits for a job. */
 bool frontier_has_idle(const struct frontier *frontier, enum frontier_class class);
 
-/* The thread must have a loop. */
+/* Initialize an empty frontier. The thread must have a loop. */
 void frontier_init(struct frontier *frontier, const struct frontier_options *options);
 
 /* No worker may wait in frontier_take() any more. */
@@ -161,15 +161,16 @@ void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns);
 
-/* End the job, and put its target at the head of its host's queue, to be tried once the
-   host may get a request again. Returns 0 or -ENOMEM. */
+/* End the job, and put its target at the head of its host's queue. The target is tried
+   when the host may get its next request. Returns 0 or -ENOMEM. */
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
 /* Note that a request to the host begins: start its delay, and take a token from its
    bucket. Returns true if the host got no request for throttle_rest_ns() before. */
 bool frontier_ask(struct host *host);
 
-/* Do the same for another request of the same job. Returns when it may go out. */
+/* Reserve the host for another request of the same job. Returns when the request may be
+   sent. */
 int64_t frontier_take_turn(struct host *host);
 
 /* The host has answered; `is_rested` is what frontier_ask() returned. */
@@ -187,11 +188,11 @@ int64_t frontier_spacing_ns(const struct host *host);
 /* Send no request to this host before until_ns. */
 void frontier_pause(struct host *host, int64_t until_ns);
 
-/* Give out no more jobs. frontier_left() still returns the number of targets left. */
+/* Close the frontier: workers get no more jobs. frontier_left() still returns the number
+   of targets left. */
 void frontier_close(struct frontier *frontier);
 
-/* Return the number of jobs in progress, of targets that wait, and of finished targets.
-   */
+/* Return the number of jobs in progress, targets that wait, or finished targets. */
 size_t frontier_at_work(const struct frontier *frontier);
 size_t frontier_left(const struct frontier *frontier);
 size_t frontier_through(const struct frontier *frontier);

@@ -1,5 +1,5 @@
 /*
- * host_queue.c - which hosts may get a request now, and which worker is woken for one.
+ * host_queue.c - track which hosts may get a request now, and wake workers for them.
  */
 #include "host_queue.h"
 

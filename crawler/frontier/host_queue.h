@@ -1,5 +1,5 @@
 /*
- * host_queue.h - the queues of hosts, and the workers that wait for one of them.
+ * host_queue.h - the queues of hosts, and the workers that wait for a host.
  *
  * Only frontier.c uses it.
  */
@@ -25,10 +25,10 @@ void frontier_forget_idle(struct frontier *frontier, struct frontier_idle *idle)
 
 bool frontier_may_be_asked(const struct frontier *frontier, const struct host *host);
 
-/* Invariant 3. */
+/* Set the timer: invariant 3 of frontier.c. */
 int frontier_set_timer(struct frontier *frontier);
 
-/* Invariants 1 and 2. */
+/* Put the host into the list where it belongs: invariants 1 and 2 of frontier.c. */
 int frontier_list_if_ready(struct frontier *frontier, struct host *host);
 
 struct host *frontier_first_ready(struct frontier *frontier, enum frontier_class class);

@@ -20,7 +20,7 @@ struct schedule {
     uint64_t added;
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Add an object. Returns 0 or -ENOMEM. */
 int schedule_add(struct schedule *schedule, int64_t at_ns, void *thing);
 
 /* Return the earliest time; INT64_MAX if the schedule is empty. */

@@ -5,10 +5,10 @@
  *     tag | index + 1 --> key, count, ...        struct target --> URL
  *
  * Open addressing with linear probing. A crawl looks up every link and forgets no
- * target, so there are no removals and no tombstones. A slot has four bytes. Four bits
- * of them are from the hash, and rule out most other targets without a look at their
- * keys. So the table may be rather full. It grows by a quarter, in place, because the
- * keys suffice to fill it again.
+ * target, so there are no removals and no tombstones. A slot has four bytes. Four of
+ * its bits come from the hash and rule out most other targets without reading their
+ * keys. So the table may be rather full. It grows by a quarter, in place, because it can
+ * be refilled from the keys.
  */
 #include "target.h"
 
@@ -50,7 +50,7 @@ void target_set_state(struct target *target, enum target_state state)
 {
     assert(state == target->state || state == TARGET_MET ||
            (followers[target->state] & BIT(state)) != 0);
-    (void)followers; /* without assert() */
+    (void)followers; /* unused if assert() is disabled */
     target->state = (uint8_t)state;
 }
 
@@ -67,8 +67,8 @@ struct known *targets_known(const struct targets *targets, const struct target *
 
 /* ---- the table --------------------------------------------------------------------- */
 
-/* Where the search for a hash begins: its high bits. (D. Lemire, "Fast Random Integer
-   Generation in an Interval") */
+/* Return the slot where the search for a hash begins, from its high bits. (D. Lemire,
+   "Fast Random Integer Generation in an Interval") */
 static size_t first_slot(const struct targets *targets, uint64_t hash)
 {
     return (size_t)(((__uint128_t)hash * targets->capacity) >> 64);
@@ -95,7 +95,7 @@ static struct target *target_of_slot(const struct targets *targets, uint32_t slo
     return blocks_at(&targets->all, (slot & INDEX_MASK) - 1);
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* Return the slot of a key, or the free slot where the key belongs. */
 static size_t find_slot(const struct targets *targets, const uint64_t key[2])
 {
     size_t i = first_slot(targets, key[0]);

@@ -31,16 +31,16 @@ enum target_kind {
 };
 
 /*
- * Where the crawl has a target. Each comment says what happens next;
- * docs/design/crawler.md draws the transitions.
+ * The state of a target in the crawl. Each comment says what happens next.
+ * docs/design/crawler.md has a diagram of the transitions.
  */
 enum target_state {
-    TARGET_MET,      /* found, but not decided yet: the next link to it decides */
-    TARGET_CALENDAR, /* of an endless calendar: the next link to it decides again */
+    TARGET_MET,      /* found, not decided yet: decided at the next link to it */
+    TARGET_CALENDAR, /* in an endless calendar: decided again at the next link */
     TARGET_HELD, /* seems to be on another site: decided when all starts are fetched */
-    TARGET_TOO_DEEP, /* beyond --max-depth: decided again when a shorter way is found */
+    TARGET_TOO_DEEP, /* beyond --max-depth: decided again when a shorter path is found */
     TARGET_LEFT_OUT, /* excluded, or known from the cache: never fetched */
-    TARGET_ACCEPTED, /* the frontier has it: it is queued when its depth is due */
+    TARGET_ACCEPTED, /* in the frontier: queued when the crawl reaches its depth */
     TARGET_QUEUED,   /* in its host's queue, at a worker, or waiting for a retry */
     TARGET_NOTED,    /* for a replay: queued afterwards, unless the file has its answer */
     TARGET_DONE,     /* answered, or forbidden by robots.txt */
@@ -50,7 +50,7 @@ enum target_state {
 /* Why a finished target is fetched again. */
 enum target_refetch {
     REFETCH_NONE,
-    REFETCH_COOKIE, /* its redirect loop has set a cookie; at most once */
+    REFETCH_COOKIE, /* its redirect loop has set a cookie; done at most once */
     REFETCH_IDS     /* for its ids or its text; the verdict stays */
 };
 
@@ -59,7 +59,7 @@ enum target_content {
     CONTENT_NONE,    /* the page was not searched */
     CONTENT_LINKS,   /* links; a style sheet has no ids */
     CONTENT_IDS,     /* links and ids */
-    CONTENT_MARKDOWN /* the same; ids are also compared in lower case */
+    CONTENT_MARKDOWN /* links and ids, which are also compared in lower case */
 };
 
 /* The state of one URL. There may be millions, so small members share bytes. */
@@ -78,9 +78,9 @@ struct target {
     uint32_t url_n;           /* the length of `url` */
     uint32_t fragment_at;     /* the byte of `url` after the '#'; 0: no fragment */
     int16_t status;           /* of HTTP; 0: no answer */
-    uint16_t depth;           /* links from the start, on the shortest known way */
-    uint8_t hops;             /* redirects on the way from the nearest link to it */
-    uint8_t chain;            /* redirects from it to the end, once the end is known */
+    uint16_t depth;           /* links from the start, on the shortest known path */
+    uint8_t hops;             /* redirects between the nearest link and this target */
+    uint8_t chain;            /* redirects from here to the end, once that is known */
     uint8_t tries;            /* requests so far */
     uint8_t reason;           /* enum reason */
     uint8_t verdict : 4;      /* enum verdict */
@@ -102,8 +102,8 @@ struct target {
 /*
  * The part of a target that most links need. Two URLs with the same key count as the same
  * URL: without the seeds, an attacker cannot construct a collision. targets_remember()
- * copies some values from the target. Such a copy may be out of date but stays valid,
- * since the values only improve: the depth, for example, only becomes less.
+ * copies some values from the target. A copy may be out of date but stays usable, because
+ * values change in one direction only: the depth, for example, never increases.
  */
 struct known {
     uint64_t key[2];          /* two hashes of the URL, each with its own seed */
@@ -235,7 +235,7 @@ int targets_keep_ids(struct targets *targets, struct target *page, uint64_t *has
 bool target_has_id(const struct target *page, uint64_t hash);
 
 /* Return why the target has its verdict, for people: its message, "no such file", or
-   "404 Not Found", which is written to `to`. NULL if the verdict says enough. */
+   "404 Not Found", which is written to `to`. NULL if the verdict needs no explanation. */
 const char *target_cause(const struct target *target, char to[TARGET_CAUSE_BYTES]);
 
 #endif

@@ -6,26 +6,27 @@
  *         '-- above 256/s -----'  '--- answered ----'
  *
  * When the rate is halved. A refusal by 429, or with Retry-After, halves the rate. 503
- * alone may be about a single page: it takes two of the last ten answers. Only a request
- * that was sent after the last cut counts, since those before it say nothing about the
- * new rate.
+ * without Retry-After may be about a single page. It halves the rate only if two of the
+ * last ten answers are refusals. Only requests sent after the last cut count, because
+ * earlier ones say nothing about the new rate.
  *
  * How the rate grows. Each second of answers adds a tenth of the rate at which it was
- * cut, so that the limit is reached again after about five seconds. At low rates an
- * answer adds 7 %, so that ten answers are needed. If nothing is refused for a long time,
+ * cut. So the rate reaches the limit again after about five seconds. At low rates an
+ * answer adds 7 %, so ten answers double the rate. If nothing is refused for a long time,
  * the growth doubles.
  *
  * When a page is given up. Refusals do not use up a page's tries. A page that is refused
- * is tested: its host gets no request for a second, or as Retry-After says, and then one
- * for this page. If the host refuses that, and answers the next page, the page itself is
- * the reason, and its next refusal is final. So is the eighth refusal of a page whose
- * host answers other pages. If the host answers a test, it limits the rate; from then on
- * only a page that is refused twice is tested.
+ * is tested: its host gets no request for a second, or for the time of Retry-After, and
+ * then one request for this page. If the host refuses this request and answers the next
+ * page, the page itself is the reason, and its next refusal is final. So is the eighth
+ * refusal of a page whose host answers other pages. If the host answers a test, it limits
+ * the rate. From then on, only a page that is refused twice is tested.
  *
  * When a host is given up. The host has refused everything for PATIENCE_NS, although it
- * had some rests as above. The patience is short for 503 without Retry-After and for a
- * host that has never answered, since both may be permanent, and for hosts off the site.
- * A host that was given up gets one request for each page, without a limit.
+ * got some rests as above. The time is shorter for 503 without Retry-After and for a
+ * host that has never answered, because both may be permanent. It is also shorter for
+ * hosts off the site. A host that was given up gets one request for each page, without a
+ * limit.
  *
  * Refusals that do not depend on the rate. After three pages in a row that were
  * themselves the reason, the limit is lifted, and refusals without Retry-After are
@@ -40,18 +41,18 @@
 #define GROWTH_OF_RATE 0.1 /* per second */
 #define GROWTH_PER_ANSWER 0.07
 /* The growth doubles after FASTER_NS without a cut if FASTER_COUNT answers came
-   meanwhile. */
+   in that time. */
 #define FASTER_NS COIL_SEC(10)
 #define FASTER_COUNT 50
 #define BUCKET_SECONDS 0.05
-#define RECENT 10       /* answers that are remembered */
+#define RECENT 10       /* how many of the last answers are stored */
 #define MANY_REFUSALS 2 /* among the recent answers: a reason to cut the rate */
 #define PROVEN_ENOUGH 3 /* pages in a row that caused their refusals themselves */
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
 #define LONGEST_REST_NS COIL_SEC(8) /* without a Retry-After */
-#define RESTS_OF_RATE 4             /* requests that the rate would allow meanwhile */
+#define RESTS_OF_RATE 4 /* length of a rest, in requests at the current rate */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LAST_DOUBLING 5 /* of a page's pauses: 6.4 s */
 

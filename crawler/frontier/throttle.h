@@ -38,7 +38,7 @@ struct throttle {
     uint8_t rested;      /* refusals since answered_ns that came after a rest */
     uint8_t proven;      /* pages in a row that caused their refusals themselves */
     bool is_limit;       /* a test has shown that the rate is the reason */
-    bool is_given_up;    /* it has refused for too long: no page is tried again */
+    bool is_given_up;    /* the host has refused for too long: no page is tried again */
     bool is_unrelated;   /* its refusals do not depend on the rate */
 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAGMENT_BYTES 256  /* enough for most fragments; others use the heap */
+#define FRAGMENT_BYTES 256  /* enough for most fragments; longer ones use the heap */
 #define RANGE_END_BYTES 256 /* the longest id at the end of a range */
 
 /* ---- GitHub ------------------------------------------------------------------------ */

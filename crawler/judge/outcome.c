@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A sitemap on another host need only exist. */
+/* True if the page must be a valid sitemap. A sitemap on another host need only exist. */
 static bool must_be_sitemap(const struct target *page)
 {
     return page->is_sitemap && page->kind != TARGET_EXTERNAL;
@@ -21,8 +21,8 @@ static bool is_unsearched_start(const struct target *page)
            (!is_answer || (page->status >= 200 && page->status < 300));
 }
 
-/* A start that was searched as plain text. If a file's type is unknown, everything except
-   HTML counts as text. */
+/* True for a start that was searched as plain text. If a file's type is unknown,
+   everything except HTML counts as text. */
 static bool is_text_start(const struct target *page, const char *type)
 {
     return page->is_start && target_is_searched(page) && !target_has_ids(page) &&
@@ -72,8 +72,8 @@ static void describe(const struct target *page, const struct outcome *outcome,
         snprintf(message, room, "searched for URLs only, as plain text");
 }
 
-/* An XML file that the user names as a start need not be a sitemap but must be
-   well-formed. */
+/* True if the page is an error. An XML file that is a start need not be a sitemap but
+   must be well-formed. */
 static bool fails(const struct target *page, const struct outcome *outcome)
 {
     if (must_be_sitemap(page))

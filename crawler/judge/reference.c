@@ -1,10 +1,10 @@
 /*
- * reference.c - one array has the references to all targets; those to one target are a
- * list.
+ * reference.c - store the references to all targets in one array. The references to one
+ * target are a linked list.
  *
- * A reference that is dropped makes room for another. If the array is on disk,
- * references are only appended, because a reuse would read old data: 32 bytes of the
- * file for each link to a target without a verdict.
+ * The entry of a dropped reference is reused. If the array is on disk, references are
+ * only appended, because reuse would read old data. This costs 32 bytes of the file for
+ * each link to a target without a verdict.
  */
 #include "reference.h"
 

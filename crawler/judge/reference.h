@@ -51,8 +51,8 @@ int references_add(struct references *references, struct targets *targets,
                    struct target *target, const struct reference_place *place);
 
 /*
- * The same without reading the target, which may be on disk. The target must have a
- * reference already, or need none (known->is_well).
+ * Like references_add(), without reading the target, which may be on disk. The target
+ * must have a reference already, or need none (known->is_well).
  */
 int references_add_unseen(struct references *references, struct targets *targets,
                           const struct unseen *unseen,

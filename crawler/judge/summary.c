@@ -33,8 +33,7 @@ static bool is_first_of_url(const struct verdicts *verdicts, const struct target
     return is_first;
 }
 
-/* Count the links to a known finding that the baseline lacks, as far as they are stored.
-   */
+/* Count the stored links to a known finding that are not in the baseline. */
 static size_t count_new_links(const struct verdicts *verdicts,
                               const struct target *target)
 {

@@ -1,9 +1,9 @@
 /*
  * verdicts.c - set the verdicts of targets, and of the targets that depend on them.
  *
- * A target that depends on another is in its list `waiting`. When that one is settled,
- * the list moves to verdicts->due, and each of its targets is judged in turn. So long
- * chains need no deep stack.
+ * A target that depends on another is in the other target's list `waiting`. When that
+ * other target is settled, the list moves to verdicts->due, and each entry is judged in
+ * turn. So long chains need no deep recursion.
  */
 #include "verdicts.h"
 
@@ -143,7 +143,7 @@ static int set_verdict(struct verdicts *verdicts, struct target *target,
     return target->is_wanted ? report_verdict(verdicts, target) : 0;
 }
 
-/* As that of another. */
+/* Set a verdict with the status and message of another target. */
 static int set_verdict_of(struct verdicts *verdicts, struct target *target,
                           const struct target *other, struct judgement judgement)
 {
@@ -188,7 +188,7 @@ static int settle_fragment(struct verdicts *verdicts, struct target *target,
     if (!is_well(page) || changes_fragment(verdicts, page) ||
         strcasecmp(fragment, "top") == 0)
         return set_verdict_of(verdicts, target, page,
-                              judgement); /* every page has a top */
+                              judgement); /* every page has "#top" */
     if (!target_has_ids(end))
         judgement = (struct judgement){VERDICT_UNCHECKED, end->kind == TARGET_EXTERNAL
                                                               ? REASON_EXTERNAL_FRAGMENT
@@ -250,8 +250,8 @@ static int lacks_place(const struct verdicts *verdicts, const struct target *tar
     return has < 0 ? has : has == 0;
 }
 
-/* The fault is in the redirect, not in the link. So the message says more than the
-   reason. */
+/* The fault is in the redirect, not in the link. So the message is more
+   specific than the reason. */
 static int settle_without_place(struct verdicts *verdicts, struct target *target)
 {
     struct text words = {0};
@@ -338,8 +338,9 @@ static bool waits_for_cookie(const struct verdicts *verdicts, const struct targe
     return !verdicts->options->cookies && circle_sets_cookie(target, length);
 }
 
-/* A chain that leads into the loop counts as longer by its way there. So the order of
-   the requests does not matter. */
+/* Settle all targets of a redirect loop. Their chain length is the length of the loop.
+   Targets that lead into the loop get longer chains. So the result does not depend on the
+   order of the requests. */
 static int settle_circle(struct verdicts *verdicts, struct target *target,
                          unsigned length)
 {
@@ -363,8 +364,8 @@ static int settle_circle(struct verdicts *verdicts, struct target *target,
     return rc == 0 ? judge_due(verdicts) : rc;
 }
 
-/* The redirects until the chain from `target` comes back to it; 0 if it does not
-   within as many as are allowed. */
+/* Return the number of redirects in the loop that contains `target`, or 0 if there is no
+   loop within the allowed number of redirects. */
 static unsigned circle_length(const struct verdicts *verdicts,
                               const struct target *target)
 {
@@ -425,7 +426,9 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
     return 0;
 }
 
-/* Give up the targets that depend on the target at this distance, and farther. */
+/* Give up the targets that wait for `target`, directly or through others, if too many
+   redirects separate them from the page beyond the limit. `distance` is the number of
+   redirects from a direct waiter to that page. */
 static int give_up_from(struct verdicts *verdicts, struct target *target,
                         unsigned distance)
 {

@@ -70,8 +70,8 @@ bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *targ
 /* Check the fragments that wait for the ids of a page. The page was judged before. */
 int verdicts_recheck(struct verdicts *verdicts, struct target *page);
 
-/* `next` is beyond the allowed number of redirects. Settle the targets that wait for it
-   over more than that many redirects. */
+/* `next` is beyond the allowed number of redirects. Settle the targets from which more
+   redirects than that lead to `next`. */
 int verdicts_give_up(struct verdicts *verdicts, struct target *next);
 
 /* The crawl is over: settle all targets without a verdict. */

@@ -96,7 +96,7 @@ static bool is_web(const char *url)
 
 /*
  * Return the number of a URL. Returns 0 if it must not get one, or without memory; then
- * *rc is -ENOMEM. Same rules as page_search.c: note_url().
+ * *rc is -ENOMEM. The rules are those of page_note_url().
  */
 static uint32_t number_of(struct collector *collector, const struct url *url, int *rc)
 {

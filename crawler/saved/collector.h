@@ -28,7 +28,7 @@ struct collector;
  */
 int collector_create(struct store *store, size_t max_url_bytes, struct collector **out);
 
-/* Answers that were not saved are lost. NULL is allowed. */
+/* Close the store. Answers that were not saved are lost. NULL is allowed. */
 void collector_destroy(struct collector *collector);
 
 /* The number of the last answer in the file, or 0. */
@@ -44,7 +44,8 @@ int collector_add(struct collector *collector, int64_t number, const void *bytes
 /* Write what was added to the file. Fails with -ECANCELED or the error of the file. */
 COIL_SUSPENDS int collector_save(struct collector *collector);
 
-/* The same, even if the task is cancelled, and record whether the crawl is over. */
+/* Save the rest, even if the task is cancelled, and record whether the crawl is over.
+   Fails as collector_save(). */
 COIL_SUSPENDS int collector_finish(struct collector *collector, bool is_over);
 
 /* The message of the file's error, or NULL. */

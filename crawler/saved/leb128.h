@@ -7,7 +7,7 @@
  *     number = leb128_take(&from);
  *
  * The input is not trusted. Past its end, or at an invalid number, every leb128_take
- * function returns 0 or NULL and sets `failed`, which the caller checks once at the end.
+ * function returns 0 or NULL and sets `failed`. The caller checks it once at the end.
  */
 #ifndef CRAWLER_LEB128_H
 #define CRAWLER_LEB128_H
@@ -19,7 +19,7 @@ void leb128_put(struct text *to, uint64_t value);
 /* Zigzag coding: numbers near 0 are short, whatever their sign. */
 void leb128_put_signed(struct text *to, int64_t value);
 
-/* The length, and then the bytes. */
+/* Append the length, and then the bytes. */
 void leb128_put_bytes(struct text *to, const void *bytes, size_t n);
 
 struct leb128_bytes {

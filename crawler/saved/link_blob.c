@@ -85,7 +85,7 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
                                (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
-    /* The difference is unsigned. If it is negative, it wraps around here and in the reader. */
+    /* The difference is unsigned. A negative one wraps around here and in the reader. */
     leb128_put(&blob->bytes, step);
     leb128_put(&blob->bytes, link->place.column);
     blob->line = link->place.line;

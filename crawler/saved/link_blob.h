@@ -7,8 +7,8 @@
  *
  *     rc = link_blob_read(bytes, n, &reader);   // calls reader.visit() for each link
  *
- * A URL that the crawl follows is stored as its number in the crawl's file. The reference
- * as written on the page is mostly the end of that URL; then only its length is stored.
+ * A URL that the crawl follows is stored as its number in the crawl's file. If the
+ * reference as written on the page is the end of that URL, only its length is stored.
  * docs/design/state.md describes the bytes.
  */
 #ifndef CRAWLER_LINK_BLOB_H

@@ -1,8 +1,9 @@
 /*
- * recheck.c - what an earlier crawl was answered, so that a server need not send it again.
+ * recheck.c - the answers of an earlier crawl: a server need not send an unchanged page
+ * again.
  *
- * Of each page with a validator a hash of its URL and its number are kept: 16 bytes. Two URLs with
- * one hash are told apart when the page has been read.
+ * The index has 16 bytes for each page with a validator: a hash of its URL, and its
+ * number. Two URLs with the same hash are distinguished once the page is read.
  */
 #include "recheck.h"
 
@@ -18,7 +19,7 @@
 
 struct slot {
     uint64_t hash;
-    int64_t number; /* of the page; 0: free */
+    int64_t number; /* of the page; 0: the slot is free */
 };
 
 struct recheck {
@@ -27,7 +28,7 @@ struct recheck {
     struct slot *slots;
     size_t count, capacity; /* 0 or a power of two */
     uint64_t seed;
-    coil_lock lock; /* of the store */
+    coil_lock lock; /* guards the store */
 };
 
 /* ---- the index --------------------------------------------------------------------- */
@@ -61,7 +62,7 @@ static int grow(struct recheck *recheck)
     return 0;
 }
 
-/* The last page of a URL counts. */
+/* Add a page to the index. If a URL has several pages, the last one counts. */
 static int take_page(void *arg, int64_t number, const char *url)
 {
     struct recheck *recheck = arg;
@@ -76,7 +77,7 @@ static int take_page(void *arg, int64_t number, const char *url)
     return 0;
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
                    char **message)
@@ -132,7 +133,8 @@ struct reading {
     int64_t number;
 };
 
-/* Where it lies in the bytes, in the place of the address, which is not known yet. */
+/* Append bytes, aligned for the ids. Return their offset, because the address may still
+   change. */
 static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
 {
     size_t offset;
@@ -181,14 +183,14 @@ static int read_page(void *arg)
     int64_t number = store_next_page(recheck->store, reading->number - 1, &page);
 
     if (number == -EBADMSG)
-        return 0; /* its record is damaged: it is fetched as a whole */
+        return 0; /* the record is damaged, so fetch the whole page */
     if (number < 0)
         return (int)number;
     if (number != reading->number)
         return 0;
     url = saved_urls_at(&recheck->book, page.url);
     if (url == NULL || strcmp(url, reading->url) != 0)
-        return 0; /* another, of the same hash */
+        return 0; /* another URL with the same hash */
     return copy_page(reading->kept, &page);
 }
 

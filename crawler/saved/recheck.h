@@ -27,9 +27,9 @@ struct recheck_kept {
 };
 
 /*
- * Takes ownership of the store. Its URLs are stored in `cold`, or on the heap if that is
- * NULL. Fails with -ENOMEM, with -EBADMSG if a URL is invalid, or as the store fails,
- * with its message in *message.
+ * Take ownership of the store. Its URLs are read into `cold`, or onto the heap if that is
+ * NULL. Fails with -ENOMEM, with -EBADMSG if a URL is invalid, or with the error of the
+ * store. *message is then the store's message.
  */
 int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
                    char **message);
@@ -37,7 +37,7 @@ void recheck_destroy(struct recheck *recheck);
 
 /*
  * Find the earlier answer for a URL. Returns 1 if it has a validator, 0 if there is no
- * such answer. Fails with -ENOMEM, -ECANCELED, or as the store fails. Always call
+ * such answer. Fails with -ENOMEM, -ECANCELED, or the error of the store. Always call
  * recheck_kept_finish() afterwards.
  */
 COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,

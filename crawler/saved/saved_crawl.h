@@ -1,5 +1,5 @@
 /*
- * saved_crawl.h - open the files of a saved crawl (`-d DIR`), as the command needs them.
+ * saved_crawl.h - open the files of a saved crawl (`-d DIR`) for a command.
  *
  *     rc = saved_crawl_open(&kept, COMMAND_RESUME, DIR, &message);    // or saved_crawl_begin()
  *     ... options_restore() with saved_crawl_setup() ...
@@ -21,7 +21,7 @@ struct saved_crawl {
     struct store *store; /* the pages to replay; owned by `state`, if it is not NULL */
     struct state *state; /* writes new pages; NULL if the command only reads */
     struct recheck *recheck; /* the earlier crawl that is checked again; or NULL */
-    struct cold *cold;       /* data of the targets, in the folder: for crawler_init() */
+    struct cold *cold;       /* stores targets in the folder: for crawler_init() */
     int64_t interval_ns;     /* --state-interval */
     char *notice;            /* describes damage that was repaired; or NULL */
 };

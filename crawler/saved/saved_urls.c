@@ -10,7 +10,7 @@ struct url_entry {
     char url[];
 };
 
-/* Check what was read: the file may have been changed. */
+/* Check a URL from the file, because the file may have been changed. */
 static bool is_in_order(const struct saved_urls *book, const struct store_url *url,
                         size_t n)
 {

@@ -1,8 +1,8 @@
 /*
  * setup_text.c - the input of a crawl as one text.
  *
- * Each setting is "o" and each start URL is "s", followed by the length in bytes, ":",
- * the bytes, and a newline for human readers.
+ * A setting begins with "o" and a start URL with "s". Then follow the length in bytes,
+ * ":", the bytes, and a newline for human readers.
  */
 #include "setup_text.h"
 

@@ -8,7 +8,7 @@
  *
  * state_add() adds to a batch. The first worker that finds the batch due writes it as one
  * transaction, in a thread of the file lane. Meanwhile the others fill a second batch. If
- * that one is full as well, they wait.
+ * the second batch is full as well, they wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H
@@ -33,8 +33,8 @@ void state_destroy(struct state *state);
 struct store *state_store(const struct state *state);
 
 /*
- * Set the targets that later calls refer to. They contain the numbers of their URLs in
- * the file.
+ * Set the table of targets for later calls. It stores the number of each URL in the
+ * file.
  */
 void state_take_targets(struct state *state, const struct targets *targets);
 

@@ -29,7 +29,8 @@ enum store_name {
 
 enum store_mode {
     /*
-     * May run during a crawl by another process. The reader sees all commits up to now.
+     * Allowed while another process writes the crawl. The reader sees all earlier
+     * commits.
      */
     STORE_READ,
     STORE_WRITE /* one process at a time */
@@ -182,7 +183,7 @@ int store_each_validator(struct store *store,
  * Look for damage, before a crawl that is open for writing is read. Deletes the records
  * of damaged pages, so that the crawl fetches these pages again. *notice then names the
  * deleted and the missing pages, and the caller frees it; otherwise *notice is NULL.
- * Fails with -EBADMSG if anything else is damaged; store_message() then says what. All
+ * Fails with -EBADMSG if anything else is damaged; store_message() names the damage. All
  * other functions fail with -EBADMSG if they find damage.
  */
 int store_repair(struct store *store, char **notice);

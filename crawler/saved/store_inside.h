@@ -1,7 +1,8 @@
 /*
- * store_inside.h - what the files of the store have in common.
+ * store_inside.h - declarations shared by the source files of the store.
  *
- * store.c writes, store_read.c reads and repairs, store_open.c creates, opens and replaces.
+ * store.c writes, store_read.c reads and repairs, store_open.c creates, opens and
+ * replaces.
  */
 #ifndef CRAWLER_STORE_INSIDE_H
 #define CRAWLER_STORE_INSIDE_H
@@ -54,7 +55,7 @@ struct store {
 };
 
 #define COUNT_LOST_PAGES "SELECT pages - (SELECT count(*) FROM page) FROM crawl"
-/* the column of NEXT_PAGE that is true if the checksum is right */
+/* the column of NEXT_PAGE that is true if the checksum matches */
 #define PAGE_IS_WHOLE 20
 
 void store_set_message(struct store *store, const char *words);
@@ -74,8 +75,10 @@ int store_prepare(struct store *store, enum statement which, sqlite3_stmt **out)
 /* Run a statement that returns no rows, with its parameters already bound. */
 int store_step(struct store *store, sqlite3_stmt *statement);
 
-/* Run a query, and call visit() for each row until it returns another value than 0. Returns
-   that value, or the failure of SQLite. */
+/*
+ * Run a query, and call visit() for each row until it returns nonzero. Returns that
+ * value, or the error of SQLite.
+ */
 int store_each_row(struct store *store, const char *sql,
                    int (*visit)(struct store *store, sqlite3_stmt *row, void *arg),
                    void *arg);

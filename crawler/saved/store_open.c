@@ -414,7 +414,7 @@ static int open_existing(struct store *store, const char *folder, enum store_mod
     return rc == 0 ? read_setup(store) : rc;
 }
 
-/* Give the store to the caller, or on failure its message. */
+/* Pass the store to the caller. On failure pass its message instead. */
 static int hand_over(struct store *store, int rc, struct store **out, char **message)
 {
     *out = rc == 0 ? store : NULL;

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#define AT_ONCE 64              /* entries of results, of some pages each */
-#define PAUSE_NS COIL_MSEC(200) /* while nothing has come */
+#define AT_ONCE 64 /* entries per query; each has the results of some pages */
+#define PAUSE_NS COIL_MSEC(200) /* while no results arrive */
 
 struct gathering {
     struct collecting *collecting;
@@ -97,7 +97,7 @@ static int open_folder(struct gathering *gathering, const struct setup_text *tex
 
 /* ---- the crawl --------------------------------------------------------------------- */
 
-/* What it was begun with, Redis knows. */
+/* Join the crawl. Its options and starts come from Redis. */
 static int join(struct gathering *gathering)
 {
     const char *name = gathering->collecting->options->crawl;
@@ -141,7 +141,10 @@ static int save(struct gathering *gathering)
     return rc;
 }
 
-/* -ENODATA once nothing is left. What Redis forgets is on the disk by then. */
+/*
+ * Fails with -ENODATA once no results are left. Results are on disk before Redis
+ * deletes them.
+ */
 static int gather_some(struct gathering *gathering)
 {
     int rc =
@@ -177,7 +180,7 @@ static int gather(struct gathering *gathering)
     return rc == -ENODATA ? forget(gathering) : rc;
 }
 
-/* Whether anything is left is found when it is told. */
+/* Finish as incomplete: `resume` finds out whether pages are missing. */
 static int close_folder(struct gathering *gathering, int rc)
 {
     struct collector *collector = gathering->collector;

@@ -1,12 +1,13 @@
 /*
- * collect.h - the answers of a crawl that many share, put into a folder: coil-crawl collect.
+ * collect.h - write the results of a shared crawl to a folder: coil-crawl collect.
  *
  *     struct collecting collecting = {.options = options};
  *     rc = coil_run(collect, &collecting, NULL);
  *     ... collecting.complaint ...
  *
- * The folder is that of a crawl which was kept, as if one process had been at work (docs/design/state.md): `resume` asks for
- * what is missing, if anything is, and tells the reports. docs/design/many-machines.md
+ * The folder has the same format as a crawl saved by one process: docs/design/state.md.
+ * `resume` then fetches any missing pages and writes the reports. See also
+ * docs/design/many-machines.md.
  */
 #ifndef CRAWLER_COLLECT_H
 #define CRAWLER_COLLECT_H
@@ -16,16 +17,20 @@
 
 struct collecting {
     const struct options *options;
-    size_t count;                   /* answers that this run has put there */
+    size_t count;                   /* results that this run has written to the folder */
     struct lease_progress progress; /* of the crawl */
-    char *complaint;                /* for free() */
+    char *complaint;                /* a message; the caller frees it */
 };
 
 /*
- * A task's body, `arg` being the struct collecting: until the crawl is over, and the folder has all of it; then Redis
- * forgets it. Goes on with a folder that has some. 0; or -ECANCELED, with which what has come until then
- * is kept; fails as connection_open(), leases_join(), store_create(), store_open() and
- * collector_add(), and with -EEXIST for a folder that has another crawl.
+ * A task's function; `arg` is the struct collecting. Collects results until the crawl is
+ * over and the folder has all of them. The crawl's data in Redis is then deleted. If the
+ * folder already has some results of the crawl, collect() continues there.
+ *
+ * Returns 0. If the task is cancelled, fails with -ECANCELED; results collected so far
+ * stay in the folder. Fails with -EEXIST if the folder contains another crawl. Otherwise
+ * fails as connection_open(), leases_join(), store_create(), store_open() or
+ * collector_add().
  */
 COIL_SUSPENDS int collect(void *arg);
 

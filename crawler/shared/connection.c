@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TIMEOUT_NS COIL_SEC(30) /* of a command; for so long Redis may be away */
+#define TIMEOUT_NS COIL_SEC(30) /* of a command; Redis may be unreachable for this long */
 
 int connection_complain(struct connection *connection, int rc, const char *words)
 {
@@ -23,13 +23,13 @@ static void print_notice(const char *message)
 {
     if (message != NULL) {
         fputs("coil-crawl: ", stderr);
-        url_print(stderr, message); /* it may quote what the server has sent */
+        url_print(stderr, message); /* it may quote bytes from the server */
         fputs("; it is tried again and again\n", stderr);
     } else
         fputs("coil-crawl: Redis is there again\n", stderr);
 }
 
-/* The options are wrong: the URL, or what is said of certificates. */
+/* The options are wrong: the URL of Redis or the certificates. */
 static int complain_of_options(struct connection *connection, int rc)
 {
     coil_error *error = coil_last_error();
@@ -67,7 +67,10 @@ int connection_open(struct connection *connection, const struct options *options
     return rc;
 }
 
-/* What no call of Redis has failed with speaks for itself, but for a reply that makes no sense. */
+/*
+ * Store the message of the Redis client. If it has none, errno is enough, except for
+ * -EPROTO: a reply that makes no sense.
+ */
 static int complain_of_redis(struct connection *connection, int rc)
 {
     const char *message = redis_message(connection->redis);

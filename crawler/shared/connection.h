@@ -1,5 +1,6 @@
 /*
- * connection.h - the connection to the Redis of a shared crawl, as the options say, with the task that serves it.
+ * connection.h - the connection to the Redis server of a shared crawl, as given by the
+ * options, with the task that serves it.
  *
  *     rc = connection_open(&connection, options);
  *     if (rc == 0)
@@ -17,17 +18,20 @@
 struct connection {
     struct redis *redis;
     coil_group group;
-    char *complaint; /* for free(): what it failed with, if the errno does not say it */
+    char *complaint; /* the error message, if errno is not enough; the caller frees it */
 };
 
-/* Fails as redis_create() and redis_open(). */
+/* Connect, and start the task. Fails as redis_create() or redis_open(). */
 COIL_SUSPENDS int connection_open(struct connection *connection,
                                   const struct options *options);
 
-/* Keep the sentence if there is none, and return `rc`; or -ENOMEM. */
+/*
+ * Store the message unless one is already stored. Returns `rc`, or -ENOMEM. Nothing is
+ * stored for -ECANCELED and -ENOMEM.
+ */
 int connection_complain(struct connection *connection, int rc, const char *words);
 
-/* `rc` is what came of it; returns that, or what the connection has failed with. */
+/* `rc` is the caller's result. Returns it, or the error of the connection. */
 COIL_SUSPENDS int connection_close(struct connection *connection, int rc);
 
 #endif

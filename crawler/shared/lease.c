@@ -349,7 +349,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
 {
     struct lease_item *item = &lease->items[i];
     struct redis_words words = {.count = 0};
-    /* copied, because other tasks may remove their items meanwhile */
+    /* a copy, because other tasks may remove items while this task is suspended */
     int64_t number = item->number;
     redisReply *reply;
     int rc;

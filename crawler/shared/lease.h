@@ -29,7 +29,7 @@
 /* The values are those of scripts/common.lua. */
 enum lease_flag {
     LEASE_SITEMAP = 1,
-    /* the page's ids are needed, although the page belongs to another site */
+    /* the page's element ids are needed, although the page belongs to another site */
     LEASE_IDS = 2,
     LEASE_START = 4,
     LEASE_SINGLE = 8,   /* leased alone, because it was lost before */
@@ -68,7 +68,7 @@ struct lease_item {
 struct lease {
     char token[24]; /* "": the lease has ended */
     char *host;     /* a letter for the class, and then the origin */
-    /* do not contact the host for this time, as the host asked another worker to wait */
+    /* do not contact the host for this time: it told another worker to wait */
     int64_t pause_ns;
     bool is_troubled, has_told_sitemaps;
     bool is_lost;             /* another worker has the lease now */
@@ -131,13 +131,13 @@ void leases_link(const struct leases *leases, struct redis_words *links,
                  const struct lease_url *url);
 
 /*
- * The same for an origin that belongs to the site, because a start URL redirects to it.
+ * Append an origin that belongs to the site, because a start URL redirects to it.
  */
 void leases_origin(struct redis_words *links, const char *url);
 
 /*
- * Call visit() for all such origins, until it returns a negative value. Returns that
- * value.
+ * Call visit() for all origins from leases_origin(), of all workers. If visit() returns
+ * a negative value, stop and return it.
  */
 COIL_SUSPENDS int leases_origins(struct leases *leases,
                                  int (*visit)(void *arg, const char *origin), void *arg);
@@ -228,7 +228,7 @@ void lease_finish(struct lease *lease);
 /* ---- results ----------------------------------------------------------------------- */
 
 /*
- * Numbers of URLs that are completed, and that are left, when leases_collect() returned.
+ * The numbers of completed and remaining URLs when leases_collect() returned.
  */
 struct lease_progress {
     int64_t through, left;
@@ -246,8 +246,8 @@ COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned 
                                  void *arg, struct lease_progress *progress);
 
 /*
- * Delete the data of a crawl that is over and collected. Only the fact that it is over
- * remains for another hour, for workers that ask.
+ * Delete the data of a crawl that is over and collected. Redis stores only the
+ * fact that the crawl is over, for another hour, so that late workers learn of it.
  */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 

@@ -11,7 +11,7 @@
 #define SEEDS_BYTES 49
 #define REAPED_AT_ONCE 64
 #define LINK_WORDS 3
-/* how many words of links one script gets at most */
+/* the most words of links that are passed to one script */
 #define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
 #define FORGOTTEN_AT_ONCE "1000"
 /* how long workers can still learn that a deleted crawl is over */
@@ -48,7 +48,7 @@ void lease_drop_number(struct lease *lease, int64_t number);
 void lease_drop_all(struct lease *lease);
 
 /*
- * End a lease that has ended in Redis. If the worker has items left, the lease was lost.
+ * Mark a lease as ended after it has ended in Redis. If items are left, it was lost.
  */
 void lease_end_lost_lease(struct lease *lease);
 

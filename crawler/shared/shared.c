@@ -114,8 +114,10 @@ static void note_time(struct held *held)
         held->first_ns = coil_now();
 }
 
-/* Store a copy of the bytes. Returns false if memory runs out: then the result is not
- * sent, and other processes fetch the URL again, as after the loss of the lease. */
+/*
+ * Store a copy of the bytes. Returns false if memory runs out. The result is then not
+ * sent, and other processes fetch the URL again.
+ */
 static bool add_result(struct held *held, int64_t number, const void *bytes, size_t n)
 {
     char *copy;
@@ -179,7 +181,7 @@ void shared_bring_sitemaps(struct shared *shared, struct host *host, const void 
         held_forget_sitemaps(shared, host);
 }
 
-/* ---- what the frontier hands up ---------------------------------------------------- */
+/* ---- callbacks from the frontier --------------------------------------------------- */
 
 static enum lease_class class_of(const struct target *target)
 {
@@ -274,7 +276,7 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
     return rc;
 }
 
-/* Eager, so that it begins in any case: it frees what is held. */
+/* Eager, so that the task always starts: it frees `held`. */
 static int spawn_hold(struct shared *shared, struct held *held)
 {
     coil_spawn_opts opts = {.name = "lease", .eager = true};
@@ -285,7 +287,7 @@ static int spawn_hold(struct shared *shared, struct held *held)
     return rc;
 }
 
-/* As leases_acquire(). */
+/* Lease URLs of one host. Returns as leases_acquire(). */
 static int lease_host(struct shared *shared, enum frontier_class class, int64_t *wait_ns)
 {
     struct held *held = calloc(1, sizeof *held);
@@ -307,7 +309,7 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
     return rc < 0 ? rc : 1;
 }
 
-/* The same of those that are held. */
+/* Lease held URLs, and add them in their real classes. As leases_acquire(). */
 static int lease_held(struct shared *shared, int64_t *wait_ns)
 {
     struct held held = {.host = NULL};
@@ -330,7 +332,11 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How long nothing is to be had; below 0 if that ends it. *look_ns: when to look next, again and again. */
+/*
+ * Return how long to pause after leases_acquire() returned rc, or a negative error that
+ * ends the crawl. After a poll without work, the pause is at most *look_ns, which then
+ * doubles up to LOOK_LONGEST_NS.
+ */
 static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
 {
     if (rc == 0) {
@@ -343,7 +349,7 @@ static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
     return redis_may_pass(rc) ? AGAIN_NS : rc;
 }
 
-/* 1 if the crawl is over; else 0, once it is time to ask again. */
+/* Return 1 if the crawl is over; otherwise 0 when it is time to try again. */
 static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t *look_ns)
 {
     int64_t pause_ns = pause_after(rc, wait_ns, look_ns);
@@ -401,7 +407,10 @@ static int lease_what_is_held(void *arg)
     return rc == 1 ? 0 : rc;
 }
 
-/* When half of it is over. What its task cannot send for minutes is left to others. */
+/*
+ * True once half of the lease is over. A lease whose task cannot send for several lease
+ * durations is left to expire, so that other processes get its URLs.
+ */
 static bool wants_renewal(const struct held *held, int64_t now)
 {
     int64_t span_ns = held->shared->options.leases->span_ns;
@@ -420,14 +429,14 @@ static void note_renewal(struct shared *shared, const struct lease_renewal *rene
     while (held != NULL && strcmp(held->lease.token, renewal->token) != 0)
         held = held->next;
     if (held == NULL)
-        return; /* it is over meanwhile */
+        return; /* the lease has ended in the meantime */
     if (!renewal->is_lost)
         held_note_expiry(held, until_ns);
     held->lease.is_lost |= renewal->is_lost;
     coil_event_set(&held->changed);
 }
 
-/* Returns how many they were, or a negative errno. */
+/* Return how many leases were due for renewal, or a negative errno. */
 static int renew_some(struct shared *shared)
 {
     struct lease_renewal due[RENEWED_AT_ONCE];
@@ -462,7 +471,10 @@ static int renew_all(void *arg)
     return rc;
 }
 
-/* Of other processes too: whoever waits for work does it as well, but all may be busy. */
+/*
+ * End expired leases, including those of other processes. Tasks that wait for work do
+ * so too, but all of them may be busy.
+ */
 static int reap(void *arg)
 {
     struct shared *shared = arg;
@@ -489,7 +501,7 @@ static int add_starts(struct shared *shared)
     return rc;
 }
 
-/* Until the crawl is over. */
+/* Lease URLs until the crawl is over. */
 static int lease_all(struct shared *shared)
 {
     int rc;
@@ -503,7 +515,7 @@ static int lease_all(struct shared *shared)
     return coil_group_exit(&shared->group, rc);
 }
 
-/* What was leased by a reply that nobody waits for any more goes back, too. */
+/* Release all leases, including one whose reply no task waited for. */
 static void leave(struct shared *shared)
 {
     coil_scope scope;
@@ -535,7 +547,7 @@ int shared_run(void *arg)
     return rc;
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- life cycle -------------------------------------------------------------------- */
 
 void shared_init(struct shared *shared, const struct shared_options *options)
 {

@@ -33,9 +33,9 @@ struct shared_crawl {
      * may follow. The origin may already be known.
      */
     int (*add_origin)(void *arg, const char *origin);
-    /* No more origins follow, so it is known what belongs to the site. Called once. */
+    /* No more origins follow, so the extent of the site is known. Called once. */
     int (*end_starts)(void *arg);
-    /* A URL was held until then: add it, in the class to which it belongs. */
+    /* Add a URL that was held until end_starts(), in the class to which it belongs. */
     int (*place)(void *arg, const struct lease_url *url);
     /* The target was leased, and is about to be queued. */
     void (*take)(void *arg, struct target *target);

@@ -1,7 +1,8 @@
 /*
- * shared_inside.h - what the files of a shared crawl have in common.
+ * shared_inside.h - declarations shared by shared.c and shared_lease.c.
  *
- * shared.c has the targets at work and the loop that leases. shared_lease.c has one lease.
+ * shared.c tracks the leased targets and runs the loops that acquire leases.
+ * shared_lease.c handles a single lease.
  */
 #ifndef CRAWLER_SHARED_INSIDE_H
 #define CRAWLER_SHARED_INSIDE_H
@@ -9,38 +10,40 @@
 #include "shared.h"
 
 #define RESULTS_AT_ONCE 16
-#define LEASES_MOST 256          /* while hosts want to be left alone */
-#define LINGER_NS COIL_MSEC(500) /* a result waits for others */
-#define SENDING_MOST 64 /* leases that wait for each other to send; then none is added */
-#define SENDING_SPANS_MOST 4 /* so long a lease is renewed whose task cannot send */
+#define LEASES_MOST 256          /* at most, while hosts need pauses */
+#define LINGER_NS COIL_MSEC(500) /* how long a result waits to be sent with others */
+#define SENDING_MOST 64 /* leases that wait to send; at this number, lease no more */
+/* For how many lease durations a lease is renewed while its task cannot send. */
+#define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
-#define TEND_NS COIL_SEC(1)   /* between looks at leases, one's own and all */
-#define LOOK_NS COIL_MSEC(50) /* for what others have added; twice as long when in vain */
+#define TEND_NS COIL_SEC(1) /* interval for renewing and reaping leases */
+/* The pause between polls for new work. It doubles after each poll without success. */
+#define LOOK_NS COIL_MSEC(50)
 #define LOOK_LONGEST_NS COIL_MSEC(400)
-#define FULL_NS COIL_SEC(1)     /* until somebody collects */
-#define AGAIN_NS COIL_MSEC(200) /* after a failure that may pass */
+#define FULL_NS COIL_SEC(1)     /* while results must be collected first */
+#define AGAIN_NS COIL_MSEC(200) /* after a temporary failure */
 #define GOODBYE_NS COIL_SEC(2)
 
-/* It is to be tried again. */
+/* An item of a lease to release, so that it is tried again. */
 struct held_back {
     int64_t number, at_ns;
     uint8_t tries;
 };
 
-/* A lease, and what is to be sent of it. */
+/* A lease, with its results and released items that were not sent yet. */
 struct held {
     struct shared *shared;
     struct lease lease;
     enum frontier_class class;
-    struct host *host; /* NULL: of URLs that are held until all starts are through */
-    size_t at_work;    /* its targets that the frontier has */
-    struct lease_result *results; /* the bytes are the held's */
+    struct host *host; /* NULL for URLs held until all start URLs are complete */
+    size_t at_work;    /* targets of this lease in the frontier */
+    struct lease_result *results; /* owns their bytes */
     size_t result_count, result_capacity;
     struct held_back *backs;
     size_t back_count, back_capacity;
-    int64_t first_ns;   /* when the first of them came */
-    int64_t until_ns;   /* when the lease expires, at the earliest */
-    int64_t sending_ns; /* since when it sends or waits for that; 0: it does not */
+    int64_t first_ns;   /* when the oldest unsent result or release was added */
+    int64_t until_ns;   /* the earliest time at which the lease may expire */
+    int64_t sending_ns; /* when it began to send or to wait for its turn; 0: neither */
     coil_event changed;
     struct held *next;
 };
@@ -49,7 +52,7 @@ struct shared_work {
     struct target *target;
     struct held *held; /* NULL: its lease was lost */
     int64_t number;    /* within the lease */
-    struct text bytes; /* shared_bring() */
+    struct text bytes; /* the result, from shared_bring() */
     bool is_given_up;
 };
 
@@ -64,25 +67,35 @@ size_t held_unsent_count(const struct held *held);
 
 void held_ask_for_robots_again(struct host *host);
 
-/* They have not come to Redis, or are lost there: the robots.txt is asked for again, and tells them. If others may
-   have the host by now, that waits for the next lease. */
+/*
+ * The sitemaps of a host did not reach Redis or were lost there: fetch robots.txt again
+ * to find them. If this process has no lease of the host, wait for its next lease.
+ */
 void held_forget_sitemaps(const struct shared *shared, struct host *host);
 
-/* These were not sent, or some of them not taken. */
+/*
+ * These results were not sent, or Redis ignored some. If they contain sitemaps, call
+ * held_forget_sitemaps().
+ */
 void held_forget_unsent_sitemaps(const struct held *held,
                                  const struct lease_result *results, size_t count);
 
-/* Redis may have lost its last second: what was sent then is not known any more, and the pages it was found
-   on are asked for again. */
+/*
+ * Redis may have lost its last second of data when it restarted. Forget which URLs and
+ * sitemaps were sent, because the pages on which they were found are fetched again.
+ */
 void held_forget_if_reborn(struct shared *shared);
 
-/* For a loop around what may be repeated: true, after a while, if it is to be. */
+/*
+ * For a loop around an operation that can be repeated. After a temporary failure, sleep
+ * and return true. *rc becomes the error if the sleep fails.
+ */
 bool held_is_to_repeat(int *rc);
 
-/* Of a lease that Redis is going to be told of. */
+/* The expiry of a lease that is acquired or renewed now, less a margin of a tenth. */
 int64_t held_expiry(const struct shared *shared);
 
-/* Another reply may have come before. */
+/* Set until_ns, unless another reply has already set a later time. */
 void held_note_expiry(struct held *held, int64_t until_ns);
 
 void held_link_held(struct shared *shared, struct held *held);
@@ -93,12 +106,18 @@ void held_destroy_held(struct held *held);
 
 int held_hold(void *arg);
 
-/* Redis may have told of something new. */
+/*
+ * Call add_origin() and end_starts() of the crawl if Redis has reported new origins or
+ * the end of the start URLs.
+ */
 int held_learn(struct shared *shared);
 
 int held_place_all(struct held *held);
 
-/* Where hosts want to be left alone, their URLs wait here, and workers with them: then there is room for others. */
+/*
+ * True if another host may be leased. While leased URLs wait because their hosts need
+ * pauses and workers are idle, more hosts are leased.
+ */
 bool held_has_room(const struct shared *shared, enum frontier_class class);
 
 #endif

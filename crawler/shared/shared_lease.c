@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- what comes down --------------------------------------------------------------- */
+/* ---- leased URLs to the frontier --------------------------------------------------- */
 
 static void fill(struct target *target, const struct lease_url *url)
 {
@@ -27,7 +27,7 @@ static void fill(struct target *target, const struct lease_url *url)
     target->is_start |= (url->flags & LEASE_START) != 0;
 }
 
-/* It may be in the frontier still, by a lease that was lost. (invariant 1) */
+/* The target may still be in the frontier from a lease that was lost. (Invariant 1) */
 static int give(struct held *held, struct lease_item *item)
 {
     struct shared *shared = held->shared;
@@ -83,7 +83,7 @@ static int take_host(struct held *held)
     return 0;
 }
 
-/* It is met as if for the first time. */
+/* Reset a target as if it had just been found for the first time. */
 static void forget(const struct targets *targets, struct target *target)
 {
     if (target->state == TARGET_HELD)
@@ -92,7 +92,7 @@ static void forget(const struct targets *targets, struct target *target)
     targets_remember(targets, target);
 }
 
-/* What the frontier has stands in its queues. */
+/* Targets in the frontier stay in its queues, so set their state to accepted again. */
 static void forget_targets(struct shared *shared)
 {
     const struct targets *targets = shared->options.targets;
@@ -119,7 +119,7 @@ void held_forget_if_reborn(struct shared *shared)
             held_forget_sitemaps(shared, hosts->slots[i].value);
 }
 
-/* ---- what goes back ---------------------------------------------------------------- */
+/* ---- results and released URLs to Redis -------------------------------------------- */
 
 bool held_is_to_repeat(int *rc)
 {
@@ -151,7 +151,7 @@ static unsigned more_of(const struct held *held)
     const struct shared_options *options = &held->shared->options;
     size_t count = held->lease.count, left;
 
-    /* the sitemaps of a robots.txt are a result of no item */
+    /* there may be more results than items: the sitemaps of a robots.txt are no item */
     left = count > held->result_count ? count - held->result_count : 0;
     if (held->shared->at_work[held->class] >= options->ahead || left >= options->most)
         return 0;
@@ -165,7 +165,7 @@ static void free_results(struct lease_result *results, size_t count)
     free(results);
 }
 
-/* Invariant 2: the lock is the caller's. Returns how many results were not taken. */
+/* The caller holds the lock (invariant 2). Returns how many results Redis ignored. */
 static int complete(struct held *held, struct lease_done *done)
 {
     struct shared *shared = held->shared;
@@ -184,7 +184,7 @@ static int complete(struct held *held, struct lease_done *done)
     held_forget_if_reborn(shared);
     redis_words_finish(&links);
     if (rc < 0)
-        shared->failure = rc; /* nobody's links may be left out */
+        shared->failure = rc; /* the links are lost, so no more results may be sent */
     return rc;
 }
 
@@ -240,7 +240,7 @@ static int send_back(struct held *held, const struct held_back *back)
         while (i < lease->count && lease->items[i].number != back->number)
             i++;
         if (i == lease->count)
-            return 0; /* it is lost */
+            return 0; /* the item is not in the lease any more */
         lease->items[i].url.tries = back->tries;
         rc = lease_release(held->shared->options.leases, lease, i, back->at_ns - now,
                            held->host->next_ns - now, held->host->is_troubled);
@@ -280,7 +280,7 @@ static int wait_until(struct held *held, int64_t until_ns)
     return rc == -ETIMEDOUT ? 0 : rc;
 }
 
-/* Until there is something to be sent, or nothing is left. */
+/* Wait until results are due to be sent, all targets are done, or the lease is lost. */
 static int wait_for_change(struct held *held)
 {
     int rc = 0;
@@ -293,7 +293,7 @@ static int wait_for_change(struct held *held)
     return rc;
 }
 
-/* Results first: with the last of its URLs that goes back the lease is over. */
+/* Send results first: the lease ends when its last URL is released. */
 static int send_all(struct held *held)
 {
     int rc = held->result_count > 0 ? send_results(held) : 0;
@@ -301,7 +301,7 @@ static int send_all(struct held *held)
     return rc == 0 ? send_backs(held) : rc;
 }
 
-/* What is left of it, if anything, is given back, even by a task that is cancelled. */
+/* Release the rest of the lease. Works even if the task is cancelled. */
 static void give_back(struct held *held)
 {
     const struct host *host = held->host;
@@ -374,7 +374,7 @@ int held_hold(void *arg)
     return rc;
 }
 
-/* ---- what belongs to the site ------------------------------------------------------ */
+/* ---- held URLs and the extent of the site ------------------------------------------ */
 
 static int end_starts(struct shared *shared)
 {
@@ -404,7 +404,7 @@ int held_learn(struct shared *shared)
     return redis_may_pass(rc) ? 0 : rc;
 }
 
-/* What was held is handed up, and is through with that. */
+/* Add the held URLs again in their real classes, and complete them here. */
 static int place_some(struct held *held)
 {
     const struct shared_options *options = &held->shared->options;

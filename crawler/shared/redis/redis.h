@@ -80,7 +80,7 @@ COIL_SUSPENDS int redis_serve(void *arg);
  * error reply is returned as a failure, never as a reply. Fails with
  *
  *     -ECONNRESET                 connection lost; Redis may have executed the command
- *     -ETIMEDOUT                  the same, or Redis could not be reached in time
+ *     -ETIMEDOUT                  no reply in time (may be executed), or no connection
  *     -ENOSPC                     Redis is out of memory (OOM)
  *     -ENOENT                     there is no such crawl (NOCRAWL)
  *     -EACCES                     permission denied
@@ -90,7 +90,7 @@ COIL_SUSPENDS int redis_serve(void *arg);
 COIL_SUSPENDS int redis_command(struct redis *redis, const struct redis_words *words,
                                 redisReply **reply);
 
-/* The same for a script with one key and these arguments. */
+/* Run a script with one key and these arguments. Fails as redis_command(). */
 COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 

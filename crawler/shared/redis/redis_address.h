@@ -20,7 +20,7 @@ struct redis_address {
  * Parse one of these forms. The port is 6379 and the database is 0 by default.
  *
  *     redis://...          as registered with IANA
- *     rediss://...         the same over TLS
+ *     rediss://...         Redis over TLS
  *     unix:///PATH?db=N    a Unix socket
  *
  * Returns 0, -EINVAL or -ENOMEM. Call redis_address_finish() in any case.

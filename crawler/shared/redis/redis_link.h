@@ -21,8 +21,8 @@
 #define REDIS_MESSAGE_BYTES 512
 
 /*
- * Initialize with zeroes, the address and, for rediss://, the TLS context. Such a link is
- * closed.
+ * Initialize with zeroes, the address and, for rediss://, the TLS context. The link is
+ * closed at first.
  */
 struct redis_link {
     struct redis_address address;
