@@ -25,7 +25,7 @@ struct cold;
  */
 struct cold *cold_create(const char *folder);
 
-/* False if no file could be created, so that all of it is ordinary memory. */
+/* False if no file could be created, so that all cold memory is ordinary memory. */
 bool cold_has_file(const struct cold *cold);
 
 /* Free all cold memory. NULL is allowed. */

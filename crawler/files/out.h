@@ -59,10 +59,13 @@ void out_commit(struct out *out, const char *end);
 /* Write text from elsewhere for human readers: control characters become '?'. */
 int out_put_plain(struct out *out, const char *text, size_t n);
 
-/* The same for a URL, or text that contains URLs. Passwords in them become "***". */
+/*
+ * Write a URL, or text that contains URLs, for human readers. Passwords also become
+ * "***".
+ */
 int out_put_url(struct out *out, const char *url);
 
-/* Set the error, when the caller could not produce all output. Returns out->rc. */
+/* Set the error if the caller could not produce all output. Returns out->rc. */
 int out_fail(struct out *out, int rc);
 
 /* Write the complete lines to the file. */

@@ -36,9 +36,9 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
                size_t n);
 
 /*
- * The same for a style sheet. In this order: byte order mark, `content_type`, @charset,
- * UTF-8. (CSS Syntax Level 3, section 3.2, except that the encoding of the linking page
- * is ignored)
+ * Find the encoding of a style sheet. In this order: byte order mark, `content_type`,
+ * @charset, UTF-8. (CSS Syntax Level 3, section 3.2, except that the encoding of the
+ * linking page is ignored)
  */
 void charset_of_sheet(struct charset *charset, const char *content_type, const char *css,
                       size_t n);

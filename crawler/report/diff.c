@@ -14,8 +14,8 @@
  * The pages listed are those that link to the target in the later crawl. For a target
  * that is no longer linked, they are those of the earlier crawl.
  *
- * The sinks read each crawl twice: first all verdicts, then the links, of which only
- * links to targets that changed are stored.
+ * Each crawl is read twice: first its verdicts, then its links. Only links to targets
+ * that changed are stored.
  */
 #include "diff.h"
 
@@ -114,7 +114,7 @@ static int add_verdict(void *arg, const struct record_verdict *record)
     return 0;
 }
 
-/* Most links are on the same page as the previous one, whose text is then shared. */
+/* Most links are on the page of the previous link, and share its text. */
 static int add_page(struct diff_side *side, struct diff_verdict *verdict,
                     const char *page)
 {

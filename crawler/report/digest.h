@@ -146,7 +146,7 @@ char *digest_text(const struct digest_row *row);
 /* Return the reason for human readers: the message of the finding, or its verdict. */
 const char *digest_cause(const struct finding *finding);
 
-/* The same for a total. May write the text to `to`. */
+/* Return the reason for a total. May write the text to `to`. */
 #define DIGEST_CAUSE_BYTES 64
 const char *digest_total_cause(const struct digest_total *total,
                                char to[DIGEST_CAUSE_BYTES]);

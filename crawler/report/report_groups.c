@@ -1,5 +1,5 @@
 /*
- * report_groups.c - the broken links of the report for people, in groups.
+ * report_groups.c - the broken links of the text report, in groups.
  */
 #include "report_inside.h"
 

@@ -1,5 +1,5 @@
 /*
- * report_inside.h - what the files of the report for people have in common.
+ * report_inside.h - private declarations shared by the files of the text report.
  *
  * report.c puts the parts together, report_groups.c has the groups of broken links,
  * report_totals.c the last lines.

@@ -13,8 +13,8 @@ struct report;
 struct reports {
     const struct options *options;
     /*
-     * Those in options->formats, and the text report, unless stdout is used for another
-     * one.
+     * The reports in options->formats, and the text report unless another report uses
+     * stdout.
      */
     struct report *all;
     size_t count;

@@ -65,7 +65,7 @@ struct css {
     uint32_t depth;     /* of parentheses */
     uint32_t image_set; /* the depth inside image-set(); 0: not in one */
     const char *value_at;
-    struct html_buffer value; /* the part of the value that earlier pieces had */
+    struct html_buffer value; /* the part of the value from earlier pieces */
     struct html_position place;
     struct html_counter counter; /* the place of `counted` */
     const char *counted;
@@ -80,7 +80,8 @@ void css_finish(struct css *css);
 void css_begin(struct css *css, struct html_position place);
 
 /*
- * Fails with -ENOMEM, or the return value of visit(). All later calls fail with the same.
+ * Fails with -ENOMEM, or the return value of visit(). All later calls return the same
+ * error.
  */
 int css_feed(struct css *css, const char *text, size_t n);
 

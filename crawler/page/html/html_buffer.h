@@ -23,7 +23,7 @@ int html_buffer_reserve(struct html_buffer *buffer, size_t n);
 /* Empty the buffer, but reuse its memory. */
 void html_buffer_clear(struct html_buffer *buffer);
 
-/* The same, but free memory beyond the usual size. */
+/* Empty the buffer, and free memory beyond the usual size. */
 void html_buffer_shrink(struct html_buffer *buffer);
 
 void html_buffer_finish(struct html_buffer *buffer);

@@ -43,7 +43,7 @@ enum html_attribute {
 };
 /* clang-format on */
 
-/* Properties of elements that links depend on. */
+/* Properties of elements that affect which links are found. */
 enum {
     IS_VOID = 1,          /* has no end tag */
     LEAVES_FOREIGN = 2,   /* ends SVG or MathML */

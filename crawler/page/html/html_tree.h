@@ -21,7 +21,7 @@ enum html_inside {
     INSIDE_SVG,
     INSIDE_MATHML,
     INSIDE_SVG_POINT,  /* foreignObject and similar: HTML is allowed inside */
-    INSIDE_MATH_TEXT,  /* mi and similar: the same, except for two elements */
+    INSIDE_MATH_TEXT,  /* mi and similar: HTML, except for two elements */
     INSIDE_MATH_POINT, /* annotation-xml with an encoding of HTML */
     INSIDE_ANNOTATION, /* any other annotation-xml */
 };

@@ -196,7 +196,7 @@ static uint32_t counted_attributes(const struct links *links)
                    : wanted;
     case ELEMENT_INPUT:
         return counted_of_input(links);
-    case ELEMENT_IMAGE: /* of SVG; the one of HTML becomes an <img> */
+    case ELEMENT_IMAGE: /* of SVG; <image> in HTML becomes <img> */
         return BIT(HREF) | BIT(XLINK_HREF);
     case ELEMENT_META:
         return attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh") ? wanted
@@ -324,8 +324,8 @@ static int store_value(struct links *links, const char *bytes, size_t n,
 }
 
 /*
- * A style attribute without a parenthesis, or a reference that may stand for one, cannot
- * contain a URL. Most have neither.
+ * A style attribute can contain a URL only if it has a parenthesis, or a character
+ * reference that may decode to one. Most have neither.
  */
 static bool may_have_url(const struct html_value *style)
 {

@@ -13,9 +13,9 @@
 /* ---- visits ------------------------------------------------------------------------ */
 
 /*
- * True for a fragment that is not checked: SVG drawn here is on the page, and scripts
- * often add it. A background of "#FFFFFF" is meant as a color; browsers do not look for
- * such an id.
+ * True for a fragment that is not checked. SVG drawn here is part of the page, and
+ * scripts often add it. A background of "#FFFFFF" is meant as a color; browsers do not
+ * look for such an id.
  */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
@@ -95,7 +95,10 @@ static const char *const css_names[CSS_KINDS] = {
     [CSS_IMAGE_SET] = "image-set()",
 };
 
-/* Fill in where a value occurs. After a style attribute its element's name is stored. */
+/*
+ * Return a link with the place of a value. The name of a style attribute's element is
+ * stored after the attribute.
+ */
 static struct link link_of(const struct links *links, const struct kept_value *value)
 {
     const char *behind = links->bytes.bytes + value->start + value->n;

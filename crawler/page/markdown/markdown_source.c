@@ -248,7 +248,7 @@ static void use_patience(struct markdown_source *source, size_t n)
     source->patience -= n < source->patience ? n : source->patience;
 }
 
-/* Find them from `from` on, within the limits, without advancing. */
+/* Find n bytes after `from`, within the limits of the search, without advancing. */
 static bool find_from(struct markdown_source *source, size_t from, const char *s,
                       size_t n, size_t *at)
 {

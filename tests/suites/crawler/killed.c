@@ -3,8 +3,8 @@
  * write to a crawl's file.
  *
  *     KILL_AT=N      the process is killed instead of the N-th write, truncation, removal or renaming
- *     KILL_TORN=1    half of that write is done before
- *     FULL_AT=N      the disk is full from the N-th on
+ *     KILL_TORN=1    half of that write is performed first
+ *     FULL_AT=N      the disk is full from the N-th operation on
  *     WRITES=FILE    receives the number of such operations at the end
  *
  * Operations on other files do not count.

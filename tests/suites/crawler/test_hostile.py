@@ -3,7 +3,7 @@
 
     test_hostile.py COIL_CRAWL [CASE...]
 
-Many cases run at a time, since most of them wait. Memory is not measured under sanitizers.
+Many cases run concurrently, since most of them wait. Memory is not measured under sanitizers.
 """
 import collections
 import concurrent.futures
@@ -146,7 +146,7 @@ def judge(result):
 
 
 def try_case(case):
-    """Return a complaint or None, the time, and the peak of memory."""
+    """Return an error message or None, the time, and the peak of memory."""
     begin = time.monotonic()
     result = None
     try:

@@ -252,7 +252,7 @@ TASK_TEST(search_tells_of_links_that_are_too_long)
     free(html);
 }
 
-/* In XML an empty element does not swallow the page, as it would in HTML. */
+/* In XML an empty element does not contain the rest of the page, as it would in HTML. */
 TASK_TEST(search_of_xhtml)
 {
     static const char empty[] =
