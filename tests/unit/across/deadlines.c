@@ -36,7 +36,8 @@ static int64_t now_ns(void)
     return COIL_SEC(t.tv_sec) + t.tv_nsec;
 }
 
-/* Sleep on a thread. Returns the time slept if it was about right, else 0. */
+/* Sleep on a thread. Returns the time slept, or 0 if the thread did not wake up in
+ * time. */
 static int64_t punctual_nap(int64_t ns)
 {
     struct timespec nap = {.tv_nsec = ns};
@@ -47,7 +48,7 @@ static int64_t punctual_nap(int64_t ns)
     return took < 3 * ns ? took : 0;
 }
 
-/* Print the tasks by Ctrl-\, if a run handles it. */
+/* Print the tasks as Ctrl-\ does, if a run handles that signal. */
 static void print_tasks(void)
 {
     struct sigaction action;
@@ -112,7 +113,8 @@ void watch_cancelled(struct watched *w)
     pthread_mutex_unlock(&lock);
 }
 
-/* The state of the loop's thread, as the kernel reports it: 'S' means that it sleeps. */
+/* Return the state of the loop's thread as reported by the kernel: 'S' means that it
+ * sleeps. */
 static char loop_state(void)
 {
     char path[64], line[256], *end;
@@ -145,7 +147,7 @@ static void *stand_guard(void *arg)
         int64_t began = now_ns(), took = punctual_nap(BEAT);
         const struct watched *late;
 
-        if (loop_state() == 'R') /* it may lack a processor */
+        if (loop_state() == 'R') /* it may be waiting for a processor */
             took /= PATIENCE_OF_THE_BUSY;
         pthread_mutex_lock(&lock);
         late = count_overtime(began, took);
@@ -204,7 +206,7 @@ static void look_at(struct returned *r)
     *r = (struct returned){NULL, 0};
 }
 
-/* The oldest entry makes room. */
+/* The buffer replaces the oldest entry. */
 void return_buffer(unsigned char *buffer, size_t n)
 {
     struct returned *r = &returned[next_returned++ % BUFFERS];

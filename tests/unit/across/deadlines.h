@@ -13,8 +13,8 @@
  * A thread wakes up regularly, and measures for each operation the time past its
  * deadline. This time counts only while the thread itself woke up in time and the loop's
  * thread slept, because delays on a busy machine prove nothing. After a second of such
- * time the test ends, and prints the operation and the tasks. While the loop's thread is
- * busy, or has no processor, a second counts for an eighth.
+ * time the test ends, and prints the operation and the tasks. Time in which the loop's
+ * thread is busy, or has no processor, counts for an eighth.
  */
 #ifndef COIL_TESTS_NET_DEADLINES_H
 #define COIL_TESTS_NET_DEADLINES_H
@@ -42,21 +42,23 @@ void watchdog_end(void);
 void watch(struct watched *w, int64_t deadline);
 void unwatch(struct watched *w);
 
-/* All watched operations should have ended by now, because they were cancelled. */
+/* Note that all watched operations were cancelled, and must end now. */
 void watch_all_cancelled(void);
 void watch_cancelled(struct watched *w); /* only this operation, if it is watched */
 
 /*
- * A buffer of n bytes, and its return. A returned buffer is filled with a pattern, and
- * checked after others have run. If the kernel has changed it meanwhile, the test fails.
+ * Allocate a buffer of n bytes, and give it back. A returned buffer is filled with a
+ * pattern, and checked after other tasks have run. If the kernel has changed it
+ * meanwhile, the test fails.
  */
 unsigned char *watched_buffer(size_t n);
 void return_buffer(unsigned char *buffer, size_t n);
 
-/* Check all of them, for the last time. */
+/* Check all returned buffers a last time. */
 void check_buffers(void);
 
-/* On another thread, post to the loop repeatedly, and check that it calls in time. */
+/* On another thread, post to the loop repeatedly, and check that the loop handles each
+ * post in time. */
 void posts_begin(void);
 void posts_end(void);
 

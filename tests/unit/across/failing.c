@@ -17,7 +17,7 @@ static bool is_older(const coil_error *error)
     return error != NULL && strcmp(coil_error_message(error), OLDER) == 0;
 }
 
-/* Handle an older failure that had the same rc, then fail by the call. */
+/* Handle an older failure that had the same rc, then make the failing call. */
 static int fail_again(void *arg)
 {
     const struct failing_call *failing = arg;
@@ -84,7 +84,7 @@ static ssize_t make_call(const void *arg)
 }
 
 /*
- * The n-th call fails twice, the second time after an older failure with the same rc.
+ * Make the n-th call fail twice, the second time after an older failure with the same rc.
  * Returns false once no call is left to fail.
  */
 static bool fail_twice(const char *name, ssize_t (*call)(const void *arg),

@@ -88,7 +88,7 @@ static int make_context(void **out)
     return *out != NULL ? 0 : -ENOMEM;
 }
 
-/* It was awaited before, so this reference is the last one. */
+/* The task has ended, so this reference is the last one. */
 static void release_task(void *task)
 {
     if (coil_future_get_state(coil_task_future(task)) == COIL_PENDING)
@@ -96,7 +96,7 @@ static void release_task(void *task)
     coil_task_release(task);
 }
 
-/* After it is cancelled, the reference of the handle is the last one. */
+/* After the handle is cancelled, its own reference is the last one. */
 static void release_handle(void *handle)
 {
     if (!coil_handle_cancelled(handle))

@@ -12,7 +12,7 @@ struct test_object {
     void (*destroy)(void *object);
     const char *again;         /* the message if it is destroyed twice */
     void (*use)(void *object); /* NULL: nothing can be checked */
-    const char *used;          /* the message if it is used after that */
+    const char *used;          /* the message if it is used after it was destroyed */
 };
 
 extern const struct test_object test_objects[];
@@ -30,7 +30,8 @@ void test_call_nothing(void *arg);
 void *test_coro_nothing(void *arg);
 int test_gen_nothing(coil_gen *gen, void *arg);
 
-/* Create both ends by `make`, and destroy the second. NULLs if it fails. */
+/* Create both ends with `make`, and destroy the second one. If `make` fails, check
+ * that it set the second one to NULL. */
 int test_make_pair(int (*make)(coil_stream *ends[2]), void **out);
 
 #endif

@@ -3,8 +3,9 @@
  *
  * A world has pairs of streams and of datagram sockets, a file, and a listener. In each
  * round some dozen tasks choose an operation and an object, mostly under a deadline of at
- * most 3 ms. Many tasks meet in the same stream (-EBUSY). Some are cancelled. In the end
- * all are cancelled, and the rest of the bytes in the streams is read.
+ * most 3 ms. Many tasks use the same stream at the same time (-EBUSY). Some are
+ * cancelled. At the end all are cancelled, and the remaining bytes in the streams are
+ * read.
  *
  * THE MODEL. Byte i of a direction is known, so the next byte to send and the next byte
  * to receive are two numbers. They are advanced by the number of bytes that the calls
@@ -36,10 +37,10 @@ enum {
     PAIRS = 6,
     TASKS = 32,
     LARGEST = 40000,
-    DATAGRAMS = 2048, /* of one pair */
+    DATAGRAMS = 2048, /* the limit for one pair */
     DATAGRAM = 1400,
     FILE_SIZE = 100000,
-    PATIENCE_MS = 5000, /* with operations that nothing delays */
+    PATIENCE_MS = 5000, /* for operations that nothing delays */
 };
 
 struct way {
@@ -47,8 +48,9 @@ struct way {
     coil_stream *from, *to;
     unsigned char salt;
     size_t sent, received;
-    bool ended;  /* the writer has reported it */
-    bool ending; /* or has begun to: TLS may be interrupted in it, and continues later */
+    bool ended;  /* the writer has shut down */
+    bool ending; /* the shutdown has begun: with TLS it may be interrupted, and
+                  * continues later */
 };
 
 struct pair {
@@ -72,7 +74,7 @@ struct world {
     uint64_t dice;
     int complaints;
     bool has_tls;
-    coil_tls *tls[2]; /* the server's, the client's */
+    coil_tls *tls[2]; /* the server's and the client's context */
     struct pair pairs[PAIRS];
     struct datagrams datagrams[2];
     coil_file *file;
@@ -84,7 +86,7 @@ struct world {
 
 static struct world *world;
 
-/* ---- chance, and complaints -------------------------------------------------------- */
+/* ---- random choices, errors -------------------------------------------------------- */
 
 /* splitmix64. */
 static size_t below(size_t n)
@@ -97,8 +99,8 @@ static size_t below(size_t n)
 }
 
 /*
- * More often small than large, but large often enough to fill the buffers between two
- * ends.
+ * Return a size, more often small than large, but large often enough to fill the buffers
+ * between two ends.
  */
 static size_t some_bytes(void)
 {
@@ -162,8 +164,8 @@ static bool write_may_fail(const struct way *way, ssize_t rc)
 }
 
 /*
- * A call that met another one, or whose stream was closed, has moved nothing, or its
- * count is never read: the count may be that of the other call.
+ * Return false if the transferred count may be that of another call: after -EBUSY, or if
+ * the stream was closed.
  */
 static bool has_a_count(ssize_t rc)
 {
@@ -294,7 +296,7 @@ static ssize_t write_parts(struct way *way, unsigned char *buf, size_t n)
     return coil_writev(way->from, parts, 4);
 }
 
-/* The pages of the file are sent, so they must not be overwritten. */
+/* sendfile(2) sends the file's pages themselves, so the file must not be overwritten. */
 static ssize_t send_file(struct way *way, unsigned char *buf, size_t n)
 {
     int fd = memfd_create("sent", MFD_CLOEXEC);
@@ -304,8 +306,8 @@ static ssize_t send_file(struct way *way, unsigned char *buf, size_t n)
     if (fd >= 0 && pwrite(fd, buf, n, 0) == (ssize_t)n)
         rc = coil_sendfile(way->from, fd, &from, n);
     /*
-     * If the call meets another one, or the stream is closed under another one, the count
-     * of that one stays.
+     * If another call is in progress, or was when the stream was closed, the transferred
+     * count is that of the other call.
      */
     if (rc != -EBUSY && rc != -EBADF &&
         (size_t)from != coil_stream_write_transferred(way->from))
@@ -352,7 +354,7 @@ static void end_way(struct way *way, struct watched *w, int64_t deadline)
 
     w->what = "coil_stream_shutdown_write";
     w->bytes = 0;
-    way->ending = true; /* the reader may learn of it first */
+    way->ending = true; /* the reader may see the end first */
     watch(w, deadline);
     rc = way->pair->way_count == 2 ? coil_stream_shutdown_write(way->from)
                                    : coil_stream_close(way->from);
@@ -569,7 +571,7 @@ static void read_file(size_t at, size_t n, struct watched *w, int64_t deadline)
     return_buffer(buf, n);
 }
 
-/* One at a time, so that the copy has the contents that the file must have. */
+/* Only one task uses the file at a time, so that the copy matches the file's contents. */
 static void use_file(struct watched *w, int64_t deadline)
 {
     size_t n = some_bytes(), at = below(FILE_SIZE - n);
@@ -712,7 +714,7 @@ static void blocking(struct watched *w, int64_t deadline)
     must_be(w->what, rc, false);
 }
 
-/* A client whose requests are never answered. */
+/* Make one side of a handshake with a peer that never answers. */
 static void shake_hands_alone(struct watched *w, int64_t deadline)
 {
     coil_stream *ends[2];
@@ -896,7 +898,7 @@ static void start_tls(struct pair *pair)
     unwatch(&w);
 }
 
-/* Some have little room, so that a write soon waits. */
+/* Give some pairs small buffers, so that a write soon waits. */
 static void narrow(struct pair *pair)
 {
     int bytes = (int)(2000 + below(20000));
@@ -994,7 +996,8 @@ static int end_world(void)
 
 int run_random_operations(uint64_t seed)
 {
-    bool with_posts = seed % 4 == 1; /* they would wake a loop that has missed an event */
+    bool with_posts = seed % 4 == 1; /* not always: posts would wake a loop that has
+                                      * missed an event */
 
     begin_world(seed);
     if (with_posts)

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Run some rounds of operations in a task, chosen by the seed. Each ends by its deadline
- * (deadlines.h reports if not), and after that the kernel does not touch its memory. No
+ * Run some rounds of operations in a task, chosen by the seed. Each operation ends by its
+ * deadline, which deadlines.h checks. After that the kernel does not touch its memory. No
  * byte is lost, duplicated or changed. Returns the number of errors, which are printed.
  */
 int run_random_operations(uint64_t seed);

@@ -10,12 +10,12 @@
  *
  * THE MODEL. A byte is determined by its connection, direction and offset, so each byte
  * can be checked when it arrives. For each direction the model counts the bytes sent and
- * received, and stores how it ended. In the end all sent bytes must have been received,
- * unless there is an explanation: a fault of the network, or an end that was closed.
+ * received, and stores how it ended. At the end all sent bytes must have been received,
+ * unless a fault of the network or a closed end explains the loss.
  *
  * A client's first bytes are the number of its connection, by which the server finds the
- * model. In some programs, if a test has prepared for that, a share of the connections
- * use TLS from there on.
+ * model. In some programs, if the test has prepared TLS, some of the connections use TLS
+ * after these bytes.
  */
 #include "random_program.h"
 #include "random_tls.h"
@@ -46,14 +46,15 @@ struct end {
     struct connection *connection;
     struct way *in, *out;
     struct end *peer;
-    struct dice dice; /* belongs to this end: its choices do not depend on other ends */
+    struct dice dice; /* each end has its own, so that its choices do not depend on
+                       * other ends */
     coil_stream *stream;
     coil_task *reader, *writer;
     bool is_server;
     bool used, closed; /* its stream has been destroyed */
     /* one of its tasks was cancelled, or the stream was closed meanwhile */
     bool disturbed;
-    bool broken; /* it has seen a reset */
+    bool broken; /* this end has seen a reset */
 };
 
 struct connection {
@@ -112,7 +113,7 @@ static size_t some_bytes(struct dice *dice)
     return 1 + below(dice, limits[below(dice, 4)]);
 }
 
-/* ---- what is said ------------------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------------------ */
 
 static int number_of(const struct end *end)
 {
@@ -145,16 +146,16 @@ static void say(struct end *end, const char *what, ssize_t result)
             number_of(end), what, result);
 }
 
-/* ---- what is allowed --------------------------------------------------------------- */
+/* ---- expected failures ------------------------------------------------------------- */
 
-/* Can the connection of this end have been broken? */
+/* Return true if the connection of this end may have been broken. */
 static bool may_be_broken(const struct end *end)
 {
     const coil_network_opts *network = &end->world->network;
 
     if (network->reset_ppm > 0 || end->world->poor || end->peer->closed)
         return true;
-    /* A client that is not served yet. */
+    /* A connection that is not served yet may be reset. */
     return end->peer->stream == NULL &&
            (network->accept_abort_ppm > 0 || end->world->listener_closed);
 }
@@ -277,7 +278,7 @@ static int read_up_to_separator(struct end *end)
 
     say(end, "read_until", n);
     if (n == -EMSGSIZE)
-        return read_some(end); /* the bytes are still there, and more */
+        return read_some(end); /* the peeked bytes are still there, and perhaps more */
     if (n < 0 && n != -ENODATA)
         return (int)n;
     moved = n > 0 ? (size_t)n : coil_stream_read_transferred(end->stream);
@@ -308,8 +309,8 @@ static int read_step(struct end *end)
 }
 
 /*
- * Run the step, perhaps only for a limited time: then the next step begins where this one
- * stopped.
+ * Run the step, sometimes with a time limit. After a timeout, the next step continues
+ * where this one stopped.
  */
 static int for_a_while(struct end *end, int (*step)(struct end *))
 {
@@ -339,7 +340,7 @@ static int reader(void *arg)
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* In up to five parts, some of them empty. */
+/* Write the bytes in up to five parts, some of them empty. */
 static ssize_t write_parts(struct end *end, unsigned char *bytes, size_t n)
 {
     struct iovec parts[5];
@@ -444,7 +445,7 @@ static int use_end(struct end *end, coil_stream *stream)
 
 /* ---- TLS --------------------------------------------------------------------------- */
 
-/* A client sends its first bytes before the step. */
+/* Perform the TLS handshake. A client has already sent its first bytes. */
 static int shake_hands(struct end *end)
 {
     unsigned char header[HEADER];
@@ -481,7 +482,7 @@ static int use(struct end *end, coil_stream *stream)
 
 /* ---- the client -------------------------------------------------------------------- */
 
-/* Refused; or the listener's backlog was full for as long as the kernel waits. */
+/* The connection may be refused, or the backlog may be full until the kernel gives up. */
 static bool connecting_may_fail(const struct world *world, int rc)
 {
     if (rc == -ECONNREFUSED)
@@ -514,7 +515,8 @@ static int client(void *arg)
 
 /* ---- the server -------------------------------------------------------------------- */
 
-/* Find the connection by its number. NULL: it ended before it sent the number. */
+/* Find the connection by its number. Returns NULL if the client ended before it sent
+ * the number. */
 static struct end *identify(struct world *world, coil_stream *stream)
 {
     unsigned char header[HEADER];
@@ -655,7 +657,7 @@ static int run_world(void *arg)
 
 /*
  * Compare the bytes sent in one direction with those received. If memory ran out, any end
- * may have closed without notice.
+ * may have closed early.
  */
 static void check_way(struct end *from)
 {

@@ -1,7 +1,8 @@
 /*
  * random_tls.c - generate OpenSSL's random numbers from a seed.
  */
-#define OPENSSL_SUPPRESS_DEPRECATED /* there is no other way to replace all of them */
+#define OPENSSL_SUPPRESS_DEPRECATED /* only deprecated functions can replace all random
+                                     * numbers */
 
 #include "random_tls.h"
 
@@ -27,7 +28,7 @@ void random_tls_end(void)
     begun = false;
 }
 
-/* splitmix64, a byte of each: no secret depends on it. */
+/* One byte of each splitmix64 number. No real secret depends on it. */
 static int draw(unsigned char *bytes, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -20,7 +20,7 @@
 
 /* The objects on which the calls are made: see the begin() functions in the table. */
 static coil_stream *ends[2]; /* the calls use the first one */
-static int raw;              /* an additional descriptor */
+static int raw;              /* a further descriptor */
 static coil_listener *listener;
 static coil_datagram *datagrams[2];
 static coil_queue queue;
@@ -740,8 +740,7 @@ IO_TEST(cancellation_that_comes_too_late_refuses_nothing_that_need_not_wait)
 /* ---- without end ------------------------------------------------------------------- */
 
 /*
- * Calls that never have to wait fail, too, after the cancelled task has made many of
- * them.
+ * Even calls that never have to wait fail after the cancelled task has made many of them.
  */
 static int call_without_end(void *arg)
 {

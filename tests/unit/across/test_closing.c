@@ -17,7 +17,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* More than any connection or pipe takes while the other end does not read. */
+/* More than any connection or pipe can hold while the other end does not read. */
 #define HUGE ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
 
 /* ---- calls ------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static coil_task *start(struct visit *v)
 
 /* ---- every call, on a stream of each kind ------------------------------------------ */
 
-/* ends[0] is closed. */
+/* Open two ends. The test closes ends[0]. */
 typedef void open_ends(coil_stream *ends[2]);
 
 /* `begun`: some of the bytes arrived before the close, so the call has read a part. */
@@ -171,7 +171,7 @@ IO_TEST(stream_closed_in_each_call_of_a_local_one)
     close_in_each_call(open_pair);
 }
 
-/* The test reads one end, and writes to the other pipe's other end. */
+/* The test reads from one pipe, and writes to the other one. */
 IO_TEST(pipe_closed_in_each_call)
 {
     static ssize_t (*const writes[])(struct visit *) = {call_write, call_writev,
@@ -204,9 +204,10 @@ IO_TEST(pipe_closed_in_each_call)
     free(v.bytes);
 }
 
-/* ---- by whom ----------------------------------------------------------------------- */
+/* ---- at what time
+ * ------------------------------------------------------------------- */
 
-/* A result and the closing come in one turn: the call may return either. */
+/* If a result and the close come in the same turn, the call may return either. */
 NET_TEST(stream_closed_as_its_bytes_come)
 {
     for (int i = 0; i < 20; i++) {
@@ -228,7 +229,7 @@ NET_TEST(stream_closed_as_its_bytes_come)
     }
 }
 
-/* Cancelled and destroyed at once, in either order. */
+/* Cancel the task and destroy its stream at once, in either order. */
 NET_TEST(stream_destroyed_under_a_task_that_is_cancelled)
 {
     for (int i = 0; i < 4; i++) {
@@ -286,7 +287,7 @@ NET_TEST(listener_destroyed_while_it_is_connected_to)
     }
 }
 
-/* One task waits for room in the queue, and then there will never be any. */
+/* A task waits for room in the backlog, but the listener is destroyed. */
 static int connect_to_path(void *arg)
 {
     coil_stream *stream;
@@ -318,9 +319,9 @@ IO_TEST(local_listener_destroyed_while_one_waits_for_room)
     coil_stream_destroy(waiting[1]);
 }
 
-/* ---- a file that goes into a stream ------------------------------------------------ */
+/* ---- sending a file into a stream -------------------------------------------------- */
 
-/* The stream is destroyed while a piece of it is being read. */
+/* The stream is destroyed while a piece of the file is being read. */
 IO_TEST(sendfile_closed_at_every_moment)
 {
     for (int i = 0; i < 12; i++) {

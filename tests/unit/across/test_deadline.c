@@ -129,7 +129,7 @@ IO_TEST(deadline_ends_a_write_to_a_pipe)
     }
 }
 
-/* ---- a crowd: all that streams do, in any order, none of it after its deadline ----- */
+/* ---- a crowd: all operations of streams, in any order, none past its deadline ------ */
 
 enum { STREAMS = 12, CALLS = 9, TASKS = 40, ROUNDS = 60 };
 

@@ -1,6 +1,6 @@
 /*
- * test_failing_calls.c - a call that fails has a message of its own, or none, but never
- * the message of an older failure.
+ * test_failing_calls.c - a call that fails has its own message or none, but never the
+ * message of an older failure.
  */
 #include "../../harness/harness.h"
 #include "failing.h"
@@ -24,7 +24,7 @@ static struct {
     coil_future *done, *failed;
     coil_channel *channel;
     coil_address address;
-    int nothing; /* a number without a descriptor */
+    int nothing; /* the number of no open descriptor */
 } thing;
 
 static char bytes[16];
@@ -872,7 +872,7 @@ static const struct failing_call calls[] = {
     CALL(run_too_many_threads),
 };
 
-/* -EINPROGRESS, which is not a result of a task. */
+/* Calls that return -EINPROGRESS, which cannot be the result of a task. */
 static const struct failing_call pending[] = {
     CALL(result_of_pending),
     CALL(result_of_pending_promise),
@@ -927,7 +927,8 @@ IO_TEST(a_call_that_fails_is_not_described_by_an_older_failure)
     drop_things();
 }
 
-/* Another rc keeps the message: the body may clean up, and return its first rc. */
+/* A later failure with another rc keeps the message: the body may clean up, and return
+ * its first rc. */
 IO_TEST(a_call_that_fails_differently_leaves_the_error_to_the_body)
 {
     make_things();

@@ -1,10 +1,10 @@
 /*
- * test_failing_objects.c - like test_failing_calls.c, for the other calls: on objects
- * that are closed, shut down or failed, and with invalid arguments.
+ * test_failing_objects.c - like test_failing_calls.c, for further calls: on objects that
+ * are closed, shut down or failed, and with invalid arguments.
  *
  * If coil calls a function of the user on the same stack (coil_context_run(), a
- * generator), the messages are those of the user. -EAGAIN of a call that does not wait is
- * a result, not a failure.
+ * generator), that function's messages count as the call's. -EAGAIN of a call that does
+ * not wait is a result, not a failure.
  */
 #include "../../harness/harness.h"
 
@@ -242,7 +242,7 @@ static ssize_t poll_too_many(void)
     int rc;
 
     if (test_under_valgrind())
-        return accept_closed(); /* it has a limit that poll(2) does not have */
+        return accept_closed(); /* Valgrind has a limit that poll(2) does not have */
     getrlimit(RLIMIT_NOFILE, &limit);
     n = (nfds_t)limit.rlim_cur + 1;
     fds = calloc(n, sizeof *fds);
@@ -768,7 +768,8 @@ static ssize_t look_up(void)
     return rc;
 }
 
-/* By queries, once the resolver has servers: this call needs none of them. */
+/* Connect by name. Although the resolver has servers by now, "localhost" needs no
+ * query. */
 static ssize_t connect_by_name(void)
 {
     coil_stream *stream;
@@ -843,7 +844,7 @@ static ssize_t stat_something(void)
     return coil_stat("/etc/passwd", 0, &(struct statx){0});
 }
 
-/* No event comes: the call waits until its time is up. */
+/* Poll a pipe without events: the call waits for its whole time. */
 static ssize_t poll_a_pipe(void)
 {
     struct pollfd in = {.events = POLLIN};
@@ -870,7 +871,7 @@ static ssize_t wait_for_a_pipe(void)
     return rc;
 }
 
-/* There are too many for operations of their own, so the kernel needs a set. */
+/* Poll too many descriptors for one operation each, so that the kernel needs a set. */
 static ssize_t poll_many(void)
 {
     struct pollfd fds[8];
@@ -1013,7 +1014,7 @@ static const struct failing_call working[] = {
     CALL(set_a_variable),
 };
 
-/* A task that fits into no slab mapped so far. */
+/* The stack size of a task that does not fit into any slab mapped so far. */
 static const size_t LARGE = (size_t)1 << 28;
 
 static ssize_t large_stack_for_a_task(void)

@@ -83,7 +83,7 @@ IO_TEST(stream_while_signals_rain)
     CHECK_INT(coil_spawn(flood_in, &in, NULL, &reader), 0);
     finish(writer);
     finish(reader);
-    while (drops < 10) /* some of them while it waits for nothing else */
+    while (drops < 10) /* some signals come while the task waits for nothing else */
         CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
     setitimer(ITIMER_REAL, &never, NULL);
     CHECK_INT(in.moved, out.size);
@@ -127,9 +127,9 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
 /* ---- very many connections --------------------------------------------------------- */
 
 /*
- * A pair of processes for as many connections as one process may have descriptors: a
- * server with a task for each, and a client that holds them all. When all pairs are
- * ready, every connection is idle. Then each makes one request.
+ * A pair of processes, with as many connections as one process may have descriptors: a
+ * server with a task for each connection, and a client that holds them all. When all
+ * pairs are ready, every connection is idle. Then each makes one request.
  */
 struct pair {
     int count;
@@ -172,8 +172,8 @@ static int serve_pair(void *arg)
 }
 
 /*
- * Each 8,000 connections have an address of their own: after half of an address's ports
- * are in use, the kernel takes longer and longer to find the next.
+ * Use another address for every 8,000 connections: once half of an address's ports are in
+ * use, the kernel needs more and more time to find a free one.
  */
 static int connect_one(int i, const struct sockaddr_in *name)
 {

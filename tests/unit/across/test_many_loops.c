@@ -101,7 +101,7 @@ static int listen_at(struct world *world, coil_listener **out)
     return rc;
 }
 
-/* ---- a port that is shared --------------------------------------------------------- */
+/* ---- a shared port ----------------------------------------------------------------- */
 
 static int serve_one(void *arg)
 {
@@ -138,7 +138,7 @@ static int share_port(void *arg)
         CHECK_INT(coil_promise_set(world->listening, 0, NULL, NULL), 0);
     CHECK_INT(coil_spawn(accept_all, listener, NULL, &acceptor), 0);
     /*
-     * A listener has connections in its backlog, which other listeners cannot take. So
+     * A listener's backlog may hold connections that other listeners cannot accept. So
      * all listeners exist before the first request, and stay until all have been
      * answered.
      */

@@ -1,6 +1,6 @@
 /*
- * Use objects after their last reference was released, release them twice, or use them on
- * another thread than their loop's: the program aborts with a message.
+ * The program aborts with a message if it uses an object after releasing its last
+ * reference, releases an object twice, or uses it on a thread other than its loop's.
  */
 #include "../../harness/harness.h"
 #include "objects.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* True if a tool reports reads of freed memory, as it should. */
+/* Return true if a tool reports reads of freed memory. */
 static bool freed_memory_is_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -25,7 +25,7 @@ static bool freed_memory_is_watched(void)
 
 /* ---- destroyed, or released for the last time, before ------------------------------ */
 
-/* The use of an object after it was released; in a child with a loop of its own. */
+/* Use an object after it was released, in a child process with its own loop. */
 static const struct test_object *kind;
 static bool is_used;
 static const char *backend;
@@ -220,7 +220,8 @@ TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
     test_dies(destroy_executor_twice, NULL, "is none of the program's");
 }
 
-/* The reference count is at a place that malloc(3) does not overwrite. */
+/* free(3) does not overwrite the reference count, so coil can detect the second
+ * release. */
 static int release_future_twice(void *arg)
 {
     coil_future *future;
@@ -261,7 +262,7 @@ IO_TEST(call_on_a_released_future_names_the_function)
     check_dies_in_task(ask_released_future, "coil_future_done: the last reference");
 }
 
-/* ---- debug mode: the memory is kept for a while ------------------------------------ */
+/* ---- debug mode: freed memory is not reused at once--------------------------------- */
 
 static int misuse_in_debug_mode(void *fn)
 {
@@ -379,8 +380,8 @@ TEST(object_that_is_gone_is_recognised_in_debug_mode_though_its_memory_is_wanted
 }
 
 /*
- * Free so many objects that the memory of the first ones is given back. The harness
- * counts the blocks that remain.
+ * Free enough objects that coil frees the memory of the first ones. The harness counts
+ * the blocks that remain.
  */
 static int free_many(void *arg)
 {
@@ -483,7 +484,7 @@ TASK_TEST(group_that_was_copied_stops_the_program)
         "copy");
 }
 
-/* ---- destroyed while a call is in it, which keeps the memory ----------------------- */
+/* ---- destroyed while a call uses it and so keeps the memory ------------------------ */
 
 static int read_for_ever(void *stream)
 {
@@ -534,7 +535,8 @@ IO_TEST(object_destroyed_twice_while_a_call_is_in_it_stops_the_program)
                        "coil_file_destroy: the object was destroyed");
 }
 
-/* Objects in the caller's memory may be finished again: they are empty then. */
+/* Objects in the caller's memory may be finished twice: after the first time they are
+ * empty. */
 TASK_TEST(what_is_the_callers_memory_may_be_finished_twice)
 {
     coil_queue queue = COIL_QUEUE_INIT(1, 0);
@@ -665,7 +667,7 @@ TASK_TEST(coroutine_used_by_another_thread_stops_the_program)
     coil_coro_destroy(coro);
 }
 
-/* ---- what tasks wait for, where none waits any more -------------------------------- */
+/* ---- objects that no task waits for any more --------------------------------------- */
 
 static struct waited {
     coil_event event;
@@ -800,7 +802,7 @@ TASK_TEST(lock_or_queue_used_by_another_thread_where_nobody_waits_stops_the_prog
     coil_queue_finish(&waited.queue);
 }
 
-/* ---- debug mode: where no task has waited yet -------------------------------------- */
+/* ---- debug mode: objects without waiters so far------------------------------------- */
 
 static coil_event event_of_zeroes;
 static coil_queue queue_of_initialiser = COIL_QUEUE_INIT(1, 0);
@@ -996,7 +998,8 @@ static int misuse_here(void *call)
 {
     coil_timer many[8];
 
-    /* So that a place among the timers of the first loop is one here, too. */
+    /* Fill this loop's timers, so that a position in the first loop's heap is also
+     * valid here. */
     for (int i = 0; i < 8; i++) {
         coil_timer_init(&many[i], test_call_nothing, NULL);
         coil_timer_start(&many[i], coil_in(COIL_SEC(60) + i));
@@ -1017,7 +1020,7 @@ static int wait_for_ever(void *arg)
     return coil_sleep(COIL_SEC(600));
 }
 
-/* In a child: meanwhile the first loop waits for the thread. */
+/* Run in a child process. Meanwhile the first loop waits for the thread. */
 static int misuse_from_second_loop(void *call)
 {
     coil_timer_init(&first_loops.timer, test_call_nothing, NULL);
@@ -1069,7 +1072,7 @@ TEST(ready_handle_of_another_loop_stops_the_program_in_debug_mode)
               "coil_handle_cancel: it was asked of another loop");
 }
 
-/* ---- what is no misuse ------------------------------------------------------------- */
+/* ---- allowed calls ----------------------------------------------------------------- */
 
 static int create_future(void *out)
 {
@@ -1106,7 +1109,7 @@ TEST(event_of_a_closed_loop_may_be_used_anywhere)
 struct left {
     const coil_loop *loop; /* closed */
     coil_future *future;
-    bool at_its_address; /* the next loop is */
+    bool at_its_address; /* the next loop has the same address */
 };
 
 static int leave_things_behind(void *arg)

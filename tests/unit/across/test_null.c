@@ -1,6 +1,6 @@
 /*
- * test_null.c - NULL in place of an object, a function or an output pointer: the program
- * ends with a message that names the function that was called.
+ * test_null.c - if NULL is passed for an object, a function or an output pointer, the
+ * program aborts with a message that names the called function.
  */
 #include "../../harness/harness.h"
 #include "objects.h"

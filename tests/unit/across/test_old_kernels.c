@@ -3,8 +3,8 @@
  * forbid.
  *
  * seccomp(2) refuses the system calls, with the error that such a kernel returns. Then a
- * program runs that has more tasks than there are guards without MADV_GUARD_INSTALL, and
- * uses a little of everything.
+ * program runs that has more tasks than there can be guards without MADV_GUARD_INSTALL.
+ * It uses a little of every feature.
  */
 #include "../../harness/harness.h"
 
@@ -144,7 +144,7 @@ static void use_files(void)
     rmdir(folder);
 }
 
-/* Set before the program runs. */
+/* Expected results, set before the program runs. */
 static int expected_of_spawn;
 static const char *expected_backend;
 
@@ -193,7 +193,7 @@ TEST(nine_thousand_tasks_run_on_linux_6_12)
     run_everything(NULL);
 }
 
-/* As in most containers, where io_uring is forbidden. */
+/* Most containers forbid io_uring. */
 TEST(nine_thousand_tasks_run_in_a_container_without_io_uring)
 {
     static const struct refusal refusals[] = {{SYS_io_uring_setup, ANY, EPERM},
@@ -216,7 +216,7 @@ TEST(nine_thousand_tasks_run_on_linux_5_8)
     run_everything(NULL);
 }
 
-/* Everything works except processes, which report an error. */
+/* Everything works except starting processes, which returns an error. */
 TEST(nine_thousand_tasks_run_on_linux_4_4_but_for_processes)
 {
     static const struct refusal refusals[] = {

@@ -13,12 +13,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The first value of `out`: using it, or freeing it, would crash. */
+/* The initial value of `out`: using or freeing it would crash. */
 #define STALE ((void *)8)
 
 /*
- * Calls with one bad argument. The calls with good arguments, which fail only for lack of
- * a resource, are in objects.c.
+ * Calls with one invalid argument. objects.c has calls with valid arguments, which fail
+ * only for lack of a resource.
  */
 struct call {
     const char *name;
@@ -230,7 +230,7 @@ IO_TEST(out_is_null_after_a_bad_argument)
     }
 }
 
-/* Let each allocation of the call fail, one after the other, until it succeeds. */
+/* Make each allocation of the call fail in turn, until the call succeeds. */
 /* Returns how many failed. */
 static uint64_t fail_each_allocation(const struct test_object *object)
 {
@@ -265,7 +265,8 @@ IO_TEST(out_is_null_after_a_failed_allocation)
         coil_listener_destroy(test_listener);
     }
     /*
-     * A task, a coroutine and a generator are on their stacks; this build may lack TLS.
+     * These make no allocation: a task, a coroutine and a generator, which are on their
+     * stacks, and TLS in a build without it.
      */
     CHECK(without_failure <= 4);
 }

@@ -1,5 +1,5 @@
 /*
- * test_random_operations.c - an operation under a deadline ends, and after it has
+ * test_random_operations.c - an operation under a deadline ends in time, and after it has
  * returned the kernel does not use its memory.
  *
  * See random_operations.c. Each run uses hundreds of seeds, `make soak` thousands. If one
@@ -41,7 +41,7 @@ static int run_seeds(void *arg)
     return 0;
 }
 
-/* Processes are among its operations. */
+/* The operations include processes, which need pidfds. */
 static void skip_without_pidfds(void)
 {
     if (test_under_valgrind())
@@ -60,7 +60,7 @@ IO_TEST(random_operations_end_by_their_deadlines)
     run_seeds(&usual);
 }
 
-/* ---- in another's loop ------------------------------------------------------------- */
+/* ---- as a guest -------------------------------------------------------------------- */
 
 /* Poll for the guest as a host does, until the task has ended. */
 static void host(coil_loop *loop, coil_task_fn fn, void *arg)
@@ -98,7 +98,7 @@ static void say_nothing(void)
 {
 }
 
-/* Only posts wake it. */
+/* Wait so that only posts can wake the loop. */
 static int wait_for_posts(void *arg)
 {
     watchdog_begin(say_nothing);

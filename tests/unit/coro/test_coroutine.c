@@ -182,7 +182,7 @@ TEST(coro_keeps_its_x87_control_word)
 }
 #endif
 
-/* Enough live values to fill every register that a call preserves. */
+/* Keep enough values live to fill every register that a call preserves. */
 static COIL__NOINLINE unsigned long churn(unsigned long seed, coil_coro *other)
 {
     unsigned long a = seed, b = a * 3, c = b ^ 5, d = c + 7, e = d * 11, f = e ^ 13,

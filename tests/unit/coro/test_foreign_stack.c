@@ -69,7 +69,7 @@ static int return_seven(void *unused)
     return rc < 0 ? rc : 7;
 }
 
-/* Wait with every kind of switch. */
+/* Wait in ways that use every kind of switch. */
 static int wait_in_many_ways(void *unused)
 {
     coil_stream *ends[2];

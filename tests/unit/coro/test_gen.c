@@ -1,6 +1,6 @@
 /*
- * test_gen.c - generators act like Python's. First the sequences and printed lines of the
- * documents in docs/seeds.md, then the corner cases.
+ * test_gen.c - generators act like Python's. First come the sequences and printed lines
+ * of the documents in docs/seeds.md, then corner cases.
  */
 #include "../../harness/harness.h"
 
@@ -136,7 +136,8 @@ static int return_abc(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* The returned value comes with the end, once. (docs/seeds.md, row 12) */
+/* The first call after the end returns the generator's value, and only that call.
+ * (docs/seeds.md, row 12) */
 TEST(gen_return_value_comes_with_the_end)
 {
     coil_gen *gen = create(return_abc, NULL);
@@ -209,7 +210,8 @@ static int gen_fn(coil_gen *gen, void *arg)
 }
 
 /*
- * The values, and the states that correspond to f_lasti -1 and 3. (docs/seeds.md, row 14)
+ * Check the values, and the states that correspond to Python's f_lasti of -1 and 3.
+ * (docs/seeds.md, row 14)
  */
 TEST(gen_fn_prints_what_it_is_sent)
 {
@@ -343,7 +345,8 @@ static int wrap(coil_gen *gen, void *arg)
 }
 
 /*
- * It keeps its state; wrap() yields around and through it. (docs/seeds.md, rows 4 to 6)
+ * A delegate keeps its state. wrap() yields its own values around those of the delegate.
+ * (docs/seeds.md, rows 4 to 6)
  */
 TEST(gen_wrap_yields_before_bar_after)
 {
@@ -356,7 +359,8 @@ TEST(gen_wrap_yields_before_bar_after)
     coil_gen_destroy(gen);
 }
 
-/* It can receive a value only at a yield. (docs/seeds.md, row 20) */
+/* A generator that has not begun cannot receive a value, because it is not at a yield.
+ * (docs/seeds.md, row 20) */
 TEST(gen_send_to_a_fresh_one_is_an_error)
 {
     coil_gen *gen = create(gen_fn, NULL);
@@ -396,7 +400,8 @@ TEST(gen_ten_of_one_function_have_their_own_locals)
 }
 
 /*
- * Any code with a reference may resume it, here another coroutine. (docs/seeds.md, row 5)
+ * Any code with a reference to a generator may resume it, here another coroutine.
+ * (docs/seeds.md, row 5)
  */
 static void *resume_once(void *arg)
 {
@@ -419,7 +424,7 @@ TEST(gen_is_resumed_by_whoever_holds_it)
     coil_gen_destroy(gen);
 }
 
-/* Any function below the body may yield for it. (docs/seeds.md, row 7) */
+/* Any function that the body calls may yield for the generator. (docs/seeds.md, row 7) */
 static COIL__NOINLINE int yield_deep_down(int depth)
 {
     char frame[64];
@@ -740,7 +745,7 @@ TEST(gen_close_with_a_delegate_that_ignores_it)
     coil_gen_destroy(in);
 }
 
-/* ---- who may resume whom ----------------------------------------------------------- */
+/* ---- resuming running generators---------------------------------------------------- */
 
 static int resumes_itself(coil_gen *gen, void *arg)
 {
@@ -753,7 +758,7 @@ static int resumes_itself(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Two generators never run at once. (docs/seeds.md, row 8) */
+/* A generator that is running cannot be resumed. (docs/seeds.md, row 8) */
 TEST(gen_that_runs_is_busy)
 {
     coil_gen *gen = create(resumes_itself, NULL);

@@ -120,7 +120,7 @@ TEST(overflow_report_leaves_an_alternate_stack_of_the_programs)
     CHECK_INT(sigaltstack(NULL, &now), 0);
     CHECK_PTR(now.ss_sp, own.ss_sp);
     CHECK_INT(now.ss_flags, 0);
-    CHECK(coil__overflow_install()); /* uses it */
+    CHECK(coil__overflow_install()); /* uses the thread's alternate signal stack */
     coil__overflow_uninstall();
     CHECK_INT(sigaltstack(NULL, &now), 0);
     CHECK_PTR(now.ss_sp, own.ss_sp);

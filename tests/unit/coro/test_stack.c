@@ -20,7 +20,7 @@
 
 #define CONTROL_BYTES 400
 
-/* A copy of the slot's description, for checks afterwards. */
+/* Acquire a stack, and copy the description of its slot, for checks afterwards. */
 static int try_acquire(size_t stack_bytes, size_t control_bytes,
                        struct coil__stack *stack)
 {
@@ -54,7 +54,7 @@ static bool instrumented(void)
     return COIL__ASAN || COIL__TSAN || test_under_valgrind() || emulated();
 }
 
-/* The number of resident pages of the slot. */
+/* Return the number of resident pages of the slot. */
 static int resident_pages(const struct coil__stack *stack)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), n = coil__stack_bytes(stack) / page;
@@ -324,7 +324,7 @@ TEST(stack_guards_survive_reuse_and_trimming)
             madvise(stack.low, 4096, MADV_DONTNEED);
             CHECK(coil__stack_guarded(&stack));
             CHECK_INT(pipe(end), 0);
-            /* The kernel refuses to read memory that faults. */
+            /* The kernel fails a write(2) from memory that faults. */
             CHECK(write(end[1], stack.low - 1, 1) < 0 && errno == EFAULT);
             CHECK_INT(write(end[1], stack.low, 1), 1);
             close(end[0]);
@@ -364,7 +364,7 @@ TEST(stack_guards_by_mprotect_stay_within_the_budget)
     free(stacks);
 }
 
-/* gcc probes large frames every 64 KiB on aarch64, every page on x86-64. */
+/* gcc probes large frames every 64 KiB on aarch64, and every page on x86-64. */
 TEST(stack_guards_are_longer_than_a_probe_and_take_nothing_of_the_stack)
 {
 #ifdef __aarch64__
@@ -405,8 +405,8 @@ TEST(stack_tops_are_spread_over_the_sets_of_the_caches)
 /* ---- overflows that no guard stops ------------------------------------------------- */
 
 /*
- * Frames of a little more than 1,000 bytes: an optimiser might shrink an array that is
- * not used elsewhere.
+ * Use frames of a little more than 1,000 bytes. Otherwise unused, the array could be
+ * shrunk by an optimiser.
  */
 static COIL__NOINLINE int descend(int depth, bool wait)
 {
@@ -441,8 +441,8 @@ static void *end_after_the_depth(void *arg)
 }
 
 /*
- * Above two other slots that are in use, so a frame that skips the guard lands in one of
- * them.
+ * Create a coroutine above two other slots in use, so that a frame that skips the guard
+ * ends in one of them.
  */
 static coil_coro *create_above_others(coil_coro_fn fn, void *arg)
 {
@@ -469,7 +469,7 @@ static void overflow_unguarded(void *arg)
     coil_coro_resume(create_above_others(overflow->fn, (void *)overflow->depth), NULL);
 }
 
-/* 140 frames would end in the guard, 230 in the slot below. */
+/* With a guard, 140 frames would end in it, and 230 in the slot below. */
 TEST(stack_without_guard_is_checked_when_left)
 {
     static const coil_coro_fn fns[] = {wait_in_the_depth, wait_after_the_depth,
@@ -733,8 +733,8 @@ enum { PATIENCE = 100000 };
 static struct coil__stack *taken;
 
 /*
- * The budget belongs to the process: a quarter of its allowed mappings. Returns how many
- * it took.
+ * Use up the process's budget of guards, a quarter of its allowed mappings. Returns how
+ * many guards that took.
  */
 static int use_up_guards(void)
 {
@@ -876,7 +876,7 @@ TEST(stack_exhaustion_is_an_error)
     free(stacks);
 }
 
-/* ---- the control block apart ------------------------------------------------------- */
+/* ---- separate control blocks ------------------------------------------------------- */
 
 static struct coil__stack *acquire_apart(size_t stack_bytes, size_t control_bytes)
 {

@@ -57,14 +57,14 @@ TEST(unwinder_stops_at_the_entry)
     CHECK_INT(coil_coro_create(unwind_outermost, (void *)count_frames, NULL, &coro), 0);
     frames = (intptr_t)coil_coro_resume(coro, NULL) - 3;
     /*
-     * visit, three functions of the test, two of coil and the entry; the tail may be
-     * counted.
+     * visit, three functions of the test, two of coil, and the entry, plus a few that may
+     * be present
      */
     CHECK(frames >= 6 && frames <= 9);
     coil_coro_destroy(coro);
 }
 
-static int there[2]; /* a pipe: a byte means that the program has come this far */
+static int there[2]; /* a pipe: a byte means that the program has reached this point */
 
 static int wait_for_ever(void)
 {
@@ -117,7 +117,7 @@ static void read_backtrace(pid_t pid, char *text, size_t size)
         pclose(gdb);
 }
 
-/* The names occur in this order, and after the last one there is only the end. */
+/* Return true if the names occur in this order, and no frame follows the last one. */
 static bool shows(const char *backtrace_text)
 {
     static const char *const names[] = {"wait_for_ever",   "unwind_innermost",
@@ -190,8 +190,9 @@ TEST(unwinder_walks_a_suspended_coroutine)
     n = (intptr_t)frames[0];
     /*
      * collect_frames, the check, suspend_here, three functions of the test, two of coil,
-     * perhaps the switch and the entry; one more that informs TSan, and functions that
-     * are not inlined at -O1, or at -O0. An endless walk would fill all of them.
+     * perhaps the switch, and the entry. Further frames: one that informs TSan, and
+     * functions that are not inlined at -O1 or -O0. An endless walk would fill the whole
+     * array.
      */
     CHECK(n >= 8 && n <= 12 + COIL__TSAN + NOT_INLINED);
     CHECK_PTR(coil__coro_current(), root);

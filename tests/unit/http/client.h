@@ -22,12 +22,12 @@ void http_client_open(struct http_client *client, const coil_http_session_opts *
 void http_client_close(struct http_client *client);
 
 /*
- * Request `path` below the base, and return once the headers have come: the rc of
- * coil_http_get().
+ * Request `path` below the base, and return once the headers have arrived. Returns the
+ * result of coil_http_get().
  */
 int http_ask(struct http_client *client, const char *path);
 
-/* Like http_ask(), and read the whole body. */
+/* Like http_ask(), but also read the whole body. */
 int http_fetch(struct http_client *client, const char *path);
 
 /* Like http_fetch(), as the body of a task. The URL is client->url. */

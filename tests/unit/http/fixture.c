@@ -1,5 +1,5 @@
 /*
- * fixture.c - a server and a client of it, in one.
+ * fixture.c - a server and its client, opened and closed together.
  */
 #include "fixture.h"
 

@@ -2,8 +2,8 @@
  * nginx.c - Debian's nginx as a child of the test, on free ports, in a temporary folder.
  *
  * nginx runs as one process, without a master. So the child's pid is nginx's pid, the log
- * is written at once, and no further process has to be ended. The folder is removed with
- * the test's.
+ * is written at once, and the test has no other process to end. The folder is removed
+ * with the test's folder.
  */
 #include "nginx.h"
 
@@ -65,7 +65,7 @@ void nginx_put(const struct nginx *nginx, const char *name, size_t n)
     fclose(file);
 }
 
-/* The folder is two levels deep. */
+/* The folder contains at most one level of subfolders. */
 static void remove_all(const char *path)
 {
     DIR *folder = opendir(path);
@@ -264,7 +264,7 @@ void nginx_stop(struct nginx *nginx)
 
 /* ---- its log ----------------------------------------------------------------------- */
 
-/* nginx numbers its connections. There are few, so each number is searched for. */
+/* nginx numbers its connections. There are few, so search the log for each number. */
 static int count_in_log(const struct nginx *nginx, bool connections)
 {
     enum { MOST = 4096 };

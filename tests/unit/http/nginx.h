@@ -7,9 +7,10 @@
  *     /slow/NAME     10 KB a second
  *     /moved         a redirect to /file/small
  *
- * The TLS port also speaks HTTP/2. openssl(1) makes its certificate for "localhost", signed
- * by an authority of the test. The authority's certificate is also in the folder `trusted`,
- * under the name by which OpenSSL searches folders. other.pem is another authority's.
+ * The TLS port also speaks HTTP/2. openssl(1) makes its certificate for "localhost",
+ * signed by the test's own authority. The authority's certificate is also in the folder
+ * `trusted`, under the hashed name that OpenSSL looks up. other.pem is the certificate of
+ * another authority.
  */
 #ifndef TESTS_HTTP_NGINX_H
 #define TESTS_HTTP_NGINX_H
@@ -25,10 +26,10 @@ struct nginx {
     char ca_file[128];
 };
 
-/* Skips the test if nginx is not installed, or openssl(1) if `tls`. */
+/* Skips the test if nginx is not installed or, with `tls`, if openssl(1) is not. */
 void nginx_start(struct nginx *nginx, bool tls);
 
-/* End it, and remove the folder. */
+/* End nginx, and remove its folder. */
 void nginx_stop(struct nginx *nginx);
 
 /* Write a file of n bytes. Byte i is 'a' + i % 26. */

@@ -1,6 +1,5 @@
 /*
- * Requests use libcurl's handles one after the other. No option of one request affects
- * the next.
+ * Successive requests reuse libcurl's handles. No option of one request affects the next.
  */
 #include "fixture.h"
 
@@ -31,7 +30,7 @@ static const struct http_route routes[] = {
 
 static char plain_request[8192];
 
-/* A GET of /ok sends the same bytes as the first request of this test. */
+/* Check that a GET of /ok sends the same bytes as the first request of this test. */
 static void check_plain(struct http_both *both)
 {
     both->client.request = (coil_http_request){.url = NULL};

@@ -137,7 +137,8 @@ static size_t without_a_line(char *text, size_t n)
 }
 
 /*
- * Send a valid response with a few bytes changed and the end cut off: the same each time.
+ * Send a valid response with a few bytes changed and the end cut off. The changes are the
+ * same in each run.
  */
 static int say_garbage(struct http_connection *c)
 {
@@ -283,7 +284,7 @@ IO_TEST(http_gets_and_keeps_the_connection)
 }
 
 /*
- * The bytes of each kind, one kind after another. A new request head begins a new piece.
+ * The bytes on the wire, grouped by kind. Each request head begins a new group.
  */
 struct wire {
     char text[4096];
@@ -385,7 +386,7 @@ IO_TEST(http_sends_method_headers_and_body)
 }
 
 /*
- * After a 101 without a request for it, the protocol of the following bytes is unknown.
+ * The server switches protocols (101) unasked: the following bytes cannot be parsed.
  */
 IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
 {
@@ -598,7 +599,7 @@ IO_TEST(http_responses_may_be_left_half_read)
     begin(&both);
     CHECK_INT(http_ask(&both.client, "/much"), 0);
     CHECK_INT(coil_http_read(both.client.response, &byte, 1), 1);
-    check_ok(&both.client); /* destroys it */
+    check_ok(&both.client); /* destroys the unfinished response */
     end(&both);
 }
 
@@ -768,7 +769,7 @@ static int occupy_the_dns_lane(void *gate)
     return coil_blocking(COIL_LANE_DNS, wait_for_gate, gate);
 }
 
-/* Occupies the thread for name lookups until let_look_ups_go_on(). */
+/* Block the thread for name lookups until let_look_ups_go_on(). */
 static void hold_up_look_ups(coil_task **occupant, sem_t *gate)
 {
     sem_init(gate, 0, 0);
@@ -785,7 +786,7 @@ static void let_look_ups_go_on(coil_task *occupant, sem_t *gate)
     sem_destroy(gate);
 }
 
-/* Cancel the request during a wait that would not end before the caller allows it. */
+/* Cancel the request during a wait that ends only when the caller allows it. */
 static void cancel_soon(struct http_client *client)
 {
     coil_task *task;
@@ -894,7 +895,7 @@ IO_TEST(http_a_session_may_be_destroyed_under_its_transfers)
         CHECK_STR(coil_http_error(clients[i].response), "the session was destroyed");
         coil_http_response_destroy(clients[i].response);
     }
-    /* The bytes received before can still be read. */
+    /* The bytes received before the failure can still be read. */
     CHECK_INT(coil_http_read_all(both.client.response, &both.client.body,
                                  &both.client.body_bytes),
               -ESHUTDOWN);
@@ -1006,8 +1007,7 @@ IO_TEST(http_asks_a_proxy_and_lets_it_resolve)
     http_client_close(&client);
 
     /*
-     * A host in no_proxy is fetched directly: libcurl requests the name's addresses
-     * later.
+     * A host in no_proxy is fetched directly, so libcurl looks up its addresses later.
      */
     setenv("no_proxy", "localhost", 1);
     http_client_open(&client, &opts, "http", "localhost",
@@ -1105,7 +1105,7 @@ IO_TEST(http_survives_every_failed_allocation_of_the_loop)
 
     begin(&both);
     for (int n = 1; n <= 30; n++) {
-        http_client_close(&both.client); /* so that the next request connects, too */
+        http_client_close(&both.client); /* so that the next request must connect, too */
         open_client(&both);
         test_fail_allocation(n);
         int rc = http_fetch(&both.client, "/ok");
@@ -1125,7 +1125,7 @@ IO_TEST(http_tells_that_there_is_no_descriptor)
     int before, nobody;
 
     http_client_open(&client, &opts, "http", "127.0.0.1", take_refusing_port(&nobody));
-    /* opens every other descriptor that libcurl needs */
+    /* makes libcurl open all other descriptors that it needs */
     CHECK_INT(http_fetch(&client, "/"), -ECONNREFUSED);
     before = limit_descriptors(0);
     CHECK_INT(http_fetch(&client, "/"), -EMFILE);

@@ -143,7 +143,7 @@ IO_TEST(http_tunnel_that_ends_early_fails)
     http_server_stop(&proxy);
 }
 
-/* A redirect with incomplete headers is not followed. One with an incomplete body is. */
+/* A redirect is followed if only its body is incomplete, but not if its headers are. */
 IO_TEST(http_redirect_that_ends_early)
 {
     static const struct answer redirect = {

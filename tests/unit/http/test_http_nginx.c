@@ -81,7 +81,7 @@ IO_TEST(http_nginx_sends_gzip_and_chunks)
     CHECK_INT(coil_http_content_length(client.response), -1);
     CHECK_STR(coil_http_header(client.response, "Transfer-Encoding"), "chunked");
     check_whole(&client, 3000000);
-    /* With an Accept-Encoding of its own, the caller gets the body as it was sent. */
+    /* If the caller sets Accept-Encoding, it gets the body as the server sent it. */
     client.request.headers = plain;
     CHECK_INT(http_fetch(&client, "/gzip/large"), 0);
     CHECK(client.body_bytes < 100000 && client.body[0] == '\x1f');
@@ -293,8 +293,8 @@ IO_TEST(http_2_serves_many_slow_readers)
 }
 
 /*
- * libcurl 7.88 would hang on such a request over HTTP/2, and on one that exceeds its
- * buffer for TLS.
+ * Over HTTP/2, libcurl 7.88 would hang on such a request, and on one that exceeds its TLS
+ * buffer.
  */
 IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
 {
@@ -419,7 +419,7 @@ IO_TEST(http_nginx_bodies_are_handed_on_in_order)
     nginx_stop(&nginx);
 }
 
-/* Other streams' frames on the connection do not count as progress of an idle body. */
+/* Frames of other streams on the connection do not count as progress of an idle body. */
 IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
 {
     struct http_client client, slow;
@@ -483,7 +483,8 @@ IO_TEST(http_tls_trusts_all_if_that_is_asked_for)
     nginx_stop(&nginx);
 }
 
-/* Like OpenSSL's own programs: SSL_CERT_FILE and SSL_CERT_DIR (names by c_rehash). */
+/* Use SSL_CERT_FILE and SSL_CERT_DIR (with names by c_rehash), like OpenSSL's
+ * programs. */
 IO_TEST(http_tls_trusts_what_the_environment_says)
 {
     struct http_client client;

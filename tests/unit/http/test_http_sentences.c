@@ -1,6 +1,6 @@
 /*
- * Like tests/unit/across/test_failing_calls.c: a failed call must not show the message of an
- * older failure.
+ * A failed call must not show the message of an older failure.
+ * (tests/unit/across/test_failing_calls.c checks other calls.)
  */
 #include "fixture.h"
 

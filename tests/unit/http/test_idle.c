@@ -62,7 +62,7 @@ static int ignore(coil_http_response *response, const char *bytes, size_t n, voi
     return n > 0 ? 0 : -EINVAL;
 }
 
-/* Check with and without on_body. */
+/* Check that the request fails as idle, with and without on_body. */
 static void check_idle(struct http_client *client, const char *path, const char *words)
 {
     for (int i = 0; i < 2; i++) {
@@ -91,7 +91,8 @@ IO_TEST(http_idle_requests_end)
 }
 
 /*
- * The pause between two letters is shorter than the time-out, the whole response longer.
+ * The pause between two letters is shorter than the time-out, but the whole response
+ * takes longer.
  */
 IO_TEST(http_slow_requests_do_not_count_as_idle)
 {
@@ -106,7 +107,7 @@ IO_TEST(http_slow_requests_do_not_count_as_idle)
     http_both_end(&both);
 }
 
-/* While the caller does not read, the peer is not idle. */
+/* While the caller does not read, the peer does not count as idle. */
 IO_TEST(http_response_that_nobody_reads_is_not_idle)
 {
     struct http_both both;
@@ -133,7 +134,7 @@ IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
     CHECK_INT(http_ask(&both.client, "/half"), 0);
     other = both.client;
     other.response = NULL;
-    /* counts from the moment at which it gets the connection */
+    /* the idle time counts from when the request gets the connection */
     other.request.idle_timeout_ns = 5 * PATIENCE;
     snprintf(other.url, sizeof other.url, "%s/ok", other.base);
     task = test_spawn(http_fetch_task, &other);

@@ -1,5 +1,5 @@
 /*
- * HEAD, responses whose body is not read, and bodies that go to a callback.
+ * HEAD, responses whose body is not read, and bodies passed to a callback.
  */
 #include "fixture.h"
 
@@ -238,7 +238,7 @@ static int say_odd_coding(struct http_connection *c)
     return http_say(c, "\r\nhello");
 }
 
-/* The body is not decoded. The next response on the same connection is. */
+/* This body is not decoded, but that of the next response on the connection is. */
 IO_TEST(http_takes_a_body_in_an_unknown_coding_as_it_is)
 {
     static const char *const paths[] = {"/utf-8", "/list", "/two", "/identity", "/empty"};
@@ -264,7 +264,7 @@ IO_TEST(http_get_may_end_after_the_headers)
 {
     static const struct {
         const char *path;
-        int connections; /* so far, once the next request has been answered */
+        int connections; /* the total after the answer to the next request */
     } cases[] = {{"/hello", 1}, {"/204", 1}, {"/much", 2}, {"/half", 3}};
     struct http_both both;
 
@@ -279,7 +279,7 @@ IO_TEST(http_get_may_end_after_the_headers)
     http_both_end(&both);
 }
 
-/* ---- bodies that are handed on ----------------------------------------------------- */
+/* ---- bodies passed to a callback --------------------------------------------------- */
 
 struct taker {
     struct http_client *client;

@@ -66,7 +66,7 @@ IO_TEST(http_session_keeps_cookies_if_asked_to)
 }
 
 /*
- * Return the value of the last request's Cookie header, or "" unless there is exactly
+ * Return the value of the last request's Cookie header. Returns "" unless it has exactly
  * one.
  */
 static const char *cookies_sent(const struct http_both *both)
@@ -131,7 +131,8 @@ IO_TEST(http_cookies_outlive_their_session)
     http_both_end(&both);
 }
 
-/* The connection stays registered with the loop, but the peer's end is not an event. */
+/* The connection stays registered with the loop, but closing by the peer is not an
+ * event. */
 IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
 {
     struct http_both both;
@@ -146,7 +147,7 @@ IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
     http_both_end(&both);
 }
 
-/* `arg` points to a bool: whether the address is allowed. */
+/* Allow or refuse the address: `arg` points to a bool. */
 static bool look_at_address(const struct sockaddr *address, void *arg)
 {
     const struct sockaddr_in *v4 = (const void *)address;
@@ -229,7 +230,8 @@ IO_TEST(http_session_tells_of_the_address_that_is_allowed)
     unlink(path);
 }
 
-/* libcurl accepts no zones, and drops all addresses of an entry that has one. */
+/* libcurl does not accept zones, and drops all addresses of an entry that contains
+ * one. */
 IO_TEST(http_session_leaves_out_addresses_with_a_zone)
 {
     coil_http_session_opts opts = {.proxy = ""};
@@ -264,7 +266,7 @@ TEST(http_proxy_of_environment_is_what_a_session_takes)
         unsetenv(names[i]);
     CHECK_STR(coil_http_proxy_of_environment("http"), NULL);
     CHECK_STR(coil_http_proxy_of_environment("https"), NULL);
-    /* the environment of a CGI script gets HTTP_PROXY from a "Proxy" header */
+    /* a CGI script's HTTP_PROXY may come from the request's "Proxy" header */
     setenv("HTTP_PROXY", "http://a", 1);
     setenv("http_proxy", "", 1);
     CHECK_STR(coil_http_proxy_of_environment("http"), NULL);

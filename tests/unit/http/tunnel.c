@@ -28,7 +28,7 @@ static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
 enum { SOCKS_NAME = 3, SOCKS_IPV6 = 4 }; /* 1: IPv4 */
 
 /*
- * Read a host name or an address, and a port. Before it come the bytes 5, 1 (connect), 0.
+ * Read a host name or an address, and a port. The bytes 5, 1 (connect), 0 precede them.
  */
 static int read_socks_target(struct tunnel_proxy *proxy, coil_stream *client)
 {
@@ -103,8 +103,8 @@ static void relay_both_ways(coil_stream *client, coil_stream *server)
 }
 
 /*
- * The target is on this machine but listens on one of its addresses only; the client may
- * have chosen another one.
+ * The target listens on only one address of this machine. The client may have chosen
+ * another.
  */
 static int connect_to_target(const struct tunnel_proxy *proxy, coil_stream **server)
 {

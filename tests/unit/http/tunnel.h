@@ -10,7 +10,7 @@ struct tunnel_proxy {
     coil_listener *listener;
     coil_group group;
     bool socks;
-    int tunnels;     /* opened so far */
+    int tunnels;     /* tunnels opened so far */
     char target[64]; /* the last tunnel's target: "localhost:443" */
 };
 

@@ -1,8 +1,8 @@
 /*
  * name_server.c - a name server whose answers a test defines.
  *
- * It uses one thread and poll(2). A delayed answer waits in an array. A connection is
- * served to its end before anything else, because it has only one query.
+ * It uses one thread and poll(2). A delayed answer waits in an array. A connection has
+ * only one query, so the thread serves it to its end before any other work.
  */
 #include "name_server.h"
 
@@ -23,11 +23,11 @@
 #define TYPE_A 1
 #define TYPE_AAAA 28
 
-/* Orders to the thread. */
+/* Commands to the thread. */
 enum order { STOP = 's', RELEASE = 'r' };
 
 struct late {
-    int64_t due_ms; /* 0: none; HELD: after its release */
+    int64_t due_ms; /* 0: unused; HELD: wait for name_server_release() */
     struct sockaddr_in to;
     size_t n;
     unsigned char data[512];
@@ -74,7 +74,7 @@ static void put_name(struct message *m, const char *name)
     m->data[m->n++] = 0;
 }
 
-/* Write name, class and length; the following data have that length. */
+/* Write name, class and length; the caller writes `length` bytes of data after it. */
 static void put_record(struct message *m, const char *name, int type, unsigned ttl,
                        size_t length)
 {
@@ -165,7 +165,7 @@ static unsigned put_answers(const struct name_server *s, struct message *m,
     return count;
 }
 
-/* Read the name of the query. Returns its end, or 0. */
+/* Read the name of the query. Returns the offset of its end, or 0. */
 static size_t read_name(const unsigned char *data, size_t n, char name[256])
 {
     size_t at = 12, used = 0;
@@ -183,8 +183,8 @@ static size_t read_name(const unsigned char *data, size_t n, char name[256])
 }
 
 /*
- * Write the answer to a query. Returns the rule with its time, or NULL if the query is
- * lost.
+ * Write the answer to a query. Returns the rule that says when to send it, or NULL if the
+ * query is lost.
  */
 static const struct name_rule *answer(struct name_server *s, const unsigned char *data,
                                       size_t n, bool by_udp, struct message *m)
@@ -284,7 +284,7 @@ static void serve_udp(struct name_server *s, struct late late[])
         sendto(s->udp, m.data, m.n, 0, (struct sockaddr *)&from, length);
 }
 
-/* Returns false after the order to stop. */
+/* Returns false after the command to stop. */
 static bool follow_order(struct name_server *s, struct late late[])
 {
     char order = STOP;
@@ -351,7 +351,8 @@ static void *serve(void *arg)
 /* ---- starting and stopping --------------------------------------------------------- */
 
 /*
- * Both use one port, which the kernel chooses for TCP. For UDP it may already be in use.
+ * Both sockets use one port, which the kernel chooses for TCP. For UDP it may already be
+ * in use.
  */
 static bool open_sockets(struct name_server *s)
 {

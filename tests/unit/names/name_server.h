@@ -27,18 +27,18 @@ enum { NAME_FORMAT_ERROR = 1, NAME_SERVFAIL = 2, NAME_NXDOMAIN = 3, NAME_REFUSED
 
 /*
  * Several rules with the same name and type give several addresses in one answer. The
- * first has the options of the answer.
+ * first rule has the options of the answer.
  */
 struct name_rule {
     const char *name;
     int type;            /* 'A', '6' (AAAA), or 0: both types, without addresses */
-    const char *address; /* NULL: the name lacks addresses of this type */
+    const char *address; /* NULL: the name has no address of this type */
     const char *cname;   /* the name is an alias of this name, which has the address */
     unsigned ttl;
     unsigned rcode;
-    int soa_minimum; /* of the SOA record in a negative answer; 0: no record */
+    int soa_minimum; /* minimum in the SOA record of a negative answer; 0: no record */
     unsigned delay_ms;
-    bool held;       /* answered after name_server_release(); for UDP */
+    bool held;       /* for UDP: answered only after name_server_release() */
     unsigned drops;  /* the number of first queries that are lost */
     bool truncated;  /* truncated by UDP, so that TCP must be used */
     bool silent;     /* never answered */
@@ -49,7 +49,7 @@ struct name_rule {
 struct name_server {
     const struct name_rule *rules;
     size_t rule_count;
-    int udp, tcp, orders[2]; /* a pipe; each byte is an order */
+    int udp, tcp, orders[2]; /* orders: a pipe, each byte a command */
     unsigned port;
     pthread_t thread;
     _Atomic unsigned questions, tcp_questions;
@@ -65,14 +65,14 @@ void name_server_stop(struct name_server *server);
 void name_server_release(struct name_server *server);
 
 /*
- * Configure the loop's resolver to query only this server, without a hosts file, with
- * c-ares. The test is skipped if coil was built without c-ares. `opts` has the other
+ * Configure the loop's resolver to query only this server, with c-ares and without a
+ * hosts file. Skip the test if coil was built without c-ares. `opts` has the other
  * options, or is NULL.
  */
 void name_server_use(const struct name_server *server, const coil_resolver_opts *opts);
 
 /*
- * The same, for tests in which it may fail: returns the result of
+ * Like name_server_use(), but it may fail: return the result of
  * coil_resolver_configure().
  */
 int name_server_try(const struct name_server *server, const coil_resolver_opts *opts);

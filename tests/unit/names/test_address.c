@@ -55,7 +55,7 @@ TEST(address_of_a_path)
     CHECK_INT(coil_address_of_path("", &address), -EINVAL);
 }
 
-/* The same form as in /proc/net/unix. */
+/* Print the name in the same form as /proc/net/unix. */
 TEST(address_of_an_abstract_name_with_a_nul)
 {
     coil_address address = {.local = {.sun_family = AF_UNIX}};

@@ -1,5 +1,6 @@
 /*
- * test_addrinfo.c - look up names and addresses by the C library, and parse numbers.
+ * test_addrinfo.c - look up names and addresses with the C library, and parse numeric
+ * addresses.
  */
 #include "../../harness/harness.h"
 
@@ -21,8 +22,8 @@
 static const struct addrinfo tcp = {.ai_socktype = SOCK_STREAM};
 
 /*
- * A name for the C library with any engine; coil itself resolves other forms of
- * "localhost".
+ * With these hints the C library resolves "localhost", whatever the engine. coil itself
+ * resolves other forms.
  */
 static const struct addrinfo mapped = {
     .ai_socktype = SOCK_STREAM, .ai_family = AF_INET6, .ai_flags = AI_V4MAPPED};
@@ -133,7 +134,7 @@ TASK_TEST(addrinfo_of_the_first_and_last_port)
 }
 
 /*
- * Cut off after 255 bytes, it would be a number, the address of this machine
+ * If truncated to 255 bytes, the name would be a numeric address of this machine
  * (CVE-2024-24806).
  */
 TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
@@ -147,7 +148,7 @@ TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
     strcpy(name + 248, "7f000001.example.com");
     CHECK(coil_getaddrinfo(name, "80", &tcp, &list) < 0);
     name[248 + 8] = '\0';
-    /* cut off there, it is a number */
+    /* truncated there, it is a numeric address */
     CHECK_INT(coil_getaddrinfo(name, "80", &tcp, &list), 0);
     freeaddrinfo(list);
 }
@@ -163,7 +164,7 @@ static int resolve(void *arg)
     return rc;
 }
 
-/* Nothing leaks, which the harness checks. */
+/* Cancel a look-up at each stage. The harness checks that nothing leaks. */
 static void cancel_at_each_stage(int (*look_up)(void *arg))
 {
     if (test_under_valgrind())
@@ -220,7 +221,7 @@ TASK_TEST(addrinfo_of_zones)
 
 /* ---- a network of the test's own --------------------------------------------------- */
 
-/* The namespace has only loopback, which is up. */
+/* Enter a network namespace that has only a loopback interface, and bring it up. */
 static void enter_own_network(void)
 {
     struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
@@ -294,7 +295,7 @@ static const struct name_rule rules[] = {
     {"both.test", '6', "2001:db8::2", .ttl = 60},
 };
 
-/* "v4", "v6", "v4 v6" */
+/* Return "v4", "v6" or "v4 v6". */
 static const char *families_of(const char *host, const struct addrinfo *hints)
 {
     bool v4 = false, v6 = false;
@@ -311,8 +312,8 @@ static const char *families_of(const char *host, const struct addrinfo *hints)
 }
 
 /*
- * AI_ADDRCONFIG, which is also the default without hints. Loopback addresses do not
- * count. But if a machine has only loopback, no family is left out.
+ * Check AI_ADDRCONFIG, which is also the default without hints. Loopback addresses do not
+ * count, but on a machine with only loopback no family is left out.
  */
 static void check_families(const char *configured)
 {
@@ -321,7 +322,7 @@ static void check_families(const char *configured)
     CHECK_STR(families_of("both.test", NULL), configured);
     CHECK_STR(families_of("both.test", &hints), configured);
     CHECK_STR(families_of("both.test", &tcp), "v4 v6");
-    /* Numbers are always allowed, and so is an explicit family. */
+    /* Numeric addresses are always allowed, and so is an explicit family. */
     hints.ai_family = AF_INET;
     CHECK_STR(families_of("both.test", &hints), "v4");
     CHECK_STR(families_of("127.0.0.1", &hints), "v4");
@@ -405,7 +406,7 @@ TASK_TEST(nameinfo_writes_zones)
     CHECK_INT(zone_of(host), a.v6.sin6_scope_id);
 }
 
-/* The names of this machine and its services are the same as in the C library. */
+/* Check that coil and the C library return the same host and service name. */
 static void check_names(const coil_address *a, int flags)
 {
     char host[NI_MAXHOST], service[NI_MAXSERV];

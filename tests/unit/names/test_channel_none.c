@@ -1,6 +1,6 @@
 /*
- * test_channel_none.c - names in a build without c-ares: the existing functions work, the
- * others are refused.
+ * test_channel_none.c - names in a build without c-ares: look-ups use the C library, and
+ * requests for c-ares are refused.
  */
 #include "../../harness/harness.h"
 
@@ -28,7 +28,7 @@ TASK_TEST(resolver_without_c_ares)
     coil_resolver_flush();
 }
 
-/* Refused as well, except for calls that need no resolver. */
+/* Calls are refused, except those that need no resolver. */
 TASK_TEST(resolver_asked_for_c_ares_by_the_environment)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;

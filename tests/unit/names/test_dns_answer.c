@@ -44,7 +44,7 @@ static void put_record(struct packet *p, const char *owner, int type, size_t len
     put16(p, (unsigned)length);
 }
 
-/* The names of a chain: "n0.test" is an alias of "N1.test", and so on. */
+/* Return name i of a chain: "n0.test" is an alias of "N1.test", and so on. */
 static const char *name_of(int i)
 {
     static char names[LONGEST + 2][24];
@@ -97,7 +97,7 @@ static void check_packet(const struct packet *p, int n)
     coil__free(answer.addresses);
 }
 
-/* Add n + 1 records in one of their possible orders, which `order` numbers. */
+/* Add n + 1 records in the order number `order` of all possible orders. */
 static void put_in_order(struct packet *p, int n, unsigned order)
 {
     int left[LONGEST + 1], count = n + 1;
@@ -148,8 +148,8 @@ TEST(dns_answer_of_aliases_in_a_loop)
 }
 
 /*
- * A response that is cut after any byte is either refused, or read without passing its
- * end.
+ * A response that is truncated after any byte is either refused or read without passing
+ * its end.
  */
 TEST(dns_answer_that_is_cut)
 {

@@ -21,7 +21,7 @@ static struct coil__resolv_conf read_text(const char *text)
     return conf;
 }
 
-/* "5 s, 2 times" */
+/* Return the timeout and the number of tries: "5 s, 2 times". */
 static const char *times_of(const char *text)
 {
     static char times[32];

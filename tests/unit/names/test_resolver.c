@@ -281,7 +281,8 @@ TASK_TEST(resolver_keeps_so_many_and_no_more)
     name_server_stop(&server);
 }
 
-/* ---- at the same time -------------------------------------------------------------- */
+/* ---- concurrent
+ * look-ups------------------------------------------------------------- */
 
 static int look_up_task(void *arg)
 {
@@ -312,7 +313,7 @@ TASK_TEST(resolver_asks_once_for_all_who_want_to_know)
     name_server_stop(&server);
 }
 
-/* No task waits, but the answer arrives and is cached. */
+/* The answer is cached although no task waits for it any more. */
 TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
 {
     coil_task *task;
@@ -329,7 +330,7 @@ TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
     name_server_stop(&server);
 }
 
-/* The loop ends with the test, and cancels the query. */
+/* The loop closes at the end of the test, and cancels the query. */
 IO_TEST(resolver_may_be_closed_with_questions_open)
 {
     coil_task *task;
@@ -397,7 +398,7 @@ TASK_TEST(resolver_asks_for_a_thousand_names_at_once)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* Write `text` into a new file, and its name over the XXXXXX of `path`. */
+/* Write `text` into a new file, whose name replaces the XXXXXX of `path`. */
 static void make_file(char *path, const char *text)
 {
     int fd = mkstemp(path);
@@ -444,7 +445,7 @@ TASK_TEST(resolver_reads_the_hosts_file)
     name_server_stop(&server);
 }
 
-/* Such files may block hosts by a hundred thousand lines. */
+/* A hosts file that blocks hosts may have a hundred thousand lines. */
 TASK_TEST(resolver_reads_the_hosts_file_only_when_it_has_changed)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
@@ -679,7 +680,8 @@ TASK_TEST(resolver_reads_servers_with_a_zone)
     unlink(path);
 }
 
-/* No task waits for the answers, so the server may not have received all queries. */
+/* Wait for n queries: no task waits for the answers, so the server may not have
+ * received all yet. */
 static void check_questions(unsigned n)
 {
     while (server.questions < n)
@@ -719,14 +721,14 @@ TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
     CHECK_STR(look_up("far", &v4), "ENOENT");
     write_file(path, "search sub.test\n");
     utimensat(AT_FDCWD, path, times, 0);
-    CHECK_STR(look_up("far", &v4), "ENOENT"); /* not read again so soon */
+    CHECK_STR(look_up("far", &v4), "ENOENT"); /* resolv.conf is not read again so soon */
     coil_sleep(COIL_SEC(1));
     CHECK_STR(look_up("far", &v4), "192.0.2.9");
     name_server_stop(&server);
     unlink(path);
 }
 
-/* A zone that does not exist, and text with a colon for another reason. */
+/* A zone that does not exist, and text that contains a colon but is not an address. */
 TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
 {
     begin(NULL);
@@ -767,7 +769,7 @@ TASK_TEST(resolver_knows_localhost)
     unlink(path);
 }
 
-/* coil answers before the engine is used. */
+/* coil resolves "localhost" before it uses the engine. */
 TASK_TEST(resolver_knows_localhost_whatever_the_engine)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
@@ -813,7 +815,7 @@ TASK_TEST(resolver_refuses_options_that_make_no_sense)
     name_server_stop(&server);
 }
 
-/* Refused with a message, except for calls that need no resolver. */
+/* Calls are refused with a message, except those that need no resolver. */
 TASK_TEST(resolver_that_the_environment_misspells_is_named)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
@@ -833,7 +835,7 @@ TASK_TEST(resolver_that_the_environment_misspells_is_named)
                  "coil_resolver_opts.engine: 'nonsense' is not a resolver") != NULL);
 }
 
-/* ---- what fails -------------------------------------------------------------------- */
+/* ---- failing calls ----------------------------------------------------------------- */
 
 /* The timeout of a query. */
 static int64_t patience = COIL_MSEC(20);
@@ -855,8 +857,8 @@ static int all_that_may_fail(void *arg)
 }
 
 /*
- * Repeat until no call is left to fail, and the look-up succeeds. Returns how many
- * failed.
+ * Make each call fail in turn, until none is left to fail and the look-up succeeds.
+ * Returns how many failed.
  */
 static int fail_each(void (*fail)(uint64_t n))
 {
@@ -886,7 +888,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* Whichever call fails, the look-up ends, and nothing leaks, which the harness checks. */
+/* Whichever call fails, the look-up ends. The harness checks that nothing leaks. */
 TEST(resolver_survives_what_fails)
 {
     name_server_start(&server, rules, COUNT(rules));

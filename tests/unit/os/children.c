@@ -1,5 +1,5 @@
 /*
- * children.c - functions that the tests of processes share.
+ * children.c - functions shared by the tests of processes.
  */
 #include "children.h"
 

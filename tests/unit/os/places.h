@@ -5,15 +5,15 @@
 #define TESTS_OS_PLACES_H
 
 /*
- * Call test() with a new directory on each available kind of file system. The directory
- * is the working directory meanwhile, and is removed with its contents afterwards.
+ * Call test() with a new directory on each available kind of file system. During the test
+ * it is the working directory. Afterwards it is removed with its contents.
  */
 void in_each_place(void (*test)(void));
 
-/* The same on one kind of file system. */
+/* Like in_each_place(), on one kind of file system. */
 void in_a_place(void (*test)(void));
 
-/* Write and compare files by plain system calls. */
+/* Write and compare files with plain system calls. */
 void put_file(const char *path, const char *text);
 void check_file(const char *path, const char *text);
 

@@ -1,5 +1,5 @@
 /*
- * test_communicate.c - coil_process_communicate(): all input in, all output out.
+ * test_communicate.c - coil_process_communicate(): write all input, and read all output.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -52,7 +52,8 @@ IO_TEST(communicate_without_input_closes_stdin)
     coil_process_destroy(p);
 }
 
-/* uvloop: test_process, large stdio; both ways through pipes that hold 64 KiB. */
+/* Move more data than a pipe holds (64 KiB) in both directions. (uvloop: test_process,
+ * large stdio) */
 IO_TEST(communicate_moves_what_no_pipe_holds)
 {
     static const size_t sizes[] = {65535, 65536, 65537, 219263, 1000000};
@@ -164,7 +165,7 @@ static int end_deadline(struct deadline *d, int rc)
     return rc;
 }
 
-/* The grandchild holds the pipe and does not end. */
+/* A grandchild holds the pipe open and does not end. */
 IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
 {
     coil_process_opts opts = {.out = COIL_PIPE, .err = COIL_PIPE, .new_group = true};
@@ -184,7 +185,7 @@ IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
     coil_process_destroy(p);
 }
 
-/* The child ends on an order through a pipe that communicate does not know. */
+/* The child ends when the test writes to a pipe that communicate does not use. */
 IO_TEST(communicate_goes_on_where_it_was_interrupted)
 {
     coil_process_opts opts = {
@@ -203,8 +204,7 @@ IO_TEST(communicate_goes_on_where_it_was_interrupted)
         coil_scope s;
 
         /*
-         * The deadline has passed at the beginning: the call is interrupted while it
-         * waits for more.
+         * The deadline has already passed: the call is interrupted at its first wait.
          */
         coil_scope_enter(&s, coil_in(-1));
         rc = coil_process_communicate(p, "", 0, &out, NULL, 0);
@@ -250,7 +250,7 @@ IO_TEST(communicate_called_again_counts_its_own_input)
     CHECK_INT(end_deadline(&d, rc), -ETIMEDOUT);
     done += coil_stream_write_transferred(coil_process_stdin(p));
     CHECK(done > 0 && done < N);
-    coil_scope_enter(&s, coil_in(-1)); /* nothing is even begun */
+    coil_scope_enter(&s, coil_in(-1)); /* the call is interrupted before it has begun */
     rc = coil_process_communicate(p, input + done, N - done, &out, &err, 0);
     CHECK_INT(coil_scope_exit(&s, rc), -ETIMEDOUT);
     CHECK_INT(coil_stream_write_transferred(coil_process_stdin(p)), 0);

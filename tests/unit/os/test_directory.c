@@ -165,8 +165,8 @@ static int list(int *names)
 }
 
 /*
- * Let each call of a listing fail once. Returns the number of calls of the directory;
- * waits are in between.
+ * Make each system call of a listing fail once. Returns how many of them were calls of
+ * the directory; the others are waits.
  */
 static int each_call_fails(void)
 {
@@ -195,7 +195,7 @@ static void nth_fails(void)
     put_file("a", "");
     put_file("b", "");
     /*
-     * The loop may wait any number of times, so a round may skip calls of the directory.
+     * The number of waits varies, so in some round every failing call may be a wait.
      */
     while (each_call_fails() == 0)
         ;

@@ -259,7 +259,7 @@ static void out_of_descriptors(void)
     int probe;
 
     put_file("a", "1");
-    /* The lane's thread exists, and the table of descriptors is full. */
+    /* First start the lane's thread, then fill the table of descriptors. */
     CHECK_INT(coil_file_open("a", O_RDONLY, 0, &f), 0);
     coil_file_destroy(f);
     probe = open("a", O_RDONLY | O_CLOEXEC);
@@ -279,7 +279,7 @@ IO_TEST(file_without_a_descriptor_left)
     in_a_place(out_of_descriptors);
 }
 
-/* ---- what is no file --------------------------------------------------------------- */
+/* ---- other descriptors------------------------------------------------------------- */
 
 IO_TEST(file_of_proc_and_of_devices)
 {
@@ -305,7 +305,7 @@ static int open_for_reading(void *arg)
     return coil_file_open("fifo", O_RDONLY, 0, arg);
 }
 
-/* A FIFO acts like a slow file: it blocks one thread, and nothing else. */
+/* A FIFO acts like a slow file: it blocks only one thread. */
 static void slow_file(void)
 {
     coil_file *reader, *other, *writer;
@@ -409,7 +409,7 @@ static int read_line(void *arg)
     return (int)coil_file_read_exact(line->file, line->text, 6);
 }
 
-/* One position and many tasks: nothing is overwritten, nothing read twice. */
+/* Many tasks share one position: no byte is overwritten or read twice. */
 static void take_turns(void)
 {
     static struct line lines[100];
@@ -443,7 +443,7 @@ IO_TEST(file_calls_at_the_position_take_turns)
     in_each_place(take_turns);
 }
 
-/* ---- closing while it is used ------------------------------------------------------ */
+/* ---- closing a file in use --------------------------------------------------------- */
 
 struct reading {
     coil_file *file;
@@ -478,7 +478,7 @@ static void finish(coil_task *task, int expected)
     coil_task_release(task);
 }
 
-/* Both ends of a FIFO, in the working directory. */
+/* Open both ends of a FIFO in the working directory. */
 static void open_fifo(struct reading *r, coil_file **writer)
 {
     coil_task *opening;
@@ -604,7 +604,8 @@ static void cancel_begun(void)
     coil_task_cancel(reader, NULL);
     coil_yield();
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /* Either the call was abandoned, or it was waited for and has its result. */
+    /* Either coil abandoned the call, or it waited for the call and returned its
+     * result. */
     CHECK_INT(coil_task_await(reader) == 1 ? r.byte : 'x', 'x');
     coil_task_release(reader);
     coil_file_destroy(r.file);
@@ -621,7 +622,7 @@ static int open_a(void *arg)
     return coil_file_open("a", O_RDONLY, 0, arg);
 }
 
-/* At whatever moment the cancellation comes, the descriptor has an owner. */
+/* At whatever moment the open is cancelled, the descriptor does not leak. */
 static void cancel_opening(void)
 {
     put_file("a", "1");
@@ -634,8 +635,7 @@ static void cancel_opening(void)
             coil_yield();
         coil_task_cancel(task, NULL);
         /*
-         * A task that is cancelled when the call ends is cancelled, and has opened the
-         * file.
+         * A task that is cancelled just as the call ends may have opened the file.
          */
         if (coil_task_await(task) == 0)
             CHECK(f != NULL);
@@ -663,7 +663,7 @@ static int read_for_ever(void *arg)
     return n < 0 ? (int)n : 0;
 }
 
-/* io_uring reads it before it handles the request to cancel the read. */
+/* io_uring completes the read before it handles the request to cancel it. */
 IO_TEST(file_without_end_that_is_read_for_ever_can_be_cancelled)
 {
     struct endless e = {.file = open_file("/dev/zero", O_RDONLY)};
@@ -733,8 +733,8 @@ static int use_file(void)
 }
 
 /*
- * Let each call of use_file() fail once. Returns the number of calls of the file; waits
- * are in between.
+ * Make each system call of use_file() fail once. Returns how many of them were calls of
+ * the file; the others are waits.
  */
 static int each_call_fails(void)
 {
@@ -757,10 +757,10 @@ static int each_call_fails(void)
 
 static void nth_call_fails(void)
 {
-    /* The loop may wait any number of times, so a round may skip calls of the file. */
+    /* The number of waits varies, so in some round every failing call may be a wait. */
     while (each_call_fails() == 0)
         ;
-    coil_testing_fail_system_call(1, EINTR); /* is none */
+    coil_testing_fail_system_call(1, EINTR); /* EINTR is not an error */
     CHECK_INT(use_file(), 0);
     coil_testing_fail_system_call(0, 0);
 }
@@ -789,7 +789,7 @@ TASK_TEST(file_whose_nth_allocation_fails)
     in_a_place(nth_allocation_fails);
 }
 
-/* ---- what is shown ----------------------------------------------------------------- */
+/* ---- debug output ------------------------------------------------------------------ */
 
 static void shown(void)
 {

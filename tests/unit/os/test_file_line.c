@@ -57,7 +57,7 @@ IO_TEST(file_line_by_line)
     coil_file_destroy(file);
 }
 
-/* A line is returned only if it fits with its end. */
+/* A line is returned only if it fits with its line feed. */
 IO_TEST(file_line_longer_than_its_memory_is_still_there)
 {
     coil_file *file = file_of("12345\n6\n", 8);
@@ -94,7 +94,7 @@ IO_TEST(file_line_longer_than_what_is_read_at_once)
     free(line);
 }
 
-/* All other calls see the position after the line. */
+/* For all other calls the position is after the line. */
 IO_TEST(file_lines_between_other_calls)
 {
     coil_file *file = file_of("one\ntwo\nthree\nfour\n", 19);
@@ -173,7 +173,7 @@ IO_TEST(file_lines_for_several_tasks)
     free(text);
 }
 
-/* If it is cancelled before it has read anything, it has consumed nothing. */
+/* A read that is cancelled before it gets data consumes nothing. */
 IO_TEST(file_line_cancelled_takes_nothing)
 {
     coil_file *file = file_of("one\ntwo\n", 8);
@@ -199,7 +199,7 @@ static int read_first_line(void *file)
     return (int)coil_file_read_line(file, line, sizeof line);
 }
 
-/* Whichever comes first, bytes read ahead meanwhile are discarded. */
+/* Whether the read or the write ends first, bytes read ahead meanwhile are discarded. */
 IO_TEST(file_line_after_a_write_during_the_read)
 {
     coil_file *file = file_of("old\nold\n", 8);

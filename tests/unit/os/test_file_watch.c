@@ -158,7 +158,7 @@ IO_TEST(watch_reports_what_leaves_and_comes)
     end();
 }
 
-/* Folders and files that exist before a new folder can be watched. */
+/* Folders and files that are created in a new folder before coil can watch it. */
 IO_TEST(watch_follows_new_folders_without_a_race)
 {
     begin(COIL_WATCH_TREE);
@@ -174,7 +174,7 @@ IO_TEST(watch_follows_new_folders_without_a_race)
     end();
 }
 
-/* The new folder has another name by the time when it is watched. */
+/* The new folder is renamed before coil can watch it. */
 IO_TEST(watch_follows_new_folders_that_are_renamed)
 {
     char from[200];
@@ -234,7 +234,7 @@ static int make_many(void *arg)
     return 0;
 }
 
-/* Each is reported once, whether its folder was watched in time or not. */
+/* Each new file is reported once, whether or not its folder was watched in time. */
 IO_TEST(watch_reports_each_new_file_once)
 {
     coil_task *task;
@@ -273,7 +273,7 @@ IO_TEST(watch_of_a_file)
     end();
 }
 
-/* As many events as the kernel's queue takes, and some more. */
+/* Return the length of the kernel's event queue, plus a few. */
 static int queue_length(void)
 {
     FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
@@ -311,8 +311,8 @@ IO_TEST(watch_reports_an_overflow)
 }
 
 /*
- * The task itself traces its change: if it is cancelled after it got one, its result is
- * -ECANCELED.
+ * The task itself traces the change, because it returns -ECANCELED if it is cancelled
+ * after it got the change.
  */
 static int trace_next_change(void *arg)
 {
@@ -350,7 +350,7 @@ IO_TEST(watch_cancelled_loses_no_change)
     end();
 }
 
-/* A change that fails for lack of memory comes with the next call. */
+/* A change that could not be returned for lack of memory is returned by the next call. */
 IO_TEST(watch_loses_no_change_without_memory)
 {
     coil_change change;

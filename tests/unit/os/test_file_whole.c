@@ -134,8 +134,8 @@ static int write_new(void *rc)
 }
 
 /*
- * Cancelled at any moment: the file has the old or the new contents, and no temporary
- * file is left.
+ * Cancel the write at any moment. The file has the old or the new contents, and no
+ * temporary file is left.
  */
 static void cancel_atomic(void)
 {
@@ -169,7 +169,7 @@ static void nth_call_of_atomic_fails(void)
         put_file("a", "old");
         coil_testing_fail_system_call(nth, 0);
         write_new(&rc);
-        /* If one call fails, it may be one of the cleanup. */
+        /* The failing call may be a call of the cleanup. */
         CHECK_INT(count_names(), 1);
         if (coil_testing_failed() == NULL)
             break;
@@ -315,7 +315,7 @@ static char *much(size_t n)
     return data;
 }
 
-/* If they are on two file systems, the data go through the buffer. */
+/* If the files are on two file systems, the data are copied through a buffer. */
 static void copy_large(void)
 {
     size_t size = 3 * 1000 * 1000, n;
@@ -430,7 +430,7 @@ static void nth_call_of_copy_fails(void)
         rc = coil_copy_file("a", "b", NULL);
         if (coil_testing_failed() == NULL)
             break;
-        /* After EXDEV the data go through the buffer. */
+        /* After EXDEV, the data are copied through a buffer. */
         if (strstr(coil_testing_failed(), "copy_file_range") != NULL)
             CHECK_INT(rc, 0);
     }

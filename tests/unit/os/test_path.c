@@ -1,5 +1,5 @@
 /*
- * test_path.c - names of files: stat, rename, links, directories.
+ * test_path.c - calls that take the name of a file: stat, rename, links, directories.
  */
 #include "../../harness/harness.h"
 #include "places.h"

@@ -1,5 +1,5 @@
 /*
- * test_process.c - starting programs: what they inherit, and what they do not.
+ * test_process.c - starting programs, and the descriptors and signals that they inherit.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The error of spawning, and its message if `words` is not NULL. */
+/* Return the error of spawning. If `words` is not NULL, check the message. */
 static int spawn_error(const coil_process_opts *opts, const char *words)
 {
     coil_process *process = NULL;
@@ -132,7 +132,7 @@ IO_TEST(process_with_too_long_arguments_is_an_error_of_spawn)
     free(word);
 }
 
-/* As in Python, and unlike execvp(3), which would run it by the shell. */
+/* coil fails, as Python does. execvp(3) would run the script with the shell. */
 IO_TEST(process_of_a_script_without_its_interpreter_is_an_error_of_spawn)
 {
     char path[] = "/tmp/coil-script-XXXXXX";
@@ -165,7 +165,8 @@ IO_TEST(process_environment_is_the_programs_or_its_own)
               "-\n");
 }
 
-/* As in Python: os.get_exec_path(env), and unlike execvpe(3). */
+/* The child's PATH is searched, as in Python (os.get_exec_path(env)) and unlike
+ * execvpe(3). */
 IO_TEST(process_is_looked_for_in_the_path_of_its_environment)
 {
     const char *argv[] = {"sh", "-c", "exit 3", NULL};
@@ -269,8 +270,8 @@ IO_TEST(process_gets_a_descriptor_which_remains_the_callers)
 }
 
 /*
- * The parent's end is non-blocking, the child's blocks; otherwise cat(1) would fail with
- * EAGAIN.
+ * The parent's end is non-blocking. The child's end blocks: otherwise cat(1) would fail
+ * with EAGAIN.
  */
 IO_TEST(process_output_may_be_anothers_input)
 {
@@ -287,8 +288,7 @@ IO_TEST(process_output_may_be_anothers_input)
 }
 
 /*
- * An inherited descriptor is opened again as well, because the stream's descriptor is
- * non-blocking.
+ * An inherited descriptor is also reopened, because the stream made it non-blocking.
  */
 IO_TEST(process_inherits_a_stdin_that_blocks)
 {
@@ -317,7 +317,7 @@ IO_TEST(process_inherits_a_stdin_that_blocks)
     close(before);
 }
 
-/* Opening a FIFO again would wait for its other end. */
+/* A FIFO is not reopened: that would wait for its other end. */
 IO_TEST(process_may_have_a_fifo_that_nobody_reads)
 {
     char path[64];
@@ -336,7 +336,7 @@ IO_TEST(process_may_have_a_fifo_that_nobody_reads)
     close(writer);
 }
 
-/* A socket cannot be opened again, so it is passed on unchanged. */
+/* A socket cannot be reopened, so it is passed on unchanged. */
 IO_TEST(process_may_have_a_socket_for_stdio)
 {
     int ends[2];
@@ -558,7 +558,7 @@ IO_TEST(process_may_be_another_user)
                                                        "Gid: 65533 65533 65533 65533\n"
                                                        "Groups:\n");
     CHECK_INT(geteuid(), 0);
-    CHECK_INT(prctl(PR_GET_DUMPABLE), 1); /* and it has not become non-blocking */
+    CHECK_INT(prctl(PR_GET_DUMPABLE), 1); /* this process is still dumpable */
 }
 
 /* A failure before the program runs is reported, after a fork and after a vfork. */
@@ -586,8 +586,8 @@ IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
 }
 
 /*
- * Setting the present user and group is always allowed, and tests the code that both
- * share.
+ * Setting the current user and group is always allowed, and runs the same code as any
+ * other.
  */
 IO_TEST(process_may_be_who_it_is_already)
 {
@@ -619,7 +619,7 @@ IO_TEST(process_that_finds_no_descriptors_leaves_none_behind)
     const char *argv[] = {"true", NULL};
     coil_process_opts opts = {
         .argv = argv, .in = COIL_PIPE, .out = COIL_PIPE, .err = COIL_NULL};
-    /* creates all objects that are created once */
+    /* the first process creates the objects that later ones reuse */
     coil_process *p = start_process(&opts);
 
     CHECK_INT(coil_process_wait(p), 0);

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* It runs until its stdin ends or it is killed. */
+/* Start a process that runs until its stdin ends or it is killed. */
 static coil_process *start_patient(void)
 {
     return start_shell("read go", COIL_PIPE, COIL_NULL, COIL_INHERIT);
@@ -110,7 +110,7 @@ IO_TEST(process_is_reaped_although_nobody_waits)
     coil_process_destroy(p);
 }
 
-/* ---- a status that somebody else takes --------------------------------------------- */
+/* ---- a status that other code collects --------------------------------------------- */
 
 static void note(const coil_exception *exception, void *arg)
 {
@@ -151,7 +151,7 @@ static void on_sigchld(int signo)
     children_seen++;
 }
 
-/* A child of another process, which holds `child` until its stdin ends. */
+/* Start a process that traces `child` until the tracer's stdin ends. */
 static pid_t start_tracer(pid_t child, int *stdin_of)
 {
     int in[2], told[2];
@@ -179,7 +179,7 @@ static pid_t start_tracer(pid_t child, int *stdin_of)
     return -1;
 }
 
-/* waitid(2) returns nothing for it, although its pidfd is readable. */
+/* waitid(2) returns nothing for a traced process, although its pidfd is readable. */
 IO_TEST(process_that_died_in_a_tracers_hands_keeps_the_loop_idle)
 {
     coil_process *process = start_patient();
@@ -253,7 +253,8 @@ IO_TEST(process_gets_the_signal_it_handles)
     coil_process_destroy(p);
 }
 
-/* The process has ended, but the loop has not checked. So no other process can have its number. */
+/* The process has ended, but the loop has not reaped it. So no other process can have
+ * its number. */
 IO_TEST(process_kill_is_harmless_when_it_has_ended_unseen)
 {
     coil_process *p = start_shell("exit 2", 0, 0, 0);
@@ -339,7 +340,8 @@ IO_TEST(process_group_is_killed_when_its_leader_has_ended_on_old_kernels)
     kill_what_the_leader_has_left();
 }
 
-/* There the leader's zombie reserves its number until it is destroyed. */
+/* On old kernels the leader's zombie reserves its number until the object is
+ * destroyed. */
 IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
 {
     coil_process_opts opts = {.new_session = true};
@@ -354,7 +356,7 @@ IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
     CHECK_INT(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
     coil_process_destroy(p);
     CHECK_INT(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), -1);
-    /* If other code has reaped it, the number is not reserved. */
+    /* If other code has reaped the leader, its number is not reserved. */
     p = start_command("exit 3", &opts);
     CHECK_INT(coil_process_wait(p), 3);
     CHECK_INT(waitpid(coil_process_pid(p), NULL, 0), coil_process_pid(p));
@@ -501,7 +503,7 @@ TEST(process_is_detached_when_its_loop_is_gone)
     CHECK_INT(coil_run(detach_later, &p, NULL), 0);
     pid = coil_process_pid(p);
     CHECK_INT(kill(pid, 0), 0);
-    coil_process_detach(p); /* which closes its stdin */
+    coil_process_detach(p); /* detaching closes its stdin */
     wait_for_no_children();
 }
 

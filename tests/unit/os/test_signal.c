@@ -223,7 +223,7 @@ static void trace(void *arg)
     test_trace("%s ", (const char *)arg);
 }
 
-/* Let the loop handle the signals that have come. */
+/* Let the loop handle the signals that have arrived. */
 static void look(void)
 {
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
@@ -484,7 +484,7 @@ static int wait_elsewhere(void *arg)
 {
     sigset_t set = set_of(SIGUSR1, SIGUSR1);
 
-    /* Called when this task waits. */
+    /* The callback runs when this task waits. */
     CHECK_INT(coil_call_soon(set_ready, arg, NULL), 0);
     return coil_signal_wait(&set, NULL);
 }
@@ -573,7 +573,7 @@ static int wait_in_forked_child(void *arg)
     return coil_signal_wait(&set, NULL) == SIGUSR2 ? 0 : -EIO;
 }
 
-/* The parent's loops do not notice: the parent has the previous dispositions. */
+/* The parent's loops are not affected: the parent keeps its dispositions. */
 IO_TEST(signal_in_a_forked_child_is_its_own)
 {
     pid_t pid;
@@ -625,10 +625,11 @@ TEST(signal_is_wanted_by_a_forked_childs_own_loop)
     CHECK(is_default(SIGUSR2));
 }
 
-/* ---- alone, and too many ----------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------------------ */
 
 /*
- * Under a virtual clock, without other events. This must not count as a deadlock, because a signal may come.
+ * The only wait under a virtual clock is for a signal. This is not a deadlock, because a
+ * signal may come.
  */
 TASK_TEST(signal_alone_is_no_deadlock)
 {
@@ -705,7 +706,7 @@ IO_TEST(signal_bears_every_failing_system_call)
     CHECK_INT(rc, 0);
 }
 
-/* The wait has begun: end it. */
+/* End the wait, which has begun. */
 static void emit_second(void *arg)
 {
     (void)arg;
@@ -714,7 +715,8 @@ static void emit_second(void *arg)
         emit(SIGUSR2);
 }
 
-/* Wait for both, with the nth system call failing. SIGUSR2 if none failed. */
+/* Wait for both signals while the nth system call fails. Returns SIGUSR2 if none
+ * failed. */
 static int wait_while_the_nth_call_fails(unsigned n)
 {
     sigset_t set = set_of(SIGUSR1, SIGUSR2);
@@ -742,7 +744,7 @@ IO_TEST(signal_wait_that_cannot_take_over_all_of_its_set_takes_over_none)
     CHECK_INT(wait_while_the_nth_call_fails(3), SIGUSR2);
     CHECK(!is_default(SIGUSR1) && !is_default(SIGUSR2));
 
-    /* Signals that were handled before still are. */
+    /* Signals that were handled before are still handled. */
     coil_signal_restore(&second);
     CHECK_INT(wait_while_the_nth_call_fails(1), -EINVAL);
     CHECK(!is_default(SIGUSR1) && is_default(SIGUSR2));

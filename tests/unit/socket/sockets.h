@@ -6,20 +6,21 @@
 
 #include <coil.h>
 
-/* Two ends of a TCP connection over loopback, blocking. */
+/* Make the two ends of a TCP connection over loopback. Both are blocking. */
 void make_tcp_pair(int fds[2]);
 
-/* The same as streams, or one end as a stream and the other as a descriptor. */
+/* Make a TCP connection with two streams as its ends, or a stream and a descriptor. */
 void make_stream_pair(coil_stream *ends[2]);
 coil_stream *make_stream_and_peer(int *peer);
 
 /*
- * The same with only coil_listen(), coil_connect() and coil_accept(), for NET_TEST: two
- * streams, the client's first.
+ * Connect two streams, the client's first. For NET_TEST: it uses only coil_listen(),
+ * coil_connect() and coil_accept().
  */
 void connect_streams(coil_stream *ends[2]);
 
-/* A port of 127.0.0.1 that refuses, and is reserved until the descriptor is closed. */
+/* Return a port of 127.0.0.1 that refuses connections. It is reserved until *fd is
+ * closed. */
 unsigned take_refusing_port(int *fd);
 
 /* Let other tasks run until they all wait. */
@@ -32,10 +33,11 @@ void settle(void);
 void finish(coil_task *task);
 void finish_cancelled(coil_task *task);
 
-/* Byte i of a pattern with a long period. */
+/* Return byte i of a pattern with a long period. */
 unsigned char pattern_byte(size_t i);
 
-/* Allow this number of descriptors more than are open. Returns the previous limit. */
+/* Allow `more` descriptors in addition to those that are open. Returns the previous
+ * limit. */
 int limit_descriptors(int more);
 void restore_descriptors(int limit);
 

@@ -22,7 +22,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- who answers, and who does not ------------------------------------------------- */
+/* ---- hosts that answer, and hosts that do not
+ * ---------------------------------------- */
 
 struct host {
     int fd, fillers[8];
@@ -58,7 +59,7 @@ static unsigned open_host(struct host *host, const char *address, unsigned port)
     return port_of(host->fd);
 }
 
-/* If the connection is not complete in time, it was dropped. */
+/* A connection that is not complete in time was dropped, so the backlog is full. */
 static void make_deaf(struct host *host, const char *address)
 {
     struct sockaddr_in name = loopback(address, port_of(host->fd));
@@ -72,7 +73,7 @@ static void make_deaf(struct host *host, const char *address)
     }
 }
 
-/* Listen at 127.0.0.2, with a port that is refused at 127.0.0.1, now and later. */
+/* Listen at 127.0.0.2, on a port that 127.0.0.1 refuses throughout the test. */
 static unsigned open_second_host(struct host *host)
 {
     int refusing;
@@ -126,7 +127,7 @@ static const char *peer_of(coil_stream *stream)
     return inet_ntop(AF_INET6, &name.v6.sin6_addr, text, sizeof text);
 }
 
-/* The address that it connected to, or the error. */
+/* Return the address that coil_connect() connected to, or the error. */
 static const char *connect_to(const char *host, unsigned port,
                               const coil_connect_options *opts)
 {
@@ -224,7 +225,7 @@ IO_TEST(connect_does_not_wait_for_one_that_is_silent)
     name_server_stop(&server);
 }
 
-/* Its query is never answered: 50 ms later IPv4 begins. */
+/* The query for IPv6 is never answered: 50 ms later the IPv4 attempt begins. */
 IO_TEST(connect_does_not_wait_long_for_the_other_family)
 {
     struct host host;
@@ -237,7 +238,7 @@ IO_TEST(connect_does_not_wait_long_for_the_other_family)
     name_server_stop(&server);
 }
 
-/* ::1 refuses, or does not exist; by then IPv4's address has not arrived. */
+/* The attempt at ::1 fails before the IPv4 address has arrived. */
 IO_TEST(connect_takes_addresses_that_come_later)
 {
     struct host host;
@@ -274,7 +275,8 @@ IO_TEST(connect_prefers_ipv6)
     name_server_stop(&server);
 }
 
-/* ---- from where -------------------------------------------------------------------- */
+/* ---- local addresses
+ * ---------------------------------------------------------------- */
 
 IO_TEST(connect_from_a_local_address)
 {
@@ -300,8 +302,8 @@ IO_TEST(connect_from_a_local_address)
 }
 
 /*
- * A port in use is a failure of each address, and reported for each; then the port is
- * free.
+ * While the local port is in use, the attempt at each address fails and is reported. Once
+ * the port is free, connecting succeeds.
  */
 IO_TEST(connect_from_a_local_port)
 {
@@ -440,7 +442,7 @@ TASK_TEST(connect_cancelled_while_nobody_answers)
 /* ---- what fails -------------------------------------------------------------------- */
 
 static const char *last_peers[2];
-static int64_t patience = COIL_SEC(2); /* including the name server */
+static int64_t patience = COIL_SEC(2); /* includes the time for the name server */
 
 static int connect_twice(void *arg)
 {
@@ -454,8 +456,8 @@ static int connect_twice(void *arg)
 }
 
 /*
- * Repeat until no call is left to fail, and the result is the usual one. Returns how many
- * failed.
+ * Make each call fail in turn, until none is left to fail and the result is the usual
+ * one. Returns how many failed.
  */
 static int fail_each(void (*fail)(uint64_t n), unsigned port)
 {
@@ -492,8 +494,8 @@ static void fail_call(uint64_t n)
 }
 
 /*
- * Whichever call or allocation fails, it ends, and nothing leaks, which the harness
- * checks.
+ * Whichever call or allocation fails, connecting ends. The harness checks that nothing
+ * leaks.
  */
 TEST(connect_survives_what_fails)
 {
@@ -518,7 +520,8 @@ static int connect_once(void *arg)
     return 0;
 }
 
-/* "Refused" for one address would mean that the host was reached at all of them. */
+/* The error must be the lack of memory: "refused" would mean that every address was
+ * reached. */
 static void lack_memory_to_reach(const char *host, unsigned port)
 {
     host_to_reach = host;
@@ -562,7 +565,7 @@ static bool write_file(const char *path, const char *text)
     return written;
 }
 
-/* Enter a network namespace whose kernel has few ports to choose from. */
+/* Enter a network namespace in which the kernel has few local ports to choose from. */
 static bool make_small_network(void)
 {
     struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};

@@ -28,7 +28,7 @@ static coil_address name_of(const coil_datagram *d)
     return address;
 }
 
-/* A socket connected to `server`. */
+/* Return a socket connected to `server`. */
 static coil_datagram *connect_to(const coil_datagram *server, const char *host)
 {
     coil_address address = name_of(server);
@@ -245,7 +245,7 @@ NET_TEST(datagram_to_nobody_is_refused_later)
     coil_datagram_destroy(client);
 }
 
-/* asyncio: test_datagram_send_to_non_listening_address; no call can return the error. */
+/* asyncio: test_datagram_send_to_non_listening_address. No call returns the error. */
 NET_TEST(datagram_to_nobody_harms_no_unconnected_one)
 {
     coil_datagram *gone = open_at("127.0.0.1"), *other = open_at("127.0.0.1");
@@ -429,7 +429,7 @@ IO_TEST(datagram_local_by_path_and_by_name)
     unlink(path);
 }
 
-/* Unconnected: poll(2) reports it as writable although the receiver takes no more. */
+/* poll(2) reports an unconnected socket as writable although the receiver is full. */
 IO_TEST(datagram_local_waits_for_the_receivers_room)
 {
     char path[64], buf[8];
@@ -528,8 +528,8 @@ IO_TEST(datagram_send_waits_and_is_cancelled)
 }
 
 /*
- * With IP_RECVERR an ICMP error stays in a queue of its own (ip(7)). Until it is read,
- * poll(2) reports an error, and so the socket as readable.
+ * With IP_RECVERR an ICMP error stays in a queue of its own (ip(7)). Until the error is
+ * read, poll(2) reports POLLERR, which coil treats as readable.
  */
 IO_TEST(datagram_receive_sleeps_though_an_error_waits_in_its_queue)
 {
@@ -619,7 +619,7 @@ NET_TEST(datagram_batch_there_and_back)
         total += messages[i].received;
     }
     CHECK_INT(total, 5 * (0 + 1 + 2 + 3 + 4 + 5 + 6 + 7));
-    /* Each is sent back to its sender. */
+    /* Send each message back to its sender. */
     CHECK_INT(coil_send_batch(server, messages, 3), 3);
     CHECK_INT(receive_all(client, messages, 3), 3);
     CHECK_INT(coil_send_batch(client, messages, 0), 0);

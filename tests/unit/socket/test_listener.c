@@ -55,7 +55,7 @@ static coil_listener *listen_on(const char *host, struct connecting *c)
 }
 
 /*
- * A listener whose backlog is full drops further requests, so connecting takes seconds.
+ * Listen with a full backlog: it drops further requests, so connecting takes seconds.
  */
 static int listen_and_fill(struct connecting *c, int fillers[], int count)
 {
@@ -405,7 +405,7 @@ IO_TEST(stream_options)
 
 /* ---- connecting -------------------------------------------------------------------- */
 
-/* The address of the first listener serves for connecting, and for listening again. */
+/* The first listener's address can be used to connect, and to listen again. */
 NET_TEST(listen_at_an_address_and_connect_to_it)
 {
     static const char *const hosts[] = {"127.0.0.1", "::1"};
@@ -542,7 +542,8 @@ IO_TEST(connect_and_accept_without_memory)
     } while (rc < 0 && n < 20);
     test_fail_allocation(1);
     CHECK_INT(coil_accept(listener, &served), -ENOMEM);
-    CHECK_INT(coil_accept(listener, &served), 0); /* it waited in the backlog */
+    CHECK_INT(coil_accept(listener, &served), 0); /* the connection waited in the
+                                                   * backlog */
     coil_stream_destroy(served);
     test_fail_allocation(1);
     CHECK_INT(coil_listen("127.0.0.1", "0", 0, &second), -ENOMEM);
@@ -551,7 +552,8 @@ IO_TEST(connect_and_accept_without_memory)
     coil_listener_destroy(listener);
 }
 
-/* Its descriptor needs a larger table of the loop: the second allocation of accept. */
+/* The accepted descriptor needs a larger table in the loop, which is accept's second
+ * allocation. */
 static coil_listener *accept_without_room(struct connecting *c, int least)
 {
     coil_listener *listener = listen_on("127.0.0.1", c);
@@ -585,7 +587,7 @@ IO_TEST(accept_without_room_for_the_descriptor_loses_no_connection)
     coil_stream_destroy(c.stream);
     coil_listener_destroy(listener);
     listener = accept_without_room(&c, 511);
-    coil_listener_destroy(listener); /* with the connection that was not accepted */
+    coil_listener_destroy(listener); /* also closes the connection in the backlog */
     CHECK(coil_read(c.stream, &byte, 1) <= 0);
     coil_stream_destroy(c.stream);
 }

@@ -1,5 +1,6 @@
 /*
- * test_server.c - a task for each connection: their number, their end, and failures.
+ * test_server.c - servers, which run a task for each connection: limits, stopping, and
+ * failures.
  */
 #include "sockets.h"
 
@@ -41,7 +42,7 @@ static int echo(coil_stream *stream, void *arg)
     return (int)n;
 }
 
-/* The connection is served once it answers. */
+/* Check that the server echoes, which shows that it serves the connection. */
 static void check_echo(coil_stream *stream)
 {
     char byte = 'x';
@@ -128,7 +129,7 @@ static int count_crowd(coil_stream *stream, void *arg)
     return rc;
 }
 
-/* With two listeners, too: one of them accepts, and waits. */
+/* With two listeners, one accepts a connection and waits with it. */
 static void serve_three_at_a_time(int listener_count)
 {
     coil_listener *listeners[2];
@@ -220,7 +221,7 @@ static int fail_on_x(coil_stream *stream, void *arg)
         coil_write(stream, &byte, 1);
     if (byte != 'x')
         return 0;
-    coil_stream_close(stream); /* it may */
+    coil_stream_close(stream); /* a handler may close its stream */
     return coil_fail(-EPROTO, "an x came");
 }
 
@@ -498,7 +499,7 @@ static coil_task *start(coil_task_fn fn, void *arg)
     return task;
 }
 
-/* A server with a client that it serves. */
+/* Start a server with one client, and serve it. */
 static coil_server *serve_one(int64_t grace_ns, coil_listener **listener,
                               coil_stream **client)
 {
@@ -540,7 +541,7 @@ NET_TEST(server_stop_lets_handlers_end)
     coil_listener_destroy(listener);
 }
 
-/* The client neither reads nor disconnects: for the server it might as well be gone. */
+/* The client neither reads nor disconnects, so its handler ends only when cancelled. */
 NET_TEST(server_stop_cancels_handlers_after_their_time)
 {
     static const int64_t graces[] = {0, COIL_MSEC(3)};
@@ -752,9 +753,10 @@ TEST(server_may_outlive_its_loop)
     coil_listener_destroy(left_listener);
 }
 
-/* ---- when something runs out ------------------------------------------------------- */
+/* ---- failing calls and allocations
+ * ------------------------------------------------------- */
 
-/* Connected with the only free descriptor. */
+/* Connect with the only free descriptor. */
 static void connect_by_hand(int fd)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -791,7 +793,7 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
         coil_sleep(COIL_USEC(100));
     calls = coil_testing_system_calls();
     coil_sleep(COIL_MSEC(10));
-    CHECK(coil_testing_system_calls() - calls < 100); /* it does not spin */
+    CHECK(coil_testing_system_calls() - calls < 100); /* the server does not spin */
     snprintf(expected, sizeof expected,
              "A server cannot accept a connection on 127.0.0.1:%s, and pauses", port);
     CHECK_STR(reports.first, expected);
@@ -860,7 +862,7 @@ TEST(server_out_of_descriptors_says_so_once_whoever_finds_room)
     CHECK_INT(reports.rc, -EMFILE);
 }
 
-/* No client disconnects for so long that the server reports the failure again. */
+/* No client disconnects until the server reports the failure again. */
 static int serve_a_crowd_that_stays(void *reports)
 {
     coil_listener *listener = listen_here();
@@ -899,8 +901,8 @@ TEST(server_out_of_descriptors_says_so_again_at_intervals)
 }
 
 /*
- * A client's exchange, whatever fails on the server's side. Returns whether it was
- * served.
+ * Run a client's exchange, whatever fails on the server's side. Returns true if the
+ * client was served.
  */
 static bool ask(void)
 {
@@ -930,8 +932,8 @@ static void ignore(const coil_exception *exception, void *arg)
 }
 
 /*
- * The whole life of a server and a client, with the nth call or allocation failing:
- * errors are returned, no task hangs, and nothing leaks, which the harness checks.
+ * Run a server and a client from start to end while the nth call or allocation fails.
+ * Errors are returned, and no task hangs. The harness checks that nothing leaks.
  */
 static bool live_with_failure(int n, bool calls)
 {
@@ -955,7 +957,7 @@ static bool live_with_failure(int n, bool calls)
             coil_testing_fail_system_call(0, 0);
             coil_testing_fail_allocation(0);
             if (coil_listener_port(listener) != 0)
-                CHECK(ask()); /* whatever the result, it has ended */
+                CHECK(ask()); /* whatever the result, ask() returns */
             CHECK_INT(coil_server_stop(server), 0);
             coil_server_destroy(server);
             coil_listener_destroy(listener);

@@ -192,7 +192,7 @@ TEST(server_contains_only_if_it_is_to)
     test_dies(run_mistake, NULL, "has ended with a scope open");
 }
 
-/* A misuse outside of a handler stops the program, also while a server contains. */
+/* Misuse outside of a handler aborts the program, even if a server contains misuse. */
 static void read_nothing(void *arg)
 {
     char c;
@@ -210,7 +210,7 @@ IO_TEST(server_contains_no_misuse_of_another_task)
     stop_server(&p);
 }
 
-/* Without memory for a scope apart, entering it fails. */
+/* If there is no memory for a separately allocated scope, entering it fails. */
 IO_TEST(server_contains_without_memory)
 {
     struct place p = start_server(true, 0);

@@ -26,7 +26,7 @@ struct tls_server {
     char port[8];
 };
 
-/* 0: the usual limits of handshakes. */
+/* Start a server. A 0 selects the default limit of handshakes. */
 static void start_with(struct tls_server *s, int64_t handshake_ns, size_t max_handshakes)
 {
     coil_server_opts opts = {.handshake_ns = handshake_ns,
@@ -88,7 +88,7 @@ IO_TEST(server_does_not_wait_long_for_a_silent_peer)
 }
 
 /*
- * The default time limit of a silent peer's handshake. Under the virtual clock it is
+ * The default time limit of a handshake with a silent peer. The virtual clock makes it
  * exact.
  */
 NET_TEST(server_waits_ten_seconds_for_a_silent_peer)
@@ -132,8 +132,8 @@ static int greet(void *arg)
 }
 
 /*
- * Silent peers occupy all handshakes. A peer that speaks is served when one of them has
- * ended.
+ * Silent peers use up the limit of handshakes. A peer that speaks is served once one of
+ * their handshakes has ended.
  */
 NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
 {

@@ -199,7 +199,8 @@ IO_TEST(unix_other_files_are_left_alone)
     CHECK_INT(coil_listen_unix(path, 0, &listener), -EADDRINUSE);
     CHECK(exists(path));
     unlink(path);
-    /* A link to a socket is not a socket: coil must not decide about its target. */
+    /* A symbolic link to a socket is not a socket: coil must leave it and its target
+     * alone. */
     leave_socket_behind();
     snprintf(target, sizeof target, "%s/link", folder);
     CHECK_INT(symlink(path, target), 0);
@@ -390,7 +391,7 @@ TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
 }
 
 /*
- * If a step fails, the file is removed and nothing leaks. Otherwise the listener works.
+ * If a step fails, coil removes the file and leaks nothing. Otherwise the listener works.
  */
 IO_TEST(unix_listen_with_each_call_and_allocation_failing)
 {

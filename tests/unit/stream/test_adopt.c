@@ -1,5 +1,6 @@
 /*
- * test_adopt.c - adopting descriptors from elsewhere, and moving streams elsewhere.
+ * test_adopt.c - adopting foreign descriptors, releasing them, and moving streams between
+ * loops.
  */
 #include "../socket/sockets.h"
 
@@ -48,7 +49,7 @@ IO_TEST(pipe_of_streams)
     coil_stream_destroy(ends[1]);
 }
 
-/* asyncio's write_eof() closes it. */
+/* Shutting down a pipe's writing end closes it, as asyncio's write_eof() does. */
 IO_TEST(pipe_whose_writer_says_that_nothing_more_comes)
 {
     coil_stream *ends[2];
@@ -135,7 +136,7 @@ IO_TEST(pipe_and_pair_without_descriptors_or_memory)
 
 /* ---- whose flag it is -------------------------------------------------------------- */
 
-/* A duplicate stands for the descriptor of another program. */
+/* A duplicate represents the descriptor of another program. */
 IO_TEST(adopted_pipe_still_blocks_for_others)
 {
     coil_stream *reader, *writer;
@@ -237,7 +238,7 @@ IO_TEST(adopted_terminal_still_blocks_for_others)
     close(master);
 }
 
-/* A master is not opened again, because that would be another terminal. */
+/* A terminal's master is not reopened, because that would create another terminal. */
 IO_TEST(adopted_master_blocks_again_when_closed)
 {
     int master, terminal = open_terminal(&master), number = -1;
@@ -464,8 +465,8 @@ IO_TEST(attach_without_memory_leaves_it_detached)
 }
 
 /*
- * A stream would truncate their messages. (asyncio: ValueError, "A Stream Socket was
- * expected")
+ * A stream would truncate the messages of such sockets. (asyncio: ValueError, "A Stream
+ * Socket was expected")
  */
 IO_TEST(adopt_refuses_sockets_of_messages)
 {

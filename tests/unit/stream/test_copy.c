@@ -1,5 +1,6 @@
 /*
- * test_copy.c - copy one stream into another: whole, in part, cancelled, failed.
+ * test_copy.c - copy one stream into another: whole or in part, with cancellation and
+ * failures.
  */
 #include "../socket/sockets.h"
 
@@ -70,7 +71,7 @@ static void begin_with_connections(struct chain *c)
     begin(c, first, second);
 }
 
-/* The end is passed on, and all bytes have arrived. */
+/* Pass the end of stream on, and check that all bytes have arrived. */
 static void end(struct chain *c)
 {
     coil_stream_close(c->between[1]);
@@ -171,7 +172,7 @@ NET_TEST(copy_to_the_stream_itself_is_an_echo)
     coil_stream_destroy(ends[1]);
 }
 
-/* The destination is closed first. */
+/* ends[0] is the destination, because callers close it first. */
 static void make_pipe(coil_stream *ends[2])
 {
     coil_stream *swapped[2];
@@ -374,7 +375,7 @@ static int write_much(void *arg)
 
 struct due {
     const coil_stream *stream;
-    size_t copied; /* the time when it fired */
+    size_t copied; /* bytes copied when it fired */
 };
 
 static void note_copied(void *arg)
@@ -384,7 +385,8 @@ static void note_copied(void *arg)
     due->copied = coil_stream_write_transferred(due->stream);
 }
 
-/* As much as asyncio reads from a socket in a turn, and the piece that had begun. */
+/* At most 256 KiB, as asyncio reads from a socket in one turn, and the piece in
+ * progress. */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {
     coil_stream *from[2], *to[2];

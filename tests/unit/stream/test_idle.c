@@ -1,5 +1,5 @@
 /*
- * test_idle.c - the longest wait of a call while a stream is idle.
+ * test_idle.c - how long a call waits on an idle stream.
  */
 #include "../../harness/harness.h"
 
@@ -54,7 +54,7 @@ static int write_now_and_then(void *arg)
     return (int)coil_write(ends[1], "x", 1);
 }
 
-/* What goes out keeps a read alive. */
+/* Outgoing data keep a waiting read alive. */
 IO_TEST(idle_stream_is_used_in_the_other_direction)
 {
     coil_task *task;

@@ -173,7 +173,7 @@ IO_TEST(read_until_a_separator_of_several_bytes)
     coil_stream_destroy(s);
 }
 
-/* A separator whose beginning came with another packet, and text that resembles it. */
+/* A separator that is split between packets, and text that resembles a separator. */
 IO_TEST(read_until_a_separator_in_pieces)
 {
     static const char *const pieces[] = {"xxxabababab", "ab", "x", "ababac", NULL};
@@ -225,7 +225,8 @@ IO_TEST(read_until_within_the_limit)
     close(peer);
 }
 
-/* The buffer never exceeds the limit, and waits for its reader. */
+/* The buffer never exceeds the limit. Further bytes wait until the reader has consumed
+ * some. */
 IO_TEST(read_until_holds_no_more_than_the_limit)
 {
     static char bytes[300000];

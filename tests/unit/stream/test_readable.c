@@ -1,6 +1,6 @@
 /*
  * test_readable.c - waiting until a stream is readable: what counts as readable, which
- * tasks may wait, and where the wait is stored.
+ * tasks may wait, and where the wait operation is stored.
  */
 #include "../socket/sockets.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_send_fds.c - descriptors that go over a local stream.
+ * test_send_fds.c - send descriptors over a local stream.
  */
 #include "../../harness/harness.h"
 
@@ -84,7 +84,7 @@ IO_TEST(send_fds_to_a_task_that_waits)
     close_pair();
 }
 
-/* The harness finds a descriptor that is not closed. */
+/* The harness reports a descriptor that is left open. */
 IO_TEST(send_fds_more_than_fit)
 {
     int fds[2], got[1];

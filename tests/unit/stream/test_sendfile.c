@@ -64,8 +64,9 @@ static coil_task *start_receiving(struct receiving *r)
 }
 
 /*
- * Does coil_sendfile() to such a stream call sendfile(2)? The nth system call is made to
- * fail, for each n, until the failing call is sendfile(2) or the call succeeds.
+ * Return true if coil_sendfile() to such a stream calls sendfile(2). Make the nth system
+ * call fail, for each n, until the failing call is sendfile(2) or coil_sendfile()
+ * succeeds.
  */
 static bool uses_sendfile(int make_pair(coil_stream *ends[2]), int fd)
 {
@@ -91,7 +92,7 @@ static int tcp_pair(coil_stream *ends[2])
     return 0;
 }
 
-/* The bytes of a file go by sendfile(2) to sockets, and through a buffer to pipes. */
+/* A file is sent to sockets with sendfile(2), and to pipes through a buffer. */
 IO_TEST(sendfile_makes_the_system_call)
 {
     int fd = make_file(1000);
@@ -115,7 +116,7 @@ static void send_whole(coil_stream *from, coil_stream *to)
     CHECK_INT(offset, SIZE);
     CHECK_INT(coil_stream_write_transferred(from), SIZE);
     CHECK_INT(lseek(fd, 0, SEEK_CUR), 0);
-    CHECK_INT(coil_sendfile(from, fd, &offset, SIZE_MAX), 0); /* there is no more */
+    CHECK_INT(coil_sendfile(from, fd, &offset, SIZE_MAX), 0); /* the end of the file */
     coil_stream_destroy(from);
     finish(task);
     CHECK_INT(r.count, SIZE);
@@ -163,7 +164,7 @@ IO_TEST(sendfile_copies_nothing_itself)
     close(fd);
 }
 
-/* It has no name, and its pages are all in the page cache. */
+/* A memfd has no name, and all its pages are in the page cache. */
 IO_TEST(sendfile_from_memory)
 {
     int fd = memfd_create("bytes", MFD_CLOEXEC);
@@ -285,7 +286,7 @@ static int do_sendfile(void *arg)
     return 0;
 }
 
-/* It waits at a full socket, because the file is larger than all buffers. */
+/* The task waits for room in the socket, because the file is larger than all buffers. */
 static coil_task *start_sending(struct sending *s, coil_stream *ends[2])
 {
     coil_task *task = NULL;
@@ -370,7 +371,7 @@ IO_TEST(sendfile_of_a_file_that_shrinks)
     close(s.fd);
 }
 
-/* As from a disk: data outside the page cache are read on a thread. */
+/* Data that are not in the page cache are read on a thread, as if from a disk. */
 IO_TEST(sendfile_of_a_file_that_is_not_cached)
 {
     coil_stream *ends[2];
@@ -394,7 +395,8 @@ IO_TEST(sendfile_of_a_file_that_is_not_cached)
 }
 
 /*
- * Is the page with this byte in the page cache? Unlike a read, this test changes nothing.
+ * Return true if the page with this byte is in the page cache. Unlike a read, the check
+ * does not change the cache.
  */
 static bool is_in_cache(int fd, size_t at)
 {
@@ -408,7 +410,8 @@ static bool is_in_cache(int fd, size_t at)
 }
 
 /*
- * Load the first page into the cache, and evict the last one. Returns false if it stayed.
+ * Load the first page into the cache, and evict the last one. Returns false if the last
+ * page was not evicted.
  */
 static bool cache_first_page(int fd, size_t size)
 {
@@ -422,8 +425,8 @@ static bool cache_first_page(int fd, size_t size)
 }
 
 /*
- * Let the nth system call of sending that file fail. NULL: the state of the page cache is
- * wrong.
+ * Make the nth system call fail while that file is sent, and return its name. Returns
+ * NULL if the page cache is not in the required state.
  */
 static const char *nth_call(uint64_t n, int fd, size_t size)
 {
@@ -448,7 +451,7 @@ static const char *nth_call(uint64_t n, int fd, size_t size)
     return name;
 }
 
-/* The call that follows the two probes. */
+/* Return the name of the call that follows the two probes. */
 static const char *call_after_probes(int fd, size_t size)
 {
     const char *name = "";
@@ -464,9 +467,9 @@ static const char *call_after_probes(int fd, size_t size)
 }
 
 /*
- * The last piece is probed at the file's end, not at the end of the count. After both
- * probes comes a read, not sendfile(2), which would wait for the disk. Sometimes it is
- * sendfile(2) after all, because the kernel has read the page for the probe.
+ * The last piece is probed at the file's end, not at the end of the count. The call after
+ * both probes is a read: sendfile(2) would wait for the disk. Sometimes it is
+ * sendfile(2), because the kernel has read the page for the probe.
  */
 IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
 {
@@ -522,7 +525,8 @@ static void *read_some_and_leave(void *arg)
     return NULL;
 }
 
-/* In the middle of a call, which then returns a count but still raises SIGPIPE. */
+/* The peer leaves in the middle of a sendfile(2) call, which returns a count but
+ * raises SIGPIPE. */
 IO_TEST(sendfile_to_a_peer_that_leaves_meanwhile_raises_no_signal)
 {
     int fd = make_file(600000);

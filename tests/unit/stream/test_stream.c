@@ -204,7 +204,7 @@ IO_TEST(stream_end_is_seen_whenever_it_comes)
 }
 
 /*
- * epoll reports bytes and the hang-up at once. With two reads it must report them twice.
+ * epoll reports bytes and the hang-up together. Two reads must see both reports.
  */
 IO_TEST(stream_hang_up_comes_behind_the_bytes)
 {
@@ -316,7 +316,7 @@ IO_TEST(stream_close_does_not_linger)
     free(buf);
 }
 
-/* SO_LINGER with a time of 0 still resets. */
+/* SO_LINGER with a time of 0 still makes close(2) reset the connection. */
 IO_TEST(stream_close_resets_if_told_to)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -331,7 +331,7 @@ IO_TEST(stream_close_resets_if_told_to)
     close(peer);
 }
 
-/* The other end is closed, and there is no room either. */
+/* The pipe is full when its reader closes. */
 IO_TEST(stream_of_a_full_pipe_ends_when_its_reader_goes)
 {
     size_t n = (size_t)1024 * 1024;
@@ -448,7 +448,7 @@ IO_TEST(stream_adopt_refuses_and_leaves_the_descriptor_alone)
     close(fds[1]);
 }
 
-/* Standard input may be anything, and is read to its end. */
+/* Standard input may be any kind of file, and is read to its end. */
 IO_TEST(stream_adopts_what_never_waits)
 {
     char path[] = "/tmp/coil-adopt-XXXXXX", bytes[8] = "";
@@ -521,7 +521,7 @@ NET_TEST(stream_closed_before_a_call_has_moved_nothing)
     coil_stream_destroy(ends[1]);
 }
 
-/* "ab" goes from one stream to the other, and both count it. */
+/* Send "ab" from one stream to the other. Both streams count it. */
 static void move_a_line(coil_stream *ends[2])
 {
     char line[8];
@@ -649,7 +649,8 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
     }
 }
 
-/* No call checks for this. But if the kernel reports it, no task waits forever. */
+/* No call checks for a closed descriptor. But if the kernel reports it, the waiting
+ * task ends. */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
 {
     char buf[16];
@@ -821,8 +822,8 @@ static int read_twice(void *arg)
 }
 
 /*
- * Cancelled before, after, or just when the bytes arrive: they go to one of the two
- * readers, complete.
+ * A read is cancelled before, after, or just when bytes arrive. One of the two readers
+ * gets all of them.
  */
 NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
 {
@@ -843,7 +844,8 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
             coil_yield();
         if (i % 2 == 1)
             CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
-        coil_task_await(task); /* if it is cancelled when it ends, either is possible */
+        coil_task_await(task); /* if cancelled just as it ends, either result is
+                                * possible */
         coil_task_release(task);
         size_t n = t.result > 0 ? (size_t)t.result : 0;
         CHECK(n > 0 || t.result == -ECANCELED);
@@ -924,7 +926,7 @@ IO_TEST(stream_that_is_always_readable_starves_nobody)
     CHECK_INT(coil_spawn(count_sleeps, &sleeps, NULL, &sleeping), 0);
     for (size_t i = 0; i < sizeof bytes; i++)
         CHECK_INT(coil_read(ends[1], bytes, 1), 1);
-    CHECK(yields > (int)sizeof bytes / 80); /* every 64 reads or so */
+    CHECK(yields > (int)sizeof bytes / 80); /* a read yields about every 64 calls */
     CHECK(sleeps > 0);
     coil_task_cancel(yielding, NULL);
     coil_task_cancel(sleeping, NULL);
@@ -934,10 +936,10 @@ IO_TEST(stream_that_is_always_readable_starves_nobody)
     coil_stream_destroy(ends[1]);
 }
 
-/* ---- a peer that has said that it sends no more ------------------------------------ */
+/* ---- a peer that has shut down its writing side ------------------------------------ */
 
 /*
- * Make two ends, of which the second one has shut down its writing side. This ends
+ * Make a pair of streams whose second end has shut down its writing side. This ends
  * io_uring's polls.
  */
 static void make_half_closed(coil_stream *ends[2], bool local)

@@ -137,7 +137,7 @@ static void never(void *arg)
     CHECK(false);
 }
 
-/* This ends io_uring's polls without a request. */
+/* The peer's shutdown ends io_uring's polls, although coil did not cancel them. */
 IO_TEST(wait_fd_for_room_goes_on_when_the_peer_says_no_more)
 {
     static char bytes[65536];

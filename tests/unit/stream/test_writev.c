@@ -48,7 +48,7 @@ NET_TEST(writev_of_parts_some_of_them_empty)
     coil_stream_destroy(ends[1]);
 }
 
-/* More parts than the kernel takes, more bytes than fit, of all sizes. */
+/* Write more buffers than one writev(2) takes, of all sizes, and more bytes than fit. */
 static void write_very_many(coil_stream *ends[2])
 {
     enum { COUNT = 3 * IOV_MAX };

@@ -38,8 +38,8 @@ static coil_stream *adopt(int fd)
 
 /*
  * Check that every reading call fails with `error`, and so does the wait for readability.
- * Repeat it, because the backend has learned about the descriptor from the first calls,
- * and the second ones must still not wait.
+ * Repeat each call: by then the backend knows the descriptor's state, and must still not
+ * wait.
  */
 static void check_unreadable(coil_stream *stream, int error)
 {
@@ -144,9 +144,8 @@ static int read_eight(void *arg)
 }
 
 /*
- * These descriptors are read in whole records: a read of fewer bytes is refused, whatever
- * the state of the descriptor. A cancelled read has told the backend that the descriptor
- * is empty.
+ * The kernel refuses a read of less than a whole record from these descriptors, whatever
+ * their state. After a cancelled read, the backend knows that the descriptor is empty.
  */
 static void check_short(int fd)
 {

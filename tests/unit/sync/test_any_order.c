@@ -2,8 +2,7 @@
  * test_any_order.c - the guarantees of locks and queues hold in any order.
  *
  * Each program runs with three hundred seeds. The seed shuffles every turn, and chooses
- * which tasks are cancelled and when. A deadline that no program reaches otherwise
- * detects a deadlock.
+ * which tasks are cancelled and when. A program that reaches its deadline has deadlocked.
  */
 #include "../../harness/harness.h"
 
@@ -13,7 +12,7 @@ enum { SEEDS = 300, TASKS = 8, ROUNDS = 5, ITEMS = 12 };
 
 static uint64_t dice;
 
-/* From 0 to limit - 1. */
+/* Return a random number from 0 to limit - 1. */
 static unsigned throw_dice(unsigned limit)
 {
     dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -50,7 +49,7 @@ static int run_crowd(coil_task_fn body)
     rc = coil_wait(futures, TASKS, COIL_WAIT_ALL, COIL_NEVER);
     for (int i = 0; i < TASKS; i++) {
         if (rc >= 0)
-            /* it has ended; its failure must not be reported */
+            /* awaited so that its failure is not reported */
             coil_task_await(tasks[i]);
         coil_task_release(tasks[i]);
     }
@@ -67,7 +66,7 @@ static void run_with_seeds(coil_task_fn program)
     coil_testing_shuffle(0);
 }
 
-/* ---- at most so many inside -------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------------------ */
 
 static coil_lock lock;
 static coil_semaphore semaphore;
@@ -157,7 +156,7 @@ static coil_queue queue;
 static int put[TASKS * ITEMS], got[TASKS * ITEMS], next_item;
 static int putting, getting;
 
-/* Every other task puts, the others get. */
+/* Every second task puts items, the others get them. */
 static int put_or_get(void *arg)
 {
     static int turn;
@@ -180,8 +179,8 @@ static int put_or_get(void *arg)
 }
 
 /*
- * Putters or getters may be cancelled and leave the others waiting, but none may wait for
- * an item or room that exists.
+ * Putters or getters may be cancelled and leave the others waiting, but none may wait
+ * although there is an item, or room.
  */
 static void shut_down(void *arg)
 {
@@ -216,8 +215,7 @@ TEST(queue_hands_out_each_item_once_in_any_order)
 }
 
 /*
- * A token passes to each task once: a task that has taken it puts it back and notifies
- * another.
+ * Each task takes a token once, puts it back, and notifies another task.
  */
 static coil_condition condition;
 static int tokens;
@@ -289,7 +287,8 @@ static void break_barrier(void)
         coil_cancel_caught();
 }
 
-/* One was cancelled before it began, so the others wait forever. */
+/* If a task was cancelled before it began, the others would wait forever: break the
+ * barrier. */
 static int break_after_a_second(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1));
@@ -300,7 +299,7 @@ static int break_after_a_second(void *arg)
     return rc;
 }
 
-/* Either all come, or a cancelled task breaks the barrier for all. */
+/* Either all tasks reach the barrier, or a cancelled task breaks it for all. */
 static int pass_rounds(void *arg)
 {
     (void)arg;

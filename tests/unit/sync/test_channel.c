@@ -153,7 +153,8 @@ static int put_in_spite_of_cancellation(void *channel)
 }
 
 /*
- * The second put is refused at once, which takes a turn; then the others use the channel.
+ * The second put of the cancelled task fails at once. A turn later the other tasks use
+ * the channel.
  */
 TASK_TEST(channel_is_free_while_a_cancelled_task_is_refused)
 {
@@ -195,7 +196,8 @@ static int get_one_and_yield(void *arg)
     return rc == 0 ? coil_yield() : rc;
 }
 
-/* An item that was passed on has been taken: the next wait is cancelled. */
+/* If the getter already has an item, it keeps the item, and its next wait is
+ * cancelled. */
 TASK_TEST(channel_getter_that_is_cancelled_too_late_keeps_its_item)
 {
     coil_channel *channel = create(1);
@@ -278,7 +280,8 @@ static int get_in_task(void *arg)
     return rc == -ESHUTDOWN ? 0 : rc;
 }
 
-/* Some are cancelled while they wait, and try again: no item is lost or duplicated. */
+/* Some getters are cancelled while they wait, and try again. No item is lost or
+ * duplicated. */
 static int get_impatiently(void *arg)
 {
     struct sums *s = arg;

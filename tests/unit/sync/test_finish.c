@@ -95,7 +95,7 @@ static void finish_queue(void *arg)
     coil_queue_finish(&queue);
 }
 
-/* Let the task begin to wait, and call the function in a child process. */
+/* Let a task begin to wait, then call end() in a child process, which must abort. */
 static void check_finish(coil_task_fn wait, void (*end)(void *), const char *message)
 {
     coil_task *task = test_spawn(wait, NULL);

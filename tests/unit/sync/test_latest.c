@@ -34,7 +34,7 @@ TASK_TEST(latest_followers_see_the_newest_value)
     b = test_spawn(follow, "b");
     coil_yield();
     CHECK_TRACE("a7 a9 b9 ");
-    set(9); /* an equal value is a new one, too */
+    set(9); /* setting an equal value also counts as a change */
     coil_latest_shutdown(&latest);
     CHECK_INT(test_join(a), -ESHUTDOWN);
     CHECK_INT(test_join(b), -ESHUTDOWN);

@@ -81,7 +81,7 @@ TASK_TEST(lock_is_not_overtaken_between_release_and_wake_up)
     b = spawn("b");
     coil_yield();
     coil_lock_release(&lock);
-    CHECK_INT(coil_lock_acquire(&lock), 0); /* behind b */
+    CHECK_INT(coil_lock_acquire(&lock), 0); /* queued behind b */
     test_trace("me ");
     coil_lock_release(&lock);
     CHECK_TRACE("b+ b- me ");

@@ -7,7 +7,7 @@
 
 static coil_rwlock lock = COIL_RWLOCK_INIT;
 
-/* "ra" reads as a, "wb" writes as b. */
+/* `arg` is "ra" for a reader named a, and "wb" for a writer named b. */
 static int use(void *arg)
 {
     const char *how = arg;
@@ -55,7 +55,7 @@ TASK_TEST(rwlock_does_not_starve_a_writer)
     CHECK_TRACE("ra+ ra- wb+ wb- rc+ rc- ");
 }
 
-/* Readers behind a writer that gives up are admitted at once. */
+/* If a waiting writer gives up, the readers behind it are admitted at once. */
 TASK_TEST(rwlock_cancelled_writer_admits_the_readers_behind_it)
 {
     coil_task *a = start("ra"), *b = start("wb"), *c = start("rc");

@@ -70,7 +70,7 @@ TASK_TEST(semaphore_is_not_overtaken)
     c = spawn("c");
     coil_yield();
     coil_semaphore_release(&slots);
-    CHECK(coil_semaphore_locked(&slots)); /* it belongs to c by now */
+    CHECK(coil_semaphore_locked(&slots)); /* the slot already belongs to c */
     CHECK_INT(coil_semaphore_acquire(&slots), 0);
     CHECK_TRACE("c+ c- ");
     coil_task_release(c);
@@ -109,7 +109,7 @@ TASK_TEST(semaphore_bounded_release_goes_to_who_waits)
     CHECK_INT(coil_spawn(use_one, NULL, NULL, &task), 0);
     coil_yield();
     CHECK_INT(coil_bounded_semaphore_release(&one), 0);
-    CHECK(coil_bounded_semaphore_locked(&one)); /* it belongs to the task by now */
+    CHECK(coil_bounded_semaphore_locked(&one)); /* the slot already belongs to the task */
     CHECK_INT(coil_task_await(task), 0);
     CHECK(!coil_bounded_semaphore_locked(&one));
     coil_task_release(task);

@@ -1,5 +1,5 @@
 /*
- * test_as_completed.c - futures, each when it completes.
+ * test_as_completed.c - get futures in the order in which they complete.
  */
 #include "../../harness/harness.h"
 
@@ -142,7 +142,7 @@ TASK_TEST(as_completed_serves_several_tasks_in_order)
     CHECK_INT(coil_as_completed_init(&each, f, N, coil_in(COIL_MSEC(5))), 0);
     for (int i = 0; i < N; i++)
         takers[i] = start(take_one, &each);
-    CHECK_INT(next(&each), 0); /* all are assigned to a waiter */
+    CHECK_INT(next(&each), 0); /* every future is assigned to a waiter */
     complete_after(1, f[1]);
     complete_after(1, f[0]);
     CHECK_INT(test_join(takers[0]), 1);
@@ -153,7 +153,7 @@ TASK_TEST(as_completed_serves_several_tasks_in_order)
     release_all();
 }
 
-/* Cancelled while it waits, and after it was woken. */
+/* Cancel the waiter while it waits, and after it was woken. */
 TASK_TEST(as_completed_loses_nothing_when_cancelled)
 {
     coil_as_completed each;
@@ -185,7 +185,7 @@ static void do_nothing(void *unused)
     (void)unused;
 }
 
-/* Add timers until the next one would enlarge the table. */
+/* Add timers until one more would enlarge the table. */
 static int fill_table_of_timers(coil_timer *timers, int most)
 {
     int n = 0, rc = 0;
@@ -208,7 +208,8 @@ TASK_TEST(as_completed_without_memory_awaits_nothing)
     int started = fill_table_of_timers(timers, 64);
 
     create_all();
-    for (int n = 1; n <= 2; n++) { /* for the block; for the table of timers */
+    for (int n = 1; n <= 2; n++) { /* 1: no memory for the block; 2: none for the table
+                                    * of timers */
         test_fail_allocation(n);
         CHECK_INT(coil_as_completed_init(&each, f, N, coil_in(COIL_SEC(1))), -ENOMEM);
         coil_as_completed_finish(&each);

@@ -1,6 +1,6 @@
 /*
- * test_backtrace.c - gdb shows, inside a task, all C functions down to its entry, even
- * those of other libraries.
+ * test_backtrace.c - inside a task, gdb shows all C functions down to the task's entry,
+ * even those of other libraries.
  */
 #include "../../harness/harness.h"
 
@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-/* ---- what gdb looks at ------------------------------------------------------------- */
+/* ---- the inspected code ------------------------------------------------------------ */
 
 static int waits_begun, waits_ended;
 
@@ -47,7 +47,7 @@ static COIL__NOINLINE int sort_in_task(void *arg)
     return 0;
 }
 
-/* gdb runs this test, too. Another task runs while the comparison waits. */
+/* Another task runs while the comparison function waits. gdb also runs this test. */
 TASK_TEST(task_that_waits_inside_qsort)
 {
     int numbers[] = {2, 1};

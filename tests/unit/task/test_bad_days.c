@@ -16,7 +16,7 @@
 
 #define MANY test_hundred_thousand()
 
-/* The lowest and highest end of the stack at the places that were checked. */
+/* The lowest and the highest stack address seen at the places that were checked. */
 static struct {
     uintptr_t lowest, highest;
 } depth;
@@ -33,7 +33,8 @@ static COIL__NOINLINE void look_at_stack(void)
         depth.highest = here;
 }
 
-/* A callback in every turn counts the turns; meanwhile a virtual clock stands still. */
+/* A callback in every turn counts the turns. It also keeps a virtual clock from
+ * advancing. */
 static coil_handle *counter;
 static long turn_count;
 
@@ -87,7 +88,7 @@ TASK_TEST(a_million_futures_that_set_each_other_take_a_turn_each_and_no_stack)
     coil_future_release(last);
 }
 
-/* The object that a hundred thousand tasks wait for. Each prints how often it got it. */
+/* Objects that a hundred thousand tasks wait for. */
 static coil_semaphore semaphore;
 static coil_lock lock;
 static coil_condition condition;
@@ -131,7 +132,7 @@ static int pass_event(void *arg)
     return rc;
 }
 
-/* All wait now, and turns are counted from here on. */
+/* Spawn many tasks, let them all wait, and start to count turns. */
 static void spawn_many(coil_task_fn fn, long *passed)
 {
     *passed = 0;
@@ -279,9 +280,9 @@ TASK_TEST(a_gather_of_a_hundred_thousand_tasks_in_time_and_out_of_it)
     free(futures);
 }
 
-/* ---- tasks that do not listen ------------------------------------------------------ */
+/* ---- tasks that ignore cancellation ------------------------------------------------ */
 
-/* Continues to the end, and ignores all requests. */
+/* Continue to the end, and ignore all requests to cancel. */
 static int ignore(void *arg)
 {
     for (int i = 0; i < 3; i++) {
@@ -342,7 +343,7 @@ TEST(a_run_waits_for_a_task_that_ignores_its_end)
     CHECK_TRACE("left ");
 }
 
-/* ---- callbacks that pull the rug from under themselves ----------------------------- */
+/* ---- callbacks that destroy their own objects -------------------------------------- */
 
 static void cancel_own_handle(void *arg)
 {
@@ -431,7 +432,8 @@ static void remove_other(coil_future *future, void *arg)
     test_trace("removed %d ", coil_future_remove_callback(future, say_done, arg));
 }
 
-/* Once the future is done, its callbacks are in the ready queue, as in asyncio. */
+/* Once the future is done, its callbacks are in the ready queue and can no longer be
+ * removed, as in asyncio. */
 TASK_TEST(a_done_callback_that_removes_itself_or_the_next_is_too_late)
 {
     coil_future *future;

@@ -126,7 +126,8 @@ static int cancel_it(void *arg)
     return 0;
 }
 
-/* In a task with a stack of the usual size: the main stack would hide a recursion. */
+/* Use a task with a stack of the usual size: the main stack is large enough to hide a
+ * recursion. */
 static void cancel_down_gathers(int depth)
 {
     coil_task **chain = calloc((size_t)depth + 1, sizeof(coil_task *));
@@ -150,7 +151,7 @@ TASK_TEST(cancelling_down_gathers_a_million_deep_needs_no_deep_stack)
     cancel_down_gathers(test_million());
 }
 
-/* The previous test at a smaller depth, for every build. */
+/* The previous test at a smaller depth, which every build can run. */
 TASK_TEST(cancelling_down_gathers_two_thousand_deep)
 {
     cancel_down_gathers(2000);
@@ -222,7 +223,7 @@ static int await_it(void *arg)
     return coil_task_await(arg);
 }
 
-/* Whether the address is near the beginning of `function`. */
+/* Return true if the address is near the beginning of `function`. */
 static bool lies_in(const void *address, const void *function)
 {
     return (const char *)address > (const char *)function &&
@@ -471,7 +472,7 @@ TASK_TEST(cancel_delivered_and_refusals_hold_until_it_is_caught)
     CHECK_INT(test_join(task), 0);
 }
 
-/* As a library that makes an error of its own of each failure. */
+/* Fail like a library that replaces each error by its own. */
 static int fail_as_a_library(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(60)) < 0 ? -EIO : 0;

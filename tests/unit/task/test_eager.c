@@ -87,7 +87,7 @@ TASK_TEST(eager_child_is_the_current_task_and_out_is_set)
     CHECK_INT(test_join(task), 0);
 }
 
-/* ---- who spawns -------------------------------------------------------------------- */
+/* ---- spawning from ----------------------------------------------------------------- */
 
 static void spawn_from_callback(void *out)
 {
@@ -111,7 +111,7 @@ struct nest {
     coil_task *task;
 };
 
-/* Each level starts the next one before it waits itself. */
+/* Each level starts the next one before it waits. */
 static int nest_deeper(void *arg)
 {
     struct nest *nest = arg, inner = {.depth = nest->depth - 1};

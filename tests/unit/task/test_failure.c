@@ -51,8 +51,8 @@ static coil_task *spawn_parser(void)
 }
 
 /*
- * Three functions that end by calling the failing one, as in real programs. When
- * optimised, each call would be a jump.
+ * As in real programs, three functions end with a call of the failing one. An optimiser
+ * would turn each call into a jump.
  */
 
 static COIL__NOINLINE int end_by_failing(void)
@@ -90,7 +90,7 @@ static const char *printed_line(const coil_error *error)
     return text;
 }
 
-/* Check that each of them occurs in the text, after the previous one. */
+/* Return true if the parts occur in the text in this order. */
 static bool says_in_order(const char *where, const char *const parts[], size_t n)
 {
     for (size_t i = 0; i < n && where != NULL; i++) {
@@ -262,7 +262,7 @@ TEST(fail_works_in_a_generator_without_a_loop)
 static void *fail_on_thread(void *arg)
 {
     (void)arg;
-    coil_fail(-EIO, "on a thread"); /* which frees it when it ends */
+    coil_fail(-EIO, "on a thread"); /* the thread frees the error when it ends */
     CHECK_STR(coil_error_message(coil_last_error()), "on a thread");
     return NULL;
 }
@@ -284,7 +284,7 @@ TASK_TEST(a_failure_that_was_dealt_with_can_be_forgotten)
 }
 
 /*
- * Fail at increasing depth, until the stack lacks room for a stack walk, and then a
+ * Fail at increasing depth, until the stack has no room for a stack walk, and then a
  * little deeper.
  */
 static COIL__NOINLINE int fail_until_full(int further)
@@ -401,7 +401,7 @@ TASK_TEST(awaiting_hands_the_error_on)
     CHECK_STR(coil_error_task(error), "main");
     CHECK_STR(coil_error_message(error), "line 3 has no colon");
     CHECK(coil_error_cause(error) == coil_future_error(coil_task_future(parser)));
-    CHECK_INT(load(parser), -EINVAL); /* done already: the same */
+    CHECK_INT(load(parser), -EINVAL); /* the parser has already ended: same result */
     CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "parser");
     coil_task_release(parser);
 }
@@ -742,7 +742,7 @@ TASK_TEST(a_chain_of_ten_thousand_awaits_hands_its_error_on)
     CHECK_STR(coil_error_message(coil_last_error()), "the deepest");
 }
 
-/* ---- what nobody asks for ---------------------------------------------------------- */
+/* ---- unretrieved errors ------------------------------------------------------------ */
 
 static void trace_exception(const coil_exception *e, void *arg)
 {
@@ -963,7 +963,7 @@ TASK_TEST(a_handler_may_start_a_task_that_runs_at_once)
 
     coil_set_exception_handler(spawn_eagerly, NULL);
     CHECK_INT(coil_yield(), 0);
-    coil_task_release(parser); /* in this task, without a turn */
+    coil_task_release(parser); /* reported in this task, without a turn */
     test_trace("main; ");
     CHECK(strcmp(coil_task_name(coil_task_current()), "main") == 0);
     CHECK_INT(coil_yield(), 0);
@@ -1002,7 +1002,7 @@ static void run_sleeping_handler(void *arg)
     coil_run(call_sleeping_handler, arg, NULL);
 }
 
-/* Its stack is lost with it, so this runs in a process that ends afterwards. */
+/* The waiting task's stack is leaked, so run this in a process that ends afterwards. */
 static void close_over_waiting_task(void *arg)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -1028,7 +1028,7 @@ TEST(a_handler_must_not_suspend)
     test_dies(run_sleeping_handler, NULL, "no task is running here");
 }
 
-/* ---- what stops the program -------------------------------------------------------- */
+/* ---- aborts ------------------------------------------------------------------------ */
 
 static COIL__NOINLINE int await_myself(void *arg)
 {

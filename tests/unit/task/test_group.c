@@ -344,7 +344,7 @@ TASK_TEST(cancelling_a_group_that_has_ended_does_nothing)
     coil_group_cancel(&g, "too late");
     CHECK_INT(coil_task_cancelling(owner), 0);
     CHECK_INT(test_join(owner), 0);
-    /* and it does not access its owner, which has ended */
+    /* cancelling does not access the owner, which has ended */
     coil_group_cancel(&g, "too late");
     CHECK_INT(coil_group_spawn(&g, nap, &ms[0], NULL, NULL), -ESHUTDOWN);
 }
@@ -383,7 +383,8 @@ static int own_cancelled_group(void *arg)
     return rc;
 }
 
-/* Whether the cancellation is delivered in the body or in exit, it is returned. */
+/* The exit returns the cancellation, whether it was delivered in the body or in the
+ * exit. */
 TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
 {
     coil_task *t;
@@ -457,7 +458,7 @@ static int end_by_leaving_with_an_error(coil_group *g)
 
 static const struct ending {
     int (*end)(coil_group *g);
-    int exit; /* without a cancellation of the owner */
+    int exit; /* the exit's result if the owner is not cancelled */
     int exit_if_cancelled;
 } endings[] = {
     {end_by_cancel, 0, -ECANCELED},
@@ -492,7 +493,7 @@ static int own_group_to_the_end(void *arg)
 
 #define ENDINGS (sizeof endings / sizeof endings[0])
 
-/* Another request cancels the owner in the exit. (gh-155433) */
+/* Another request cancels the owner during the exit. (gh-155433) */
 TASK_TEST(group_exit_of_a_cancelled_owner_says_so_however_the_group_was_ended)
 {
     for (size_t i = 0; i < ENDINGS; i++) {
@@ -547,7 +548,7 @@ TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
         }
 }
 
-/* In a shield the cancellation is delayed, and the group ends as it would without it. */
+/* A shield delays the cancellation, so the group ends as if there were none. */
 TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 {
     for (size_t i = 0; i < ENDINGS; i++) {
@@ -568,7 +569,8 @@ TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 /* ---- starting ---------------------------------------------------------------------- */
 
 struct service {
-    int delay_ms, before, value, after; /* rc before it is ready, value, rc at its end */
+    int delay_ms, before, value, after; /* failure before it is ready, reported value,
+                                         * final rc */
 };
 
 static int serve(void *arg)
@@ -802,7 +804,7 @@ TASK_TEST(group_places_are_given_first_come_first_served)
         coil_task_release(tasks[i]);
 }
 
-/* The place that was given to the first task goes to the second. */
+/* If the first task is cancelled, its place passes to the second. */
 TASK_TEST(group_place_of_an_entrant_that_is_cancelled_goes_on)
 {
     struct limited l = {0};
@@ -819,7 +821,7 @@ TASK_TEST(group_place_of_an_entrant_that_is_cancelled_goes_on)
     }
     while (!coil_future_done(coil_task_future(child)))
         coil_sleep(COIL_MSEC(1));
-    coil_task_cancel(tasks[0], NULL); /* admitted by now, or about to be */
+    coil_task_cancel(tasks[0], NULL); /* already admitted, or about to be */
     CHECK_INT(coil_task_await(tasks[1]), 0);
     CHECK_INT(coil_group_exit(&g, 0), 0);
     CHECK_INT(l.most, 1);
@@ -865,7 +867,8 @@ TASK_TEST(group_that_lowers_its_limit_ends_nobody)
     CHECK_INT(l.ended, 4);
 }
 
-/* ---- an eager child's own callback, which it has had before the group's ------------- */
+/* ---- an eager child's own callback, which runs before the group's
+ * ------------------- */
 
 static coil_task *sibling;
 

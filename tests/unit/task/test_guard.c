@@ -59,7 +59,7 @@ TASK_TEST(guard_deadline_takes_a_count)
     CHECK_INT(n, (ssize_t)1 << 33);
 }
 
-/* The value of a return is not translated, but the scope is closed. */
+/* A return from the block closes the scope, but does not translate the returned value. */
 static int return_from_block(void)
 {
     int rc;
@@ -375,7 +375,7 @@ static int make_future(bool gives, coil_future **out)
     return rc;
 }
 
-/* The harness finds a future that was not released. */
+/* The harness reports a future that was not released. */
 TASK_TEST(guard_handle_is_released_unless_taken)
 {
     coil_future *future = NULL;

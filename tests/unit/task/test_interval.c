@@ -59,7 +59,7 @@ static int count_turns(void *arg)
     return 0;
 }
 
-/* A body that is always late must not keep the loop to itself. */
+/* A body that is always late must not monopolise the loop. */
 TASK_TEST(interval_always_lets_the_others_run)
 {
     coil_interval ticks;

@@ -194,7 +194,8 @@ static void finish_item(coil_task *task)
     CHECK_INT(coil_queue_task_done(&objects.joined), 0);
 }
 
-/* Waits that others access in the control block, and the events that complete them. */
+/* Waits in the control block, which other tasks can access, and the events that
+ * complete them. */
 static const struct {
     const char *what;
     coil_task_fn fn;
@@ -237,7 +238,7 @@ TASK_TEST(waits_that_others_complete_lie_in_the_control_block)
     finish_objects();
 }
 
-/* A timer that is due has left the heap, which contained its deadline. */
+/* A timer that is due has left the heap, and with it its deadline there. */
 static void look_at_sleeper(void *arg)
 {
     const coil_task *task = *(coil_task **)arg;
@@ -253,7 +254,7 @@ static int sleep_until(void *deadline)
     return coil_sleep_until(*(int64_t *)deadline);
 }
 
-/* Both are due at once; the timer came first. */
+/* The timer and the sleep are due at the same time, and the timer is called first. */
 TASK_TEST(a_sleep_that_is_due_has_a_deadline)
 {
     int64_t deadline = coil_in(COIL_SEC(1));
@@ -271,7 +272,7 @@ TASK_TEST(a_sleep_that_is_due_has_a_deadline)
     coil_task_release(task);
 }
 
-/* ---- putting away ------------------------------------------------------------------ */
+/* ---- swapping out ------------------------------------------------------------------ */
 
 /* Skip the test if light tasks are not available. */
 static coil_task *spawn_light(coil_task_fn fn, void *arg)
@@ -308,7 +309,7 @@ static bool is_away(const coil_task *task)
     return task->coro.stack.state == COIL__LIGHT_STORED;
 }
 
-/* Let it run until it waits, and swap it out. */
+/* Spawn a light task, let it run until it waits, and swap its stack out. */
 static coil_task *spawn_away(coil_task_fn fn, void *arg)
 {
     coil_task *task = spawn_light(fn, arg);
@@ -349,7 +350,7 @@ TASK_TEST(a_task_that_is_put_away_is_cancelled)
     }
 }
 
-/* The state that a wait must not change. */
+/* Check that a wait keeps all of the task's state. */
 static int keep_everything(void *arg)
 {
     volatile unsigned char pattern[300];
@@ -712,7 +713,7 @@ static int overflow(void *arg)
     return arg == NULL ? recurse(0) : 0;
 }
 
-/* The slot below belongs to a task that is swapped out. */
+/* Overflow into the slot below, whose task is swapped out. */
 static int overflow_above_others(void *arg)
 {
     coil_task *tasks[8];
@@ -750,7 +751,7 @@ TEST(an_overflow_and_a_wild_pointer_are_what_they_were)
     test_dies_by_signal(run_wild, &nowhere, SIGSEGV, "");
 }
 
-/* ---- the cap and the age ----------------------------------------------------------- */
+/* ---- limits on stacks -------------------------------------------------------------- */
 
 TASK_TEST(stacks_beyond_the_cap_are_put_away)
 {
@@ -769,7 +770,7 @@ TASK_TEST(stacks_beyond_the_cap_are_put_away)
     }
 }
 
-/* Pinned stacks stay, and are not searched again each time. */
+/* Pinned stacks stay in memory, and are not searched again each time. */
 TASK_TEST(stacks_that_cannot_go_may_exceed_the_cap)
 {
     enum { COUNT = 300 };
@@ -805,7 +806,8 @@ TASK_TEST(stacks_that_wait_for_an_age_are_put_away)
     CHECK_INT(test_join(task), 0);
 }
 
-/* They are restored together, and run in the order in which they became ready. */
+/* Swapped-out tasks are restored together, and run in the order in which they became
+ * ready. */
 static int note_turn(void *arg)
 {
     int rc = coil_event_wait(&objects.event);
@@ -967,7 +969,7 @@ static int leave_away(void *arg)
     return 0;
 }
 
-/* Left over at the end of the run: cancelled, and therefore restored. */
+/* A swapped-out task at the end of the run is cancelled, and therefore restored. */
 TEST(tasks_that_are_away_at_the_end_of_a_run_are_cancelled)
 {
     coil_run_opts opts = {.loop = {.virtual_clock = true}};

@@ -1,6 +1,6 @@
 /*
  * test_million.c - a million tasks wait at once, with a page each (docs/seeds.md, row
- * 102; fewer except in `make soak`); and very many light ones, which take less.
+ * 102; fewer except in `make soak`); and very many light tasks, which take less memory.
  */
 #include "../../../src/coro/light.h"
 #include "../../../src/task/away.h"
@@ -10,7 +10,7 @@
 
 #include <coil.h>
 
-/* The peak memory of the process, page tables included. */
+/* Return the peak memory of the process, including page tables. */
 static long taken(void)
 {
     return test_proc_kib("/proc/self/status", "VmHWM") +
@@ -40,7 +40,7 @@ TASK_TEST(a_million_sleeping_tasks_take_a_page_each)
     CHECK_INT(coil_yield(), 0);
     bytes_each = (taken() - before) * 1024 / million;
     printf("%ld bytes each, %ld mappings\n", bytes_each, test_mapping_count());
-    /* 4.4 KiB, and a record if the blocks are separate from the stacks. */
+    /* 4.4 KiB each, plus a record if the control blocks are separate from the stacks. */
     CHECK(bytes_each <= 4505 + (coil__task_light_mode != COIL__LIGHT_CHOSEN ? 450 : 0));
     CHECK(test_mapping_count() < 65530);
     CHECK_INT(coil_sleep(COIL_SEC(2)), 0);
@@ -75,7 +75,7 @@ static int wait_for_event(void *arg)
     return coil_event_wait(arg);
 }
 
-/* A few come first, so that the process's own memory is already allocated. */
+/* Spawn a few tasks first, so that memory used once per process is already allocated. */
 static void spawn_many(coil_task_fn fn, void *arg)
 {
     coil_spawn_opts opts = {.light = COIL_LIGHT};
@@ -92,7 +92,7 @@ static void spawn_many(coil_task_fn fn, void *arg)
         CHECK_INT(coil_spawn(fn, arg, &opts, &many[i]), 0);
 }
 
-/* This is the peak, so it is checked after each step. */
+/* taken() returns a peak, so check it after each step. */
 static void check_taken(const char *when)
 {
     long bytes = (taken() - taken_before) * 1024;

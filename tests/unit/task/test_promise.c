@@ -104,9 +104,9 @@ TASK_TEST(promise_awaited_by_several_tasks)
     CHECK_STR(waiting.what, "promise");
     CHECK_PTR(waiting.object, promise);
     CHECK_INT(coil_promise_set(promise, 5, NULL, NULL), 0);
-    CHECK_INT(coil_yield(), 0); /* the posts */
+    CHECK_INT(coil_yield(), 0); /* this turn runs the posts */
     CHECK_TRACE("");
-    CHECK_INT(coil_yield(), 0); /* the tasks */
+    CHECK_INT(coil_yield(), 0); /* this turn runs the tasks */
     CHECK_TRACE("5 5 ");
     CHECK_INT(test_join(a), 5);
     CHECK_INT(test_join(b), 5);
@@ -221,7 +221,7 @@ static void *set_many(void *arg)
     return NULL;
 }
 
-/* The thread or the cancellation may come first; no result is lost. */
+/* Whether the result or the cancellation comes first, no result is lost. */
 IO_TEST(promises_set_while_their_awaiters_are_cancelled)
 {
     coil_promise *promises[ROUNDS];
@@ -384,7 +384,7 @@ IO_TEST(spawn_threadsafe_cancelled_before_it_is_started_runs_all_the_same)
 
     beside(spawn_and_cancel_at_once, &remote);
     CHECK_INT(coil_task_each(count_task, &count), 0);
-    CHECK_INT(count, 1); /* this one */
+    CHECK_INT(count, 1); /* only this task is left */
     CHECK(strncmp(test_trace_text(), "begun ", 6) == 0);
     test_trace_clear();
 }

@@ -1,5 +1,5 @@
 /*
- * test_region.c - scopes, shields and groups nested at random: which wait gets which
+ * test_region.c - scopes, shields and groups nested at random: which wait receives which
  * cancellation.
  *
  * A task opens and leaves regions, and waits in between, while another task cancels it
@@ -50,7 +50,7 @@ static int innermost_shield(const struct program *p)
     return i;
 }
 
-/* Has a region, from the innermost shield inward, cancelled the task? */
+/* Return true if a region inside the innermost shield has cancelled the task. */
 static bool asked_inside(const struct program *p, int shield)
 {
     for (int i = shield; i < p->depth; i++)

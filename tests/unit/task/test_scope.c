@@ -37,12 +37,12 @@ TASK_TEST(scope_that_is_left_in_time_leaves_nothing_behind)
 
 static int move_when_it_is_too_late(void *arg)
 {
-    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED); /* by the interrupted group */
+    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED); /* the interrupted group cancels it */
     coil_cancel_caught();
     return coil_scope_set_deadline(arg, coil_in(COIL_SEC(1)));
 }
 
-/* A task that moves it too late fails, with the result of its owner. */
+/* Moving the deadline of an expired scope fails with the result that its owner gets. */
 TASK_TEST(scope_that_has_expired_says_so_to_whoever_would_move_it)
 {
     coil_group group;
@@ -129,7 +129,8 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     CHECK_INT(coil_task_await(t), -ECANCELED);
     coil_task_release(t);
 
-    /* Both in the same turn: the request of the other task stands. */
+    /* The deadline and another task's request come in the same turn: the request
+     * stands. */
     coil_spawn(timed, NULL, NULL, &t);
     CHECK_INT(coil_sleep(COIL_MSEC(10)), 0);
     coil_task_cancel(t, NULL);
@@ -138,7 +139,7 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     CHECK_TRACE("-125 -125 ");
 }
 
-/* C code that ignores the timeout inside still leaves the scope correctly. */
+/* If the code inside ignores the timeout, the scope is still left correctly. */
 TASK_TEST(scope_forgives_a_body_that_forgot_the_cancellation)
 {
     coil_scope s;
@@ -163,8 +164,8 @@ static int overlook_and_time_out(void *arg)
 }
 
 /*
- * A delivery that stood before does not belong to the scope, even if its deadline passes
- * as well.
+ * A cancellation that was delivered before does not belong to the scope, even if the
+ * scope's deadline also passes.
  */
 TASK_TEST(scope_does_not_claim_what_was_delivered_before_it)
 {
@@ -186,7 +187,7 @@ static int say(const char *what, int rc)
     return rc;
 }
 
-/* Wait, get cancelled, and clean up for 10 ms in a shield. */
+/* Wait, be cancelled, and clean up for 10 ms in a shield. */
 static int clean_up(void *arg)
 {
     int64_t limit = *(int64_t *)arg;
@@ -280,8 +281,8 @@ TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
 }
 
 /*
- * The deadline passes in the shield: the request is not delivered, and disappears with
- * its scope.
+ * The deadline passes inside the shield: its request is not delivered, and ends with the
+ * scope.
  */
 static int nap_past_a_deadline(void)
 {
@@ -448,7 +449,7 @@ static int group_ended_in_a_shield(void *arg)
 }
 
 /*
- * The group's undelivered request disappears with it, although another request is held
+ * The group's undelivered request ends with the group, although another request is held
  * back.
  */
 TASK_TEST(a_request_taken_back_in_a_shield_leaves_nothing_behind)

@@ -1,6 +1,6 @@
 /*
- * test_spawn.c - a new task has the state of a new one, whatever the previous task left
- * in its slot; a task that ends continues the next one.
+ * test_spawn.c - a new task starts with fresh state, whatever the previous task left in
+ * its slot. A task that ends switches directly to the next one.
  */
 #include "../../harness/harness.h"
 
@@ -184,7 +184,7 @@ TASK_TEST(what_waits_for_a_task_goes_on_in_the_queues_order)
     coil_spawn(return_arg, (void *)5, NULL, &first);
     coil_spawn(await_and_note, first, NULL, &waiter);
     coil_spawn(note, "b", NULL, NULL);
-    coil_yield(); /* the first ends; its waiter came too late */
+    coil_yield(); /* the first task ends before its waiter has begun to wait */
     coil_spawn(note, "c", NULL, NULL);
     CHECK_INT(coil_task_await(waiter), 5);
     CHECK_TRACE("awaited-5 b ");
@@ -194,7 +194,7 @@ TASK_TEST(what_waits_for_a_task_goes_on_in_the_queues_order)
     coil_task_release(first);
 }
 
-/* The last task that ends in a slab runs on its memory while it is given back. */
+/* The last task of a slab still runs on the slab's memory while that is given back. */
 TASK_TEST(tasks_that_nobody_awaits_give_back_their_slabs_as_they_end)
 {
     enum { COUNT = 3000 };
@@ -237,7 +237,7 @@ static int get_deep_and_end(void *arg)
     return frame[1000];
 }
 
-/* Their pages are discarded while running on that stack. */
+/* Pages of a deep stack are discarded while its task still runs on it. */
 TASK_TEST(tasks_that_were_deep_end_on_their_own_stacks)
 {
     enum { COUNT = 200 };

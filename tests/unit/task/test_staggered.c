@@ -1,5 +1,6 @@
 /*
- * test_staggered.c - several ways to one result, started one after the other.
+ * test_staggered.c - start several attempts one after the other, and take the first
+ * result.
  */
 #include "../../harness/harness.h"
 

@@ -112,8 +112,7 @@ static int use_stack(void *bytes)
 }
 
 /*
- * The tolerance is a page for coil's own frames, and one more because the peak is counted
- * in pages.
+ * Allow one page for coil's own frames, and one because the peak is counted in pages.
  */
 static void check_peak(coil_task *task, ssize_t used)
 {
@@ -166,7 +165,7 @@ TASK_TEST(a_sleep_of_nothing_is_a_yield)
     CHECK_INT(coil_now(), COIL_MSEC(7));
 }
 
-/* Five coroutines, five rounds of 0.1 s: 0.5 s together. (docs/seeds.md, row 33) */
+/* Five coroutines sleep 0.1 s five times each: 0.5 s in total. (docs/seeds.md, row 33) */
 static int sleepy(void *arg)
 {
     for (int i = 0; i < 5; i++) {
@@ -299,7 +298,7 @@ static int cancel_and_uncancel(void *arg)
     (void)arg;
     coil_task_cancel(coil_task_current(), NULL);
     CHECK_INT(coil_uncancel(), 0);
-    CHECK_INT(coil_yield(), 0); /* the request was discarded with its count */
+    CHECK_INT(coil_yield(), 0); /* the request and its count were discarded */
     return 6;
 }
 
@@ -332,7 +331,8 @@ TASK_TEST(cancelled_in_the_turn_in_which_it_was_woken)
     coil_future_release(f);
 }
 
-/* C code may ignore return codes, so a delivery stands until it is caught. */
+/* C code may ignore return codes, so every wait returns a delivered cancellation until
+ * it is caught. */
 static int forgetful(void *arg)
 {
     coil_sleep(COIL_SEC(1));
@@ -470,8 +470,8 @@ TASK_TEST(an_awaitable_of_ones_own)
 }
 
 /*
- * The way in which a method waits may change without a change of its caller.
- * (docs/seeds.md, row 27)
+ * A method may change how it waits without a change in its caller. (docs/seeds.md, row
+ * 27)
  */
 static void set_to_five(void *future)
 {
@@ -577,7 +577,8 @@ static void clobber_errno(void *arg)
     --*(int *)arg;
 }
 
-/* They are collected and run while the task waits, with system calls of their own. */
+/* While the task waits, the loop collects and runs posts, which make system calls of
+ * their own. */
 IO_TEST(errno_survives_posts_that_are_collected_while_the_task_waits)
 {
     int left = 0;
@@ -618,7 +619,8 @@ static int cancel_it(void *arg)
     return 0;
 }
 
-/* In a task with a stack of the usual size: the main stack would hide a recursion. */
+/* Use a task with a stack of the usual size: the main stack is large enough to hide a
+ * recursion. */
 TASK_TEST(cancelling_down_a_chain_of_twenty_thousand_needs_no_deep_stack)
 {
     static coil_task *chain[CHAIN + 1];
@@ -738,8 +740,8 @@ static void run_await_in_a_circle(void *arg)
 }
 
 /*
- * The task ignores its cancellation in every kind of wait, not only in await; abort()
- * shows the report.
+ * The task ignores its cancellation in every kind of wait, not only in await. The abort
+ * message reports that.
  */
 static int sleep_on_and_on(void *arg)
 {
@@ -788,7 +790,7 @@ static int cancel_elsewhere(void *arg)
     coil_task *t;
 
     (void)arg;
-    /* This task does not wait. So the cancellation would not make a task ready. */
+    /* This task does not wait, so the cancellation would not make any task ready. */
     coil_spawn(note, "x", NULL, &t);
     return touched_by_another_thread(cancel_from_here, t);
 }

@@ -92,7 +92,8 @@ static int yield_alone(void *arg)
 }
 
 /*
- * A task that yields to itself is not switched; the loop still polls from time to time.
+ * If the only ready task yields, no switch is needed, but the loop still polls from time
+ * to time.
  */
 static int sleep_beside(void *arg)
 {

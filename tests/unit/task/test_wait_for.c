@@ -79,7 +79,7 @@ static int take_its_time(void *arg)
     return *(int *)arg;
 }
 
-/* Whether or not the deadline has passed at the beginning. */
+/* The result is the same whether or not the deadline has already passed at the call. */
 TASK_TEST(wait_for_returns_what_a_task_returns_that_did_not_listen)
 {
     static int forty_two = 42, eio = -EIO;

@@ -20,7 +20,7 @@ struct identity {
 #define DAY (24L * 60 * 60)
 
 struct wish {
-    const char *name;      /* the subject's */
+    const char *name;      /* the subject's common name */
     const char *alt_names; /* "DNS:localhost"; NULL: an authority */
     long from, until;      /* in days from now; 0 and 0: now, for ten days */
     bool rsa;              /* an RSA key instead of an elliptic-curve key */
@@ -39,7 +39,7 @@ static void add_extension(X509 *certificate, X509 *issuer, int nid, const char *
     X509_EXTENSION_free(extension);
 }
 
-/* If `issuer` is NULL, the certificate signs itself. */
+/* If `issuer` is NULL, the certificate is self-signed. */
 static struct identity make(const struct wish *wish, const struct identity *issuer)
 {
     static long serial = 1;

@@ -1,7 +1,7 @@
 /*
- * certificates.h - certificates of all kinds for the TLS tests, made when they run, in a
- * folder that is removed. The root is found in it by its hash, too, as a ca_path wants
- * it.
+ * certificates.h - certificates of all kinds for the TLS tests, created at run time in a
+ * temporary folder. The folder can serve as ca_path: the root is also stored under its
+ * hash.
  *
  *     root ── intermediate ── server, wrong name, expired, future, ...
  *        `─── client
@@ -16,18 +16,18 @@ struct certificates {
     /* PEM files. Except for the authorities and `key`, each holds a chain and its key. */
     char root[96];   /* the authority */
     char server[96]; /* for localhost, *.example.org, 127.0.0.1, ::1 */
-    /* for other.test, which its common name does not say: that is localhost */
+    /* for other.test by its alternative name; its common name is localhost */
     char other_name[96];
     char expired[96], future[96];
     char self_signed[96];
     char no_chain[96];  /* as `server`, without the intermediate certificate */
     char client[96];    /* "CN = client" */
-    char stranger[96];  /* a client's, signed by an authority of its own */
+    char stranger[96];  /* a client's certificate, signed by another authority */
     char locked[96];    /* a server's chain; the password of its key is "sesame" */
-    char revoked[96];   /* a server's, revoked by `crl` */
+    char revoked[96];   /* a server's certificate, revoked by `crl` */
     char crl[96];       /* the revocation lists of both authorities */
-    char key[96];       /* a key that belongs to none of these certificates */
-    char other_key[96]; /* another such key, of another kind */
+    char key[96];       /* a key that matches none of these certificates */
+    char other_key[96]; /* another such key, of another type */
 };
 
 void certificates_make(struct certificates *c);

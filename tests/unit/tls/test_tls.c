@@ -1,6 +1,6 @@
 /*
- * test_tls.c - TLS streams with coil at both ends: negotiation, moving bytes, ends,
- * cancelling, failures.
+ * test_tls.c - TLS streams with coil at both ends: negotiation, data transfer, end of
+ * stream, cancellation and failures.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -50,7 +50,7 @@ static int accept_it(void *arg)
     return 0;
 }
 
-/* Connect, and make the handshake at both ends. */
+/* Connect, and perform the handshake at both ends. */
 static void connect_as(struct ends *e, const char *name)
 {
     coil_stream *streams[2];
@@ -198,7 +198,7 @@ static coil_task *start(int (*fn)(void *), struct call *c)
     return task;
 }
 
-/* ---- what is agreed on ------------------------------------------------------------- */
+/* ---- negotiation ------------------------------------------------------------------- */
 
 NET_TEST(tls_talks_both_ways)
 {
@@ -382,7 +382,8 @@ static coil_tls *choose_in(const char *name, void *arg)
     return shop->newest != NULL ? coil_tls_retain(shop->newest) : NULL;
 }
 
-/* By name; and a certificate that is replaced between two connections. */
+/* A server chooses a context by name. A certificate can be replaced between two
+ * connections. */
 NET_TEST(tls_server_chooses_a_context)
 {
     struct ends *e = only_files();
@@ -521,7 +522,7 @@ NET_TEST(tls_refuses_names_that_cannot_be_one)
     coil_tls_release(tls);
 }
 
-/* ---- who is there ------------------------------------------------------------------ */
+/* ---- authentication ---------------------------------------------------------------- */
 
 static void check_refused(const char *certificate, const char *ca_file, int rc,
                           const char *reason)
@@ -645,7 +646,7 @@ NET_TEST(tls_server_asks_who_the_client_is)
 }
 
 /*
- * A session of a name without client certificates cannot be resumed at a name that
+ * A session that began without a client certificate cannot be resumed at a name that
  * requires one.
  */
 NET_TEST(tls_sessions_do_not_cross_names)
@@ -675,7 +676,8 @@ NET_TEST(tls_sessions_do_not_cross_names)
     }
 }
 
-/* The client's certificate is revoked. Only one of the two contexts has the list. */
+/* The client's certificate is revoked. Only one of the two contexts has the revocation
+ * list. */
 static void check_revoked_at(const char *name, bool base_knows)
 {
     struct ends *e = only_files();
@@ -764,7 +766,8 @@ NET_TEST(tls_tickets_of_1_3_are_used_once)
     close_ends(e);
 }
 
-/* With more servers than the cache holds, the sessions of the latest ones stay. */
+/* With more servers than the cache holds, the sessions of the most recent servers
+ * stay. */
 NET_TEST(tls_sessions_are_bounded)
 {
     struct ends *e = open_ends();
@@ -873,7 +876,7 @@ NET_TEST(tls_second_reader_and_writer_are_refused)
     close_ends(e);
 }
 
-/* Small parts share a record. Large ones are encrypted from where they are. */
+/* Small parts share a record. Large parts are encrypted without copying them first. */
 NET_TEST(tls_writes_from_many_places)
 {
     static const size_t sizes[] = {1, 0, 4095, 70000, 0, 3, 4096, 5, 200000, 2, 0};
@@ -940,7 +943,8 @@ static int do_sendfile(void *arg)
 }
 
 /*
- * After each cancellation the call continues at the offset, without gaps or repetitions.
+ * After each cancellation, the next call continues at the offset without a gap or
+ * repetition.
  */
 NET_TEST(tls_sends_files)
 {
@@ -996,7 +1000,7 @@ NET_TEST(tls_half_close)
 
 /*
  * A plain close is enough after the last write, as on a stream without TLS. Exception:
- * the network takes only a part of the close_notify, as the simulated network may.
+ * the simulated network may accept only a part of the close_notify.
  */
 IO_TEST(tls_close_says_goodbye)
 {
@@ -1030,7 +1034,7 @@ NET_TEST(tls_stop_is_orderly_in_either_order)
     }
 }
 
-/* The connection ends without a close_notify. */
+/* Check a connection that ends without a close_notify. */
 static void check_truncation(bool allowed, ssize_t expected)
 {
     struct ends *e = only_files();
@@ -1118,8 +1122,8 @@ NET_TEST(tls_cancelled_read_takes_nothing)
 }
 
 /*
- * A cancelled write may leave a part of a record unsent. That rest goes out before the
- * next record. The peer gets no gap if the caller continues at write_transferred.
+ * A cancelled write may leave a part of a record unsent. That rest is sent before the
+ * next record. If the caller continues at write_transferred, the peer sees no gap.
  */
 NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 {
@@ -1154,8 +1158,8 @@ NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 }
 
 /*
- * If the stream is closed after a part of a record, the peer must see a truncation and
- * not the end of the data.
+ * If the stream is closed after a part of a record, the peer must see a truncation, not a
+ * normal end.
  */
 NET_TEST(tls_close_after_a_cut_record_is_truncation)
 {
@@ -1303,7 +1307,7 @@ IO_TEST(tls_record_that_was_changed)
 /* ---- failures of the machine ------------------------------------------------------- */
 
 /*
- * One connection from its handshake to its end. Every failure is returned. Nothing may
+ * Run one connection from handshake to close. Every failure is returned. Nothing may
  * leak, hang or crash.
  */
 struct day {
@@ -1450,7 +1454,7 @@ NET_TEST(tls_refuses_commands_smuggled_in_before_it)
     close_ends(e);
 }
 
-/* Both ends keep the bound on stack that the header promises. */
+/* Both ends stay within the stack size that the header promises. */
 NET_TEST(tls_handshake_needs_little_stack)
 {
     coil_spawn_opts opts = {.stack_bytes = 32 * 1024};

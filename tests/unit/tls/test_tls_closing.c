@@ -1,6 +1,6 @@
 /*
- * test_tls_closing.c - TLS streams that are closed or destroyed while tasks are inside:
- * in a handshake at every moment, on either side, and in each call after it.
+ * test_tls_closing.c - TLS streams that are closed or destroyed while a task is in a
+ * call: at every step of the handshake, on either side, and in each later call.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -95,7 +95,7 @@ static void let_pass(int moments)
 
 /*
  * The closed end's call fails with -EBADF, unless it had ended before. The other end's
- * call ends, too.
+ * call also ends.
  */
 static void shake_hands(struct side *closed, struct side *other, int moments,
                         bool destroys)
@@ -229,8 +229,8 @@ NET_TEST(tls_closed_in_each_call)
 }
 
 /*
- * The writer is blocked. The reader waits for it, as a half-close or a reader's reply
- * does.
+ * The writer is blocked. The reader waits for the writer, as it does after a half-close
+ * or to send a reply.
  */
 NET_TEST(tls_destroyed_under_a_reader_and_a_writer)
 {

@@ -203,7 +203,7 @@ NET_TEST(tls_authorities_in_a_folder)
     CHECK_INT(meet_as(&client, files.self_signed), -ENOKEY);
     client.ca_path = "/"; /* a folder without certificates */
     CHECK_INT(meet_as(&client, files.server), -ENOKEY);
-    client.ca_file = files.root; /* both count */
+    client.ca_file = files.root; /* both ca_path and ca_file count */
     CHECK_INT(meet_as(&client, files.server), 0);
     certificates_remove(&files);
 }
@@ -245,7 +245,8 @@ NET_TEST(tls_certificates_that_were_revoked)
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.revoked), -EKEYREVOKED);
     check_says("certificate revoked (depth 0, subject 'CN = server'");
-    client.ca_file = files.self_signed; /* no list of this authority */
+    client.ca_file = files.self_signed; /* ca_file has no revocation list of this
+                                         * authority */
     CHECK_INT(meet_as(&client, files.self_signed), -EKEYREJECTED);
     check_says("unable to get certificate CRL");
     certificates_remove(&files);
@@ -254,7 +255,8 @@ NET_TEST(tls_certificates_that_were_revoked)
 /* ---- the process's own ------------------------------------------------------------- */
 
 /*
- * The default context trusts the authorities that the environment names at its first use.
+ * At its first use, the default context reads from the environment which authorities to
+ * trust.
  */
 IO_TEST(tls_default_context)
 {
@@ -315,7 +317,8 @@ IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
     certificates_remove(&files);
 }
 
-/* If the waiting task is cancelled while the context is made, the next call gets it. */
+/* If the waiting task is cancelled while the context is created, the next call gets
+ * that context. */
 IO_TEST(tls_default_context_that_nobody_waits_for)
 {
     struct certificates files;

@@ -1,5 +1,5 @@
 /*
- * test_tls_error.c - how OpenSSL's errors become coil's.
+ * test_tls_error.c - how OpenSSL's errors are converted to coil's.
  */
 #include "../../harness/harness.h"
 

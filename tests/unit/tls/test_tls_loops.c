@@ -46,7 +46,7 @@ static int accept_it(void *arg)
     return coil_accept_tls(a->stream, a->tls);
 }
 
-/* ends[0] is the client's. */
+/* ends[0] is the client's end. */
 static void connect_ends(struct shared *s, coil_stream *ends[2])
 {
     struct accepting a = {.tls = coil_tls_retain(s->server)};
@@ -102,7 +102,7 @@ TEST(tls_threads_share_contexts)
     forget(&s);
 }
 
-/* Both threads need the default context at the same time, and share one. */
+/* Both threads need the default context at the same time, and share it. */
 static int use_the_default(void *arg)
 {
     struct shared copy = *(struct shared *)arg;
@@ -235,7 +235,7 @@ static void check_receives(coil_stream *stream)
     CHECK_INT(wrong, 0);
 }
 
-/* A record of which a part was sent is completed from the other loop. */
+/* If one loop has sent part of a record, the other loop sends the rest. */
 IO_TEST(tls_stream_takes_a_cut_record_along)
 {
     struct moved m = {.use = write_the_rest};
@@ -271,7 +271,7 @@ static void *destroy_elsewhere(void *arg)
     return NULL;
 }
 
-/* A stream outside of all loops is closed without close_notify. */
+/* A stream that is attached to no loop is closed without close_notify. */
 IO_TEST(tls_stream_that_is_detached_is_destroyed_anywhere)
 {
     struct shared s;

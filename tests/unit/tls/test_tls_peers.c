@@ -1,6 +1,6 @@
 /*
  * test_tls_peers.c - TLS with other implementations as the peer: OpenSSL in a thread,
- * doing what coil never does; OpenSSL's programs, and Python's ssl.
+ * which does things that coil never does; OpenSSL's programs; and Python's ssl.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -31,7 +31,7 @@ struct peer {
     SSL *ssl;
     int fd, handshake;
     int go[2]; /* a pipe: a byte in it lets a waiting peer continue */
-    int comes; /* how many bytes the peer reads after that */
+    int comes; /* how many bytes the peer reads after it continues */
     pthread_t thread;
 };
 
@@ -112,7 +112,7 @@ static int make_ticket_big(SSL *ssl, void *arg)
     return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), data, sizeof data);
 }
 
-/* Return the length of the record that begins here (RFC 8446, 5.1). */
+/* Return the length of the record at `record` (RFC 8446, 5.1). */
 static size_t length_of_record(const unsigned char *record)
 {
     return 5 + ((size_t)record[3] << 8 | record[4]);
@@ -188,8 +188,8 @@ static int write_no_more(void *arg)
 }
 
 /*
- * The client has read the ticket's first record. OpenSSL then encrypts nothing before it
- * has the whole ticket.
+ * The client has read the ticket's first record. Until OpenSSL has the whole ticket, it
+ * encrypts nothing.
  */
 static void check_ticket_in_pieces(coil_task_fn read, coil_task_fn write_out,
                                    bool reader_leaves)
@@ -277,8 +277,8 @@ IO_TEST(tls_answers_key_updates)
 }
 
 /*
- * Key updates arrive while a writer waits and the kernel uses its bytes. The answers must
- * not disturb them.
+ * Key updates arrive while a writer waits and the kernel reads its buffer. The answers
+ * must not change that buffer.
  */
 #define FLOOD ((size_t)12 * 1024 * 1024)
 
@@ -557,7 +557,7 @@ static const char python_client[] =
     "s.unwrap()\n"
     "print('fine', flush=True)\n";
 
-/* Start a client program with the port of a coil server, and serve it. */
+/* Start a coil server and a client program that connects to its port. Serve it. */
 static void serve(const char *const *client, const char *says)
 {
     struct certificates files;

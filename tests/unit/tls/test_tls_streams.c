@@ -41,7 +41,7 @@ static int accept_it(void *arg)
     return coil_accept_tls(e->server, e->server_tls);
 }
 
-/* Make the handshake on two connected streams. */
+/* Perform the handshake on two connected streams. */
 static struct ends *speak_tls(coil_stream *streams[2])
 {
     struct ends *e = make_contexts();
@@ -509,7 +509,8 @@ IO_TEST(tls_stream_destroyed_by_a_forked_child_goes_on_in_the_parent)
     close_ends(e);
 }
 
-/* ---- waiting until there is something to read -------------------------------------- */
+/* ---- waiting until a stream is readable
+ * --------------------------------------------- */
 
 struct waiting {
     coil_stream *stream;
@@ -536,7 +537,7 @@ static coil_task *start_waiting(struct waiting *w, coil_stream *stream)
     return task;
 }
 
-/* By then the client has received session tickets, which contain no data. */
+/* Session tickets, which the client has received by then, do not make it readable. */
 NET_TEST(tls_is_readable_when_there_are_decrypted_bytes)
 {
     coil_stream *streams[2];
@@ -623,7 +624,7 @@ IO_TEST(tls_that_is_cut_off_is_readable_and_the_read_says_so)
     close_ends(e);
 }
 
-/* The wait sees the reset, and must leave the error to the read. */
+/* The wait ends at the reset, but the read must still return the error. */
 IO_TEST(tls_that_is_reset_is_readable_and_the_read_says_so)
 {
     /* connect(2) to AF_UNSPEC resets the connection */
