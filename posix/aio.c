@@ -49,14 +49,16 @@ INTERPOSE int aio_suspend64(const struct aiocb64 *const list[], int n,
 
 #define MOST_PRIORITY 20 /* glibc's AIO_PRIO_DELTA_MAX */
 
-/* True if glibc starts the operation. One with an unknown opcode is started, and fails. */
+/* True if glibc starts the operation. An operation with an unknown opcode is started, and
+ * then fails. */
 static bool is_operation(const struct aiocb *cb)
 {
     return cb != NULL && cb->aio_lio_opcode != LIO_NOP && cb->aio_reqprio >= 0 &&
            cb->aio_reqprio <= MOST_PRIORITY;
 }
 
-/* Wait until the operation is done, however it ends. 0 or -1. */
+/* Wait until the operation has succeeded or failed. Returns 0, or -1 if the task was
+ * cancelled. */
 static int finish_operation(const struct aiocb *cb)
 {
     int64_t nap = 0;
@@ -68,8 +70,9 @@ static int finish_operation(const struct aiocb *cb)
 }
 
 /*
- * `rc` is the result of LIO_NOWAIT: -1 if an operation could not be started. If others
- * could be, the error is EIO, as after an operation that failed.
+ * Wait for the operations of the list, and return the result of lio_listio(). `rc` is the
+ * result of LIO_NOWAIT: -1 if an operation could not be started. If other operations were
+ * started, errno is EIO, as after an operation that failed.
  */
 static int finish_list(struct aiocb *const *list, int n, int rc)
 {

@@ -3,13 +3,13 @@
  *
  * An allocator such as jemalloc locks mutexes, and now and then yields or sleeps, inside
  * malloc(). If that suspended the task, the thread's other tasks would enter an allocator
- * that is in the middle of a call; and waiting itself allocates. So calls that come from
- * the library which defines malloc() block the thread, as libcoil's own do.
+ * that is in the middle of a call. Waiting itself also allocates. So calls made by the
+ * library that defines malloc() block the thread, as libcoil's own calls do.
  *
- * A library that defines read() as well is the C library, whose locks do not go through
- * this library, or AddressSanitizer, whose read() calls this library's for the program.
- * If the program itself contains the allocator, its calls cannot be distinguished from
- * the program's.
+ * A library that defines both malloc() and read() is not treated this way. It is either
+ * the C library, whose locks do not go through this library, or AddressSanitizer, whose
+ * read() calls this library's read() for the program. If the program itself contains the
+ * allocator, the allocator's calls cannot be distinguished from the program's.
  */
 #include "interpose.h"
 
@@ -18,7 +18,8 @@
 
 uintptr_t posix__allocator, posix__allocator_bytes;
 
-/* The function, if the library itself defines it and not one that it needs; or NULL. */
+/* Return the function if the library itself defines it, not one of its dependencies; else
+ * NULL. */
 static void *defined_in(const struct link_map *library, const char *name)
 {
     void *handle = dlopen(library->l_name, RTLD_LAZY | RTLD_NOLOAD), *function;
@@ -36,8 +37,8 @@ static void *defined_in(const struct link_map *library, const char *name)
 }
 
 /*
- * The malloc() of the first library that has one, in the order in which the dynamic
- * linker searches them. The program itself, whose name is empty, is skipped.
+ * Return the malloc() of the first library that defines one, in the search order of the
+ * dynamic linker. The program itself, whose name is empty, is skipped.
  */
 static void *first_malloc(void)
 {

@@ -1,9 +1,9 @@
 /*
  * barriers.c - pthread_barrier_wait(3).
  *
- * A barrier counts those that wait inside the C library. So a thread of the waiting lane
- * waits on behalf of the task. Tasks and threads may meet at one barrier. At most
- * MOST_ON_LANE tasks wait in this way; a further one would block its thread.
+ * A barrier counts the threads that wait inside the C library. So a thread of the waiting
+ * lane waits on behalf of the task. Tasks and threads may use the same barrier. At most
+ * MOST_ON_LANE tasks wait in this way; further tasks block their threads.
  */
 #include "waiting.h"
 

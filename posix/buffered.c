@@ -13,8 +13,8 @@
  *
  * A FILE has a recursive lock, owned by a thread. While a task uses the FILE, its thread
  * holds that lock, so other threads wait as they would without coil. Tasks of the same
- * thread exclude each other with the `uses` below. A callback of the thread is not kept
- * out; neither does a mutex keep it out.
+ * thread exclude each other with the `uses` below. Callbacks of the thread are not
+ * excluded; a mutex would not exclude them either.
  *
  * The C library alone handles FILEs without a descriptor (open_memstream(),
  * fopencookie()), FILEs of wide characters, and regular files: reading those never waits.
@@ -101,7 +101,7 @@ static void remove_waiter(struct waiter *waiter)
     *at = waiter->next;
 }
 
-/* The waiter keeps its place in line while it is woken and has to park again. */
+/* The waiter keeps its position in the queue if it is woken and has to park again. */
 static int wait_for_tasks(FILE *file)
 {
     struct waiter waiter = {.file = file, .task = coil_task_current()};
@@ -130,8 +130,9 @@ static int wait_for_threads(FILE *file)
     return 0;
 }
 
-/* While this waits for another thread, another task may take the FILE: then wait for that
- * task again. A waiter that gives up may have been woken itself, so it wakes the next. */
+/* While this task waits for another thread, another task may take the FILE. If so, wait
+ * for that task, too. A waiter that gives up may already have been woken, so it wakes the
+ * next waiter. */
 static int wait_for_all(FILE *file)
 {
     int rc;
@@ -189,10 +190,10 @@ void posix__end_use(struct posix__use *use)
     NEXT(funlockfile)(file);
 }
 
-/* In a child of fork(2): the tasks that use FILEs, or wait for them, are the parent's. */
+/* Runs in a child of fork(2). The tasks that use or await FILEs belong to the parent. */
 static void forget_uses(void)
 {
-    static struct posix__use *parents_uses; /* for leak checkers */
+    static struct posix__use *parents_uses; /* reachable, so no leak is reported */
 
     for (struct posix__use *use = uses; use != NULL; use = uses) {
         uses = use->next;
@@ -216,8 +217,8 @@ static struct posix__use *own_use(const FILE *file)
     return use != NULL && use->task == coil_task_current() ? use : NULL;
 }
 
-/* Waits although the task is cancelled: flockfile(3) cannot fail, a later call reports
- * the cancellation. False if memory ran out. */
+/* Wait even if the task is cancelled, because flockfile(3) cannot fail. A later call
+ * reports the cancellation. Returns false if memory ran out. */
 static bool begin_use_shielded(struct posix__use *use, FILE *file)
 {
     coil_scope scope;
@@ -307,7 +308,8 @@ bool posix__has_descriptor(const FILE *file)
     return file != NULL && (file->_flags & IS_OF_A_DESCRIPTOR) != 0 && file->_fileno >= 0;
 }
 
-/* FILEs without a descriptor and FILEs of wide characters are the C library's. */
+/* True for FILEs without a descriptor and FILEs of wide characters: the C library alone
+ * handles them. */
 static bool is_none_of_ours(const FILE *file)
 {
     return !posix__has_descriptor(file) || file->_mode > 0;
@@ -350,7 +352,8 @@ static inline bool has_room(const FILE *file)
            !is_another_tasks(file);
 }
 
-/* Without other threads the lock is not needed, and it costs more than the rest. */
+/* In a single-threaded process the lock is not needed. It would cost more than the rest
+ * of the call. */
 static inline bool lock_at_once(FILE *file)
 {
     return __libc_single_threaded || NEXT(ftrylockfile)(file) == 0;
@@ -362,7 +365,7 @@ static inline void unlock_at_once(FILE *file)
         NEXT(funlockfile)(file);
 }
 
-/* Another thread may have used the FILE before it was locked: look again. */
+/* Another thread may have used the FILE before it was locked, so check the buffer. */
 
 bool posix__get_at_once(FILE *file, int *c)
 {
@@ -414,8 +417,8 @@ static void flush_prompt(const FILE *file)
 }
 
 /*
- * Make the buffer empty, to be read into. Returns false if its bytes could not be
- * written.
+ * Empty the buffer, so that it can be used for reading. Returns false if its bytes could
+ * not be written.
  */
 static bool turn_to_reading(FILE *file)
 {
@@ -434,8 +437,8 @@ static bool turn_to_reading(FILE *file)
     return true;
 }
 
-/* Reads, and notes end, failure and offset in the FILE as the C library would. At the end
- * of the file errno is unchanged: many callers tell by it that nothing failed. */
+/* Read, and update the FILE's flags and offset as the C library would. At the end of the
+ * file errno is unchanged: many callers use it to distinguish the end from a failure. */
 static ssize_t read_and_note(FILE *file, void *to, size_t n)
 {
     int saved = errno;
@@ -452,8 +455,8 @@ static ssize_t read_and_note(FILE *file, void *to, size_t n)
     return got;
 }
 
-/* ungetc() moved reading to a backup buffer. The main buffer below it may hold more, and
- * only the C library can switch back to it. */
+/* True if ungetc() has switched the FILE to a backup buffer. The main buffer may hold
+ * more bytes, and only the C library can switch back to it. */
 static bool has_backup(const FILE *file)
 {
     return file->_flags & IN_BACKUP || file->_markers != NULL ||
@@ -532,14 +535,14 @@ void posix__discard(FILE *file)
         empty_buffer(file);
 }
 
-/* After a failure the buffered data is lost, as in the C library. Only after a
- * cancellation it stays, for the next flush. */
+/* After a failure the buffered data is lost, as in the C library. After a cancellation
+ * the data stays in the buffer for the next flush. */
 int posix__drain(FILE *file)
 {
     if (!(file->_flags & PUTTING) || file->_IO_write_ptr == file->_IO_write_base)
         return 0;
     if (posix__is_always_ready(file->_fileno) ||
-        file->_IO_read_end != file->_IO_write_base) /* was read: must seek first */
+        file->_IO_read_end != file->_IO_write_base) /* was reading: must seek first */
         return NEXT(fflush_unlocked)(file) == 0 ? 0 : -1;
     while (file->_IO_write_ptr > file->_IO_write_base) {
         size_t buffered = (size_t)(file->_IO_write_ptr - file->_IO_write_base);
@@ -597,8 +600,8 @@ static size_t copy_to_buffer(FILE *file, const char *from, size_t n)
     return taken;
 }
 
-/* Top up and write the buffer, write what fills whole buffers without copying it, and
- * buffer the rest. Returns the bytes taken. */
+/* Fill the buffer and write it. Then write as many whole buffers as possible directly
+ * from the caller's memory, and buffer the rest. Returns the number of bytes taken. */
 static size_t put_buffered(FILE *file, const char *from, size_t n)
 {
     size_t size = (size_t)(file->_IO_buf_end - file->_IO_buf_base), done;
@@ -619,7 +622,8 @@ static size_t put_buffered(FILE *file, const char *from, size_t n)
     return done + copy_to_buffer(file, from + done, n - done);
 }
 
-/* The bytes to write now, by the buffering mode: all, up to the last newline, or none. */
+/* Return how many bytes the buffering mode requires to be written now: all, those up to
+ * the last newline, or none. */
 static size_t bytes_to_flush(const FILE *file, const char *from, size_t n)
 {
     const char *end;

@@ -1,6 +1,6 @@
 /*
- * buffered.h - FILEs of the C library in a task. The buffer stays the C library's;
- * filling and flushing it is done here, with a read and a write that suspend the task.
+ * buffered.h - FILEs of the C library in a task. The buffer remains the C library's.
+ * These functions fill and flush it with a read and a write that suspend the task.
  *
  *     struct posix__use use;
  *
@@ -22,7 +22,7 @@
 /* ---- the use of a FILE by one task ------------------------------------------------- */
 
 /*
- * A task's lock on a FILE; recursive. The caller has it on its stack. flockfile()
+ * A task's recursive lock on a FILE. Callers usually have it on their stack; flockfile()
  * allocates it.
  */
 struct posix__use {
@@ -33,9 +33,9 @@ struct posix__use {
 };
 
 /*
- * Wait until no other task of this thread and no other thread uses the FILE; then it is
- * this task's until posix__end_use(). False, and errno is ECANCELED, if the task was
- * cancelled.
+ * Wait until no other task of this thread and no other thread uses the FILE. Then this
+ * task owns the FILE until posix__end_use(). Returns false with errno ECANCELED if the
+ * task was cancelled.
  */
 bool posix__begin_use(struct posix__use *use, FILE *file);
 void posix__end_use(struct posix__use *use);
@@ -43,30 +43,31 @@ void posix__end_use(struct posix__use *use);
 /* The FILE is about to be closed: drop this task's flockfile(). */
 void posix__forget(FILE *file);
 
-/* False for a stream in memory (open_memstream) or of callbacks (fopencookie). */
+/* False for streams made by open_memstream() or fopencookie(). */
 bool posix__has_descriptor(const FILE *file);
 
 /*
- * True if the C library may do the whole call, because it will not wait or because coil
- * does not handle the FILE. The three functions are for any call, for reading one byte,
- * and for writing one byte.
+ * True if the C library can make the whole call, because it will not wait or because coil
+ * does not handle the FILE. The first function is for any call, the second for reading
+ * one byte, the third for writing one byte.
  */
 bool posix__straight(const FILE *file);
 bool posix__straight_in(const FILE *file);
 bool posix__straight_out(const FILE *file);
 
 /*
- * Take a byte from the buffer, or put one into it, if no other thread has the FILE's lock:
- * the C library's getc() and putc() would block this one. False: it is locked, or the
- * buffer is empty or full, or the FILE is not ours.
+ * Take a byte from the buffer, or put one into it, if no other thread has the FILE's
+ * lock. With the lock taken, the C library's getc() and putc() would block this thread.
+ * Returns false if the FILE is locked, the buffer is empty or full, or coil does not
+ * handle the FILE.
  */
 bool posix__get_at_once(FILE *file, int *c);
 bool posix__put_at_once(FILE *file, int c);
 
 /* ---- the buffer: only between posix__begin_use() and posix__end_use() -------------- */
 
-/* Fill an empty buffer. 1: there is something to read, 0: end of file, -1: failed. End
- * and failure are noted in the FILE. */
+/* Fill an empty buffer. Returns 1 if there are bytes to read, 0 at the end of the file,
+ * or -1 after a failure. The end and a failure set the FILE's flags. */
 int posix__fill(FILE *file);
 
 /* The number of bytes in the buffer. */
@@ -77,14 +78,15 @@ size_t posix__available(const FILE *file);
 bool posix__reads_past(const FILE *file);
 ssize_t posix__read_past(FILE *file, void *to, size_t n);
 
-/* Copy into the buffer, and write it as the buffering mode of the FILE demands. Returns
- * the number of bytes taken; if less than n, the failure is noted in the FILE. */
+/* Copy bytes into the buffer, and write it when the FILE's buffering mode requires it.
+ * Returns the number of bytes taken. If that is less than n, the FILE's error flag is
+ * set. */
 size_t posix__put(FILE *file, const void *from, size_t n);
 
-/* Write what the buffer holds; 0 or -1. */
+/* Write the content of the buffer. Returns 0 or -1. */
 int posix__drain(FILE *file);
 
-/* Drop what the buffer holds unwritten. */
+/* Drop the bytes in the buffer that are not written yet. */
 void posix__discard(FILE *file);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * buffered_read.c - fread(3), fgets(3), getline(3), scanf(3) and their relatives.
  *
- * Each does what the C library's function does, except that posix__fill() fills the
- * buffer, which suspends the task. scanf() calls the C library's own function on a FILE
- * made by fopencookie(3). The callback of that FILE takes one byte at a time from the
- * caller's FILE.
+ * Each function behaves like the C library's, except that posix__fill() fills the buffer
+ * and suspends the task. scanf() calls the C library's own function on a FILE made by
+ * fopencookie(3). The callback of that FILE takes one byte at a time from the caller's
+ * FILE.
  */
 #include "buffered.h"
 #include "receive.h"
@@ -182,8 +182,8 @@ INTERPOSE size_t __fread_unlocked_chk(void *restrict to, size_t room, size_t siz
 
 /* ---- a line ------------------------------------------------------------------------ */
 
-/* The bytes in the buffer up to and including the delimiter; all of them if it is not
- * there yet. */
+/* Return the number of bytes in the buffer up to and including the delimiter, or all of
+ * them if the buffer does not contain the delimiter. */
 static size_t length_of_line(const FILE *file, int delimiter, bool *ends)
 {
     size_t n = posix__available(file);
@@ -225,7 +225,7 @@ static char *gets_in_task(char *to, int size, FILE *file)
     return to;
 }
 
-/* With room for no byte the C library does nothing. */
+/* Also true if there is no room for a byte: the C library then does nothing. */
 static bool gets_straight(const FILE *file, int size)
 {
     return size < 2 || posix__straight(file);
@@ -260,8 +260,8 @@ INTERPOSE char *__fgets_unlocked_chk(char *restrict to, size_t room, int size,
     return gets_in_task(to, size, file);
 }
 
-/* Make room for `n` bytes and the closing NUL, as getline(3) does: `*line` is the
- * caller's, from malloc(), or NULL. */
+/* Make room for `n` bytes and the terminating NUL, as getline(3) does. `*line` is NULL,
+ * or memory of the caller from malloc(). */
 static bool grow_line(char **line, size_t *room, size_t n)
 {
     size_t wanted = n + 1 > 2 * *room ? n + 1 : 2 * *room;
@@ -340,7 +340,8 @@ INTERPOSE ssize_t getline(char **restrict line, size_t *restrict room,
 
 /* ---- scanf() ----------------------------------------------------------------------- */
 
-/* The cookie's read callback. One byte: bytes read ahead could not be given back. */
+/* The cookie's read callback. It reads one byte, because more bytes could not be pushed
+ * back to the caller's FILE. */
 static ssize_t read_one_byte(void *file, char *to, size_t n)
 {
     int c = n > 0 ? get_byte(file) : EOF;
@@ -352,8 +353,8 @@ static ssize_t read_one_byte(void *file, char *to, size_t n)
 
 typedef int scan_fn(FILE *restrict file, const char *restrict format, va_list args);
 
-/* scanf() leaves the byte that did not match in the cookie's FILE; it is pushed back to
- * the caller's. */
+/* scanf() leaves the byte that did not match in the cookie's FILE. Push it back to the
+ * caller's FILE. */
 static int scan_through_cookie(scan_fn *fn, FILE *file, const char *format, va_list args)
 {
     cookie_io_functions_t functions = {.read = read_one_byte};
@@ -410,7 +411,7 @@ int gnu_vfscanf(FILE *restrict file, const char *restrict format,
                 va_list args) __asm__("vfscanf");
 int gnu_vscanf(const char *restrict format, va_list args) __asm__("vscanf");
 
-/* The four functions of one C standard; `fn` is the C library's vfscanf() of it. */
+/* The four functions for one C standard; `fn` is the C library's vfscanf() for it. */
 #define SCANNERS(fscanf_, scanf_, vfscanf_, vscanf_, fn)                                 \
     INTERPOSE int fscanf_(FILE *restrict file, const char *restrict format, ...)         \
     {                                                                                    \

@@ -2,8 +2,8 @@
  * buffered_write.c - fwrite(3), fputs(3), printf(3) and their relatives, flushing,
  * closing, and pclose(3).
  *
- * The C library's vsnprintf() formats the text of printf() in memory; then all of it is
- * put into the FILE.
+ * The C library's vsnprintf() formats the text of printf() in memory. Then the whole text
+ * is put into the FILE.
  */
 #include "buffered.h"
 
@@ -129,7 +129,8 @@ INTERPOSE int fputs_unlocked(const char *restrict text, FILE *restrict file)
     return puts_in_task(text, file);
 }
 
-/* One use for both, so that no other task writes between the line and its newline. */
+/* A single use covers both writes, so no other task writes between the line and its
+ * newline. */
 static int put_line(const char *text)
 {
     struct posix__use use;
@@ -314,8 +315,8 @@ static int flush_in_task(FILE *file)
     return rc;
 }
 
-/* fflush(NULL): the list of all FILEs is private to the C library, which may block while
- * it flushes the others. */
+/* fflush(NULL). The list of all FILEs is private to the C library, so the C library
+ * flushes the FILEs other than stdout and stderr, and may block. */
 static int flush_all(void)
 {
     int rc = 0;
@@ -381,8 +382,8 @@ INTERPOSE int fclose(FILE *file)
 
 /* ---- pclose() ---------------------------------------------------------------------- */
 
-/* A pclose() on a thread of the waiting lane: only the C library knows which child
- * popen() started for the FILE, so its own pclose() must wait for it. */
+/* A pclose() on a thread of the waiting lane. Only the C library knows which child
+ * popen() started for the FILE, so its own pclose() must wait for the child. */
 struct command {
     FILE *stream;
     int status, error;
@@ -405,8 +406,8 @@ static void *pclose_on_own_thread(void *stream)
     return NULL;
 }
 
-/* The task was cancelled. If no thread of the lane has begun, a thread of its own closes
- * the stream, so that the child does not stay a zombie. */
+/* Called after a cancellation. If no thread of the lane has begun the pclose(), start a
+ * separate thread that closes the stream, so that the child does not remain a zombie. */
 static void abandon_command(void *arg)
 {
     struct command *c = arg;

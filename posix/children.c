@@ -6,10 +6,10 @@
  * or continues. Such a wait calls wait4() with WNOHANG at growing intervals.
  *
  * A child that is traced by this process (ptrace(2)) is reported when it stops, whatever
- * the options say, and its pidfd does not become readable then. Tracing may begin during
- * the wait. So the poll ends after 1 ms, then after twice that, and so on for two
- * minutes; then it no longer ends by itself. While the child is traced, which /proc
- * shows, the poll ends every 100 ms.
+ * the options are, and its pidfd does not become readable then. Tracing may begin during
+ * the wait. So the poll has a time-out, which starts at 1 ms and doubles. After about two
+ * minutes the poll has no time-out. While the child is traced, as shown by /proc, the
+ * time-out is 100 ms.
  */
 #include "waiting.h"
 
@@ -19,7 +19,7 @@
 
 #define FIRST_LOOK COIL_MSEC(1)
 #define LOOK_AT_TRACED COIL_MSEC(100)
-#define LAST_LOOK COIL_SEC(120) /* with those before it, some two minutes */
+#define LAST_LOOK COIL_SEC(120) /* together with the earlier ones, about two minutes */
 
 /* A wait for children, between two attempts of wait4(). */
 struct child_wait {
@@ -43,7 +43,7 @@ static void begin_child_wait(struct child_wait *w, pid_t pid, bool for_end)
 static bool is_traced(pid_t pid)
 {
     static const char key[] = "\nTracerPid:\t";
-    char text[512]; /* more than the lines up to this one */
+    char text[512]; /* enough for the file up to the TracerPid line */
     const char *tracer;
     ssize_t n = -1;
     int fd;
@@ -59,7 +59,7 @@ static bool is_traced(pid_t pid)
     return tracer != NULL && tracer[sizeof key - 1] != '0';
 }
 
-/* How long to wait for the child's end before another attempt. */
+/* Return how long to wait for the child's end before the next attempt. */
 static int64_t next_look(struct child_wait *w)
 {
     w->look = w->look == 0 ? FIRST_LOOK : 2 * w->look;
@@ -199,8 +199,8 @@ struct command {
     int status, error;
 };
 
-/* The child gets the signal mask of the thread that starts it. The lane's threads block
- * nearly all signals, so this one has the task's mask meanwhile. */
+/* The child inherits the signal mask of the thread that starts it. The lane's threads
+ * block nearly all signals, so this thread uses the task's mask during the call. */
 static int run_command(void *arg)
 {
     struct command *c = arg;
@@ -213,8 +213,8 @@ static int run_command(void *arg)
     return 0;
 }
 
-/* On a thread of the lane: the call starts the child and waits for it in one. Without a
- * lane it is EAGAIN, as if the child could not be started. */
+/* The call both starts the child and waits for it, so it runs on a thread of the lane.
+ * Without a lane it fails with EAGAIN, as if the child could not be started. */
 INTERPOSE int system(const char *text)
 {
     struct command c = {.text = text};
@@ -235,7 +235,7 @@ struct expansion {
     const char *text;
     wordexp_t *words;
     int flags, rc;
-    sigset_t mask; /* the task's: the command gets it */
+    sigset_t mask; /* the task's; the command inherits it */
 };
 
 static int expand_blocking(void *arg)
@@ -256,7 +256,7 @@ static bool may_run_command(const char *text, int flags)
 }
 
 /*
- * wordexp(3) defines no error for a cancellation. Without a lane the call blocks the
+ * wordexp(3) defines no error code for a cancellation. Without a lane the call blocks the
  * thread.
  */
 INTERPOSE int wordexp(const char *restrict text, wordexp_t *restrict words, int flags)

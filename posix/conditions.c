@@ -33,8 +33,9 @@ static bool is_shared(const pthread_cond_t *cond)
     return cond->__data.__wrefs & 1;
 }
 
-/* The longest time that a wait is parked: until its time-out or its spurious wakeup. The
- * more tasks are parked, the rarer the latter, to bound what they cost in all. */
+/* Return the longest time for which a wait parks: until its time-out or its spurious
+ * wakeup. The interval between spurious wakeups grows with the number of parked tasks, to
+ * bound their total cost. */
 static int64_t round_of(const pthread_cond_t *cond, int64_t left)
 {
     int64_t all = atomic_load(&posix__parked_total) * COIL_MSEC(1);
@@ -45,7 +46,7 @@ static int64_t round_of(const pthread_cond_t *cond, int64_t left)
     return round < left ? round : left;
 }
 
-/* Shielded if the task's cancellation has been delivered already. 0, or -1. */
+/* Park, shielded if the task's cancellation was already delivered. Returns 0 or -1. */
 static int park_after_cancel(struct posix__parked *p, int64_t span_ns)
 {
     coil_scope shield;
@@ -58,7 +59,7 @@ static int park_after_cancel(struct posix__parked *p, int64_t span_ns)
     return rc;
 }
 
-/* After posix__park_begin(): signals from here on wake the task. */
+/* Called after posix__park_begin(): signals from now on wake the task. */
 static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
                        pthread_mutex_t *mutex, int64_t left)
 {
@@ -137,8 +138,8 @@ INTERPOSE int pthread_cond_clockwait(pthread_cond_t *restrict cond,
     return NEXT(pthread_cond_clockwait)(cond, mutex, clock, time);
 }
 
-/* Wakes a task if one waits, else a thread. Only threads wait for libcoil's own condition
- * variables. */
+/* Wake a waiting task, or a thread if no task waits. Only threads wait for libcoil's own
+ * condition variables. */
 INTERPOSE int pthread_cond_signal(pthread_cond_t *cond)
 {
     if (posix__may_be_parked(cond) && !posix__may_block(__builtin_return_address(0)) &&

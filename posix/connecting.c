@@ -2,9 +2,9 @@
  * connecting.c - connect(2) and accept(2).
  *
  * Neither call has a flag that makes this one call non-blocking. But both obey the
- * socket's time-out (SO_SNDTIMEO, SO_RCVTIMEO). So the time-out is set to the shortest
- * possible for the length of the call, one tick of the kernel's clock (1 to 10 ms), and
- * restored before another task can see it. The call seldom waits that long:
+ * socket's time-out (SO_SNDTIMEO, SO_RCVTIMEO). So during the call the time-out is set to
+ * the shortest possible one, a tick of the kernel's clock (1 to 10 ms). It is restored
+ * before another task can see it. The call seldom waits that long:
  *
  * - connect() over loopback, or to a local socket, completes at once. Any other connect()
  *   fails with EINPROGRESS after the tick, and the kernel continues to connect. When the
@@ -95,8 +95,8 @@ static int connect_on_lane(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
     return rc < 0 ? -1 : a.rc;
 }
 
-/* The queue of a local listener is full. 0: try again, -1: time is up or the task was
- * cancelled. */
+/* Called if the queue of a local listener is full. Returns 0 to try again, or -1 if the
+ * time is up or the task was cancelled. */
 static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
 {
     if (posix__nap(nap, deadline) < 0)
@@ -107,7 +107,7 @@ static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
     return -1;
 }
 
-/* 0 when the connection has been made or refused, or -1. */
+/* Returns 0 when the connection has been made or refused, or -1. */
 static int wait_for_connection(struct posix__waiting *w)
 {
     int rc = posix__await(w);
@@ -161,9 +161,9 @@ static bool listens(int fd)
 }
 
 /*
- * A TCP connection is a copy of its listener, with the time-out that the listener had when
- * the handshake ended. If that was in a hurry, give the connection the time-out that the
- * listener has otherwise.
+ * A TCP connection inherits the time-out that its listener had when the handshake ended.
+ * If the listener had the shortened time-out then, give the connection the listener's
+ * original time-out.
  */
 static void undo_copied_hurry(int fd, const struct timeval *of_listener)
 {

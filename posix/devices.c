@@ -19,7 +19,7 @@ struct device_write {
     int fd, count, error;
     bool owns_fd;   /* it is a duplicate */
     pthread_t task; /* the thread of the task */
-    sigset_t mask;  /* the task's: whether SIGTTOU stops the writer depends on it */
+    sigset_t mask;  /* the task's; it determines whether SIGTTOU stops the writer */
     ssize_t result;
     bool begun;           /* a thread has begun to write */
     bool *withdrawn;      /* on the task's stack: set if no thread will ever write */
@@ -42,8 +42,8 @@ static void finish_write(struct device_write *d)
 
 /*
  * Called if the task was cancelled. If no thread has begun to write and this is the
- * task's own thread, the task still waits in write_on_lane(), so tell it that nothing is
- * written.
+ * task's own thread, the task still waits in write_on_lane(). Then set `withdrawn`, so
+ * that the task knows that nothing was written.
  */
 static void abandon_write(void *arg)
 {

@@ -1,12 +1,12 @@
 /*
  * draining.c - tcdrain(3), tcsendbreak(3), and tcsetattr(3) when it waits for output.
  *
- * The kernel has no event for "all output is sent". So the call is made on a thread of the
- * waiting lane, by a duplicate of the descriptor. A task that is cancelled leaves the call
- * to that thread.
+ * The kernel has no event for "all output is sent". So the call is made on a thread of
+ * the waiting lane, with a duplicate of the descriptor. If the task is cancelled, it
+ * abandons the call, which the thread completes.
  *
- * The kernel stops a process in the background that makes such a call (SIGTTOU). The lane's
- * threads block that signal, so the call is made by the task's own thread then.
+ * If a background process makes such a call, the kernel stops the process (SIGTTOU). The
+ * lane's threads block that signal, so the task's own thread makes the call then.
  */
 #include "waiting.h"
 
@@ -57,7 +57,8 @@ static bool is_in_background(int fd)
     return foreground > 0 && foreground != getpgrp();
 }
 
-/* Returns as the C library's function does. False: there is no thread for it. */
+/* *rc receives the result of the C library's function. Returns false if no thread is
+ * available. */
 static bool drain_on_lane(coil_lane lane, struct drain *d, int *rc)
 {
     int saved = errno;
@@ -76,7 +77,8 @@ static bool drain_on_lane(coil_lane lane, struct drain *d, int *rc)
     return done == 0;
 }
 
-/* False: the caller makes the call itself. Else *rc is its result. */
+/* Returns true with the result of the call in *rc, or false if the caller must make the
+ * call itself. */
 static bool drain_in_task(int fd, bool sends_break, int duration, int *rc)
 {
     int saved = errno;

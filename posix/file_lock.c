@@ -25,7 +25,8 @@ INTERPOSE int flock(int fd, int operation)
     return rc;
 }
 
-/* For a lock that another process holds, POSIX allows lockf(3) and fcntl(2) either. */
+/* True if another process holds the lock: for lockf(3) and fcntl(2) POSIX allows EAGAIN
+ * and EACCES. */
 static bool is_taken(void)
 {
     return errno == EAGAIN || errno == EACCES;

@@ -1,9 +1,10 @@
 /*
  * functions.h - the functions that libcoil-posix interposes, by how they wait.
  *
- * scripts/posix-table makes the table in docs/manual/posix.md of this one. The comment
- * before each row has the source files, the first version with these functions, and the
- * text of the row. Functions whose names begin with __ are left out in the manual.
+ * scripts/posix-table generates the table in docs/manual/posix.md from this list. The
+ * comment before each row has the source files, the first version with these functions,
+ * and the text of the row. Functions whose names begin with __ are left out in the
+ * manual.
  */
 #ifndef POSIX_FUNCTIONS_H
 #define POSIX_FUNCTIONS_H
@@ -17,8 +18,8 @@
     /* receive.c, 0.1: by `MSG_DONTWAIT`; `MSG_WAITALL` and `SO_RCVTIMEO` are            \
        obeyed */                                                                         \
     X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(__recv_chk) X(__recvfrom_chk)           \
-    /* send.c, 0.1: the same; `SO_SNDTIMEO` is obeyed. All bytes are sent, as by a       \
-       blocking call */                                                                  \
+    /* send.c, 0.1: by `MSG_DONTWAIT`; `SO_SNDTIMEO` is obeyed. All bytes are sent, as   \
+       by a blocking call */                                                             \
     X(send) X(sendto) X(sendmsg) X(sendmmsg)                                             \
     /* plain.c, 0.1: to a socket or pipe: by read and write */                           \
     X(sendfile) X(sendfile64)                                                            \
@@ -48,15 +49,16 @@
     X(printf) X(fprintf) X(vprintf) X(vfprintf) X(dprintf) X(vdprintf) X(__printf_chk)   \
     X(__fprintf_chk) X(__vprintf_chk) X(__vfprintf_chk) X(__dprintf_chk)                 \
     X(__vdprintf_chk)                                                                    \
-    /* buffered_write.c, 0.1: the same. Of all FILEs, `fflush(NULL)` flushes only        \
-       stdout and stderr without blocking */                                             \
+    /* buffered_write.c, 0.1: waits as `write` does. `fflush(NULL)` flushes only stdout  \
+       and stderr without blocking */                                                    \
     X(fflush) X(fflush_unlocked) X(fclose)                                               \
     /* buffered.c, 0.1: the lock is the task's as well as the thread's */                \
     X(flockfile)                                                                         \
     /* polling.c, selecting.c, 0.1: a blocked signal that the signal mask unblocks       \
        ends the wait with EINTR */                                                       \
     X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect)                   \
-    /* polling.c, 0.1: the same. EINTR, too, if the task is cancelled: see below */      \
+    /* polling.c, 0.1: as `poll`. Also fails with EINTR if the task is cancelled: see    \
+       below */                                                                          \
     X(epoll_wait) X(epoll_pwait) X(epoll_pwait2)                                         \
     /* message_queues.c, 0.1: POSIX message queues, by polling their descriptors */      \
     X(mq_receive) X(mq_timedreceive) X(mq_send) X(mq_timedsend)                          \
@@ -86,7 +88,7 @@
     /* once.c, 0.1: the routine runs in the first task that calls, and may suspend it;   \
        the others are woken when it has ended; see below */                              \
     X(pthread_once) X(call_once)                                                         \
-    /* c11.c, 0.1: as POSIX's */                                                         \
+    /* c11.c, 0.1: as the POSIX functions */                                             \
     X(mtx_lock) X(mtx_timedlock) X(cnd_wait) X(cnd_timedwait) X(thrd_sleep)              \
     X(thrd_yield)
 

@@ -6,8 +6,8 @@
  * For all other system calls it jumps to the C library's syscall(). All arguments and
  * the caller's stack are then untouched, so clone(2) and vfork(2) work through it.
  *
- * In a task a wait adds the task to a list (futexes.c) instead of blocking the thread. A
- * wake-up by any thread wakes tasks and threads. Operations that are handled differently:
+ * In a task, a wait adds the task to a list (futexes.c) instead of blocking the thread. A
+ * wake-up by any thread wakes tasks and threads. These operations are exceptions:
  *
  *     FUTEX_LOCK_PI            tried at intervals: the kernel lends the lock's holder the
  *     FUTEX_LOCK_PI2           priority of a thread, but a task is not a thread
@@ -27,7 +27,7 @@
 #define NUMBER_OF_WAIT 455
 #define NUMBER_OF_REQUEUE 456
 #define LOCK_PI2 13
-#define SIZE_MASK 3 /* of the later calls' flags: the futex's size */
+#define SIZE_MASK 3 /* in the flags of the newer calls: the futex's size */
 #define SIZE_U32 2
 #define MOST_IN_VECTOR 128
 #define FEW 4
@@ -42,7 +42,7 @@ void *posix__syscall_of_c_library(void);
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5);
 
-/* For the assembly, at its first call. */
+/* The assembly calls this at its first call. */
 void *posix__syscall_of_c_library(void)
 {
     return (void *)NEXT(syscall);
@@ -105,7 +105,7 @@ static long wait_in_task(const struct posix__futex_call *call, uint32_t bitset)
     if (!posix__is_span(time) || bitset == 0)
         return fail(EINVAL);
     if (is_span && a[1] & FUTEX_CLOCK_REALTIME)
-        return fail(ENOSYS); /* as in the kernels that do not ignore this flag */
+        return fail(ENOSYS); /* as newer kernels do; older ones ignore this flag */
     limit = is_span ? at_the_end_of(time) : at(clock_of(a[1]), time);
     return await_one(&w, &limit);
 }
@@ -194,7 +194,8 @@ static long wake_or_pass_on(const struct posix__futex_call *call)
 
 /* ---- the later system calls -------------------------------------------------------- */
 
-/* The kernel has this system call: with a null address and no flags it is invalid. */
+/* True if the kernel has this system call: with a null address and no flags, the call
+ * then fails as invalid. */
 static bool kernel_has(long number)
 {
     return NEXT(syscall)(number, 0L, 0L, 0L, 0L, 0L, 0L) >= 0 || errno != ENOSYS;
@@ -267,7 +268,7 @@ static long waitv_in_task(const struct posix__futex_call *call)
     return rc < 0 && errno == ECANCELED ? fail(EINTR) : rc;
 }
 
-/* futex_requeue(entries, flags, wake, move): two entries, the first with the value. */
+/* futex_requeue(entries, flags, wake, move). The first of two entries has the value. */
 static long requeue_2(const struct posix__futex_call *call)
 {
     const long *a = call->arguments;
@@ -299,7 +300,7 @@ static long wait_by_its_number(const struct posix__futex_call *call)
     }
 }
 
-/* Rust's thread::park() waits while its word is -1, which hardly any other code does. */
+/* Rust's thread::park() waits while its futex is -1. Hardly any other code uses -1. */
 static bool is_park(const struct posix__futex_call *call)
 {
     return call->number == SYS_futex && (uint32_t)call->arguments[2] == UINT32_MAX &&
@@ -313,8 +314,8 @@ static long await_call(const struct posix__futex_call *call, const void *caller)
     return wait_by_its_number(call);
 }
 
-/* The allocator's calls and libcoil's wake only threads: its waits block, too, and waking
- * a task allocates. */
+/* Calls by the allocator and by libcoil wake only threads. Their waits block, so no task
+ * waits for them. Waking a task would also allocate. */
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5)
 {

@@ -9,19 +9,20 @@
  *     a task waits: list it, compare the value     a wake-up: tasks listed under the
  *     under the place's lock, await its promise    address, and threads by the kernel
  *
- * The value is compared under the lock that a wake-up takes, as the kernel does. So a
- * wake-up after the value has changed either finds the task listed, or the task finds the
- * value changed.
+ * As in the kernel, the value is compared under the lock that a wake-up takes. So after
+ * the value has changed, either the wake-up finds the task listed, or the task finds that
+ * the value has changed.
  *
- * Some wake-ups do not go through this library: those of another process, of a library
- * that has the system call inline (libgomp), of the kernel at a thread's end. A wake-up
- * means that the value has changed. So a task looks at the value at growing intervals,
- * and returns as if it had been woken once the value is another. FUTEX_WAIT may return
- * without a reason: futex(2). The kernel reads the value (`compare()`), because the
- * memory may be gone.
+ * Some wake-ups do not go through this library: those of another process, those of a
+ * library that makes the system call inline (libgomp), and those of the kernel at a
+ * thread's end. A wake-up means that the value has changed. So a task checks the value at
+ * growing intervals, and returns as if woken once the value has changed. This is allowed,
+ * because FUTEX_WAIT may wake spuriously: futex(2). The kernel reads the value
+ * (`compare()`), because the memory may have been unmapped.
  *
- * A signal handler may wake tasks while its thread is in this file. It then leaves the
- * tasks alone (`inside`): they find the changed value when they look.
+ * A signal handler may make a wake-up while its thread is in this file (`inside`). Then
+ * the wake-up does not touch the lists: the tasks find the changed value at their next
+ * check.
  */
 #include "futexes.h"
 
@@ -32,9 +33,9 @@
 #include <sys/syscall.h>
 
 #define PLACES 256
-#define BEFORE_FIRST_LOOK COIL_USEC(500) /* doubled for the first look */
+#define BEFORE_FIRST_LOOK COIL_USEC(500) /* doubled before the first check */
 
-/* Every fourth wake-up at a place wakes threads before tasks: neither must starve. */
+/* Every fourth wake-up at a place wakes threads before tasks, so that neither starves. */
 #define THREADS_FIRST 4
 
 struct posix__futex_place {
@@ -46,7 +47,7 @@ struct posix__futex_place {
 static struct posix__futex_place places[PLACES] = {
     [0 ... PLACES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-/* This thread holds the lock of a place. */
+/* Not 0 while this thread holds the lock of a place. */
 static THREAD_LOCAL volatile unsigned inside;
 
 static struct posix__futex_place *place_at(const void *address)
@@ -68,7 +69,7 @@ static void unlock(struct posix__futex_place *place)
     inside--;
 }
 
-/* Two places, which may be one. */
+/* Lock two places, which may be the same. */
 static void lock_both(struct posix__futex_place *a, struct posix__futex_place *b)
 {
     lock(a < b ? a : b);
@@ -83,7 +84,7 @@ static void unlock_both(struct posix__futex_place *a, struct posix__futex_place 
         unlock(b);
 }
 
-/* The place at which it is listed, or was last: locked. */
+/* Lock and return the place at which the wait is listed, or was last listed. */
 static struct posix__futex_place *lock_place_of(struct posix__futex_wait *w)
 {
     for (;;) {
@@ -96,7 +97,7 @@ static struct posix__futex_place *lock_place_of(struct posix__futex_wait *w)
     }
 }
 
-/* False if no task waits at this place. The caller's change of the value comes first. */
+/* False if no task waits at this place. The caller must have changed the value before. */
 static bool has_tasks(struct posix__futex_place *place)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -124,7 +125,7 @@ static void unlist(struct posix__futex_place *place, struct posix__futex_wait *w
     atomic_fetch_sub(&posix__parked_total, 1);
 }
 
-/* In a child of fork(2): the tasks are the parent's. */
+/* Runs in a child of fork(2). The listed tasks belong to the parent. */
 static void forget_waits(void)
 {
     for (size_t i = 0; i < PLACES; i++)
@@ -139,8 +140,8 @@ __attribute__((constructor)) static void forget_waits_after_fork(void)
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* The kernel compares the futex with the value: 0, EAGAIN, EFAULT or EINVAL. This requeue
- * neither wakes nor moves anyone. */
+/* Let the kernel compare the futex with the value. Returns 0, EAGAIN, EFAULT or EINVAL.
+ * The requeue that does this neither wakes nor moves a waiter. */
 static int compare(uint32_t *address, uint32_t value, int private_flag)
 {
     int saved = errno, rc;
@@ -169,8 +170,8 @@ static int list_if_equal(struct posix__futex_wait *w)
     return rc;
 }
 
-/* The first `count` of them can no longer be woken. Returns the index of a woken one, the
- * last if there are several, as the kernel does; or -1. */
+/* Unlist the first `count` waits, which then can no longer be woken. Returns the index of
+ * the woken wait, or -1. As in the kernel, it is the last if several were woken. */
 static int unlist_all(struct posix__futex_wait *waits, unsigned count)
 {
     int woken = -1;
@@ -188,7 +189,7 @@ static int unlist_all(struct posix__futex_wait *waits, unsigned count)
     return woken;
 }
 
-/* True if it was woken, or the futex has another value than it had. */
+/* True if the wait was woken, or the value of the futex has changed. */
 static bool is_done(struct posix__futex_wait *w)
 {
     struct posix__futex_place *place = lock_place_of(w);
@@ -207,8 +208,8 @@ static bool any_is_done(struct posix__futex_wait *waits, unsigned count)
     return false;
 }
 
-/* A promise whose wait has timed out is cancelled: wait for another one from now on. False
- * if one of them was woken by the old one. */
+/* A promise whose wait has timed out is cancelled. So give the waits a new promise.
+ * Returns false if one of the waits was woken through the old promise. */
 static bool renew_promise(struct posix__futex_wait *waits, unsigned count,
                           coil_promise *promise)
 {
@@ -234,7 +235,8 @@ static int64_t left_of(const struct posix__futex_limit *limit)
     return left < until ? left : until;
 }
 
-/* After they were listed, with a promise each. 0: look who was woken. Or an errno. */
+/* Await the listed waits by their promise. Returns 0 if the caller must check which wait
+ * was woken, or an errno. */
 static int await_listed(struct posix__futex_wait *waits, unsigned count,
                         const struct posix__futex_limit *limit)
 {
@@ -255,7 +257,8 @@ static int await_listed(struct posix__futex_wait *waits, unsigned count,
     return ETIMEDOUT;
 }
 
-/* List all with a promise of their own. 0, or an errno; *listed: how many are. */
+/* List all waits with a new promise. Returns 0 or an errno. *listed receives the number
+ * of listed waits. */
 static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *listed)
 {
     coil_promise *promise;
@@ -278,7 +281,7 @@ static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *l
     return rc;
 }
 
-/* 0 or an errno; *index: which one was woken, or -1. */
+/* Returns 0 or an errno. *index receives the index of the woken wait, or -1. */
 static int wait_for(struct posix__futex_wait *waits, unsigned count,
                     const struct posix__futex_limit *limit, int *index)
 {
@@ -322,7 +325,8 @@ long posix__futex_pass_on(const struct posix__futex_call *call)
     return NEXT(syscall)(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* The place is locked, and stays so while the promise is set: the task cannot be gone. */
+/* The place is locked, and stays locked while the promise is set, so the task cannot end
+ * meanwhile. */
 static int wake_listed(struct posix__futex_place *place, const void *address, long n,
                        uint32_t bitset)
 {
@@ -382,7 +386,7 @@ static long wake_tasks_first(struct posix__futex_place *place,
     return woken;
 }
 
-/* The kernel wakes one even if n is 0 or less. */
+/* As in the kernel, one waiter is woken even if n is 0 or less. */
 long posix__futex_wake(const struct posix__futex_call *call, const void *address, int n,
                        uint32_t bitset)
 {
@@ -397,7 +401,8 @@ long posix__futex_wake(const struct posix__futex_call *call, const void *address
     return wake_tasks_first(place, call, address, n, bitset);
 }
 
-/* The value that the moved tasks find when they look: see the head of the file. */
+/* Return the value with which the moved tasks compare at their next check: see the head
+ * of the file. */
 static uint32_t value_of(uint32_t *address)
 {
     int rc = compare(address, 0, FUTEX_PRIVATE_FLAG);
@@ -405,7 +410,7 @@ static uint32_t value_of(uint32_t *address)
     return rc == 0 || rc == EAGAIN ? __atomic_load_n(address, __ATOMIC_RELAXED) : 0;
 }
 
-/* Let up to `n` tasks that wait for `from` wait for `to`. Both places are locked. */
+/* Move up to `n` tasks that wait for `from` to `to`. Both places are locked. */
 static int move_listed(struct posix__futex_place *place, const void *from, uint32_t *to,
                        long n)
 {
@@ -427,8 +432,8 @@ static int move_listed(struct posix__futex_place *place, const void *from, uint3
     return moved;
 }
 
-/* The kernel is called first: it compares the futex's value, and so decides whether any
- * waiter is woken or moved. */
+/* The kernel is called first, because it compares the futex's value. That comparison
+ * decides whether any waiter is woken or moved. */
 long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
                           uint32_t *to, int wake, int move)
 {
@@ -452,8 +457,8 @@ long posix__futex_requeue(const struct posix__futex_call *call, const void *from
 /* ---- FUTEX_WAKE_OP ----------------------------------------------------------------- */
 
 /*
- * The encoded operation: its effect on the second futex, and the condition for waking
- * that.
+ * The encoded operation: its effect on the second futex, and the condition for waking the
+ * waiters of that futex.
  */
 struct operation {
     int operator, comparison;
@@ -518,8 +523,8 @@ static bool is_true_of(const struct operation *o, int value)
     }
 }
 
-/* 0 if the kernel can write to the futex, else -1 and errno. It adds 0, and wakes those
- * that wait for a variable of ours. */
+/* Returns 0 if the kernel can write to the futex, else -1 and errno. The test adds 0 to
+ * the futex, and wakes the waiters of a private variable, which has none. */
 static int check_is_writable(uint32_t *address, int private_flag)
 {
     uint32_t nobody = 0, seen = 0;
@@ -542,7 +547,7 @@ static long wake_by_op(uint32_t *address, int private_flag, long n)
 
 /*
  * The kernel does not report the old value of the second futex, for which tasks may wait,
- * too. So the operation is done here, and then the wake-ups.
+ * too. So this function performs the operation itself, and then the wake-ups.
  */
 long posix__futex_wake_op(const struct posix__futex_call *call)
 {

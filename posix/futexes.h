@@ -41,7 +41,7 @@ int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
 
 /* ---- calls that wake, by any thread ------------------------------------------------ */
 
-/* A call of futex(2): its arguments, and the system call that hands it to the kernel. */
+/* A call of futex(2): the number of the system call, and its arguments. */
 struct posix__futex_call {
     long number; /* SYS_futex, or one of the later system calls */
     long arguments[6];
@@ -51,15 +51,15 @@ struct posix__futex_call {
 long posix__futex_pass_on(const struct posix__futex_call *call);
 
 /*
- * Wake at most `n` tasks and threads that wait for the futex. The call, which wakes
- * threads, has the number of them as argument 2. Returns how many were woken, or -1 and
- * errno.
+ * Wake at most `n` tasks and threads that wait for the futex. Threads are woken by
+ * `call`, whose argument 2 is the number of threads. Returns how many waiters were woken,
+ * or -1 and errno.
  */
 long posix__futex_wake(const struct posix__futex_call *call, const void *address, int n,
                        uint32_t bitset);
 
-/* Wake at most `wake` tasks and threads, and let at most `move` others wait for the futex
- * `to` instead. The call does so with threads. */
+/* Wake at most `wake` tasks and threads, and move at most `move` others to the futex
+ * `to`. `call` does this for threads. */
 long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
                           uint32_t *to, int wake, int move);
 

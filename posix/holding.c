@@ -2,10 +2,11 @@
  * holding.c - which task of this thread holds a recursive or error-checking mutex, or has
  * a read-write lock for writing.
  *
- * Such a lock records the thread that holds it, and all tasks of a thread are that thread
- * to it. So this file records the task: a hash table per thread, keyed by the lock's
- * address, open addressing with linear probing, at most half full. It shrinks when it is
- * empty, and grows by mmap(2): malloc() itself may be locking the mutex.
+ * Such a lock records only the thread that holds it, so it cannot distinguish the tasks
+ * of a thread. This file records the task in a hash table per thread, keyed by the lock's
+ * address. The table uses open addressing with linear probing, and is at most half full.
+ * It shrinks when it is empty. It grows by mmap(2), because malloc() itself may be
+ * locking the mutex.
  */
 #include "holding.h"
 
@@ -40,7 +41,7 @@ static size_t first_place(const void *lock)
     return (size_t)(((uintptr_t)lock >> 3) * 0x9E3779B97F4A7C15u >> 32);
 }
 
-/* The lock's place in the table, or the empty place where it would be added. */
+/* Return the lock's slot in the table, or the empty slot where it would be added. */
 static struct holding *place_of(const void *lock)
 {
     size_t mask, i;
@@ -82,7 +83,7 @@ static bool double_table(void)
     return true;
 }
 
-/* Entries behind the emptied place move up if probing would no longer reach them. */
+/* Entries after the emptied slot move up if probing would no longer reach them. */
 static void remove_holding(struct holding *place)
 {
     size_t mask = held.room - 1, hole = (size_t)(place - held.places);
@@ -103,9 +104,9 @@ static void remove_holding(struct holding *place)
     }
 }
 
-/* The entry of a locked mutex, else NULL. An entry of an unlocked mutex is stale: a call
- * that does not go through this library unlocked it, or it is a new mutex at the address
- * of an old one. */
+/* Return the entry of a locked mutex, else NULL. The entry of an unlocked mutex is stale:
+ * either a call that did not go through this library unlocked the mutex, or a new mutex
+ * has the address of an old one. */
 static struct holding *holding_of(const pthread_mutex_t *mutex)
 {
     struct holding *place;
@@ -179,7 +180,8 @@ void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock)
         remove_holding(place);
 }
 
-/* An entry is stale if an unlock did not go through this library: so ask the lock, too. */
+/* An entry is stale if the unlock did not go through this library, so check the lock's
+ * own state, too. */
 bool posix__is_own_for_writing(const pthread_rwlock_t *lock)
 {
     const struct holding *place = held.count > 0 ? place_of(lock) : NULL;

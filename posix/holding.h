@@ -7,20 +7,20 @@
 
 #include "interpose.h"
 
-/* True if another task of this thread holds it: the C library would let this task lock or
- * unlock it, because it compares threads. */
+/* True if another task of this thread holds the mutex. The C library compares only
+ * threads, so it would let this task lock or unlock the mutex. */
 bool posix__is_another_tasks(const pthread_mutex_t *mutex);
 
 /* True if the running task holds this error-checking mutex: locking it is EDEADLK. */
 bool posix__is_own_errorcheck(const pthread_mutex_t *mutex);
 
-/* The running task has locked it. False if memory ran out. */
+/* Record that the running task has locked the mutex. False if memory ran out. */
 bool posix__note_locked(const pthread_mutex_t *mutex);
 
 /* Call it before unlocking. For a recursive mutex only the last unlock has an effect. */
 void posix__note_unlocked(const pthread_mutex_t *mutex);
 
-/* The running task has locked it for writing. Without memory that is not recorded. */
+/* Record that the running task has locked it for writing, unless memory ran out. */
 void posix__note_write_locked(const pthread_rwlock_t *lock);
 
 /* Call it before unlocking, whether it is locked for reading or for writing. */

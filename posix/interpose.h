@@ -144,21 +144,22 @@ void *posix__find(enum posix__function function);
 extern THREAD_LOCAL bool posix__asked;
 
 #ifndef POSIX__ALONE
-/* Where the library that defines malloc() lies, and its size; 0 if that is the C library
+/* The address and size of the library that defines malloc(); 0 if that is the C library
  * or the program. */
 extern uintptr_t posix__allocator, posix__allocator_bytes;
 void posix__find_allocator(void);
 
 /*
- * A task waits in Rust's thread::park(), called from `caller`. If the task shares its
- * thread-local variables with other tasks, report once that those must not park, too.
+ * Called when a task waits in Rust's thread::park(), called from `caller`. If the task
+ * shares its thread-local variables with other tasks, report once that the other tasks
+ * must not park at the same time.
  */
 void posix__note_park(const void *caller);
 
 /*
  * True for calls by libcoil itself and by the allocator. Such a call may block the
- * thread. If it releases a lock, it need not look for waiting tasks, since none waits for
- * it.
+ * thread. If it releases a lock, it need not check for waiting tasks, because no task
+ * waits for such a lock.
  */
 static inline bool posix__may_block(const void *caller)
 {

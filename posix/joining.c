@@ -1,10 +1,10 @@
 /*
  * joining.c - pthread_join(3) and its relatives.
  *
- * The end of a thread wakes only those that wait inside the C library. So a thread of the
- * waiting lane joins on behalf of the task, and the task awaits that thread. This works
- * for every thread, and the task continues when the thread has really ended. An
- * interposed pthread_create() that wraps the start function would report the end too
+ * The end of a thread wakes only threads that wait inside the C library. So a thread of
+ * the waiting lane joins on behalf of the task, and the task awaits the lane's thread.
+ * This works for every thread, and the task continues when the thread has really ended.
+ * An interposed pthread_create() that wraps the start function would report the end too
  * early, before the thread's destructors have run. It would also miss threads that other
  * code created.
  *

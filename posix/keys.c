@@ -7,11 +7,12 @@
  * pthread_key_create() and pthread_key_delete() are, to know which keys exist and their
  * destructors. glibc gives the lowest free key, so keys are small numbers.
  *
- * Left alone are the keys of libcoil, and those from before this library's constructor ran:
- * allocators and sanitizers find their threads by such keys.
+ * The hooks do not exchange libcoil's own keys, nor keys that were created before this
+ * library's constructor ran: allocators and sanitizers identify their threads by such
+ * keys.
  *
- * A deleted key's number may be given again. Each creation has a number of its own, so
- * that values of the deleted key are dropped.
+ * The number of a deleted key may be reused. So each creation has its own number, by
+ * which values of the deleted key are recognised and dropped.
  */
 #include "interpose.h"
 

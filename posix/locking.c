@@ -3,8 +3,8 @@
  *
  * To the C library all tasks of a thread are one thread. If a task is suspended while it
  * holds a mutex, a second task that locks it would deadlock the thread, because the first
- * could never run to unlock it. If the mutex is recursive, the second task would get it
- * at once, as if it held it. So:
+ * could never run to unlock it. If the mutex is recursive, the second task would acquire
+ * it at once, as if it were the owner. So:
  *
  * - Locking tries the lock. If it is taken, the task parks and tries again when the lock
  *   is released (parking.c); other tasks run meanwhile.
@@ -179,7 +179,7 @@ INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clocki
                                  &(struct posix__until){clock, time});
 }
 
-/* Wakes readers and writers alike: each tries whether it can take the lock now. */
+/* Wake waiting readers and writers; each tries the lock again. */
 INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     int rc;

@@ -274,7 +274,7 @@ static int ask_host_in_task(struct host_query *q)
     return rc;
 }
 
-/* Returns what gethostbyname_r(3) returns: 0 or an errno. */
+/* Returns 0 or an errno, as gethostbyname_r(3) does. */
 static int query_in_task(struct host_query *q, int *host_error)
 {
     int rc = ask_host_in_task(q);

@@ -1,10 +1,10 @@
 /*
  * lookup_requests.c - gai_suspend(3), and getaddrinfo_a(3) with GAI_WAIT.
  *
- * glibc looks the names up on its own threads, and wakes only those that wait inside it. So
- * the task checks the requests again and again, at growing intervals. getaddrinfo_a()
- * starts them with GAI_NOWAIT. gai_suspend() of glibc cannot be tried: with a time-out of 0
- * it fails with EAI_SYSTEM.
+ * glibc looks the names up on its own threads, and wakes only threads that wait inside
+ * glibc. So the task checks the requests at growing intervals. getaddrinfo_a() starts the
+ * requests with GAI_NOWAIT. glibc's gai_suspend() cannot be used for the check, because
+ * with a time-out of 0 it fails with EAI_SYSTEM.
  */
 #include "waiting.h"
 

@@ -1,15 +1,16 @@
 /*
  * message_queues.c - POSIX message queues, mq_receive(3) and its relatives.
  *
- * Linux' message queues are descriptors that can be polled. A call whose time-out has
- * passed transfers a message if possible, and otherwise fails with ETIMEDOUT at once. So
- * such a call is an attempt that does not wait. A non-blocking queue fails with EAGAIN.
+ * On Linux, message queues are descriptors that can be polled. If its time-out has
+ * already passed, a call transfers a message if possible, and otherwise fails at once
+ * with ETIMEDOUT. So such a call serves as a non-blocking attempt. On a non-blocking
+ * queue the call fails with EAGAIN.
  */
 #include "waiting.h"
 
 #include <mqueue.h>
 
-/* The attempt has failed: true if it is to be made again. */
+/* Called after a failed attempt. True if the caller should try again. */
 static bool again(mqd_t queue, short events, const struct posix__until *until)
 {
     struct pollfd fd = {.fd = queue, .events = events};

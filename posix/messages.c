@@ -1,8 +1,8 @@
 /*
  * messages.c - System V message queues and semaphores.
  *
- * The kernel reports neither by an event. Each call is tried with IPC_NOWAIT, again and
- * again at growing intervals.
+ * The kernel has no event that reports a change of either. So each call is tried with
+ * IPC_NOWAIT, at growing intervals.
  */
 #include "waiting.h"
 

@@ -29,7 +29,7 @@ static const char *const names[] = { POSIX__FUNCTIONS(NAME) };
 #undef NAME
 /* clang-format on */
 
-/* Uses write() alone: printf() may call the very function that is missing. */
+/* Print with write() only, because printf() may call the missing function. */
 static void stop_for_missing(const char *name)
 {
     static const char before[] = "libcoil-posix: the C library has no ";
@@ -62,8 +62,9 @@ void *posix__find(enum posix__function function)
 }
 
 /*
- * The load address of the library that defines the function. NULL if it is not known: a
- * program at a fixed address has a PLT entry of its own as the function's address.
+ * Return the load address of the library that defines the function. NULL if it is not
+ * known: in a program at a fixed address, the function's address is the program's own PLT
+ * entry.
  */
 static const void *library_of(void *function)
 {
@@ -77,9 +78,9 @@ static const void *library_of(void *function)
 }
 
 /*
- * A program linked with libcoil.a may define only some of the functions, and the others
- * are bound to libcoil.so. The two have separate schedulers: one would have to suspend
- * tasks of the other.
+ * A program linked with libcoil.a may define only some of the functions; the others are
+ * then bound to libcoil.so. The two copies have separate schedulers, so one copy would
+ * have to suspend tasks of the other.
  */
 static bool coil_is_one(void)
 {

@@ -8,13 +8,15 @@
  * parked tasks runs its own routine.
  *
  * glibc keeps the state in the control itself: DONE, BEGUN, and in the bits above the
- * fork generation. A generation that is not the process' own means that the routine was
- * running in the parent at fork(2), and runs no more. In a task the state is changed
- * here, as glibc changes it, so tasks and the threads that wait in glibc share a control.
+ * fork generation. If the generation is not that of the process, the routine was running
+ * in the parent at fork(2), and does not run in this process. In a task this file changes
+ * the state in the same way as glibc. So tasks, and threads that wait in glibc, can share
+ * a control.
  *
- * libstdc++'s std::call_once() passes what is to be called in two thread-local variables,
- * which its routine reads. Other tasks of the thread use them while a task is parked. So
- * a parked task keeps its values, and puts them back before the routine is called.
+ * libstdc++'s std::call_once() passes the function and its arguments in two thread-local
+ * variables, which its routine reads. Other tasks of the thread may change these
+ * variables while a task is parked. So a parked task saves their values, and restores
+ * them before the routine is called.
  */
 #include "parking.h"
 
@@ -75,8 +77,9 @@ static void put_callable_back(const struct callable *kept)
 /* ---- in tasks ---------------------------------------------------------------------- */
 
 /*
- * 0: the caller must run the routine. EALREADY: it has run. EBUSY while it is running.
- * The state changes between the two looks if another thread calls: then look again.
+ * Returns 0 if the caller must run the routine, EALREADY if it has run, and EBUSY while
+ * it is running. If another thread changes the state between the two reads, the loop
+ * reads it again.
  */
 static int begin_once(void *object)
 {
@@ -103,7 +106,7 @@ static void end_once(pthread_once_t *control, int state)
         posix__unpark_all(control);
 }
 
-/* The routine was left by an exception or pthread_exit(3), unless *running is NULL. */
+/* If *running is not NULL, an exception or pthread_exit(3) has ended the routine. */
 static void abandon_once(pthread_once_t **running)
 {
     if (*running != NULL)

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* By path, before the open: if the file is replaced in between by a FIFO, the open blocks
- * the thread. Keeps errno. */
+/* Checks the path before the open. If a FIFO replaces the file in between, the open
+ * blocks the thread. Preserves errno. */
 static bool is_fifo(int folder, const char *path)
 {
     struct stat status;
@@ -69,7 +69,8 @@ static int open_to_write(int folder, const char *path, int flags, mode_t mode)
     return make_blocking(fd, flags);
 }
 
-/* 1: there is or was a writer, 0: not yet, or -1. `scratch` is a pipe for tee(2). */
+/* Returns 1 if there is or was a writer, 0 if not yet, or -1. `scratch` is a pipe for
+ * tee(2). */
 static int has_writer(int fd, const int scratch[2])
 {
     struct pollfd fifo = {.fd = fd, .events = POLLIN};
@@ -219,9 +220,9 @@ INTERPOSE int creat64(const char *path, mode_t mode)
 
 /* ---- fopen() ----------------------------------------------------------------------- */
 
-/* The flags of open(2) for a mode of fopen(3). -1: the C library's fopen() will not wait
- * for a peer ("r+"), or it does more than fdopen() can: with ",ccs=" the FILE is one of
- * wide characters. */
+/* Return the flags of open(2) for a mode of fopen(3). Returns -1 if the caller must use
+ * the C library's fopen(). That is the case if fopen() will not wait for a peer ("r+"),
+ * or if fdopen() cannot do the same: with ",ccs=" the FILE has wide characters. */
 static int flags_of(const char *mode)
 {
     static const int create = O_WRONLY | O_CREAT;

@@ -3,7 +3,7 @@
  *
  * A task that waits for a lock is listed under the lock's address, in one of 128 hash
  * buckets (a `place`), and awaits a promise. A thread that unlocks, signals or posts
- * checks whether the place lists a task; if none waits, that costs one load.
+ * checks whether the place lists a task. If no task waits, that costs one load.
  *
  *     the task that waits                    the thread that wakes it
  *     posix__park_begin()   is listed        posix__unpark()   unlists it, woken = true,
@@ -13,8 +13,9 @@
  * A task is unlisted under the place's lock. So one signal wakes one task, and a task
  * that gives up at that moment sees in `woken` that it took the signal.
  *
- * sem_post() may be called in a signal handler, which must not take a lock. It posts the
- * semaphore `poster`; a thread of ours waits for that and wakes the tasks.
+ * sem_post() may be called in a signal handler, which must not take a lock. So it posts
+ * the semaphore `poster`. A thread of this library waits for `poster` and wakes the
+ * tasks.
  *
  * Some unlocks do not go through this library: those of another process, of the C library
  * itself, and of a library whose calls are bound to the C library. To find them, parked
@@ -140,8 +141,8 @@ static coil_promise *take_oldest(struct place *place, const void *address,
     return promise;
 }
 
-/* AddressSanitizer hides which calls are libcoil's own: while libcoil posts to a loop, and
- * has locked that loop's posts, its write() must not yield. */
+/* Under AddressSanitizer libcoil's own calls cannot be recognised. While libcoil posts to
+ * a loop, it holds the lock of that loop's posts, so its write() must not yield. */
 void posix__set_promise(coil_promise *promise)
 {
     coil_no_suspend region;
@@ -151,7 +152,8 @@ void posix__set_promise(coil_promise *promise)
     coil_no_suspend_exit(&region);
 }
 
-/* Sets the promise after releasing the place's lock: setting it takes libcoil's locks. */
+/* Set the promise after releasing the place's lock, because setting it takes libcoil's
+ * locks. */
 static bool wake_before(struct place *place, const void *address, unsigned long ticket)
 {
     coil_promise *promise;
@@ -166,7 +168,8 @@ static bool wake_before(struct place *place, const void *address, unsigned long 
     return true;
 }
 
-/* All that are listed now. A task that is woken and parks again has a later ticket. */
+/* Wake all tasks that are listed now. If a woken task parks again, it has a later
+ * ticket. */
 static void wake_all(struct place *place, const void *address)
 {
     unsigned long ticket;
@@ -192,9 +195,10 @@ void posix__unpark_all(const void *address)
 
 /*
  * Posts at a place that our thread has not handled yet: `times` posts of `sem`. The
- * poster stores `sem` before it counts; our thread takes `times` before `sem`. So for
- * each count it takes it finds the semaphore too, or NULL if it took that together with
- * an earlier count: then it wakes all tasks of the place.
+ * posting thread stores `sem` before it increments `times`. Our thread takes `times`
+ * before `sem`. So for each count our thread also finds the semaphore, or NULL if it took
+ * the semaphore together with an earlier count. After NULL it wakes all tasks of the
+ * place.
  */
 struct posted {
     _Atomic unsigned times;
@@ -274,7 +278,8 @@ void posix__unpark_poster(sem_t *sem)
     errno = saved;
 }
 
-/* In a child of fork(2): the parked tasks are the parent's, and our thread is gone. */
+/* Runs in a child of fork(2). The parked tasks belong to the parent, and our thread does
+ * not exist in the child. */
 static void forget_parked(void)
 {
     for (size_t i = 0; i < POSIX__PLACES_TO_PARK; i++) {
@@ -303,8 +308,9 @@ int64_t posix__next_look(int64_t *length_ns, int64_t left)
 }
 
 /*
- * List the task, try again, and park. The second attempt is needed: an unlock between the
- * caller's attempt and the listing found no task to wake. EBUSY: try again.
+ * List the task, try again, and park. The second attempt is needed because an unlock
+ * between the caller's attempt and the listing found no task to wake. EBUSY means that
+ * the caller must try again.
  */
 static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_ns,
                         int64_t left)

@@ -54,7 +54,7 @@ bool posix__park_begin(struct posix__parked *p, const void *address);
 /* Suspend until the task is woken or `span_ns` has passed: 0. -1 if it is cancelled. */
 int posix__park(struct posix__parked *p, int64_t span_ns);
 
-/* The same, for a promise that wakes the task. */
+/* Like posix__park(), but wait for a promise. */
 int posix__await_promise(coil_promise *promise, int64_t span_ns);
 
 /* Set the promise, which wakes the task that awaits it. */
@@ -63,19 +63,20 @@ void posix__set_promise(coil_promise *promise);
 /* Unlist the task: it can no longer be woken. True if it was. */
 bool posix__park_end(struct posix__parked *p);
 
-/* Wake the task that has waited longest at the address; false if none waits. Or all that
- * wait now. On any thread, but not in signal handlers. */
+/* Wake the task that has waited longest at the address, or all tasks that wait there now.
+ * posix__unpark() returns false if no task waits. Any thread, but not signal handlers. */
 bool posix__unpark(const void *address);
 void posix__unpark_all(const void *address);
 
-/* The time until a parked task looks again whether it was forgotten; `*length_ns` starts at
- * 0. It grows with each look, up to a limit, and with the number of parked tasks. */
+/* Return how long a parked task waits before it checks for a missed wake-up. `*length_ns`
+ * starts at 0. It grows with each check, up to a limit, and with the number of parked
+ * tasks. */
 int64_t posix__next_look(int64_t *length_ns, int64_t left);
 
 /* Call it before a task waits for a semaphore: it starts the thread that wakes tasks. */
 void posix__expect_posts(void);
 
-/* The semaphore was posted. May be called in a signal handler. */
+/* Report that the semaphore was posted. May be called in a signal handler. */
 void posix__unpark_poster(sem_t *sem);
 
 /*
@@ -89,8 +90,8 @@ typedef int posix__attempt_fn(void *object);
 int posix__retry(posix__attempt_fn *attempt, void *object,
                  const struct posix__until *until);
 
-/* The same, shielded, for calls that cannot fail: a later call reports the cancellation.
- * Keeps errno. */
+/* Like posix__retry(), but shielded, for calls that cannot fail. A later call reports the
+ * cancellation. Preserves errno. */
 int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
                           const struct posix__until *until);
 

@@ -4,8 +4,8 @@
  * The kernel has no event for that. So during the wait the thread blocks the signals that
  * have a handler and would end the wait, and a signalfd reports when one is pending. Then
  * a ppoll(2) that does not wait installs the caller's mask: the handler runs, and ppoll()
- * fails with EINTR. If several tasks of a thread wait, each signal ends the wait of one of
- * them, as each ends the wait of one thread.
+ * fails with EINTR. If several tasks of a thread wait, each signal ends the wait of one
+ * task, just as it would end the wait of one thread.
  *
  * Two kinds of signals stay unblocked. Faults (SIGSEGV) are not sent by another process.
  * libcoil's own handlers, such as that of Ctrl-\, must run at any time.
@@ -15,13 +15,13 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
-/* By signal: how many waiting tasks of this thread need it blocked. */
+/* For each signal: how many waiting tasks of this thread need it blocked. */
 static THREAD_LOCAL unsigned holders[NSIG];
 
 struct pausing {
     sigset_t mask;    /* in force while the caller waits */
-    sigset_t awaited; /* end the wait when they are pending */
-    sigset_t held;    /* of these, the ones that the caller has not blocked itself */
+    sigset_t awaited; /* signals that end the wait when they are pending */
+    sigset_t held;    /* those of `awaited` that the caller has not blocked itself */
     int fd;           /* a signalfd of `awaited`; -1: none */
 };
 
@@ -88,7 +88,7 @@ static void release_signals(struct pausing *p)
     errno = saved;
 }
 
-/* Let the pending signals in. True if a handler ran. */
+/* Let the kernel deliver the pending signals. True if a handler ran. */
 static bool run_handlers(const sigset_t *mask)
 {
     static const struct timespec none;
@@ -96,7 +96,7 @@ static bool run_handlers(const sigset_t *mask)
     return NEXT(ppoll)(NULL, 0, &none, mask) < 0 && errno == EINTR;
 }
 
-/* 0 when a signal may be pending, or -1. */
+/* Returns 0 when a signal may be pending, or -1. */
 static int await_signal(const struct pausing *p, int64_t *nap)
 {
     struct pollfd pending = {.fd = p->fd, .events = POLLIN};

@@ -7,8 +7,9 @@
  *     regular file       the C library's call: it never waits for an event
  *                        (coil/file.h keeps disk reads off the loop's thread)
  *     pipe               preadv2(2), pwritev2(2) with RWF_NOWAIT: this call does not wait
- *     anything else      poll(2), then the C library's call; to a terminal or another
- *                        character device, on a thread of the waiting lane (devices.c)
+ *     anything else      poll(2), then the C library's call. Writes to a terminal or
+ *                        another character device run on a thread of the waiting lane
+ *                        (devices.c)
  *
  * The last way is for files and kernels without RWF_NOWAIT: terminals, other devices,
  * FIFOs, older kernels. This way has a race: if another process takes the data between
@@ -21,7 +22,8 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* A pipe that poll(2) calls writable takes this many bytes without blocking: pipe(7). */
+/* If poll(2) reports a pipe as writable, it accepts this many bytes without blocking:
+ * pipe(7). */
 #define SURE_TO_FIT ((size_t)PIPE_BUF)
 
 bool posix__is_always_ready(int fd)
@@ -114,7 +116,7 @@ INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
 }
 
 /* Only offset -1 ("the current position") can wait: other offsets are for regular files.
- * The flags listed mean nothing to pipes and sockets; the kernel judges all others. */
+ * The listed flags have no effect on pipes and sockets; the kernel checks all others. */
 static bool may_wait_at(off64_t offset, int flags)
 {
     return offset == -1 && !(flags & ~(RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_APPEND));
@@ -164,8 +166,8 @@ static ssize_t write_piecewise(struct posix__waiting *w, const struct iovec *par
     return done > 0 ? (ssize_t)done : -1;
 }
 
-/* Writes all of it, or fewer bytes if a later write fails. The first attempt has all
- * parts: up to PIPE_BUF bytes must reach a pipe in one piece. */
+/* Write all bytes, or fewer if a later write fails. The first attempt passes all parts,
+ * because up to PIPE_BUF bytes must reach a pipe in one piece. */
 static ssize_t write_no_socket(int fd, const struct iovec *parts, int count)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLOUT};
@@ -193,7 +195,8 @@ static ssize_t write_no_socket(int fd, const struct iovec *parts, int count)
     return write_piecewise(&w, parts, (size_t)count, total);
 }
 
-/* posix__send() fails with ENOTSOCK, without writing anything, if it is not a socket. */
+/* If the descriptor is not a socket, posix__send() fails with ENOTSOCK and writes
+ * nothing. */
 ssize_t posix__write(int fd, const void *buf, size_t n)
 {
     struct iovec part = {.iov_base = (void *)buf, .iov_len = n};
@@ -272,7 +275,7 @@ static ssize_t send_piece(int out, int in, off_t *at, size_t n)
     return put;
 }
 
-/* sendfile(2) lacks a flag that makes one call non-blocking: read and write instead. */
+/* sendfile(2) has no flag that makes one call non-blocking, so read and write instead. */
 static ssize_t send_file(int out, int in, off_t *offset, size_t n)
 {
     off_t at = offset != NULL ? *offset : lseek(in, 0, SEEK_CUR);
@@ -316,8 +319,8 @@ INTERPOSE ssize_t sendfile64(int out, int in, off64_t *offset, size_t n)
 
 /* ---- closing ----------------------------------------------------------------------- */
 
-/* Tasks of this thread that wait for the descriptor go on with EBADF. close(-1) is the
- * probe of coil_posix_reached(). */
+/* Waits of this thread's tasks for the descriptor fail with EBADF. close(-1) is the probe
+ * of coil_posix_reached(). */
 INTERPOSE int close(int fd)
 {
     if (fd == -1)
@@ -326,8 +329,8 @@ INTERPOSE int close(int fd)
     return NEXT(close)(fd);
 }
 
-/* Before dup2(2) or dup3(2) closes `to`: a backend must forget the file while it is still
- * open. A call that will fail closes nothing. */
+/* Called before dup2(2) or dup3(2) closes `to`: a backend must forget the file while it
+ * is still open. Does nothing if the call will fail, because then it closes nothing. */
 static void end_replaced(int from, int to, int flags)
 {
     int saved = errno;

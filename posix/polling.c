@@ -78,8 +78,8 @@ INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t
 /* ---- epoll ------------------------------------------------------------------------- */
 
 /*
- * 0 or -1. Event loops take each errno but EINTR for a bug: libuv aborts. With EINTR they
- * wait again.
+ * Returns 0 or -1. Event loops treat every errno except EINTR as a bug: libuv aborts.
+ * After EINTR they wait again.
  */
 static int wait_for_events(struct pollfd *set, int64_t timeout_ns, const sigset_t *mask)
 {

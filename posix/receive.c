@@ -72,10 +72,9 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Wait until there is something to receive. False: there will be nothing, or not in time.
- * An attempt without bytes would fetch the error of a connection that was reset
- * meanwhile. POLLERR alone may be a message in the error queue, and the connection may
- * still work.
+ * Wait for bytes. Returns false if none will arrive, or none arrived in time. Receiving
+ * without available bytes would fetch the error of a connection that was reset meanwhile.
+ * POLLERR alone may mean a message in the error queue, and the connection may still work.
  */
 static bool await_bytes(struct posix__waiting *w)
 {
@@ -222,8 +221,8 @@ INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 /*
- * One call returns the messages that have arrived. The kernel saves an error behind them
- * for the next call.
+ * One call returns the messages that have arrived. If an error follows them, the kernel
+ * saves it for the next call.
  */
 static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, int flags,
                                   int64_t deadline)
@@ -249,7 +248,8 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
 }
 
 /*
- * On a stream, wait for the next bytes. At its end each is empty, as the kernel has it.
+ * On a stream, wait for the next bytes. At the end of the stream every further message is
+ * empty, as in the kernel.
  */
 static bool another_comes(int fd, int flags)
 {

@@ -6,17 +6,19 @@
 
 #include "waiting.h"
 
-/* On sockets: each suspends the task until it can return what the blocking call would. */
+/* For sockets. Suspend the task until the blocking call would return, and return the same
+ * result. */
 ssize_t posix__recv(int fd, void *buf, size_t n, int flags);
 ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags);
 ssize_t posix__send(int fd, const void *buf, size_t n, int flags);
 ssize_t posix__sendmsg(int fd, const struct msghdr *message, int flags);
 
-/* The same on descriptors of any kind. */
+/* Like the functions above, for descriptors of any kind. */
 ssize_t posix__read(int fd, void *buf, size_t n);
 ssize_t posix__write(int fd, const void *buf, size_t n);
 
-/* True for regular files, directories and block devices: for poll(2) always ready. */
+/* True for regular files, directories and block devices: poll(2) always reports them as
+ * ready. */
 bool posix__is_always_ready(int fd);
 
 /*

@@ -3,13 +3,13 @@
  *
  * Each runs the C library's own function on a thread of the dns lane.
  *
- * A resolver state holds the servers and options: the caller's, or the thread's `_res`.
- * Several tasks may use one state at the same time, so the lane's thread gets a copy. The
- * C library changes the servers' addresses, to which the state has pointers. So these are
- * copied, too. All other memory of the state is shared and only read. Therefore the copy
- * is never closed by res_nclose(), and RES_STAYOPEN is cleared in it. RES_NORELOAD is
- * set: if the C library read resolv.conf again, it would release memory that the states
- * share.
+ * A resolver state holds the servers and options. It is either the caller's state or the
+ * thread's `_res`. Several tasks may use one state at the same time, so the lane's
+ * thread gets a copy. The state has pointers to the servers' addresses, which the C
+ * library changes, so the addresses are copied, too. All other memory of the state is
+ * shared and only read. Therefore res_nclose() is never called for the copy, and
+ * RES_STAYOPEN is cleared in it. RES_NORELOAD is set: if the C library read resolv.conf
+ * again, it would release memory that the states share.
  *
  * When the task is cancelled, the call returns at once and leaves the query to its
  * thread. So a query has copies of all arguments, and its own memory for the answer.
@@ -103,8 +103,8 @@ void posix__free_resolver(struct __res_state *copy)
 }
 
 /*
- * Before each look-up the C library initialises `_res`, and looks at resolv.conf. A
- * look-up of a numeric address does nothing else.
+ * Before each look-up the C library initialises `_res` and checks whether resolv.conf has
+ * changed. A look-up of a numeric address does nothing else.
  */
 bool posix__copy_thread_resolver(struct __res_state *to)
 {
@@ -188,7 +188,8 @@ static int ask_on_lane(void *arg)
     return 0;
 }
 
-/* `length` is that of the whole answer, even if only a part of it fits into `answer`. */
+/* The resulting length is that of the whole answer, even if only a part of it fits into
+ * `answer`. */
 static int take_answer(const struct question *q, struct __res_state *state,
                        unsigned char *answer)
 {

@@ -2,13 +2,13 @@
  * selecting.c - select(2) and pselect(2).
  *
  * The C library's pselect() with a time-out of 0 reports what is ready, and invalid
- * arguments; between two such calls the task waits by coil_poll(). The two differ in one
- * point: a hang-up ends every poll(), but select() only if it asks for reading. So when
- * poll() has returned and select() still reports nothing, the task naps before it polls
- * again.
+ * arguments; between two such calls the task waits by coil_poll(). select() and poll()
+ * differ in one point. A hang-up ends every poll(), but it ends select() only if the
+ * descriptor is in the read set. So when poll() has returned and select() still reports
+ * nothing, the task naps before it polls again.
  *
  * The sets may have room for more descriptors than an fd_set: Linux reads as many bits as
- * the call says.
+ * the first argument specifies.
  */
 #include "waiting.h"
 
@@ -73,8 +73,8 @@ static nfds_t list_descriptors(const struct selecting *s, struct pollfd *fds,
     return count;
 }
 
-/* 0 or -1. A loop on select(2) itself cannot wait for descriptors from 1,024 on (EINVAL):
- * the caller naps then. */
+/* Returns 0 or -1. A loop whose backend is select(2) cannot wait for descriptors of 1,024
+ * or more (EINVAL). Then the caller naps. */
 static int wait_by_poll(const struct selecting *s, int64_t deadline)
 {
     struct pollfd few[FEW], *fds = few;

@@ -1,8 +1,9 @@
 /*
  * semaphores.c - sem_wait(3) and its relatives.
  *
- * A wait tries sem_trywait(), and again when the semaphore is posted (parking.c). Unlike
- * locking a mutex, sem_wait() may fail: in a cancelled task it returns ECANCELED.
+ * A wait calls sem_trywait(), and calls it again when the semaphore is posted
+ * (parking.c). Unlike locking a mutex, sem_wait() may fail: in a cancelled task it fails
+ * with ECANCELED.
  */
 #include "parking.h"
 

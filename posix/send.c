@@ -2,10 +2,10 @@
  * send.c - send(2) and its relatives.
  *
  * A blocking send to a stream socket returns when the kernel has taken all bytes. A send
- * with MSG_DONTWAIT takes what fits into the socket's buffer; the rest is sent as room is
- * made. Once some bytes are sent, an error is left for the next call to report. So the
- * further sends use MSG_NOSIGNAL, and when poll() reports an error they stop: a send
- * would fetch the pending error, and clear it.
+ * with MSG_DONTWAIT takes as many bytes as fit into the socket's buffer. The rest is sent
+ * as room becomes available. Once some bytes are sent, an error is left for the next call
+ * to report. So the further sends use MSG_NOSIGNAL, and stop when poll() reports an
+ * error: a send would fetch the pending error and clear it.
  */
 #include "receive.h"
 

@@ -10,7 +10,7 @@
 
 /*
  * Open a signalfd for the signals that are blocked now and that the mask unblocks.
- * Returns -1 if no signal is both.
+ * Returns -1 if there is no such signal.
  */
 static int open_signals_let_in(const sigset_t *mask)
 {
@@ -57,8 +57,8 @@ int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
     return rc;
 }
 
-/* 0 when a signal may be pending, or -1. If no signalfd could be opened (fd is -1), naps:
- * the caller then tries at growing intervals. */
+/* Returns 0 when a signal may be pending, or -1. If no signalfd could be opened (fd is
+ * -1), it naps, so that the caller tries at growing intervals. */
 static int wait_for_signal(int fd, int64_t *nap, int64_t deadline)
 {
     struct pollfd pending = {.fd = fd, .events = POLLIN};

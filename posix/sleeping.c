@@ -1,8 +1,8 @@
 /*
  * sleeping.c - nanosleep(2) and its relatives, by the loop's clock.
  *
- * An absolute time is converted to a span once, at the call: setting the clock during the
- * sleep has no effect. A cancelled sleep reports the time that was left.
+ * An absolute time is converted to a span once, when the function is called, so setting
+ * the clock during the sleep has no effect. A cancelled sleep reports the remaining time.
  */
 #include "waiting.h"
 

@@ -1,16 +1,17 @@
 /*
  * splicing.c - splice(2), tee(2) and vmsplice(2).
  *
- * SPLICE_F_NONBLOCK applies to pipes alone, not to a socket at the other end. So the task
- * first polls both ends until they are ready, and moves no more bytes to a socket than
- * surely fit. Moving fewer bytes than requested is allowed: splice(2) may always do so.
+ * SPLICE_F_NONBLOCK applies only to pipes, not to a socket at the other end. So the task
+ * first polls both ends until they are ready. To a socket it moves no more bytes than are
+ * certain to fit. This is allowed, because splice(2) may always move fewer bytes than
+ * requested.
  */
 #include "waiting.h"
 
 #include <limits.h>
 #include <sys/stat.h>
 
-/* A socket that poll(2) calls writable takes this many bytes, as a pipe does. */
+/* If poll(2) reports a socket as writable, it accepts this many bytes, as a pipe does. */
 #define SURE_TO_FIT ((size_t)PIPE_BUF)
 
 static bool is_of_type(int fd, mode_t type)

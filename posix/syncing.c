@@ -1,8 +1,9 @@
 /*
  * syncing.c - fsync(2) and its relatives.
  *
- * They block until the disk is done, and cannot be made non-blocking. So the call is made
- * on a thread of the file lane, and the task waits for that.
+ * These functions block until the disk has written the data, and cannot be made
+ * non-blocking. So the call is made on a thread of the file lane, and the task waits for
+ * the thread.
  */
 #include "waiting.h"
 

@@ -99,8 +99,8 @@ static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
     return 1;
 }
 
-/* These libraries' variables are the thread's: coil, the C library and the allocator use
- * them while no task, or another one, is entered. */
+/* True if the library's variables must remain the thread's. coil, the C library and the
+ * allocator use theirs while no task, or another task, is entered. */
 static bool is_of_thread(const struct library *library)
 {
     return contains(library, (const void *)coil_may_suspend) ||

@@ -14,7 +14,7 @@
 #define LONGEST_NAP COIL_MSEC(20)
 #define CALLS_IN_A_ROW 64
 
-/* As many waits of a cancelled task are refused: sleeps, and others. */
+/* How many waits of a cancelled task fail before they wait: sleeps, and other waits. */
 #define PAUSES_REFUSED 100
 #define WAITS_REFUSED 1000
 
@@ -25,11 +25,11 @@
  * vfork(2) or clone(2) runs no fork handler, and a task still seems to run there; such a
  * child is recognised by its process ID.
  *
- * The usual call needs no system call to be sure. The task's stack is in use, so this is
- * not in a child with a stack of its own nor in a signal handler with one. And this
- * thread has made no child on its own stack since it was last sure: vfork(), _Fork() and
- * syscall() set `posix__may_be_child`, in the parent's memory, too, if the child shares
- * it.
+ * Usually this can be checked without a system call. If the task's own stack is in use,
+ * the code is neither in a child nor in a signal handler that has its own stack. A child
+ * on the thread's stack is also impossible unless `posix__may_be_child` is set since the
+ * last check. vfork(), _Fork() and syscall() set it, also in the parent if the child
+ * shares the parent's memory.
  */
 THREAD_LOCAL bool posix__may_be_child;
 static pid_t process;
@@ -131,7 +131,7 @@ int64_t posix__deadline(const struct timespec *span)
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* From coil's convention for errors to POSIX': -1 and errno. */
+/* Convert a result of coil's to the POSIX convention: -1 and errno. */
 static int to_errno(int rc)
 {
     if (rc >= 0)
@@ -259,7 +259,8 @@ int posix__blocking_shielded(coil_lane lane, int (*fn)(void *arg), void *arg)
     return rc;
 }
 
-/* The more tasks nap, the longer each naps: some 1,000 wake-ups a second in all. */
+/* The limit of a nap grows with the number of napping tasks, so that there are at most
+ * about 1,000 wake-ups a second in total. */
 int posix__nap(int64_t *length_ns, int64_t deadline)
 {
     int64_t left = posix__left(deadline), all = napping * COIL_MSEC(1);
@@ -291,8 +292,8 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
 /* ---- the waiting lane -------------------------------------------------------------- */
 
 /*
- * The most threads that a lane may have. Its jobs may wait without end, so none must
- * queue.
+ * The most threads that a lane may have. Its jobs may wait forever, so no job should have
+ * to wait for a thread.
  */
 #define WAITING_THREADS 1024
 
@@ -306,8 +307,8 @@ static void *create_lane(void *unused)
     return unused;
 }
 
-/* On a thread without a loop: in debug mode a loop reports the lanes that were created on
- * it and not destroyed, and this one is the process's. */
+/* Create the lane on a thread without a loop. In debug mode a loop reports the lanes that
+ * were created on its thread and not destroyed, but this lane belongs to the process. */
 static void create_waiting_lane(void)
 {
     pthread_t thread;

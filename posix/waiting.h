@@ -28,28 +28,28 @@
 /* The waits of one call for one descriptor. */
 struct posix__waiting {
     int fd;
-    short events, revents; /* to wait for, and found by the latest wait */
+    short events, revents; /* the events to wait for; the result of the latest wait */
     bool begun;
-    unsigned vain;    /* how often in a row it was ready, but the attempt failed */
+    unsigned vain;    /* consecutive attempts that failed on a ready descriptor */
     int64_t nap;      /* length of the latest nap, taken after such failures */
-    int64_t deadline; /* by the socket's time-out, once begun */
+    int64_t deadline; /* from the socket's time-out; set when `begun` is */
 };
 
 /*
- * The attempt has failed with `errno`. True: try again. False: the call fails with
- * `errno`. EAGAIN then means that the descriptor is non-blocking, or its time-out has
- * passed.
+ * Call it after an attempt has failed with `errno`. It waits if necessary. If it returns
+ * true, try again. If it returns false, the call fails with `errno`. EAGAIN then means
+ * that the descriptor is non-blocking, or that its time-out has passed.
  */
 bool posix__again(struct posix__waiting *w);
 
-/* Wait for the descriptor, whatever errno is. 1, 0 after its time-out, or -1. */
+/* Wait for the descriptor, whatever errno is. Returns 1, 0 after the time-out, or -1. */
 int posix__await(struct posix__waiting *w);
 
 /* False if the descriptor has O_NONBLOCK; true for an invalid one. Keeps errno. */
 bool posix__blocks(int fd);
 
-/* When a call on the socket has to fail by SO_RCVTIMEO or SO_SNDTIMEO; COIL_NEVER without
- * a time-out. Keeps errno. */
+/* Return the deadline of a call on the socket, from SO_RCVTIMEO or SO_SNDTIMEO;
+ * COIL_NEVER without a time-out. Preserves errno. */
 int64_t posix__socket_deadline(int fd, int option);
 
 /*
@@ -64,17 +64,17 @@ bool posix__may_wait(void);
 extern THREAD_LOCAL bool posix__may_be_child;
 
 /*
- * Enter and leave a region in which a task spawned with hold_cancel is not cancelled, nor
- * one that has been refused 1,000 waits, which coil reports. Pass the first one's result
- * to the second.
+ * Enter and leave a region in which some tasks are not cancelled: tasks spawned with
+ * hold_cancel, and tasks that were refused 1,000 waits, which coil reports. Pass the
+ * result of posix__hold_cancel() to posix__release_cancel().
  */
 bool posix__hold_cancel(coil_scope *scope);
 void posix__release_cancel(coil_scope *scope, bool held);
 
 /*
- * The same for a sleep, or for the wait of an event loop (epoll). Such a call is often
- * made again and again until something has happened. In a cancelled task it fails a
- * limited number of times; after that it waits.
+ * Like posix__hold_cancel(), for a sleep or for the wait of an event loop (epoll).
+ * Programs often repeat such a call until something has happened. So in a cancelled task
+ * it fails a limited number of times; after that it waits.
  */
 bool posix__hold_pause(coil_scope *scope);
 
@@ -83,33 +83,37 @@ int posix__blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 int posix__blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
                                 void (*discard)(void *arg));
 
-/* coil_blocking(), shielded, for calls that cannot fail: a later call reports the
- * cancellation. Keeps errno. Less than 0: fn was not called. */
+/* coil_blocking(), shielded, for calls that cannot fail. A later call reports the
+ * cancellation. Preserves errno. A negative result means that fn was not called. */
 int posix__blocking_shielded(coil_lane lane, int (*fn)(void *arg), void *arg);
 
 /* poll(2): suspends the task, or blocks the thread if the task must not suspend. */
 int posix__poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 
 /*
- * The same, but a signal that is blocked, and that the mask unblocks, also ends the wait.
- * The caller then calls the C library with the mask, which delivers the signal. 0 or -1.
+ * Like posix__poll(), but a pending signal that is blocked and that the mask unblocks
+ * also ends the wait. The caller then calls the C library with the mask, which delivers
+ * the signal. Returns 0 or -1.
  */
 int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
                         const sigset_t *mask);
 
-/* Sleep as posix__poll() waits. 0 or -1. */
+/* Sleep by suspending the task, or by blocking the thread if the task must not suspend.
+ * Returns 0 or -1. */
 int posix__sleep(int64_t span_ns);
 
-/* The same for a sleep of the program's: see posix__hold_pause(). */
+/* Like posix__sleep(), for a sleep of the program: see posix__hold_pause(). */
 int posix__pause(int64_t span_ns);
 
 /*
- * Sleep between two attempts, if the kernel offers no event to wait for: `*length_ns`
- * starts at 0 and doubles with each nap, up to a limit. Ends at the deadline. 0 or -1.
+ * Sleep between two attempts, if the kernel has no event to wait for. `*length_ns` starts
+ * at 0 and doubles with each nap, up to a limit. The nap ends at the deadline at the
+ * latest. Returns 0 or -1.
  */
 int posix__nap(int64_t *length_ns, int64_t deadline);
 
-/* The same, shielded, for calls that cannot fail: a later one reports the cancel. */
+/* Like posix__nap(), but shielded, for calls that cannot fail. A later call reports the
+ * cancellation. */
 void posix__nap_shielded(int64_t *length_ns, int64_t deadline);
 
 /*
@@ -125,7 +129,8 @@ int64_t posix__left(int64_t deadline);
 /* The deadline that is `span` from now; COIL_NEVER for NULL. */
 int64_t posix__deadline(const struct timespec *span);
 
-/* To nanoseconds: COIL_NEVER if it does not fit, 0 if it is negative. And back. */
+/* Convert to nanoseconds, and back. The first returns COIL_NEVER if the time does not
+ * fit, and 0 if it is negative. */
 int64_t posix__nanoseconds(const struct timespec *t);
 struct timespec posix__timespec(int64_t ns);
 
@@ -133,7 +138,8 @@ struct timespec posix__timespec(int64_t ns);
 int64_t posix__clock(clockid_t clock);
 
 /*
- * True if the C library accepts it as an absolute time, or as a span (NULL: without end).
+ * True if the C library accepts `t` as an absolute time, or as a span. A NULL span has no
+ * limit.
  */
 bool posix__is_time(const struct timespec *t);
 bool posix__is_span(const struct timespec *t);
@@ -147,10 +153,10 @@ struct posix__until {
 /* The clocks that pthread_mutex_clocklock(3) and its relatives accept. */
 bool posix__is_clock_of_locks(clockid_t clock);
 
-/* The time until then, or COIL_NEVER; 0 when it has come. */
+/* Return the time left until `until`, or COIL_NEVER; 0 once it has passed. */
 int64_t posix__left_until(const struct posix__until *until);
 
-/* Let the other tasks run. Only where posix__may_wait() is true. */
+/* Let the other tasks run. Call it only if posix__may_wait() is true. */
 void posix__yield(void);
 
 /*

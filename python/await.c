@@ -1,15 +1,15 @@
 /*
- * await.c - what `await` does in a coroutine, for any C function on one of our stacks.
+ * await.c - Python's `await` for any C function on one of our stacks.
  *
- * The awaitable's iterator is driven here. What it yields, such as an asyncio.Future,
- * is handed to the code that drives the stack: in the end an asyncio.Task, which
- * resumes the stack once the future is done. This is PEP 380's `yield from`, with
- * stack_suspend() in place of yield.
+ * This file drives the awaitable's iterator. The object that the iterator yields, such
+ * as an asyncio.Future, is passed to the code that drives the stack. In the end that is
+ * an asyncio.Task, which resumes the stack once the future is done. This is PEP 380's
+ * `yield from`, with stack_suspend() in place of yield.
  */
 #include "run.h"
 #include "stack.h"
 
-/* As _PyCoro_GetAwaitableIter(), which is private. Returns a new reference. */
+/* Works like CPython's private _PyCoro_GetAwaitableIter(). Returns a new reference. */
 static PyObject *awaitable_iterator(PyObject *awaitable)
 {
     const PyAsyncMethods *methods = Py_TYPE(awaitable)->tp_as_async;
@@ -86,7 +86,7 @@ static int close_iterator(PyObject *iterator)
     return result == NULL ? -1 : 0;
 }
 
-/* PEP 380: close what is awaited, and leave GeneratorExit set. */
+/* As in PEP 380, close the awaited iterator, and leave GeneratorExit set. */
 static PySendResult close_and_raise(PyObject *iterator)
 {
     PyObject *type, *value, *traceback;
@@ -102,7 +102,7 @@ static PySendResult close_and_raise(PyObject *iterator)
     return PYGEN_ERROR;
 }
 
-/* Throw the exception that is set into what is awaited. */
+/* Throw the current exception into the awaited iterator. */
 static PySendResult throw_into(PyObject *iterator, PyObject **result)
 {
     PyObject *type, *value, *traceback, *throw;

@@ -1,6 +1,6 @@
 /*
- * module.c - the extension module coil._coil: what coil/__init__.py exports, and the
- * table through which coil/python.h reaches it.
+ * module.c - the extension module coil._coil: the functions that coil/__init__.py
+ * exports, and the table by which coil/python.h finds the module's C functions.
  */
 #include "run.h"
 #include "stack.h"
@@ -82,7 +82,8 @@ static struct coil_python_api api = {
     .can_await = api_can_await,
 };
 
-/* The headers of one minor version do not describe another one's thread state. */
+/* The thread state differs between minor versions of CPython, so the interpreter must
+ * have the minor version of the headers. */
 static int check_interpreter(void)
 {
     if (Py_Version >> 16 != PY_VERSION_HEX >> 16) {

@@ -6,10 +6,10 @@
  *              await_()    v   |   send(), throw()
  *                        suspended
  *
- * close() throws GeneratorExit into a suspended one, and so does its deallocation. A
- * stack can only be resumed by its own thread, but the garbage collector may run on
- * any. One that is collected elsewhere is therefore handed to its thread, which closes
- * it at its next coil.run().
+ * close() throws GeneratorExit into a suspended run, and so does its deallocation. A
+ * stack can only be resumed by its own thread, but the garbage collector may run on any
+ * thread. So a run that is collected on another thread is passed to its own thread, which
+ * closes it at its next coil.run().
  *
  * The collector does not see the references that a C stack holds. A suspended run that
  * only its own stack refers to is never collected. When the interpreter begins to exit,
@@ -22,11 +22,11 @@
 
 enum run_state { CREATED, RUNNING, SUSPENDED, CLOSED };
 
-/* The data that a thread shares with the runs that it has begun. Guarded by the GIL. */
+/* The data that a thread shares with the runs that it began. Guarded by the GIL. */
 struct home {
     Py_ssize_t references; /* the thread, and each run that has begun */
     struct run *begun;     /* the runs that have begun and not ended; not owned */
-    struct run *abandoned; /* to be closed by the thread; owned */
+    struct run *abandoned; /* runs that the thread has to close; owned */
     bool is_gone;          /* the thread has ended */
 };
 
@@ -34,9 +34,9 @@ struct run {
     PyObject base;
     enum run_state state;
     struct stack *stack;
-    struct home *home; /* once it has begun */
+    struct home *home; /* NULL before the run begins */
     struct run *next;  /* in home->begun */
-    struct run **link; /* what points to this one there */
+    struct run **link; /* the pointer to this run in that list */
     struct run *next_abandoned;
     PyObject *function;
     PyObject *args;
@@ -86,7 +86,8 @@ static struct home *create_home(void)
     return rc == 0 ? home : NULL;
 }
 
-/* The job of the stack. PEP 479: StopIteration would look like a result. */
+/* The job of the stack. As in PEP 479, a StopIteration is replaced, because it would look
+ * like a result. */
 static PyObject *call_function(void *arg)
 {
     struct run *run = arg;
@@ -161,7 +162,7 @@ static void end(struct run *run)
     Py_CLEAR(run->kwargs);
 }
 
-/* Resume with `value`, or with the exception that is set if it is NULL. */
+/* Resume the run with `value`; if `value` is NULL, with the current exception. */
 static PySendResult resume(struct run *run, PyObject *value, PyObject **result)
 {
     Py_INCREF(run);
@@ -249,7 +250,7 @@ static PyObject *run_send_method(struct run *run, PyObject *value)
     return step_result(state, result);
 }
 
-/* Throw the exception that is set. */
+/* Throw the current exception into the run. */
 static PySendResult throw_exception(struct run *run, PyObject **result)
 {
     *result = NULL;
@@ -263,7 +264,7 @@ static PySendResult throw_exception(struct run *run, PyObject **result)
     return PYGEN_ERROR;
 }
 
-/* The exception of throw(value) or throw(type, value, traceback). */
+/* Set the exception of throw(value) or throw(type, value, traceback). */
 static int set_thrown(PyObject *type, PyObject *value, PyObject *traceback)
 {
     if (traceback == Py_None)
@@ -357,7 +358,7 @@ static void close_or_report(struct run *run)
         PyErr_WriteUnraisable((PyObject *)run);
 }
 
-/* Close what other threads have collected. */
+/* Close this thread's runs that were collected on other threads. */
 static void close_abandoned(struct home *home)
 {
     while (home->abandoned != NULL) {
@@ -392,7 +393,8 @@ static void finalize_suspended(struct run *run)
                         "coil.run() is suspended for ever: its thread has ended");
         PyErr_WriteUnraisable((PyObject *)run);
     }
-    /* A stack that cannot be unwound is never freed, with all that its functions hold. */
+    /* A stack that cannot be unwound is never freed, nor are the objects that its
+     * functions hold. */
     if (run->state == SUSPENDED)
         Py_INCREF(run);
 }

@@ -17,7 +17,7 @@ PyObject *coil_python_run(PyObject *const *args, Py_ssize_t count, PyObject *nam
  */
 PyObject *coil_python_await(PyObject *awaitable);
 
-/* Close the calling thread's runs that have not ended: the interpreter exits. */
+/* Close the calling thread's runs that have not ended, because the interpreter exits. */
 void coil_python_close_all(void);
 
 #endif

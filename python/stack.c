@@ -8,7 +8,7 @@
 #define LEAST_BYTES ((Py_ssize_t)256 << 10)
 #define MOST_BYTES ((Py_ssize_t)1 << 30)
 
-/* A pool keeps this many stacks that have no job. */
+/* The most stacks without a job in a pool. */
 #define MOST_IDLE 64
 
 struct stack {
@@ -71,7 +71,7 @@ static void end_pool(PyObject *capsule)
     pool.is_watched = false;
 }
 
-/* Have end_pool() called when CPython clears the thread's state. */
+/* Arrange that CPython calls end_pool() when it clears the thread's state. */
 static int watch_thread(void)
 {
     PyObject *dict = PyThreadState_GetDict();

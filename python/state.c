@@ -1,6 +1,6 @@
 /*
- * The internal headers of CPython are included here alone: a frame's link to the frame
- * below is not public.
+ * Only this file includes internal headers of CPython, because a frame's link to the
+ * frame below it is not public.
  */
 #define Py_BUILD_CORE_MODULE 1
 #include "state.h"
@@ -8,8 +8,8 @@
 #include <internal/pycore_frame.h>
 
 /*
- * C stack that one level of C recursion may take. On the main thread CPython 3.13
- * counts on 8 MiB for 10,000 levels.
+ * C stack that one level of C recursion may use. On the main thread CPython 3.13 assumes
+ * 8 MiB for 10,000 levels.
  */
 #define BYTES_PER_C_LEVEL 800
 
@@ -81,7 +81,7 @@ static struct _PyInterpreterFrame *current_frame(const PyThreadState *thread)
 #endif
 }
 
-/* Copy what both directions treat alike. */
+/* Save the fields that entering and leaving save in the same way. */
 static void save_fields(const PyThreadState *thread, struct python_state *saved)
 {
 #if PY_VERSION_HEX < 0x030d0000
@@ -139,8 +139,8 @@ void coil_python_state_enter(PyThreadState *thread, struct stack_state *state)
 {
     struct python_state *own = &state->own, *resumer = &state->resumer;
 
-    /* CPython creates a thread's first context when it is first used. Created on this
-       stack, it would not be the thread's afterwards. */
+    /* CPython creates a thread's first context when the context is first used. If that
+       happened on this stack, the thread would not have the context afterwards. */
     if (thread->context == NULL)
         Py_XDECREF(PyContext_CopyCurrent());
     state->outer_frame = current_frame(thread);
@@ -168,7 +168,7 @@ void coil_python_state_enter(PyThreadState *thread, struct stack_state *state)
     }
 }
 
-/* Cut the chain of frames where the stack begins. */
+/* Cut the chain of frames at the bottom of the stack. */
 static struct _PyInterpreterFrame *unlink_bottom(struct _PyInterpreterFrame *frame,
                                                  struct _PyInterpreterFrame *outer)
 {

@@ -1,13 +1,13 @@
 /*
- * state.h - what CPython keeps for the code that runs on a thread, one of it for each
+ * state.h - CPython's state for the code that runs on a thread: one such state for each
  * stack.
  *
  * CPython assumes that a thread has one C stack and stores pointers into it in
- * PyThreadState: the current frame, the exceptions that are being handled, the
- * recursion depth. A switch to another C stack must exchange these fields. The table
- * lists them, and the CPython file that each follows; fields that belong to the thread
- * (the error indicator, `dict`, the hooks of asynchronous generators, the trace
- * functions) stay as they are.
+ * PyThreadState: the current frame, the exceptions that are being handled, the recursion
+ * depth. A switch to another C stack must exchange these fields. The table lists them;
+ * the numbers refer to the CPython files below, which our code follows. Fields that
+ * belong to the thread stay as they are: the error indicator, `dict`, the hooks of
+ * asynchronous generators, and the trace functions.
  *
  * field                   3.11                  3.12                  3.13
  * frames (1)              cframe, use_tracing   cframe                current_frame
@@ -25,10 +25,10 @@
  * 3.13 counts deallocation by c_recursion_remaining. Its critical_section is always
  * zero in a build with the GIL, and other builds are refused.
  *
- * The bottom of a stack is linked to the code that resumed it only while the stack
- * runs, as a generator's frame is. Therefore sys.exc_info(), traceback.print_stack()
- * and the recursion limit see through the stack, and a suspended stack holds no pointer
- * into another one.
+ * Like a generator's frame, the bottom of a stack is linked to the code that resumed it
+ * only while the stack runs. Therefore sys.exc_info(), traceback.print_stack() and the
+ * recursion limit include the resumer's frames, and a suspended stack holds no pointer
+ * into another stack.
  */
 #ifndef COIL_PYTHON_STATE_H
 #define COIL_PYTHON_STATE_H
@@ -37,7 +37,7 @@
 
 struct _PyInterpreterFrame;
 
-/* The fields above, of a stack that does not run. */
+/* The fields above, for a stack that is not running. */
 struct python_state {
 #if PY_VERSION_HEX < 0x030d0000
     _PyCFrame *cframe;
@@ -60,7 +60,7 @@ struct python_state {
     int tracing_what;
 };
 
-/* The state of one stack, and what CPython finds at the stack's bottom. */
+/* The state of one stack, and the data that CPython finds at the stack's bottom. */
 struct stack_state {
     struct python_state own;
     struct python_state resumer; /* while the stack runs */
@@ -82,7 +82,7 @@ void coil_python_state_finish(struct stack_state *state);
 /* Save the resumer's fields and install the stack's, before the switch to it. */
 void coil_python_state_enter(PyThreadState *thread, struct stack_state *state);
 
-/* The reverse, after the switch back. */
+/* Save the stack's fields and install the resumer's, after the switch back. */
 void coil_python_state_leave(PyThreadState *thread, struct stack_state *state);
 
 #endif

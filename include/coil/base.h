@@ -53,9 +53,9 @@ extern "C" {
 #define COIL_SUSPENDS COIL_API
 
 /*
- * Marks a function whose failure the caller must handle, because it has no lock, object or
- * bytes then. The compiler warns of a call whose result is not used. Define it as nothing
- * before the first header to turn that off.
+ * Marks a function whose failure the caller must handle, because after a failure the
+ * caller has no lock, object or bytes. The compiler warns if the result of a call is not
+ * used. To turn the warning off, define the macro as empty before including any header.
  */
 #ifndef COIL_CHECKED
 #define COIL_CHECKED __attribute__((warn_unused_result))

@@ -89,7 +89,7 @@ COIL_API void coil_broadcast_subscribe(coil_broadcast *broadcast,
 COIL_SUSPENDS COIL_CHECKED int coil_broadcast_receive(coil_receiver *receiver,
                                                       void *item);
 
-/* The same without waiting: -EAGAIN if there is no item. */
+/* Receive the next item without waiting: -EAGAIN if there is no item. */
 COIL_API COIL_CHECKED int coil_broadcast_receive_nowait(coil_receiver *receiver,
                                                         void *item);
 

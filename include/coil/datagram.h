@@ -13,7 +13,8 @@
  * order in which they called. UDP may lose and reorder datagrams; local sockets do
  * neither. (asyncio: create_datagram_endpoint, sock_sendto, sock_recvfrom)
  *
- * A cancelled call has transferred nothing. A call that need not wait returns its result.
+ * A cancelled call has transferred nothing. A call that need not wait returns its result,
+ * even if the task is cancelled.
  */
 #ifndef COIL_DATAGRAM_H
 #define COIL_DATAGRAM_H
@@ -30,7 +31,7 @@ typedef struct coil_datagram coil_datagram;
 /* ---- opening ----------------------------------------------------------------------- */
 
 #define COIL_DATAGRAM_BROADCAST 1u  /* may send to broadcast addresses (SO_BROADCAST) */
-#define COIL_DATAGRAM_REUSE_PORT 2u /* others may use the port, too (SO_REUSEPORT) */
+#define COIL_DATAGRAM_REUSE_PORT 2u /* other sockets may use the port (SO_REUSEPORT) */
 #define COIL_DATAGRAM_V6_ONLY 4u    /* an IPv6 socket does not serve IPv4 */
 
 /*
@@ -94,8 +95,8 @@ COIL_API void coil_datagram_destroy(coil_datagram *datagram);
 COIL_API int coil_datagram_fd(const coil_datagram *datagram);
 
 /*
- * Return its own address, or that of the connected peer. Fail with -EBADF when closed,
- * -ENOTCONN.
+ * Return the socket's own address, or that of the connected peer. Fail with -EBADF when
+ * closed, -ENOTCONN.
  */
 COIL_API int coil_datagram_name(const coil_datagram *datagram, coil_address *out);
 COIL_API int coil_datagram_peer(const coil_datagram *datagram, coil_address *out);

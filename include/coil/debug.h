@@ -56,7 +56,7 @@ typedef struct coil_waiting {
      * Deadlines of scopes are not included.
      */
     int64_t deadline;
-    int64_t since; /* when it began, by coil_now() at the last poll before */
+    int64_t since; /* start of the wait: coil_now() at the previous poll */
     int fd;        /* the descriptor of a read, write...; else -1 */
 } coil_waiting;
 
@@ -196,21 +196,22 @@ typedef struct coil_stats {
     uint64_t runs;    /* callbacks and steps of tasks that ran */
     uint64_t spawned; /* tasks */
     /*
-     * Reads, writes, accepts and so on; one call may need several. The second counts
-     * those that had to wait; the others completed immediately. On io_uring most
-     * operations wait for the next poll.
+     * Reads, writes, accepts and so on; one call may need several operations. The second
+     * counter counts the operations that had to wait; the others completed immediately.
+     * On io_uring most operations wait for the next poll.
      */
     uint64_t operations, operations_waited;
     size_t tasks;  /* tasks that have not ended */
     size_t timers; /* started timers: sleeps, deadlines, delayed callbacks */
     /*
-     * Light tasks of the thread that were not freed, and those whose stacks are swapped
-     * out. The memory of the swapped-out stacks, without control blocks, and the memory
-     * of the other stacks.
+     * The number of the thread's light tasks that were not freed, and the number of those
+     * whose stacks are swapped out. The bytes of the swapped-out stacks, without control
+     * blocks, and the bytes of the other stacks.
      */
     size_t light_tasks, light_stored, light_stored_bytes, light_resident_bytes;
     /*
-     * Why light tasks are ordinary tasks here, as a short text; NULL if light tasks work.
+     * The reason why light tasks are ordinary tasks on this loop, as a short text. NULL
+     * if light tasks work.
      */
     const char *light_off;
 } coil_stats;

@@ -138,12 +138,12 @@ COIL_API void coil_group_cancel(coil_group *group, const char *reason);
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 
 /*
- * End the group if it is still open; else do nothing. It cancels the children and waits
- * until all have ended. For a cleanup that runs on each way out of a block: see
- * COIL_GROUP_GUARD() in coil/guard.h.
+ * End the group if it is still open; else do nothing. The call cancels the children and
+ * waits until all have ended. Use it for cleanup that runs whenever control leaves a
+ * block: see COIL_GROUP_GUARD() in coil/guard.h.
  *
- * The call returns no result. So the first failure of a child is reported to the exception
- * handler. Call it only after coil_group_enter().
+ * The call returns no result. So the first failure of a child is reported to the
+ * exception handler. Call it only after coil_group_enter().
  */
 COIL_SUSPENDS void coil_group_leave(coil_group *group);
 

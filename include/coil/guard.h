@@ -16,18 +16,18 @@
  *         return n < 0 ? (int)n : 0;           // -ETIMEDOUT after two seconds
  *     }
  *
- * A scope or a group that is still open when its function returns aborts the program, and
- * a lock that is not released stops every task that wants it. The macros of this header
- * end such things on each way out of a block: at its last line, by `break`, `return` or
- * `goto`. They use the attribute `cleanup` of GCC and Clang, and call the ordinary
- * functions that they are named after.
+ * If a scope or a group is still open when its function returns, the program aborts. A
+ * lock that is not released blocks every task that tries to acquire it. The macros of
+ * this header close scopes and groups and release locks whenever control leaves the
+ * block: at its last line, or by `break`, `return` or `goto`. They use the attribute
+ * `cleanup` of GCC and Clang, and call the ordinary functions that they are named after.
  *
  * BLOCKS. COIL_WITH_...() is followed by a statement. In it `break` and `continue` leave
  * the block. They do not act on a loop around the block.
  *
- * GUARDS. COIL_..._GUARD(&object) is a declaration. It stands behind the call that
- * opened, entered or acquired the object, and acts at the end of the block around it.
- * Guards act in reverse order.
+ * GUARDS. COIL_..._GUARD(&object) is a declaration. Write it after the call that opened,
+ * entered or acquired the object. It acts at the end of the enclosing block. Guards act
+ * in reverse order.
  *
  * HANDLES. COIL_AUTO(type) declares a pointer whose object is released at the end of the
  * block.
@@ -95,8 +95,8 @@ extern "C" {
 /*
  * Run the statement that follows under a deadline, `span_ns` from now. (asyncio: timeout)
  *
- * `rc` is a variable of the type int or ssize_t. It is 0 at the start of the block. The
- * block sets it. Behind the block it has passed through coil_scope_exit_count(): so it is
+ * `rc` is a variable of the type int or ssize_t. It is 0 at the start of the block,
+ * which sets it. After the block, `rc` is the result of coil_scope_exit_count():
  * -ETIMEDOUT if the deadline cancelled the block. If coil_scope_enter() fails, the block
  * does not run, and `rc` is -ENOMEM. A `return` in the block closes the scope, too, but
  * its value is not translated: -ECANCELED remains -ECANCELED.
@@ -139,7 +139,7 @@ extern "C" {
  *             rc = coil_group_spawn(&g, fetch, &right, NULL, NULL);
  *     }
  *
- * `rc` is a variable of type int, and 0 at the start of the block. Behind the block it is
+ * `rc` is a variable of type int, and 0 at the start of the block. After the block it is
  * the result of coil_group_exit(), which waits for the children. A `return` in the block
  * calls coil_group_leave() instead.
  */
@@ -207,7 +207,7 @@ extern "C" {
  */
 #define COIL_LOCK_GUARD(lock) COIL__GUARD(coil_lock, lock, COIL__UNIQUE(coil__guard))
 
-/* The same for a lock of readers and writers, and for a semaphore. */
+/* Like COIL_LOCK_GUARD(), for a coil_rwlock and for a coil_semaphore. */
 #define COIL_RWLOCK_GUARD(lock) COIL__GUARD(coil_rwlock, lock, COIL__UNIQUE(coil__guard))
 #define COIL_SEMAPHORE_GUARD(semaphore)                                                  \
     COIL__GUARD(coil_semaphore, semaphore, COIL__UNIQUE(coil__guard))
@@ -234,8 +234,8 @@ extern "C" {
 #define COIL_AUTO(type) COIL__CLEANUP(coil__auto_##type) type *
 
 /*
- * Return the pointer, and set the variable to NULL: so the block does not release the
- * object. (GLib: g_steal_pointer; systemd: TAKE_PTR)
+ * Return the pointer and set the variable to NULL, so that the end of the block does not
+ * release the object. (GLib: g_steal_pointer; systemd: TAKE_PTR)
  *
  *     *out = COIL_TAKE(stream);
  */

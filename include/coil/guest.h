@@ -16,9 +16,9 @@
  * callback may call: coil_spawn(), coil_future_set(), coil_task_cancel(). Tasks that
  * become ready run in the next step.
  *
- * coil then does not handle SIGINT, report a deadlock or cancel the remaining tasks at
- * the end: the host has to. A runner (coil/run.h) makes that easier. Step the loop of
- * coil_runner_loop(), and clean up by coil_runner_close(), which waits as long as
+ * A guest loop does not handle SIGINT, report a deadlock or cancel the remaining tasks at
+ * the end. The host must do this. A runner (coil/run.h) makes it easier: step the loop of
+ * coil_runner_loop(), and clean up with coil_runner_close(), which waits as long as
  * necessary. (trio: start_guest_run)
  */
 #ifndef COIL_GUEST_H

@@ -79,14 +79,16 @@ COIL_API const coil_task_hooks *coil_hooks_openssl_errors(void);
 COIL_API const coil_task_hooks *coil_hooks_locale(void);
 
 /*
- * The signal mask: a task begins with that of its thread, and keeps what it sets by
- * pthread_sigmask(3) or sigprocmask(2). Costs two system calls for each wait. A signal to
- * the process is delivered to a thread whose current mask lets it in.
+ * Hooks for the signal mask: a task begins with the mask of its thread, and keeps the
+ * mask that it sets by pthread_sigmask(3) or sigprocmask(2). Each wait costs two more
+ * system calls. A signal to the process is delivered to a thread whose current mask does
+ * not block the signal.
  */
 COIL_API const coil_task_hooks *coil_hooks_signal_mask(void);
 
-/* pthread_setcancelstate(3) and pthread_setcanceltype(3): a task begins with those of its
- * thread. pthread_cancel(3) of the thread acts in the task that runs. */
+/* Hooks for pthread_setcancelstate(3) and pthread_setcanceltype(3): a task begins with
+ * the state and type of its thread. pthread_cancel(3) of the thread acts in the running
+ * task. */
 COIL_API const coil_task_hooks *coil_hooks_cancel_state(void);
 
 #ifdef __cplusplus

@@ -221,7 +221,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
 
 /*
  * Read at most n bytes of the body, suspending until at least one is available. Returns
- * the number of bytes; 0 at the end. One task at a time.
+ * the number of bytes; 0 at the end. Only one task may read at a time.
  *
  * If no task reads the body, coil stores 64 KiB; after that the peer has to wait. Bytes
  * that arrived before a failure are returned first. Fails with -ENODATA (the body was cut

@@ -16,9 +16,9 @@
  *     }
  *
  * Another task of the same loop calls coil_latest_set(&latest, &value). Values that are
- * replaced before a follower runs are not seen: followers want the newest one, such as a
- * configuration or a progress. Use coil/broadcast.h if each value counts. Nothing is
- * allocated. (tokio: sync::watch)
+ * replaced before a follower runs are not seen. This suits followers that need only the
+ * newest value, such as a configuration or a progress. If every value matters, use
+ * coil/broadcast.h. Nothing is allocated. (tokio: sync::watch)
  */
 #ifndef COIL_LATEST_H
 #define COIL_LATEST_H
@@ -42,17 +42,17 @@ typedef struct coil_latest {
 /* clang-format on */
 
 /*
- * Initialise at run time, as COIL_LATEST_INIT does. `value` is the caller's memory for the
- * current value, and has the first value.
+ * Initialise the object at run time, as COIL_LATEST_INIT does. `value` is the caller's
+ * memory for the current value, and contains the first value.
  */
 COIL_API void coil_latest_init(coil_latest *latest, void *value, size_t bytes);
 
-/* End it; no task may still be waiting. NULL is accepted. */
+/* End the object; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_latest_finish(coil_latest *latest);
 
 /*
- * Replace the value by a copy of *value, and wake the followers, also if it is equal. Never
- * suspends. Fails with -ESHUTDOWN.
+ * Replace the value by a copy of *value, and wake the followers, even if the new value is
+ * equal to the old one. Never suspends. Fails with -ESHUTDOWN.
  */
 COIL_API int coil_latest_set(coil_latest *latest, const void *value);
 
@@ -62,14 +62,14 @@ COIL_API void coil_latest_get(const coil_latest *latest, void *value);
 /*
  * Wait for a value that the caller has not seen, and copy it to *value.
  *
- * *seen is the follower's own, and 0 at first: so the first call returns the current value
- * at once. Returns 0. Fails with -ECANCELED, or -ESHUTDOWN once it is shut down and the
- * last value was seen.
+ * *seen is a variable of the follower, which sets it to 0 at first. So the first call
+ * returns the current value at once. Returns 0. Fails with -ECANCELED, or -ESHUTDOWN once
+ * the object is shut down and the last value was seen.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_latest_wait(coil_latest *latest, uint64_t *seen,
                                                 void *value);
 
-/* Shut it down: there is no further value. */
+/* Shut the object down: there will be no further value. */
 COIL_API void coil_latest_shutdown(coil_latest *latest);
 
 #ifdef __cplusplus

@@ -31,14 +31,14 @@ extern "C" {
  * or if libcoil-posix does not see the program's libcoil.a. A program that is linked with
  * libcoil-posix avoids the last case.
  *
- * Languages other than C and C++ call the function of this name, which answers for the
- * program.
+ * Languages other than C and C++ call the function of this name, whose result applies to
+ * the program.
  */
 COIL_API bool coil_posix_active(void);
 
 /*
- * coil_posix_active() for the code that passes its own close(2) and coil_may_suspend().
- * Calls close_function(-1).
+ * Like coil_posix_active(), for the calling code, which passes its own close(2) and
+ * coil_may_suspend(). Calls close_function(-1).
  */
 COIL_API bool coil_posix_reached(int (*close_function)(int fd),
                                  bool (*may_suspend)(void));
@@ -54,7 +54,8 @@ COIL_API bool coil_posix_reached(int (*close_function)(int fd),
  *     hooks[0] = coil_hooks_thread_keys();
  *     rc = coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
  *
- * Keys from 128 on (pthread_key_t) stay the thread's. A destructor must not wait.
+ * Keys of 128 or more (pthread_key_t) keep one value per thread. A destructor must not
+ * wait.
  */
 COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
 
@@ -77,7 +78,7 @@ COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
  */
 COIL_API const coil_task_hooks *coil_hooks_thread_locals(const void *address);
 
-/* In C and C++ the macro answers for the code that contains it. */
+/* In C and C++ the macro's result applies to the code that contains the macro. */
 #define coil_posix_active() coil_posix_reached(close, coil_may_suspend)
 
 #ifdef __cplusplus

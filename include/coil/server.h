@@ -59,7 +59,7 @@ typedef struct coil_server_opts {
     size_t max_connections;
     /*
      * How long handlers may continue when the server stops; then they are cancelled. 0
-     * means not at all, COIL_NEVER without limit.
+     * means that they are cancelled immediately; COIL_NEVER means no limit.
      */
     int64_t grace_ns;
     size_t stack_bytes; /* of a handler's task; 0 means COIL_STACK_BYTES */
@@ -83,8 +83,8 @@ typedef struct coil_server_opts {
     /*
      * Cancel a handler that waits on its stream while no byte has been transferred, in
      * either direction, for this long. The cancellation may come up to a quarter of that
-     * time later. Waits of the handler for anything else do not count. Its calls then
-     * return -ECANCELED, and nothing is reported. 0 means never. (Go:
+     * time later. The handler's other waits do not count. After the cancellation the
+     * handler's calls return -ECANCELED, and nothing is reported. 0 means never. (Go:
      * http.Server.IdleTimeout)
      */
     int64_t idle_ns;

@@ -140,9 +140,9 @@ COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
  * it fails with -ETIMEDOUT. 0, the default, means no limit. (SO_RCVTIMEO, Go:
  * SetDeadline)
  *
- * Any operation in the other direction begins the time again. With TLS the connection
- * cannot be used after a read or a write has failed so. Applies from the next call on. To
- * limit a whole request, use a scope.
+ * Any operation in the other direction restarts the time. With TLS, the connection cannot
+ * be used after a read or a write has failed in this way. The limit applies from the next
+ * call on. To limit a whole request, use a scope.
  */
 COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_ns);
 
@@ -150,10 +150,11 @@ COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_
  * Send bytes over a local socket, with copies of `fd_count` descriptors. (unix(7),
  * SCM_RIGHTS; Python: socket.send_fds)
  *
- * Suspends until at least one byte is sent, with which the descriptors go. Returns how many
- * bytes were sent; use coil_write() for the rest. The descriptors remain the caller's. n
- * must not be 0. Fails as sendmsg(2): -EINVAL for more than 253 descriptors; -EOPNOTSUPP
- * for any other stream, also with TLS; -EBADF, -EBUSY, -ECANCELED.
+ * Suspends until at least one byte is sent. The descriptors are sent with the first
+ * byte. Returns how many bytes were sent; use coil_write() for the rest. The descriptors
+ * remain the caller's. n must not be 0. Fails as sendmsg(2): -EINVAL for more than 253
+ * descriptors; -EOPNOTSUPP for any other stream, also with TLS; -EBADF, -EBUSY,
+ * -ECANCELED.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_send_fds(coil_stream *stream, const void *buf,
                                                  size_t n, const int *fds,
@@ -161,14 +162,15 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_send_fds(coil_stream *stream, const void
 
 /*
  * Receive bytes from a local socket, and the descriptors that were sent with the first
- * one. (unix(7); Python: socket.recv_fds)
+ * byte. (unix(7); Python: socket.recv_fds)
  *
- * *fd_count is the room in `fds`, at most 253, and then how many descriptors came. They
- * belong to the caller and are close-on-exec. Returns how many bytes came; 0 at the end. A
- * call never returns the descriptors of two sends. Other calls that read, and those that
- * look ahead, drop the descriptors: so read with this function alone while descriptors may
- * come. If more descriptors came than fit, the call closes all and fails with -EMSGSIZE.
- * Fails as coil_send_fds().
+ * Before the call, *fd_count is the size of `fds`, at most 253; after the call, it is
+ * the number of received descriptors. They belong to the caller and are close-on-exec.
+ * Returns the number of received bytes; 0 at the end. A call never returns the
+ * descriptors of two sends. Other calls that read or look ahead drop the descriptors. So
+ * while descriptors may arrive, read only with this function. If more descriptors arrive
+ * than fit into `fds`, the call closes all of them and fails with -EMSGSIZE. Fails as
+ * coil_send_fds().
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_fds(coil_stream *stream, void *buf,
                                                     size_t n, int *fds, size_t *fd_count);

@@ -173,11 +173,13 @@ COIL_API void coil_task_set_name(coil_task *task, const char *name);
 COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
 
 /*
- * Return the bounds of the task's stack: its lowest byte, and the byte behind its highest.
- * A conservative garbage collector scans it, from the stack pointer up.
+ * Return the bounds of the task's stack: its lowest byte, and the byte after its highest.
+ * They are for a conservative garbage collector, which scans the stack from the stack
+ * pointer up.
  *
- * The bounds hold until the task ends. Call it on the task's own thread. The stack of a
- * light task that waits may be swapped out (docs/manual/light.md): it is not scanned then.
+ * The bounds are valid until the task ends. Call it on the task's own thread. The stack
+ * of a waiting light task may be swapped out (docs/manual/light.md). Then the collector
+ * does not scan it.
  */
 COIL_API void coil_task_stack(const coil_task *task, void **low, void **high);
 
@@ -282,9 +284,10 @@ COIL_API bool coil_cancel_delivered(void);
 /*
  * Return -ECANCELED if rc is a failure and coil_cancel_delivered() is true, else rc.
  *
- * It answers: was this failure my cancellation? Some libraries translate ECANCELED or
- * EINTR into errors of their own, for example under libcoil-posix. Pass such an error,
- * as a negative number, before the task returns it. Outside tasks it returns rc.
+ * Use it to find out whether a failure was caused by a cancellation. Some libraries
+ * translate ECANCELED or EINTR into errors of their own, for example under libcoil-posix.
+ * Pass such an error, as a negative number, before the task returns it. Outside tasks the
+ * result is rc.
  */
 COIL_API int coil_cancel_result(int rc);
 

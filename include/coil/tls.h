@@ -80,8 +80,9 @@ enum coil_tls_version { COIL_TLS_1_2 = 0x0303, COIL_TLS_1_3 = 0x0304 };
 /* Zeroes select secure defaults. Everything is copied. Files are in PEM format. */
 typedef struct coil_tls_opts {
     /*
-     * The own certificate, followed by the intermediate certificates up to the authority.
-     * A server must have one; a client needs one only if the server requires it.
+     * The context's own certificate, followed by the intermediate certificates up to the
+     * authority. A server must have one; a client needs one only if the server requires
+     * it.
      */
     const char *certificate_file;
     const char *key_file;     /* NULL: the key is in certificate_file */

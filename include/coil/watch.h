@@ -14,14 +14,15 @@
  *         return rc;
  *     }
  *
- * A watch reports changes that any process makes, in order, from inotify(7). In a tree it
- * follows new folders: what was created in a folder before it could be watched is reported
- * as well. The two events of a rename become one change with both paths. If the kernel's
- * queue overflows, changes are lost: the watch reports that, and the caller compares the
- * files itself.
+ * A watch reports changes that any process makes, in order, from inotify(7). In a tree
+ * it also watches new folders, and reports files that were created in a folder before
+ * the folder could be watched. The two events of a rename become one change with both
+ * paths. If the kernel's queue overflows, changes are lost: the watch reports that, and
+ * the caller compares the files itself.
  *
- * The kernel reports no changes on network and FUSE file systems that other machines make,
- * and none in /proc and /sys. Symbolic links inside a tree are not followed.
+ * On network and FUSE file systems the kernel does not report changes that other machines
+ * make. It reports no changes in /proc and /sys. Symbolic links in a tree are not
+ * followed.
  */
 #ifndef COIL_WATCH_H
 #define COIL_WATCH_H
@@ -35,10 +36,10 @@ extern "C" {
 typedef struct coil_watch coil_watch;
 
 enum coil_change_kind {
-    COIL_CREATED,    /* also moved here from a place that is not watched */
+    COIL_CREATED,    /* or moved here from a folder that is not watched */
     COIL_MODIFIED,   /* written or truncated, or closed after writing */
     COIL_ATTRIBUTES, /* the mode, owner, times or links have changed */
-    COIL_DELETED,    /* also moved to a place that is not watched */
+    COIL_DELETED,    /* or moved to a folder that is not watched */
     COIL_MOVED,      /* from old_path to path */
     COIL_OVERFLOW    /* changes were lost; path is "" */
 };
@@ -47,14 +48,14 @@ typedef struct coil_change {
     enum coil_change_kind kind;
     bool is_directory;
     /*
-     * The path given to coil_watch_add(), followed by the path inside. Borrowed until the
-     * next call on the watch.
+     * The path given to coil_watch_add(), followed by the path within that folder.
+     * Borrowed until the next call on the watch.
      */
     const char *path;
     const char *old_path; /* of COIL_MOVED; else NULL */
 } coil_change;
 
-/* Whether a watch of a folder includes the folders inside. */
+/* Whether the watch of a folder includes its subfolders. */
 enum coil_watch_depth { COIL_WATCH_ONE, COIL_WATCH_TREE };
 
 /*
@@ -66,11 +67,11 @@ COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
 /*
  * Watch a file, or a folder and its entries. The current entries are not reported.
  *
- * Suspends while it reads a tree's folders. To follow a file that programs replace, watch
- * its folder. A path that was added before is added again without effect. Fails as
+ * Suspends while it reads a tree's folders. To follow a file that programs replace,
+ * watch its folder. Adding a path a second time has no effect. Fails as
  * inotify_add_watch(2): -ENOENT, -EACCES, -ENOSPC at the limit of watches
- * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another call
- * is in the watch. After a failure the path is not watched.
+ * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another
+ * call is in the watch. After a failure the path is not watched.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_add(coil_watch *watch, const char *path,
                                               enum coil_watch_depth depth);

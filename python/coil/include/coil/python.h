@@ -9,13 +9,14 @@
  *
  *     // in Python: await coil.run(sort)
  *
- * For extension modules of CPython 3.11 to 3.13. A function that Python calls by
- * `await coil.run(function, ...)` runs on a stack of its own. Any C function below it may
- * wait for an awaitable, whatever lies between: libc's qsort(3), SQLite, expat. No loop of
- * coil takes part: the stack is suspended, and asyncio's task resumes it.
+ * For extension modules of CPython 3.11 to 3.13. A function that Python calls by `await
+ * coil.run(function, ...)` runs on its own stack. Any C function that it calls, directly
+ * or through a library such as libc's qsort(3), SQLite or expat, may wait for an
+ * awaitable. This does not use a coil loop: the stack is suspended, and asyncio's task
+ * resumes it.
  *
- * The package `coil` must be installed at run time; nothing is linked. docs/manual/python.md
- * says when a C library allows this.
+ * The package `coil` must be installed at run time; nothing is linked.
+ * docs/manual/python.md explains which C libraries allow this.
  */
 #ifndef COIL_PYTHON_H
 #define COIL_PYTHON_H
