@@ -5,15 +5,15 @@
 # took 20 s or more. print_sum prints the total and fails if any part failed. For each part the
 # output has its elapsed time, and the processor time of all processes that it started.
 #
-# A part without such a line counts as one. If a part reports no failure but ends with an error,
-# this counts as a further failure: a sum is never better than its parts. A part that takes longer
-# than its SECONDS (900) prints where it hangs, and is ended (scripts/limited).
+# A part that prints no such line counts as one test. If a part reports no failure but ends with an
+# error, this counts as a further failure: a sum is never better than its parts. A part that takes
+# longer than its SECONDS (900) prints where it hangs, and is ended (scripts/limited).
 #
 # When everything else is done, failed parts run again, alone. If a part then passes, it counts as
 # passed, but print_sum prints `flaky: NAME`: this is a defect to fix next. -n means that COMMAND
 # prints `FAIL NAME` for each failed test and accepts such names as further arguments, instead of
-# those behind a `--`. A part without -n is run again as a whole. A part within a part reports its
-# failures to the outermost script through the folder $COIL_FAILURES, a script for each.
+# those behind a `--`. A part without -n is run again as a whole. A nested part reports its failures
+# to the outermost script by the folder $COIL_FAILURES, which gets one script for each failure.
 
 sum_passed=0
 sum_failed=0
@@ -32,7 +32,7 @@ fi
 sum_log=$sum_folder/log
 trap 'rm -rf "$sum_folder"' EXIT
 
-# More failures than this are not accidental, and are not tried again.
+# If more tests than this failed, the failures are not accidental, and no test runs again.
 SUM_TRIED_AGAIN=20
 
 # ---- one part ---------------------------------------------------------------------------

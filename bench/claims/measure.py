@@ -2,7 +2,7 @@
 
 A table is {"key", "title", "unit", "columns", "rows", "notes"}, and a row is {"name", "cells",
 "runs"}. A cell is the median of its runs, or None if nothing was measured; a note explains why.
-Each round measures every peer, and every other round goes backwards. If a table names a column
+Each round measures every peer, and every other round runs in reverse. If a table names a column
 to compare, its rows have "times_coil", the median of the rounds' ratios to coil's tasks.
 """
 

@@ -39,7 +39,8 @@ def as_markdown(found):
 
 
 def into_docs(found, picture, docs):
-    """Each table between `<!-- KEY -->` and `<!-- end -->`. All of one run, or nothing."""
+    """Write each table between `<!-- KEY -->` and `<!-- end -->`. Abort unless the run has all
+    tables."""
     page = docs / "claims.md"
     text = page.read_text()
     places = {table["key"]: as_table(table) for table in found["tables"]}

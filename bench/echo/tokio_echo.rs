@@ -37,6 +37,6 @@ fn main() -> std::io::Result<()> {
             .enable_io()
             .build()?,
     };
-    // In a task, so that the workers accept.
+    // Listen in a task, so that worker threads accept.
     runtime.block_on(async { tokio::spawn(listen()).await.unwrap() })
 }

@@ -46,7 +46,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// Whole records from the start, as the others write them.
+	// Write whole records from the start, as the other servers do.
 	config := &tls.Config{Certificates: []tls.Certificate{pair},
 		DynamicRecordSizingDisabled: true}
 	listener, err := tls.Listen("tcp4", "127.0.0.1:0", config)

@@ -9,7 +9,7 @@
 /* How much the score of an entry counts, by its rank. */
 const WEIGHTS = [1, 0.4, 0.1, 0.02];
 
-/* A word also finds the other words of its list, for less. */
+/* A word also finds the other words of its list, with a lower score. */
 const SYNONYMS = [["timeout", "deadline"], ["mutex", "lock"], ["ssl", "tls"], ["dns", "resolver"],
                   ["subprocess", "process"], ["udp", "datagram"]];
 
