@@ -3,7 +3,7 @@
  *
  * A coroutine is a control block on top of a stack. To leave it, coil__switch() saves the
  * registers that a call preserves on that stack, and the stack pointer in the control
- * block. The rest of this file keeps track of who runs:
+ * block. The rest of this file records which coroutine runs:
  *
  *     create --> transfer/resume --> coro_main --> fn(arg) --> done, back to `caller`
  *                     ^                              |
@@ -68,8 +68,8 @@ static void find_frames(void *arg)
     search->found = coil__coro_find_frames(search->coro);
 }
 
-/* On a stack of coil's: the other may be small. It leaves the coroutine, too, so the
-   check is off meanwhile. */
+/* Walk the frames on a stack of coil's, because the suspended stack may be small. That
+   switch leaves the coroutine again, so the check is off meanwhile. */
 static enum coil__coro_frames find_frames_of(coil__coro *coro)
 {
     struct search search = {coro, COIL__FRAMES_UNKNOWN};
@@ -98,7 +98,7 @@ static void check_overflow(coil__coro *coro)
         frames = find_frames_of(coro);
     if (frames == COIL__FRAMES_ELSEWHERE)
         return;
-    coro->stack.limit = NULL; /* the report may leave the coroutine again: report once */
+    coro->stack.limit = NULL; /* report once: the report may leave the coroutine again */
     coil__misuse("stack overflow in %s (%zu bytes)%s", coil__coro_label(coro),
                  coil__stack_bytes(&coro->stack),
                  frames == COIL__FRAMES_UNKNOWN
@@ -107,11 +107,11 @@ static void check_overflow(coil__coro *coro)
 }
 
 /*
- * True if the switch needs no extra work. The stack pointer shows an overflow, even where
- * a frame has jumped over the guard. The rare extra work is in a function of its own,
- * called last, so that the common way needs no stack frame: a frame would cost a tenth of
- * the switch. A thread's first switch always takes the rare way, as that is how the watch
- * begins. The switch, too, must be its caller's last call: see switch_x86_64.S.
+ * True if the switch needs no extra work. The stack pointer shows an overflow, even if a
+ * frame has jumped over the guard. The rare extra work is in a separate function, called
+ * last, so that the fast path needs no stack frame: a frame would cost a tenth of the
+ * switch. A thread's first switch always takes the slow path, because of the initial
+ * value of `watch`. The switch, too, must be its caller's last call: see switch_x86_64.S.
  */
 static inline bool is_ready_to_leave(const coil__coro *from)
 {
@@ -129,7 +129,7 @@ static void *switch_told(coil__coro *from, coil__coro *to, void *value)
     return value;
 }
 
-/* Has a frame on the stack that is left, in which it keeps the exceptions. */
+/* Saves the exceptions in its own frame, on the stack that is left. */
 COIL__NOINLINE void *coil__coro_transfer_with_care(coil__coro *to, void *value)
 {
     coil__coro *from = coil__coro_current();
@@ -213,7 +213,7 @@ COIL__ONE_LINE void *coil__coro_suspend(void *value)
 
 /* ---- life -------------------------------------------------------------------------- */
 
-/* A function of its own: inlined, its locals would take a cache line of each stack. */
+/* Not inlined: otherwise its locals would take a cache line of each stack. */
 static COIL__NOINLINE void arrive_told(coil__coro *coro)
 {
     coil__san_arrived(coro, previous);
@@ -378,7 +378,7 @@ static void check_coroutine_thread(const coil_coro *coro, const char *caller)
         coil__misuse("%s: the coroutine belongs to another thread", caller);
 }
 
-/* The thread is checked at the first resume alone: later the check would slow each
+/* Only the first resume checks the thread: a check at each resume would slow the
    switch. */
 static COIL__NOINLINE void begin_coroutine(coil_coro *coro)
 {
@@ -395,8 +395,8 @@ void *coil_coro_resume(coil_coro *coro, void *value)
         coil__misuse("coil_coro_resume: the coroutine is running");
     if (COIL__UNLIKELY(!coro->begun))
         begin_coroutine(coro);
-    /* A tail call: a frame of ours that returns afterwards would be mispredicted. So the
-       stack of an ended body is trimmed by destroy. */
+    /* A tail call: the return of a frame of this function would be mispredicted. So not
+       this function but destroy trims the stack of an ended body. */
     return coil__coro_resume(&coro->coro, value);
 }
 

@@ -1,5 +1,6 @@
 /*
- * coroutine.h (internal) - coroutines, which tasks, generators and coil_coro contain.
+ * coroutine.h (internal) - coroutines: the common part of tasks, generators and
+ * coil_coro.
  */
 #ifndef COIL_CORO_COROUTINE_H
 #define COIL_CORO_COROUTINE_H
@@ -15,12 +16,12 @@ struct coil__coro_class {
     void *(*main)(coil__coro *coro);
     /* Return the name for messages: a task's name, or "generator". Async-signal-safe. */
     const char *(*label)(const coil__coro *coro);
-    bool light; /* its stack can be put away: light.h */
+    bool light; /* its stack can be swapped out: light.h */
 };
 
 /*
  * The first member of a control block, which is at the top of a stack's slot. Each thread
- * has a root too: the coroutine of its own stack.
+ * also has a root: a coroutine that stands for the thread's own stack.
  */
 struct coil__coro {
     struct coil__stack stack; /* first: see coil__stack_acquire() */
@@ -28,20 +29,21 @@ struct coil__coro {
     coil__coro *caller;       /* its resumer; NULL while suspended, and for a root */
     bool done;
     const struct coil__coro_class *class;
-    void *arg; /* the body's */
-    /* TSan's, or ASan's fake stack: sanitizer.h. The layout is the same in every build. */
+    void *arg; /* the body's argument */
+    /* TSan's fiber or ASan's fake stack: sanitizer.h. The layout is the same in every
+       build. */
     void *fiber;
 };
 
 /* The state of a thread that a switch reads. */
 struct coil__coro_thread {
-    coil__coro *running; /* NULL at first; the root where no other runs */
+    coil__coro *running; /* NULL at first; the root if no other coroutine runs */
     const void *watch;   /* see coil__exceptions_clear() */
 };
 
 extern COIL__THREAD_LOCAL struct coil__coro_thread coil__coro_thread;
 
-/* Make the thread's own stack the one that runs. */
+/* Make the root the running coroutine of this thread, and return it. */
 coil__coro *coil__coro_enter_root(void);
 
 static inline const char *coil__coro_label(const coil__coro *coro)
@@ -49,7 +51,7 @@ static inline const char *coil__coro_label(const coil__coro *coro)
     return coro->class->label(coro);
 }
 
-/* The coroutine that runs on this thread; the root, if none does. */
+/* Return the coroutine that runs on this thread, or the root if none does. */
 static inline coil__coro *coil__coro_current(void)
 {
     return COIL__LIKELY(coil__coro_thread.running != NULL) ? coil__coro_thread.running
@@ -100,30 +102,32 @@ void *coil__coro_reserve(coil__coro *coro, size_t n);
 
 /*
  * Suspend the running coroutine and continue `to`, whose own transfer returns `value`.
- * Caller links are not changed: for schedulers, which keep track themselves. Returns the
- * value of the transfer back.
+ * Returns the value of the transfer back. Does not change `caller`: this is for
+ * schedulers, which record themselves which coroutine to continue.
  */
 void *coil__coro_transfer(coil__coro *to, void *value);
 
-/* coil__coro_transfer() calls this if the switch needs extra work. For backtraces. */
+/* coil__coro_transfer() calls this if the switch needs extra work. Declared for
+   backtraces. */
 void *coil__coro_transfer_with_care(coil__coro *to, void *value);
 
 /*
- * The same without a value, to a coroutine that was suspended by this function: see
- * coil__switch_alike().
+ * Like coil__coro_transfer(), without a value, to a coroutine that was suspended by this
+ * same function: see coil__switch_alike().
  */
 void coil__coro_transfer_alike(coil__coro *to);
 
 /*
- * The running coroutine has ended: continue one that has not `begun`, or was suspended by
- * any of the functions above, which returns NULL. To be called only while
- * coil__coro_may_leave(), as the last of a function: it does not return. Nothing may use
- * the stack that is left any more, so its slot may be free.
+ * End the running coroutine and continue `to`. `begun` is false if `to` has not begun.
+ * Else one of the functions above suspended `to`, and that function returns NULL. Call
+ * this only if coil__coro_may_leave() is true, as the last statement of a function: it
+ * does not return. It does not use the old stack any more, so the slot may already be
+ * free.
  */
 void coil__coro_leave_for(coil__coro *to, bool begun);
 
-/* False if a switch must do more than switch: exceptions to keep, an overflow to report,
-   a sanitizer to tell. */
+/* False if a switch needs extra work: to save exceptions, report an overflow, or notify a
+   sanitizer. */
 static inline bool coil__coro_may_leave(void)
 {
     return COIL__LIKELY(coil__exceptions_clear(coil__coro_thread.watch) &&
@@ -134,11 +138,12 @@ static inline bool coil__coro_may_leave(void)
 void coil__coro_check(void);
 
 /*
- * A coroutine may be left on a stack of the program's own (makecontext(3)): only the stack
- * pointer is saved, and it is resumed there. The stack pointer of one that has overflowed
- * its stack by a large frame lies outside of the slot, too; but a walk of its frames comes
- * to the slot, and that of another stack does not. This function walks the frames of the
- * suspended coroutine. The pointer is NULL in a program without error/backtrace.c.
+ * A coroutine may be suspended on a stack of the program's own (makecontext(3)). Only the
+ * stack pointer is saved, and the coroutine is resumed there. If a coroutine has
+ * overflowed its stack by a large frame, its stack pointer is outside the slot, too. This
+ * function distinguishes the two cases by walking the frames of the suspended coroutine:
+ * after an overflow the walk arrives at the slot, on another stack it does not. The
+ * pointer is NULL in a program without error/backtrace.c.
  */
 enum coil__coro_frames {
     COIL__FRAMES_UNKNOWN,
@@ -149,7 +154,7 @@ enum coil__coro_frames {
 extern enum coil__coro_frames (*coil__coro_find_frames)(const coil__coro *coro);
 #define COIL__FIND_FRAMES_BYTES (32 * 1024) /* of stack, to load the unwinder */
 
-/* In place of a switch to itself: only checks the stack, as a switch does. */
+/* Replaces a switch of a coroutine to itself: only checks the stack, as a switch does. */
 static inline void coil__coro_stay(void)
 {
     if (COIL__UNLIKELY(coil__stack_pointer() < coil__coro_thread.running->stack.limit))
@@ -158,8 +163,8 @@ static inline void coil__coro_stay(void)
 
 /*
  * True if the stack pointer is outside of the running coroutine's slot: a signal handler
- * runs on its alternate stack, or code that changes stacks itself. Never true on the
- * thread's own stack, whose limits are not known.
+ * runs on its alternate stack, or the program has switched stacks itself. Never true on
+ * the thread's own stack, whose limits are not known.
  */
 static inline bool coil__coro_off_stack(void)
 {
@@ -170,7 +175,7 @@ static inline bool coil__coro_off_stack(void)
                (uintptr_t)here->stack.high - (uintptr_t)here->stack.low;
 }
 
-/* True for the signal handler of these two. Makes a system call. */
+/* True if a signal handler runs on its alternate stack. Makes a system call. */
 bool coil__coro_in_handler(void);
 
 /* Transfer to `coro`; the running coroutine becomes its caller. */
@@ -180,9 +185,10 @@ void *coil__coro_resume(coil__coro *coro, void *value);
 void *coil__coro_suspend(void *value);
 
 /*
- * Walk outwards, from a suspended or running coroutine: return the generator that
- * delegates to it, else the coroutine that resumed it. Returns NULL at the end. *leaf is
- * the coroutine where the walk began. The function updates it.
+ * Take one step of an outward walk that begins at a suspended or running coroutine.
+ * Returns the generator that delegates to `coro`, else the coroutine that resumed it, or
+ * NULL at the end. *leaf is at first the coroutine where the walk begins; the function
+ * updates it.
  */
 coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf);
 
@@ -197,15 +203,15 @@ static inline void coil__coro_destroy(coil__coro *coro)
 }
 
 /*
- * How many bytes of the running coroutine's stack are left; SIZE_MAX on the thread's own,
- * 0 on another stack, of which nothing is known.
+ * Return the number of bytes that are left on the running coroutine's stack: SIZE_MAX on
+ * the thread's own stack, 0 on a stack that coil does not know.
  */
 size_t coil__coro_room(void);
 
 /*
- * Replaces class->main: the first transfer calls fn(arg) without a frame of coil below
- * it. After that it calls end() with the result of fn; end() must not return. Under a
- * sanitizer class->main is called nevertheless.
+ * Bypass class->main: the first transfer calls fn(arg) without a frame of coil around it.
+ * After fn, end() is called with its result; end() must not return. Under a sanitizer
+ * class->main is still used.
  */
 void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg,
                                void (*end)(int rc));
@@ -223,10 +229,10 @@ int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
 
 /*
  * Between install and uninstall a SIGSEGV in the guard of the running coroutine's stack
- * prints "coil: stack overflow in LABEL (N bytes)", then ends the process; any other
- * SIGSEGV has its usual effect. It works if the disposition of SIGSEGV was the default,
- * for coroutines of the threads that have installed: each gets an alternate stack, which
- * uninstall removes. `coil__overflow_install` returns false if it did nothing.
+ * prints "coil: stack overflow in LABEL (N bytes)", then ends the process. Any other
+ * SIGSEGV has its usual effect. Requires that the disposition of SIGSEGV is the default.
+ * Each thread must install for its own coroutines: it gets an alternate stack, which
+ * uninstall removes. coil__overflow_install() returns false if it did nothing.
  */
 bool coil__overflow_install(void);
 void coil__overflow_uninstall(void);
@@ -234,7 +240,7 @@ void coil__overflow_uninstall(void);
 /* True between a successful install and the uninstall of this thread. */
 bool coil__overflow_watched(void);
 
-/* The same, and SIGSEGV still is ours: asks the kernel. */
+/* True if, in addition, SIGSEGV still has coil's handler. Makes a system call. */
 bool coil__overflow_is_ours(void);
 
 #endif

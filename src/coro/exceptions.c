@@ -2,11 +2,11 @@
  * exceptions.c - the C++ exceptions of a coroutine stay with it.
  *
  * A C++ runtime keeps two words for each thread: the exceptions whose catch blocks are
- * open, and how many are thrown and not caught yet. A coroutine that is left inside a
- * catch block, or in a destructor during unwinding, takes them along: they are kept in a
- * frame on its own stack, and the thread's are zeroed. So every coroutine starts with
- * zeros, a new one, too, and a switch nearly always skips this work. The switch looks at
- * eight bytes, which are zero then:
+ * open, and the number of exceptions thrown and not yet caught. When a coroutine is left
+ * inside a catch block, or in a destructor during unwinding, the two words are saved in a
+ * frame on its own stack, and the thread's words are zeroed. So every coroutine starts
+ * with zeros, and nearly every switch can skip this work. To decide that, the switch
+ * reads eight bytes, which are zero if there is nothing to do:
  *
  *     a C++ runtime is known     its two words: six bytes of the one and two of the
  *                                other, since reading both costs 3 % of a switch
@@ -16,10 +16,10 @@
  *     such word                  and without a runtime asks the loader whether it has
  *                                opened an object (15 ns)
  *
- * A thread begins with `always`; under a sanitizer it stays so, see sanitizer.h. A
- * runtime is known by its name, or by our own reference, which is resolved where the
- * program was linked with one. A copy that is hidden in a plugin is not found, nor a
- * second runtime that is opened after the first was found.
+ * A thread begins with `always`. Under a sanitizer it keeps `always`: see sanitizer.h. A
+ * runtime is found by its name, or by our own weak reference if the program was linked
+ * with the runtime. Neither a copy hidden in a plugin is found, nor a second runtime that
+ * is opened after the first was found.
  */
 #include "exceptions.h"
 
@@ -57,7 +57,7 @@ static void add_runtime(get_globals *get)
         runtimes.of[runtimes.count++] = ours;
 }
 
-/* The runtime is never unloaded: its words may be read from now on. */
+/* Add the runtime and prevent its unloading, so that its words can always be read. */
 static void add_runtime_of(const char *name)
 {
     void *object = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -99,7 +99,7 @@ static COIL__NOINLINE void look_for_runtimes(void)
     int saved = errno;
 
     coil__objects_look(
-        &objects); /* first: an object opened meanwhile is seen next time */
+        &objects); /* first, so that the next search sees an object opened meanwhile */
     runtimes.looked = true;
     runtimes.opened = objects.opened;
     if (__cxa_get_globals != NULL)

@@ -22,7 +22,7 @@ struct coil__kept_exceptions {
     struct coil__exceptions of[COIL__CXX_RUNTIMES_MAX];
 };
 
-/* The first value of a thread's coil__coro_thread.watch. */
+/* The initial target of a thread's coil__coro_thread.watch. */
 extern const uint64_t coil__exceptions_always;
 
 /*
@@ -37,17 +37,17 @@ static inline bool coil__exceptions_clear(const void *watch)
     return word == 0;
 }
 
-/* The running coroutine is suspended: move its exceptions from the thread to *kept. */
+/* Before a coroutine is suspended: move its exceptions from the thread to *kept. */
 void coil__exceptions_leave(struct coil__kept_exceptions *kept);
 
-/* The coroutine is resumed: move them back. */
+/* After the coroutine is resumed: move its exceptions back to the thread. */
 void coil__exceptions_return(const struct coil__kept_exceptions *kept);
 
 /*
- * Personality routines (Itanium C++ ABI, 1.6) of frames that exceptions must not leave:
- * they print what the exception would leave, and the runtime calls std::terminate() where
- * it was thrown. Forced unwinding (pthread_exit(3)) passes. Assembly names these
- * functions, which link-time optimisation does not see: `used` keeps them.
+ * Personality routines (Itanium C++ ABI, 1.6) of frames that exceptions must not leave.
+ * They print which function the exception would leave. The runtime then calls
+ * std::terminate() at the throw. Forced unwinding (pthread_exit(3)) passes. `used` keeps
+ * the functions: link-time optimisation does not see their uses in assembly.
  */
 __attribute__((used)) int coil__exceptions_stop(int version, int actions, uint64_t class,
                                                 void *exception, void *context);

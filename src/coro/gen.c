@@ -14,9 +14,9 @@
  *           ^          '--------------leaf--------------------^ |
  *           '-------------------- caller ------------------------'
  *
- * Resuming the entry switches straight to its leaf, and a yield there straight back to
- * the resumer, so both cost the same at any depth; those in between neither run nor know.
- * When the innermost ends, it goes to its delegator, which inherits the resumer.
+ * Resuming the entry switches directly to its leaf, and a yield there switches directly
+ * back to the resumer. Both cost the same at any depth, and the generators in between do
+ * not run. When the innermost ends, its delegator continues and inherits the resumer.
  *
  * Invariants
  * 1. In the first generator of a chain, `leaf` is the end of the chain. In other
@@ -24,20 +24,21 @@
  * 2. While a generator runs, its `entry` is the generator that was resumed, and its
  *    coroutine's caller is the coroutine that resumed it. If another generator becomes
  *    the innermost one, it takes over both.
- * 3. `running` is true of the innermost only. So a chain is busy if its end is.
+ * 3. `running` is true only for the innermost generator. So a chain is running if its end
+ *    is running.
  * 4. leaf == NULL: a generator in the middle of the chain was resumed directly (a
  *    detour). Meanwhile the outer part of the chain must not be resumed.
  *
  * Values that are sent, yielded or returned are copied to the other side's variable
  * before the switch. The switch itself carries the return code.
  *
- * A body may await: the task layer leaves whatever coroutine is current, here the
- * innermost, and comes back to it. Nothing of this file takes part; the generator is
- * `running` all the while.
+ * A body may await: the task layer leaves the current coroutine, here the innermost
+ * generator, and returns to it later. This file is not involved, and the generator
+ * remains `running`.
  *
- * GeneratorExit (-ECANCELED) is not handed straight to the innermost. As in Python each
- * delegate is closed first, from the inside out, so that an outer body sees the exit
- * though an inner one swallowed it.
+ * GeneratorExit (-ECANCELED) is not thrown directly into the innermost generator. As in
+ * Python each delegate is closed first, from the inside out. So an outer body gets the
+ * exit even if an inner one ignored it.
  */
 #include "coroutine.h"
 
@@ -48,12 +49,12 @@ struct coil_gen {
     coil_gen_fn fn;
 
     coil_gen *delegate;  /* the generator it waits for in yield_from */
-    coil_gen *delegator; /* the generator that waits for it there */
+    coil_gen *delegator; /* the generator that waits for this one in yield_from */
     coil_gen *leaf;      /* the end of its chain, itself if it does not delegate */
     coil_gen *entry;     /* while it runs: the generator that was resumed */
 
-    void **sent; /* where its current call stores the value that is sent */
-    void **out;  /* while it runs: where its resumer wants the value */
+    void **sent; /* where to store the value that the resumer sends, or NULL */
+    void **out;  /* while it runs: where to store the value for the resumer */
     void *result;
     bool begun, running, closed;
     bool lost; /* another caller finished its delegate */
@@ -106,7 +107,7 @@ static const char *label_generator(const coil__coro *coro)
 static const struct coil__coro_class gen_class = {.main = gen_main,
                                                   .label = label_generator};
 
-/* The generator in whose body the caller runs; NULL if none. */
+/* Return the generator whose body is running, or NULL. */
 static coil_gen *running_gen(void)
 {
     coil__coro *coro = coil__coro_current();
@@ -163,7 +164,7 @@ static void prepare_leaf(coil_gen *leaf, coil_gen *entry, void *sent, void **out
     leaf->entry = entry;
     leaf->out = out;
     leaf->running = leaf->begun = true;
-    /* Python asks the exhausted one again. */
+    /* Python would resume the exhausted delegate again, which returns None. */
     store_value(leaf->sent, leaf->lost ? NULL : sent);
     leaf->lost = false;
 }

@@ -1,6 +1,6 @@
 /*
- * light.c - stacks that are swapped out while their coroutine waits: acquiring them and
- * releasing them. light_slab.h shows how they lie in memory.
+ * light.c - acquires and releases light stacks, which are swapped out while their
+ * coroutine waits. light_slab.h shows their layout in memory.
  */
 #include "light_slab.h"
 
@@ -72,7 +72,7 @@ static void lay_slab_out(struct coil__light_slab *slab, char *base, size_t bytes
     slab->flags = (unsigned char *)(slab + 1);
 }
 
-/* Behind the slots: the records; and struct coil__light_slab with its flags. */
+/* The bytes behind the slots: the records, the flags and struct coil__light_slab. */
 static size_t tail_bytes(size_t slot_count)
 {
     return round_up(slot_count * sizeof(struct coil__light_record)) +
@@ -236,7 +236,7 @@ int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
     return 0;
 }
 
-/* As coil__stack_trim(). A stack that is swapped out has only its cell. */
+/* Like coil__stack_trim(). A stack that is swapped out has only a cell to free. */
 void coil__light_trim(struct coil__stack *stack)
 {
     char *top = coil__light_top_page(stack);
@@ -272,7 +272,7 @@ ssize_t coil__light_peak(const struct coil__stack *stack)
     return (ssize_t)(now > stack->light_peak ? now : stack->light_peak);
 }
 
-/* Keep one empty slab, the larger of two. Never unmap the running stack. */
+/* Keep one empty slab, the larger of two. Do not unmap the running stack. */
 static void slab_became_empty(struct coil__light_pool *pool,
                               struct coil__light_slab *slab)
 {

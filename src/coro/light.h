@@ -1,9 +1,9 @@
 /*
  * light.h (internal) - stacks that can be swapped out while their coroutine waits.
  *
- * The control block of a light stack is apart from it, in an array behind the slab's
- * slots. So only the coroutine itself touches the stack's pages. While it waits, a store
- * (store.h) can have its live bytes, and the page can be a guard:
+ * The control block of a light stack is in a separate array behind the slab's slots. So
+ * only the coroutine itself touches the stack's pages. While it waits, its live bytes can
+ * be in a store (store.h), and its page can be a guard:
  *
  *           acquire       touch           swap out            release
  *     FREE ---------> EMPTY ---> RESIDENT --------> STORED ----------> FREE
@@ -21,70 +21,72 @@
 /* In coil__stack.state. */
 enum coil__light_state {
     COIL__LIGHT_FREE,
-    COIL__LIGHT_EMPTY,    /* in use, and nothing lies on it */
-    COIL__LIGHT_RESIDENT, /* on its page */
-    COIL__LIGHT_STORED, /* its live bytes, the highest, lie in the cell; its page faults */
-    COIL__LIGHT_COMING  /* on its page again; the cell is not yet given back */
+    COIL__LIGHT_EMPTY,    /* in use, without contents */
+    COIL__LIGHT_RESIDENT, /* its contents are on its page */
+    COIL__LIGHT_STORED,   /* its live (highest) bytes are in the cell; its page faults */
+    COIL__LIGHT_COMING    /* its contents are on its page; the cell is not yet freed */
 };
 
 /* The layer above light stacks. */
 struct coil__light_owner {
     /*
-     * Return the stack pointer with which the stack may be swapped out. NULL if it must stay,
-     * or if its coroutine has not waited since before `since`.
-     */
+     * Return the stack pointer with which the stack may be swapped out. NULL if it must
+     * stay, or if its coroutine has not waited since before
+     `since`. */
     const char *(*may_go)(const struct coil__stack *stack, int64_t since);
-    void (*gone)(struct coil__stack *stack); /* it was swapped out */
+    void (*gone)(struct coil__stack *stack); /* called after `stack` was swapped out */
 };
 
 /* Set before the first light stack is taken. */
 extern const struct coil__light_owner *coil__light_owner;
 
-/* Say in a few words why this thread's stacks cannot be swapped out. NULL if they can. */
+/* Return in a few words why this thread's stacks cannot be swapped out. NULL if they
+   can. */
 const char *coil__light_off(void);
 
-/* As coil__stack_acquire(), _trim() and _release(), which call these. */
+/* The light versions of coil__stack_acquire(), _trim() and _release(), which call
+   these. */
 int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
                         struct coil__stack **out);
 void coil__light_trim(struct coil__stack *stack);
 void coil__light_release(struct coil__stack *stack);
-ssize_t coil__light_peak(const struct coil__stack *stack); /* of one in use */
+ssize_t coil__light_peak(const struct coil__stack *stack); /* of a stack in use */
 
-/* The first byte of its slot, which is the guard's. */
+/* The first byte of the stack's slot, where the guard begins. */
 char *coil__light_slot(const struct coil__stack *stack);
 
-/* The top of the slot, as it was taken: `high` moves down for arguments. */
+/* The original top of the slot: `high` moves down for arguments. */
 char *coil__light_top(const struct coil__stack *stack);
 
 /*
- * Make the stack resident: swap it in, or prepare it for its first bytes. Swaps others out
- * if too many are resident.
+ * Make the stack resident: swap it in, or prepare it for its first bytes. Swaps others
+ * out if too many are resident.
  */
 void coil__light_touch(struct coil__stack *stack);
 
 /*
- * Swap out the stack of a suspended coroutine: the bytes from sp up. Return false without a
- * change if these are too many, or if memory or a guard is missing.
+ * Swap out the stack of a suspended coroutine: the bytes from sp up. Return false without
+ * a change if these are too many, or if memory or a guard is missing.
  */
 bool coil__light_put_away(struct coil__stack *stack, const char *sp);
 
 /* Swap the stack in, to the same addresses. No effect if it is resident. */
 void coil__light_bring_back(struct coil__stack *stack);
 
-/* The same for up to COIL__LIGHT_AHEAD stacks, by fewer system calls. */
+/* Swap in up to COIL__LIGHT_AHEAD stacks, by fewer system calls. */
 #define COIL__LIGHT_AHEAD 32
 void coil__light_bring_back_all(struct coil__stack *const *stacks, size_t n);
 
 /*
- * Called by the handler of SIGSEGV for a fault at `address`. If a stack of this thread was
- * swapped out there, swap it in and return true. If the stack belongs to another thread,
- * print a message and return false. Async-signal-safe.
+ * Called by the handler of SIGSEGV for a fault at `address`. If a stack of this thread
+ * was swapped out there, swap it in and return true. If the stack belongs to another
+ * thread, print a message and return false. Async-signal-safe.
  */
 bool coil__light_fault(const char *address);
 
 /*
- * The loop is about to wait: swap out stacks that have waited for an age, up to a batch.
- * `now` is on the clock by which the owner measures waits.
+ * Called before the loop waits: swap out stacks that have waited for the age limit, at
+ * most one batch. `now` is a time of the clock by which the owner measures waits.
  */
 void coil__light_idle(int64_t now);
 
@@ -97,14 +99,15 @@ void coil__light_limit(size_t resident_bytes, int64_t age_ns);
 
 struct coil__light_counts {
     size_t used;           /* stacks in use */
-    size_t stored;         /* of these swapped out */
-    size_t stored_bytes;   /* and their cells */
-    size_t resident_bytes; /* pages, those of free slots included */
+    size_t stored;         /* stacks that are swapped out */
+    size_t stored_bytes;   /* the size of their cells */
+    size_t resident_bytes; /* pages, including those of free slots */
 };
 
 struct coil__light_counts coil__light_counts(void);
 
-/* The number of the thread's stacks in use. coil__light_drain() unmaps all if it is 0. */
+/* The number of the thread's stacks in use. If it is 0, coil__light_drain() unmaps all
+   slabs. */
 size_t coil__light_used(void);
 void coil__light_drain(void);
 

@@ -1,16 +1,17 @@
 /*
- * light_clock.c - the cap on resident light stacks, and the clock that chooses which stacks
- * to swap out.
+ * light_clock.c - the cap on resident light stacks, and the clock that chooses which
+ * stacks to swap out.
  *
  * `resident_count` counts the top pages that have memory, of stacks in use and of free
- * ones. slab.flags has one byte for each. Before a page more is touched, the count is
- * compared with the cap. At the cap, the hand of a clock moves over the flags and swaps out
- * a batch. If the hand finds too few stacks, because most run, are ready, or are pinned, the
- * limit rises by an eighth, so that checks stay rare. The next idle turn lowers it again.
+ * slots. slab.flags has one byte for each slot. Before another page is touched, the count
+ * is compared with the cap. At the cap, the hand of a clock moves over the flags and
+ * swaps out a batch. If the hand finds too few stacks, because most run, are ready, or
+ * are pinned, the limit rises by an eighth, so that checks stay rare. The next idle turn
+ * lowers it again.
  *
- * The number of pages below the top ones is unknown, for tasks that were deep. So after
- * each 512 pages mincore(2) measures a few of the stacks touched last, and the cap is
- * divided by the result.
+ * A task that used a deep stack also has pages below the top one, whose number is
+ * unknown. So after each 512 pages mincore(2) measures a few of the stacks touched last,
+ * and the cap is divided by the result.
  */
 #include "light_slab.h"
 
@@ -31,7 +32,7 @@ static struct coil__light_slab *slab_after(struct coil__light_slab *slab)
                : NULL;
 }
 
-/* Free a page without live bytes, without a guard or a cell. */
+/* Add a page without live bytes to those to free. It needs neither a guard nor a cell. */
 static void add_idle_page(struct coil__stack *stack, size_t *count)
 {
     coil__light->below[(*count)++] = (struct iovec){stack->low, coil__stack_bytes(stack)};
@@ -43,7 +44,7 @@ static void add_idle_page(struct coil__stack *stack, size_t *count)
     coil__light_set_resident(stack, false);
 }
 
-/* The hand points to a stack with a page. */
+/* Add the stack at the hand, which has a page, to the batch if it may be swapped out. */
 static void consider(struct coil__stack *stack, int64_t since, size_t *idle_count)
 {
     const char *sp;
@@ -81,8 +82,8 @@ static COIL__NOINLINE void settle_strays(void)
 }
 
 /*
- * Move the hand over all flags, or until a batch is full, and swap out the stacks that have
- * waited since before `since`. Returns the number of pages freed.
+ * Move the hand over all flags, or until a batch is full, and swap out the stacks that
+ * have waited since before `since`. Returns the number of pages freed.
  */
 static size_t sweep(int64_t since)
 {
@@ -123,7 +124,8 @@ static size_t sweep(int64_t since)
     return before - coil__light->resident_count;
 }
 
-/* The pages below the top ones are not counted. Estimate them by the stacks touched last. */
+/* Estimate the pages below the top ones, which are not counted, by the stacks touched
+   last. */
 static void sample_depth(void)
 {
     size_t pages = 0, count = 0, depth;
@@ -164,5 +166,5 @@ void coil__light_idle(int64_t now)
         return;
     coil__light->look_at = 0;
     if (sweep(now - coil__light->age_ns) < COIL__LIGHT_BATCH)
-        coil__light->aged_at = now; /* otherwise there may be more */
+        coil__light->aged_at = now; /* after a full batch, the next idle turn continues */
 }

@@ -1,16 +1,16 @@
 /*
- * light_slab.h (internal) - the slabs of light stacks, and what a thread knows of them.
+ * light_slab.h (internal) - the slabs of light stacks, and a thread's state for them.
  *
  *     | page | slot 0 | ... | slot n-1 | record 0 | ... | record n-1 | flags | struct coil__light_slab |
  *     each slot:   | guard | stack ... | colour |
  *     each record: | control block |
  *
- * Slot and record of one number belong together as long as the slab exists. So the
- * addresses in a free record stay correct. A slot has no page before something is written
- * to it.
+ * Slot i and record i belong together as long as the slab exists. So the addresses in a
+ * free record stay correct. A slot has no page until something is written to it.
  *
- * light.c acquires and releases slots. light_swap.c swaps stacks out and in. light_clock.c
- * limits the number of resident stacks. light_table.c finds the slab of an address.
+ * light.c acquires and releases slots. light_swap.c swaps stacks out and in.
+ * light_clock.c limits the number of resident stacks. light_table.c finds the slab of an
+ * address.
  *
  * The guard below a slot is shorter than an ordinary one: code that is compiled with
  * -fstack-clash-protection needs one page.
@@ -28,7 +28,7 @@
 #define COIL__LIGHT_SAMPLE 8
 
 struct coil__light_record {
-    _Alignas(64) char block[COIL__STACK_APART_BYTES]; /* begins with the stack's books */
+    _Alignas(64) char block[COIL__STACK_APART_BYTES]; /* begins with struct coil__stack */
 };
 
 _Static_assert(sizeof(struct coil__light_record) == 448, "seven lines of the cache");
@@ -66,14 +66,14 @@ struct coil__light {
     struct coil__list slabs;
     struct coil__light_pool pools[COIL__CLASS_COUNT];
     size_t used_count, stored_count, resident_count, dirty_count;
-    size_t cap;     /* of pages */
-    size_t look_at; /* the count at which the cap is checked next */
+    size_t cap;     /* the limit of pages */
+    size_t look_at; /* the page count at which the cap is checked next */
     size_t depth;   /* estimated pages of a resident stack */
     struct coil__stack *latest[COIL__LIGHT_SAMPLE]; /* the stacks touched last, or NULL */
     unsigned latest_next;
     int64_t age_ns, aged_at;
     volatile bool some_came; /* a flag is COIL__LIGHT_CAME */
-    bool refused;            /* the kernel has refused a guard: swap no more stacks out */
+    bool refused;            /* the kernel has refused a guard: stop swapping out */
     struct coil__light_slab *hand;
     unsigned hand_slot;
     struct coil__stack *going[COIL__LIGHT_BATCH];
@@ -111,7 +111,8 @@ static inline char *coil__light_top_page(const struct coil__stack *stack)
     return stack->low + coil__stack_bytes(stack) - coil__light_page_bytes;
 }
 
-/* A task that has ended frees its own slot, on which its code may still run. */
+/* True if the running code is on this memory: a task that has ended frees its own
+   slot. */
 static inline bool coil__light_is_below(const char *low, size_t bytes)
 {
     return (uintptr_t)coil__stack_pointer() - (uintptr_t)low < bytes;
@@ -149,7 +150,7 @@ void coil__light_drop_stored(struct coil__stack *stack);
 
 void coil__light_make_room_now(size_t n);
 
-/* n more pages will be used. */
+/* Make room for n more pages, which will be used. */
 static inline void coil__light_make_room(size_t n)
 {
     if (COIL__UNLIKELY(coil__light->resident_count + n > coil__light->look_at))

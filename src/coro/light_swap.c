@@ -2,17 +2,17 @@
  * light_swap.c - swaps stacks out while their coroutines wait, and in again.
  *
  * Swapping out copies a stack's live bytes, from the stack pointer to the top, to a cell
- * (store.c). Then the stack's top page becomes a guard (coil__memory_guard()), which frees
- * the page, and the pages below are discarded. Swapping in does the opposite, at the same
- * addresses, so every pointer into the stack stays correct. At most 1 KiB is stored. So all
- * of it is in the top page, the colour included.
+ * (store.c). Then the stack's top page becomes a guard (coil__memory_guard()), which
+ * frees the page, and the pages below are discarded. Swapping in does the opposite, at
+ * the same addresses, so every pointer into the stack stays correct. At most 1 KiB is
+ * stored, so the live bytes and the colour are all in the top page.
  *
- * Batches. One system call swaps up to COIL__LIGHT_BATCH stacks out, and up to 32 in. That
- * costs a quarter less than single calls.
+ * Batches. One system call swaps up to COIL__LIGHT_BATCH stacks out, and up to 32 in.
+ * That costs a quarter less than single calls.
  *
- * Strays. An access to a stack that is swapped out faults. The handler of SIGSEGV looks the
- * address up in light_table.c and swaps the stack in. The handler may have interrupted the store, so
- * it leaves the cell to be freed later.
+ * Strays. An access to a stack that is swapped out faults. The handler of SIGSEGV looks
+ * the address up in light_table.c and swaps the stack in. The handler may have
+ * interrupted the store, so it leaves the cell to be freed later.
  */
 #include "light_slab.h"
 
@@ -42,7 +42,7 @@ const char *coil__light_off(void)
 
 /* ---- out --------------------------------------------------------------------------- */
 
-/* Copies words, since ASan would check memcpy(3): red zones are copied, too. */
+/* Copy words, including red zones, without memcpy(3), which ASan would check. */
 COIL__NO_SANITIZE static void copy_raw(void *to, const void *from, size_t bytes)
 {
     uint64_t *t = to;
@@ -90,7 +90,7 @@ bool coil__light_store_bytes(struct coil__stack *stack, const char *sp)
     return true;
 }
 
-/* The page could not become a guard, so the stack stays resident. */
+/* Keep a stack resident because its page could not become a guard. */
 static void keep_resident(struct coil__stack *stack)
 {
     coil__store_give(&coil__light->store, stack->cell);
@@ -152,7 +152,8 @@ bool coil__light_put_away(struct coil__stack *stack, const char *sp)
     return stack->state == COIL__LIGHT_STORED;
 }
 
-/* Called when the guard is gone. Removing a guard changes the page's entry only, and cannot fail. */
+/* Copy the bytes back after the guard was removed. Removing a guard cannot fail: it only
+   changes the page's entry in the page table. */
 static void put_bytes_back(struct coil__stack *stack)
 {
     size_t bytes = stored_bytes(stack);
@@ -223,7 +224,7 @@ void coil__light_touch(struct coil__stack *stack)
 
 /* ---- strays ------------------------------------------------------------------------ */
 
-/* The stack whose top page has the address, if it is swapped out. */
+/* Return the stack whose top page contains the address, if that stack is swapped out. */
 static struct coil__stack *find_stored(const struct coil__light_slab *slab,
                                        const char *address)
 {

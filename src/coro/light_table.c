@@ -1,8 +1,8 @@
 /*
  * light_table.c - the light slabs of all threads, for the handler of SIGSEGV.
  *
- * The table only grows. An entry is published by its slab's address, withdrawn by NULL, and
- * used again. So a handler may read the table at any time.
+ * The table only grows. Storing the slab's address publishes an entry; storing NULL
+ * withdraws it, and the entry is reused. So a handler may read the table at any time.
  */
 #include "light_slab.h"
 
@@ -30,7 +30,7 @@ static struct coil__light_entry *find_unused(struct entries *entries)
     return NULL;
 }
 
-/* Find an unused entry, or map memory for more. Called with the lock. */
+/* Find an unused entry, or map memory for more. Called with the lock held. */
 static struct coil__light_entry *make_entry(void)
 {
     struct entries *entries = &first_entries, *next;

@@ -1,12 +1,12 @@
 /*
  * objects.c - the shared objects that the loader has opened.
  *
- * The loader keeps the objects in a list (link.h), in the order of opening. `l_next` of
- * the last object is NULL until another is opened, so one load detects a change. But that
+ * The loader has a list of the objects (link.h), in the order of opening. `l_next` of the
+ * last object is NULL until another is opened, so one load detects a change. But that
  * memory is freed with the object. So `l_next` is used only if the last object stays
- * loaded as long as libcoil. That is so if the object is marked, or if the program or
- * libcoil's object depends on it. dl_iterate_phdr(3) counts the openings, and locks the
- * list during the callback.
+ * loaded as long as libcoil. That is certain if the object is marked as never unloaded,
+ * or if the program or libcoil's object depends on it. dl_iterate_phdr(3) counts the
+ * openings, and locks the list during the callback.
  */
 #include "objects.h"
 
@@ -24,8 +24,8 @@ struct search {
 };
 
 /*
- * These read the loader's list under its lock. TSan does not know that lock, and strcmp()
- * and strrchr() would report the strings to TSan.
+ * These functions read the loader's list under its lock. TSan does not know that lock.
+ * They avoid strcmp() and strrchr(), which would report the accesses to TSan.
  */
 COIL__NO_SANITIZE static bool same(const char *a, const char *b)
 {

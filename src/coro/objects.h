@@ -7,15 +7,15 @@
 #include "../base/base.h"
 
 struct coil__objects {
-    unsigned long long opened; /* how many were ever opened */
-    /* Points to NULL until another object is opened. NULL if no such place is sure to
-       stay. */
+    unsigned long long opened; /* the number of objects ever opened */
+    /* Points to a pointer that is NULL until another object is opened. NULL if no such
+       pointer certainly stays in memory. */
     void *const *next;
 };
 
 void coil__objects_look(struct coil__objects *out);
 
-/* objects.opened, now. (15 ns) */
+/* Return the current value of `opened`. (15 ns) */
 unsigned long long coil__objects_opened(void);
 
 #endif

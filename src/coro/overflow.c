@@ -6,15 +6,15 @@
  * restores the default action and returns: the instruction faults again, and the program
  * dies at that instruction, as a debugger or a core file shows.
  *
- * A frame larger than the guard may fault elsewhere; then the stack pointer shows the
+ * A frame larger than the guard may fault elsewhere. Then the stack pointer shows the
  * overflow.
  *
- * A fault on a light stack that was put away is not an overflow. The handler brings the
- * stack back, and the instruction runs again (light.c). An overflow is looked for first,
- * since it may reach such a stack.
+ * A fault on a light stack that was swapped out is not an overflow. The handler swaps the
+ * stack in, and the instruction runs again (light_swap.c). The handler checks for an
+ * overflow first, because an overflow may also reach such a stack.
  *
- * The handler belongs to the process, the alternate stack to a thread (sigaltstack(2)):
- * each thread that installs gets its own.
+ * The handler belongs to the process. Each thread that installs has an alternate stack of
+ * its own (sigaltstack(2)).
  */
 #include "../base/line.h"
 #include "coroutine.h"
@@ -30,14 +30,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define BELOW_SP 4096 /* that a call, or a function without calls, may touch */
+#define BELOW_SP 4096 /* bytes that a call, or a leaf function, may touch below sp */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned install_count; /* of the process; guarded by the lock */
 
 struct alternate {
     unsigned install_count; /* of the thread */
-    stack_t stack;          /* ss_sp is NULL if another's is used */
+    stack_t stack;          /* ss_sp is NULL if the program's own is used */
 };
 
 static COIL__THREAD_LOCAL struct alternate alternate;
@@ -51,9 +51,9 @@ static bool on_alternate_stack(const ucontext_t *context, const char *sp)
 }
 
 /*
- * True if the address is in the guard; or if it is in a frame larger than the guard: the
- * stack pointer is below the stack, by no more than the longest stack, and the address
- * lies between the two. Code on a stack of the program's own may fault elsewhere.
+ * True if the address is in the guard, or in a frame larger than the guard. In the second
+ * case the stack pointer is below the stack, by at most the largest stack size, and the
+ * address is between the two. Code on a stack of the program's own may fault elsewhere.
  */
 static bool has_overflowed(const struct coil__stack *stack, const char *address,
                            const ucontext_t *context)
@@ -68,7 +68,8 @@ static bool has_overflowed(const struct coil__stack *stack, const char *address,
            stack->low - sp <= (ptrdiff_t)1 << 30 && !on_alternate_stack(context, sp);
 }
 
-/* Outside of coil's stacks, it may be the program's own stack that has overflowed. */
+/* Return a note for the message: outside of coil's stacks, a stack of the program's own
+   may have overflowed. */
 static const char *doubt(const struct coil__stack *stack, const char *address)
 {
     const struct coil__slab *slab = stack->slab;
@@ -84,7 +85,7 @@ static void on_fault(int signo, siginfo_t *info, void *context)
     const bool overflowed = has_overflowed(&coro->stack, info->si_addr, context);
 
     if (!overflowed && info->si_code > 0 && coil__light_fault(info->si_addr))
-        return; /* the access is made again */
+        return; /* the instruction runs again */
     if (overflowed &&
         !coil__line_print("coil: stack overflow in %s (%zu bytes)%s\n",
                           coil__coro_label(coro), coil__stack_bytes(&coro->stack),
@@ -112,7 +113,7 @@ static bool make_alternate_stack(stack_t *stack)
     return false;
 }
 
-/* The program may have installed another since. */
+/* False if the program has installed another alternate stack since. */
 static bool uses_our_alternate_stack(void)
 {
     stack_t now;
@@ -155,7 +156,7 @@ static bool take_sigsegv(void)
            sigaction(SIGSEGV, &action, NULL) == 0;
 }
 
-/* Another handler may have replaced ours. */
+/* Restore the default action, unless another handler has replaced ours. */
 static void give_sigsegv_back(void)
 {
     struct sigaction now;

@@ -1,11 +1,12 @@
 /*
  * sanitizer.h (internal) - notifies ASan, TSan and Valgrind of coroutines' stacks.
  *
- * They follow the stack pointer and would report a switch as a corruption. Sanitizers are
- * found when the program is linked, not when coil is built: their functions are weak
- * references, NULL without a sanitizer. Checks that are cheap are made each time. The
- * switch makes none: with a sanitizer each switch takes the rare way (exceptions.c).
- * Valgrind is found at run time, if its header was present at build time.
+ * These tools follow the stack pointer and would report a switch as a corruption.
+ * Sanitizers are found when the program is linked, not when coil is built: their
+ * functions are weak references, NULL without a sanitizer. Most functions here check
+ * these references. The switch itself checks nothing: with a sanitizer each switch takes
+ * the slow path (exceptions.c). Valgrind is found at run time, if its header was present
+ * at build time.
  */
 #ifndef COIL_CORO_SANITIZER_H
 #define COIL_CORO_SANITIZER_H
@@ -91,7 +92,8 @@ static inline void coil__san_destroyed(coil__coro *coro)
     coro->fiber = NULL;
 }
 
-/* Just before the switch from `from` to `to`. A `from` that is done does not return. */
+/* Call just before the switch from `from` to `to`. If `from` is done, it never
+   returns. */
 static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
 {
     if (__sanitizer_start_switch_fiber != NULL)
@@ -99,14 +101,14 @@ static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
                                        (size_t)(to->stack.high - to->stack.low));
     if (__tsan_switch_to_fiber == NULL)
         return;
-    if (from->fiber == NULL) /* the root's */
+    if (from->fiber == NULL) /* only of the root */
         from->fiber = __tsan_get_current_fiber();
     if (to->fiber == NULL) /* entered for the first time */
         to->fiber = __tsan_create_fiber(0);
     __tsan_switch_to_fiber(to->fiber, 0);
 }
 
-/* Just after the switch from `from` to `here`. ASan knows a root's limits. */
+/* Call just after the switch from `from` to `here`. ASan reports the limits of a root. */
 static inline void coil__san_arrived(coil__coro *here, coil__coro *from)
 {
     const void *low;
@@ -121,7 +123,8 @@ static inline void coil__san_arrived(coil__coro *here, coil__coro *from)
     }
 }
 
-/* Memory shared with the kernel: its order of accesses is unknown to ThreadSanitizer. */
+/* For memory shared with the kernel: ThreadSanitizer does not know the kernel's
+   accesses. */
 #if COIL__TSAN
 void AnnotateBenignRaceSized(const char *file, int line, const volatile void *memory,
                              size_t size, const char *why);

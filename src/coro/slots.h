@@ -1,5 +1,5 @@
 /*
- * slots.h (internal) - what the slots of both kinds have in common: stack.c and light.c.
+ * slots.h (internal) - functions for the slots of both kinds of stacks: stack.c, light.c.
  */
 #ifndef COIL_CORO_SLOTS_H
 #define COIL_CORO_SLOTS_H
@@ -18,20 +18,20 @@
 
 extern size_t coil__slot_page_bytes;
 
-/* Once per thread, before its first slot. -ENOMEM. */
+/* Called once per thread, before its first slot. Fails with -ENOMEM. */
 int coil__stack_set_up(void);
 
 /*
- * The smallest size that holds stack_bytes (0: COIL_STACK_BYTES), or -1 if it is too
- * large.
+ * Return the smallest size class that holds stack_bytes (0: COIL_STACK_BYTES), or -1 if
+ * stack_bytes is too large.
  */
 int coil__slot_class(size_t stack_bytes);
 
-/* How far the block of a slot, or the top of its stack, is moved down: see "Colours" in
-   stack.c. */
+/* Return how far the slot's control block, or the top of its stack, is moved down: see
+   "Colours" in stack.c. */
 size_t coil__slot_colour(const char *slot);
 
-/* True if the page that ends at `top` was written, as far as a few words show. */
+/* True if the page that ends at `top` was written, judging by a few of its words. */
 bool coil__slot_looks_dirty(const char *top);
 
 /* True once coil__stack_peak() was called on this thread. */

@@ -7,7 +7,7 @@
  *     | page | slot 0 | slot 1 | ... | slot n-1 | struct coil__slab |
  *     each slot: | guard | stack ... | control block | colour | canary |
  *
- * Light stacks, which can be put away, have slabs and pools of their own: light.c.
+ * Light stacks, which can be swapped out, have slabs and pools of their own: light.c.
  *
  * Each thread has one pool per size class, a power of two from 16 KiB to 1 GiB. A pool's
  * slabs grow geometrically, from 16 slots to 4096, so a million stacks take a few hundred
@@ -19,13 +19,13 @@
  * Invariants
  * 1. A slot that was never used has not been touched. Lower slots of a slab are used
  *    first, so the slot below a used slot was used before.
- * 2. The books of a slot are the struct coil__stack that begins its control block, also
- *    while the slot is free: taking it again is one pop. The block's page is never
- *    discarded alone. The page reserves 448 bytes for it, so that all kinds of blocks
- *    begin at the same place. If a longer one is requested, the block moves down, and
- *    stays there.
- * 3. pool.dirty_count is the number of slots whose body has returned and that kept their
- *    pages, slab.dirty_count those of them that are free.
+ * 2. A slot's bookkeeping data is the struct coil__stack at the beginning of its control
+ *    block, even while the slot is free. So taking it again is one pop. The block's page
+ *    is never discarded alone. The page reserves 448 bytes for the block, so that all
+ *    kinds of blocks begin at the same place. If a longer block is requested, the block
+ *    moves down, and stays there.
+ * 3. pool.dirty_count is the number of slots that kept their pages after their body had
+ *    returned. slab.dirty_count is the number of these slots that are free.
  *
  * Sizes. A slot is a guard and a power of two, the smallest that holds the requested
  * size, including the control block. On x86-64 the guard is 60 KiB: longer than the frame
@@ -34,11 +34,12 @@
  * only page tables, 8 bytes for each 4 KiB, 120 bytes for each stack: the table's page is
  * needed anyway for the stack's own pages.
  *
- * Wide guards. The guards of the first 112 slots of a pool are 1020 KiB long, unless the
- * stacks are that long themselves: a frame that jumps over a guard of 60 KiB would write
- * to another stack. Such a guard takes 2 KiB of page tables and, when its slot is used
- * for the first time, 4 us. So programs with few tasks have wide guards, and a million
- * tasks take no more memory. In debug mode the first 4096 slots of each pool have them.
+ * Wide guards. A frame that jumps over a guard of 60 KiB would write to another stack. So
+ * the guards of the first 112 slots of a pool are 1020 KiB long, unless the stacks
+ * themselves are that long. A wide guard takes 2 KiB of page tables and, when its slot is
+ * used for the first time, 4 us. So programs with few tasks have wide guards, and a
+ * million tasks take hardly more memory. In debug mode the first 4096 slots of each pool
+ * have them.
  *
  * Colours. If all control blocks had the same distance from the end of their slot, the
  * tops of all stacks would share a few sets of the cache, which holds a dozen of them. So
@@ -57,7 +58,7 @@
  * coil__memory_discard(). Older kernels (and locked memory, mlockall(2), before Linux
  * 6.15) refuse it. Then mprotect(2) makes the guards. Each costs two mappings, so they
  * take at most a quarter of the mappings that a process may have. After that, stacks are
- * without a guard, which coil reports once.
+ * without a guard. coil reports that once.
  *
  * Overflows. An access to a guard raises SIGSEGV; overflow.c prints whose stack it was.
  * There are two more checks. When a coroutine is left, the stack pointer is compared
@@ -65,11 +66,11 @@
  * When its body has returned, the canary is compared: 16 bytes at the top of the slot
  * below, which no stack may write.
  *
- * A stack without a guard has the guard's addresses below it, unused. Recursive frames
- * write there first, at least a return address each, and their bytes stay. So when such a
- * coroutine is left, the highest 4 KiB of them must still be zero. Reading them commits
- * no memory: the kernel maps its page of zeros. The check takes some 50 ns, and finds any
- * overflow by frames smaller than 4 KiB, whether or not they have returned.
+ * Below a stack without a guard, the addresses of the guard are unused. An overflow by
+ * recursion writes there first, at least one return address per frame, and these bytes
+ * stay. So when such a coroutine is left, the highest 4 KiB must still be zero. Reading
+ * them commits no memory: the kernel maps its page of zeros. The check takes some 50 ns,
+ * and finds any overflow by frames smaller than 4 KiB, whether or not they have returned.
  *
  * No check finds a frame larger than the guard that was written to and has returned
  * before its coroutine is left, unless it hit the canary. Code compiled with
@@ -132,7 +133,7 @@ struct canary {
 struct coil__stack_pool {
     struct coil__list open; /* slabs with free slots, that of the last free slot first */
     struct coil__list full;
-    struct coil__slab *empty; /* the last that became so, and none else; or NULL */
+    struct coil__slab *empty; /* the only empty slab that is kept, or NULL */
     size_t next_slot_count;
     size_t wide_count; /* slots with wide guards */
     unsigned dirty_count;
@@ -140,9 +141,9 @@ struct coil__stack_pool {
 };
 
 struct pools {
-    struct coil__stack_pool *usual; /* of COIL_STACK_BYTES */
+    struct coil__stack_pool *usual; /* the pool for COIL_STACK_BYTES */
     bool measuring; /* a peak was requested: clean slots when they are taken */
-    bool watched;   /* by a sanitizer */
+    bool watched;   /* a sanitizer is present */
     bool on_valgrind;
     struct coil__stack_pool by_class[COIL__CLASS_COUNT];
 };
@@ -163,7 +164,7 @@ static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 
 /* ---- once per process, once per thread --------------------------------------------- */
 
-/* Tries it on a page mapped for this. */
+/* Test MADV_GUARD_INSTALL on a page mapped for this purpose. */
 static bool can_guard_by_madvise(void)
 {
     void *page = coil__memory_map(page_bytes);
@@ -266,7 +267,7 @@ void coil__stack_set_debug(bool on)
     debugging = on;
 }
 
-/* For the pool's next slab. */
+/* Return the length of the guards in the pool's next slab. */
 static size_t choose_guard(const struct coil__stack_pool *pool)
 {
     size_t after = pool->wide_count + pool->next_slot_count;
@@ -276,7 +277,7 @@ static size_t choose_guard(const struct coil__stack_pool *pool)
     return debugging && after <= WIDE_MAX_DEBUG ? wide_guard_bytes : usual_guard_bytes;
 }
 
-/* To be called when the pool's first slab has changed. */
+/* Choose the slab of the fast path. Called when the pool's first slab has changed. */
 static void choose_slab(const struct coil__stack_pool *pool)
 {
     if (pool != pools->usual)
@@ -378,7 +379,7 @@ refused:
     return false;
 }
 
-/* Once in a process: many more stacks without a guard will probably follow. */
+/* Warn only once in a process: many more stacks without a guard will probably follow. */
 static void say_no_guards(void)
 {
     if (!atomic_flag_test_and_set(&said_no_guards))
@@ -411,8 +412,8 @@ char *coil__stack_slot(const struct coil__stack *stack)
 }
 
 /*
- * Is the memory below a stack without a guard all zero? Its first word must be zero, and
- * each word must equal the one before it.
+ * True if the memory below a stack without a guard is all zero: its first word is zero,
+ * and each word equals the one before it.
  */
 static bool is_untouched_below(const char *low)
 {
@@ -444,7 +445,7 @@ size_t coil__slot_colour(const char *slot)
     return (uintptr_t)slot / page_bytes % COLOUR_COUNT * COLOUR_BYTES;
 }
 
-/* The place of a new slot's control block. */
+/* Return the address of a new slot's control block. */
 static struct coil__stack *place_block(const struct coil__slab *slab, unsigned i,
                                        size_t bytes)
 {
@@ -493,7 +494,7 @@ static struct coil__slab *first_with_room(struct coil__stack_pool *pool)
     return slab;
 }
 
-/* The slab into which a slot was freed last comes first. */
+/* Take a slot from the pool's first slab: the one into which a slot was freed last. */
 static struct coil__stack *take_slot(struct coil__stack_pool *pool)
 {
     struct coil__slab *slab = first_with_room(pool);
@@ -529,7 +530,7 @@ void coil__stack_took_dirty(const struct coil__stack *stack)
     stack->slab->pool->dirty_count--;
 }
 
-/* The control block is too short: it begins further down from now on. */
+/* Lengthen a control block that is too short: from now on it begins further down. */
 static COIL__NOINLINE struct coil__stack *extend_block(struct coil__stack *stack,
                                                        size_t control_bytes)
 {
@@ -568,7 +569,7 @@ int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
 
 /* ---- giving slots back ------------------------------------------------------------- */
 
-/* Is one of 31 words not zero, of the page that ends at `top`? */
+/* True if one of 31 words in the page that ends at `top` is not zero. */
 COIL__NO_SANITIZE bool coil__slot_looks_dirty(const char *top)
 {
     const uint64_t *word = (const uint64_t *)(const void *)top;
@@ -618,7 +619,7 @@ ssize_t coil__stack_peak(const struct coil__stack *stack)
     return stack->measured ? (ssize_t)coil__stack_written(stack) : -EAGAIN;
 }
 
-/* A task that ends does this on the very stack: its frames are in the page of the top. */
+/* A task that ends trims the stack it runs on, so its frames must be in the top page. */
 _Static_assert(sizeof(struct canary) + COIL__STACK_BLOCK_BYTES + 64 +
                        COLOUR_COUNT * COLOUR_BYTES + 1024 <=
                    4096,
@@ -649,7 +650,8 @@ void coil__stack_trim(struct coil__stack *stack)
     pool->dirty_count += stack->dirty;
 }
 
-/* True for the slab on whose memory this runs: a task that has ended frees its own slot. */
+/* True if the running code is on a stack of this slab: an ended task frees its own
+   slot. */
 static bool is_below(const struct coil__slab *slab)
 {
     return (uintptr_t)coil__stack_pointer() - (uintptr_t)slab->base < slab->bytes;
@@ -663,7 +665,7 @@ static void keep(struct coil__stack_pool *pool, struct coil__slab *slab)
     slab->kept = true;
 }
 
-/* One empty slab is kept, the larger of two; but never is the running stack unmapped. */
+/* Keep one empty slab, the larger of two. Do not unmap the running stack. */
 void coil__stack_slab_is_empty(struct coil__slab *slab)
 {
     struct coil__stack_pool *pool = slab->pool;

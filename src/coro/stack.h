@@ -12,7 +12,7 @@
  *              low                                      high
  *      | guard | stack, grows down  <---------- | control block | colour | canary |
  *
- * or, light, with the control block apart, in an array behind the slab's slots (light.h):
+ * A light slot, whose control block is in an array behind the slab's slots (light.h):
  *
  *              low                                      high
  *      | guard | stack, grows down  <------------------- | colour |
@@ -21,16 +21,16 @@ struct coil__stack {
     char *low;  /* lowest usable byte, above the guard */
     char *high; /* one past the highest usable byte; 16-aligned */
     /*
-     * Compared with the stack pointer when the coroutine is suspended: below it,
-     * coil__stack_check() is called. Usually `low`. It is the highest address if the
-     * check must always be made, and NULL for the thread's own stack, which is not
-     * checked.
-     */
+     * When the coroutine is suspended with its stack pointer below this limit,
+     * coil__stack_check() is called. The limit is usually `low`. It is the highest
+     * possible address if the check must always be made, and NULL for the thread's own
+     * stack, which is not
+     checked. */
     const char *limit;
-    uint8_t size_class; /* a power of two, and COIL__STACK_APART */
+    uint8_t size_class; /* the log2 of the size; and the flag COIL__STACK_APART */
     union {
-        uint8_t block_lines;  /* the room for the control block, in 64 bytes */
-        uint8_t stored_steps; /* light: how much is in the cell, in COIL__STORE_STEPs */
+        uint8_t block_lines;  /* room for the control block, in units of 64 bytes */
+        uint8_t stored_steps; /* light: bytes in the cell, in units of COIL__STORE_STEP */
     };
     uint8_t state;     /* light: enum coil__light_state */
     bool dirty : 1;    /* pages below that of `high` have been written */
@@ -39,24 +39,24 @@ struct coil__stack {
     bool exact : 1;    /* `dirty` of a free slot is known for sure */
     union {
         unsigned valgrind_id;
-        uint32_t light_peak; /* light: as `peak`, for the pages discarded since */
+        uint32_t light_peak; /* light: like `peak`, for pages that were discarded */
     };
     union {
-        struct coil__slab *slab; /* where the slot is cut from */
+        struct coil__slab *slab; /* the slab that contains the slot */
         struct coil__light_slab *light_slab;
     };
     union {
         struct coil__stack *next; /* while the slot is free */
         uint32_t peak;            /* once trimmed and measured: in pages, rounded up */
-        void *cell;               /* light: what is put away */
+        void *cell;               /* light: the bytes that are swapped out */
     };
 };
 
 #define COIL__STACK_BLOCK_BYTES ((size_t)448) /* of a block, by default */
 
 /*
- * In size_class: the stack is light. The number is the most bytes that its control block
- * may have.
+ * COIL__STACK_APART is set in size_class if the stack is light. The number of bytes is
+ * the maximum for a light stack's control block.
  */
 #define COIL__STACK_APART 32
 #define COIL__STACK_APART_BYTES 448
@@ -69,8 +69,8 @@ enum coil__guard {
 };
 
 /*
- * The first kind to try for new slots; once a slot was taken, the best that the kernel
- * supports. Tests set it.
+ * The first kind to try for new slots. After the first slot was taken, it is the best
+ * kind that the kernel supports. Tests set it.
  */
 extern enum coil__guard coil__stack_guard;
 
@@ -97,27 +97,27 @@ static inline bool coil__stack_guarded(const struct coil__stack *stack)
     return stack->limit == stack->low;
 }
 
-/* The first byte of the slot, which is the guard's; and the length of the guard. */
+/* The first byte of the slot, where the guard begins; and the length of the guard. */
 char *coil__stack_slot(const struct coil__stack *stack);
 
-/* False if the stack, suspended at `sp`, has overflowed, as far as that can be seen. */
+/* Return false if the stack, suspended at `sp`, has detectably overflowed. */
 bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 
 /*
- * How many bytes below `high` were written since the slot was taken, in whole pages; also
- * after the body has returned. Fails with -EAGAIN if the peak is unknown, because an
- * earlier body wrote there or this one returned before the first call. From the first
- * call on, the calling thread clears the slots that it takes, and measures those that it
- * trims.
+ * Return how many bytes below `high` were written since the slot was taken, in whole
+ * pages. Also works after the body has returned. Fails with -EAGAIN if the peak is
+ * unknown, because an earlier body wrote there or this one returned before the first
+ * call. From the first call on, the calling thread clears each slot that it takes, and
+ * measures each slot that it trims.
  */
 ssize_t coil__stack_peak(const struct coil__stack *stack);
 
 /*
- * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a control block of
- * control_bytes, 64-aligned: on top, or, of a light stack, apart from it. The block
- * begins with the struct coil__stack; behind that is what its last user has left, or
- * zeros. A slot belongs to the calling thread and must be released on it. Fails with
- * -ENOMEM or -EINVAL.
+ * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a 64-aligned control
+ * block of control_bytes. If `apart` is true the stack is light, and its block is not on
+ * the stack. The block begins with the struct coil__stack. The rest has the contents that
+ * its last user left, or zeros. A slot belongs to the calling thread and must be released
+ * on it. Fails with -ENOMEM or -EINVAL.
  */
 int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
                         struct coil__stack **out);
@@ -127,7 +127,7 @@ struct coil__slab {
     struct coil__stack *free; /* linked by `next`, the latest one first */
     unsigned used_count;
     unsigned dirty_count;
-    bool kept;              /* even if it is empty: the latest empty slab stays */
+    bool kept;              /* not unmapped although empty: the latest empty slab */
     struct coil__list link; /* pool.open or pool.full */
     struct coil__stack_pool *pool;
     char *base;
@@ -139,9 +139,10 @@ struct coil__slab {
 };
 
 /*
- * The slab from which slots of the usual size are taken, and into which they are freed,
- * without a call. Its list is empty if no slab has a free slot, or if the thread measures
- * or runs under a sanitizer. Then the functions below take over.
+ * The slab for the inline fast path: slots of the usual size are taken from it and
+ * returned to it without a function call. Its list is empty if no slab has a free slot,
+ * or if the thread measures peaks or runs under a sanitizer. Then the slower functions
+ * are used.
  */
 extern COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab;
 
@@ -204,16 +205,16 @@ static inline bool coil__stack_release_usual(struct coil__stack *stack)
     return true;
 }
 
-/* The body has returned: the memory below `high` may be given back. */
+/* Return the memory below `high` to the kernel if necessary. The body has returned. */
 void coil__stack_trim(struct coil__stack *stack);
 
-/* In debug mode more of the calling thread's slots get wide guards. */
+/* Switch debug mode, in which more of the calling thread's slots get wide guards. */
 void coil__stack_set_debug(bool on);
 
 /* Release the slot with its control block. */
 void coil__stack_release(struct coil__stack *stack);
 
-/* How many slots of the calling thread are in use. For leak checks. */
+/* Return the number of the calling thread's slots in use. For leak checks. */
 size_t coil__stack_count(void);
 
 /*

@@ -2,8 +2,8 @@
  * store.c - cells for the live bytes of stacks that are swapped out.
  *
  * A chunk has 64 KiB, is aligned to its size, and consists of cells of one size. So the
- * address of a cell, rounded down, is that of its chunk. The cell that was freed last is
- * used first. A chunk is unmapped when its last used cell is freed. One empty chunk
+ * address of a cell, rounded down, is the chunk's address. The cell that was freed last
+ * is used first. A chunk is unmapped when its last used cell is freed. One empty chunk
  * stays: otherwise a program whose task count varies by a few would map and unmap a chunk
  * each time. Chunks are cut from mappings of 1 MiB. So a million cells cost some hundred
  * system calls, and few mappings, because the kernel merges neighbours.
@@ -54,7 +54,8 @@ void coil__store_init(struct coil__store *store)
         coil__list_init(&store->open[i]);
 }
 
-/* Map a region, and one chunk more: what is before the first multiple goes back. */
+/* Map a region and one more chunk. The memory before the first multiple of the chunk size
+   is unmapped. */
 static bool map_region(struct coil__store *store)
 {
     char *base = coil__memory_map(REGION_BYTES + CHUNK_BYTES), *first;

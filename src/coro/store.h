@@ -1,5 +1,5 @@
 /*
- * store.h (internal) - where the live bytes of stacks lie that are put away.
+ * store.h (internal) - memory for the live bytes of stacks that are swapped out.
  *
  * Cells of 16 to COIL__STORE_MAX bytes, in steps of 16. A store belongs to one thread.
  */
@@ -16,18 +16,18 @@ struct coil__chunk;
 
 struct coil__store {
     struct coil__list open[COIL__STORE_SIZES]; /* chunks with free cells, by size */
-    struct coil__chunk *spare; /* without a used cell, of any size; or NULL */
-    char *fresh, *fresh_end;   /* mapped, and not yet a chunk's */
+    struct coil__chunk *spare; /* a chunk without used cells, of any cell size; or NULL */
+    char *fresh, *fresh_end;   /* mapped memory that is not yet part of a chunk */
     size_t bytes;              /* of the cells in use */
-    size_t chunk_count;        /* the spare one not counted */
+    size_t chunk_count;        /* without the spare chunk */
 };
 
 void coil__store_init(struct coil__store *store);
 
-/* A cell of that many bytes, a multiple of 16, 16-aligned. NULL: no memory. */
+/* Return a 16-aligned cell of `bytes`, a multiple of 16. Returns NULL without memory. */
 void *coil__store_take(struct coil__store *store, size_t bytes);
 
-/* Give a cell back, of any size. */
+/* Free a cell of any size. */
 void coil__store_give(struct coil__store *store, void *cell);
 
 /* Unmap the chunks without a used cell. */

@@ -1,5 +1,5 @@
 /*
- * switch_aarch64.S - leave one stack and go on on another (AAPCS64).
+ * switch_aarch64.S - leaves one stack and continues on another (AAPCS64).
  *
  * The registers that a call preserves are stored, the stack pointer is exchanged, and the
  * registers of the other stack are loaded:
@@ -9,9 +9,9 @@
  *     sp + 96   d8 ... d15
  *     sp + 160  FPCR
  *
- * FPCR is written only if it differs, since that waits for the pipeline. The end is
- * `ret`, because a plain branch could not arrive at a return site where branch targets
- * are enforced (BTI); the functions themselves begin with `bti c`. CFI as in
+ * FPCR is written only if it differs, since writing it waits for the pipeline. The switch
+ * ends in `ret`: with branch target enforcement (BTI), a plain branch to a return site
+ * would fault. The functions themselves begin with `bti c`. CFI is as in
  * switch_x86_64.S.
  */
 #define FRAME 176
@@ -157,9 +157,10 @@ coil__switch_prepare:
     .size coil__switch_prepare, . - coil__switch_prepare
 
 /*
- * Where the first switch to a stack arrives: x19 is arg, x20 main, x21 end, x29 0. It arrives
- * behind a nop, since unwinders look up a return address less one. It jumps to end(), which
- * does not return, as switch_x86_64.S does. No exception leaves the stack: see coil__exceptions_stop(). (0x1b: relative to here, four bytes.)
+ * The target of the first switch to a stack: x19 is arg, x20 main, x21 end, x29 0. The
+ * target is after a nop, since unwinders look up a return address minus one. The code
+ * jumps to end(), which does not return, as in switch_x86_64.S. No exception leaves the
+ * stack: see coil__exceptions_stop(). (0x1b: relative to here, four bytes.)
  */
     .globl coil__switch_entry
     .hidden coil__switch_entry

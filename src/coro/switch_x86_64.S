@@ -1,5 +1,5 @@
 /*
- * switch_x86_64.S - leave one stack and go on on another (System V ABI).
+ * switch_x86_64.S - leaves one stack and continues on another (System V ABI).
  *
  * The registers that a call preserves are stored, the stack pointer is exchanged, and the
  * registers of the other stack are loaded:
@@ -8,19 +8,20 @@
  *     sp + 8   r15   r14   r13   r12   rbx   rbp
  *     sp + 56  return address
  *
- * The x87 control word is loaded only if it differs, which saves half a nanosecond; it is
- * compared as the two bytes that were written, or the processor could not forward the
- * store. MXCSR is loaded always: to look at what stmxcsr has just stored takes longer
- * (Zen: 5.0 against 6.6 ns a switch, 2.5 without any control word).
+ * The x87 control word is loaded only if it differs, which saves half a nanosecond. The
+ * comparison reads the same two bytes that were written, because the processor could not
+ * forward the store otherwise. MXCSR is always loaded: comparing the value that stmxcsr
+ * has just stored takes longer (Zen: 6.6 ns a switch instead of 5.0; without control
+ * words 2.5).
  *
- * There are two endings. The return stack in the processor remembers the calls of the
- * stack that was left. If the two sides are in different functions, a `ret` would be
+ * There are two endings. The processor's return stack has the calls of the stack that was
+ * left. If the two stacks were left in different functions, a `ret` would be
  * mispredicted. So coil__switch() ends in a jump. Its target is loaded before ldmxcsr,
- * which delays later loads. Tasks all wait in the same few functions. So the addresses
- * remembered for one task are mostly right for the next one. They stay right only if each
- * call is matched by a `ret`: coil__switch_alike(). (Zen: a yield among 1,000 tasks 19 ns
- * against 27.) No shadow-stack note: a switch would violate one. `notrack`: return sites
- * carry no endbr64.
+ * which delays later loads. Tasks, however, all wait in the same few functions, so the
+ * return addresses of one task are mostly right for the next. They stay right only if
+ * each call is matched by a `ret`, so coil__switch_alike() ends in `ret`. (Zen: a yield
+ * among 1,000 tasks takes 19 ns instead of 27.) There is no shadow-stack note, because a
+ * switch would violate a shadow stack. `notrack`: return sites have no endbr64.
  *
  * CFI holds at each instruction, in both directions: after the exchange the frame looks
  * the same on the other stack. The return address of the entry is undefined, so unwinders
@@ -53,7 +54,8 @@
     .cfi_restore %rbp
 .endm
 
-/* All but the ending, with the return address on top, and in r8. */
+/* The switch without its ending. Leaves the return address on top of the stack, and in
+   r8. */
 .macro exchange_stacks
     endbr64
     leaq -56(%rsp), %rsp
@@ -80,7 +82,7 @@
     load_registers
 .endm
 
-/* The control word differs; behind the ending, since it hardly ever does. */
+/* Load a control word that differs. This is after the ending because it is rare. */
 .macro load_control_word
 2:
     .cfi_restore_state
@@ -120,7 +122,7 @@ coil__switch_alike:
     .cfi_endproc
     .size coil__switch_alike, . - coil__switch_alike
 
-/* Nothing is stored. CFI describes the other stack from the beginning. */
+/* Switch without storing anything. CFI describes the other stack from the beginning. */
 .macro leave_stack
     endbr64
     fnstcw -8(%rsp)
@@ -191,10 +193,12 @@ coil__switch_prepare:
     .size coil__switch_prepare, . - coil__switch_prepare
 
 /*
- * Where the first switch to a stack arrives: r12 is arg, rbx main, r13 end, rbp 0. It arrives
- * behind a nop, since unwinders look up a return address less one. It jumps to end(), which
- * does not return: after a call, the processor's return stack would be one off, and each
- * return of the task that is continued mispredicted. No exception leaves the stack: see coil__exceptions_stop(). (0x1b: relative to here, four bytes.)
+ * The target of the first switch to a stack: r12 is arg, rbx main, r13 end, rbp 0. The
+ * target is after a nop, since unwinders look up a return address minus one. The code
+ * jumps to end(), which does not return. With a call, the processor's return stack would
+ * be off by one, and each return of the task that continues would be mispredicted. No
+ * exception leaves the stack: see coil__exceptions_stop(). (0x1b: relative to here, four
+ * bytes.)
  */
     .globl coil__switch_entry
     .hidden coil__switch_entry

@@ -6,46 +6,48 @@
 
 #include "../coro/coroutine.h"
 
-/* The most frames that any caller keeps. */
+/* The maximum number of frames that any caller stores. */
 #define COIL__BACKTRACE_MAX 64
 
 /*
- * Store the return addresses on the running stack, innermost first, at most `max`; return
- * how many. The first is `from`, a return address of a function that is open; if `from`
- * is NULL, it is the address this call returns to. The last is in the body of the task,
- * generator or coroutine: coil's frames outside of it are left out.
+ * Store the return addresses on the running stack, innermost first, at most `max`, and
+ * return their number. The first is `from`, the return address of a function that has not
+ * returned. If `from` is NULL, it is the return address of this call. The last is in the
+ * body of the task, generator or coroutine: coil's frames outside the body are left out.
  *
  * Not for signal handlers: the first call loads the unwinder (libgcc). Loading and
  * walking need some 5 KiB of stack. Returns 0 if fewer than COIL__BACKTRACE_STACK_BYTES
- * are left, or if the unwinder is missing. Keeps errno.
+ * are left, or if the unwinder is missing. Preserves errno.
  */
 size_t coil__backtrace(void *addresses[], size_t max, const void *from);
 
 /*
- * The same, and then the coroutines that wait for the running one as their generator,
- * from the inside out up to `outermost`. NULL: the running one alone.
+ * Like coil__backtrace(), followed by the stacks of the coroutines that wait for the
+ * running one, their generator, from the inside out up to `outermost`. If `outermost` is
+ * NULL, only the running stack is walked.
  */
 size_t coil__backtrace_through(void *addresses[], size_t max, const void *from,
                                const coil__coro *outermost);
 
 /*
- * The same for a suspended coroutine. Its stack is only read: the walk runs on the
- * caller's stack and does not switch. The innermost frames belong to the code that
- * suspends a coroutine; they are left out, up to the last of which is_machinery(address
- * of the function) is true.
+ * Like coil__backtrace(), for a suspended coroutine. Its stack is only read: the walk
+ * runs on the caller's stack and does not switch. The innermost frames belong to the code
+ * that suspends a coroutine. They are left out, up to the last frame for whose function
+ * is_machinery() returns true.
  */
 size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size_t max,
                                  bool (*is_machinery)(uintptr_t function));
 
 /*
- * Where an exception was thrown that is being thrown now: the return address of the C++
- * runtime's function for it. NULL if that is not found.
+ * While an exception is being thrown, return where: the return address of the C++
+ * runtime's throw function. NULL if no such frame is found.
  */
 const void *coil__backtrace_throw(void);
 
 /*
- * The stack pointer of the frame whose personality routine was called with `context` and
- * returns to `caller`. 0 if that is in another unwinder than ours.
+ * Return the stack pointer of the frame whose personality routine was called with
+ * `context`. `caller` is the routine's return address: if it is not in the unwinder that
+ * coil uses, return 0.
  */
 struct _Unwind_Context;
 uintptr_t coil__backtrace_sp(struct _Unwind_Context *context, const void *caller);
@@ -57,8 +59,8 @@ uintptr_t coil__backtrace_sp(struct _Unwind_Context *context, const void *caller
 void coil__backtrace_prepare(void);
 
 /*
- * Is a signal handler among the innermost functions of the running stack, further in than
- * the function `outermost`? Works on any stack. False if the unwinder was not loaded.
+ * True if a signal handler is among the innermost functions of the running stack, inside
+ * the function `outermost`. Works on any stack. False if the unwinder was not loaded.
  */
 bool coil__backtrace_in_handler(const void *outermost);
 

@@ -1,5 +1,5 @@
 /*
- * error.h (internal) - creating and printing errors. The task layer keeps them for tasks.
+ * error.h (internal) - creates and prints errors. The task layer stores them for tasks.
  */
 #ifndef COIL_ERROR_ERROR_H
 #define COIL_ERROR_ERROR_H
@@ -11,47 +11,47 @@
 
 #include <stdarg.h>
 
-/* Where the failure happens. NULL: not known, or none. */
+/* The place of a failure. Members are NULL if unknown or absent. */
 struct coil__error_place {
     const void *from;       /* see coil__backtrace() */
     const char *task;       /* copied */
-    const coil__coro *coro; /* the task's, in which there may be generators */
+    const coil__coro *coro; /* the task's coroutine; generators may run inside it */
 };
 
 /*
- * Create an error; the caller owns the reference. `cause` is retained and may be NULL.
- * coil__error_hand_on() makes the error of a task that awaits `cause`: it has the same rc
- * and sentence. Both return NULL if memory fails, and keep errno.
+ * Create an error. The caller owns the reference. `cause` is retained and may be NULL.
+ * coil__error_hand_on() creates the error of a task that awaits `cause`, with the rc and
+ * message of `cause`. Both return NULL if memory is lacking, and preserve errno.
  */
 coil_error *coil__error_create(const struct coil__error_place *place, int rc,
                                coil_error *cause, const char *format, va_list args);
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause);
 
 /*
- * Debug mode: create an error without a message for a failure, to record its place. The
- * task may still return the failure before it: that is kept as `earlier`, which is
- * retained and may be NULL.
+ * In debug mode: create an error without a message, to record the place of a failure. The
+ * task may still return its previous failure, so the new error retains that as `earlier`,
+ * which may be NULL.
  */
 coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
                                     coil_error *earlier);
 
-/* The error itself if it has that rc, else its `earlier` if that has, else NULL. */
+/* Return the error if it has that rc, else its `earlier` if that has it, else NULL. */
 coil_error *coil__error_of_rc(coil_error *error, int rc);
 
-/* For an error that is not bare: itself; else its `earlier`. */
+/* Return the error itself, or its `earlier` if the error is bare. */
 coil_error *coil__error_with_message(coil_error *error);
 
-/* The same with the task and the stack of `where`. */
+/* Create an error with the task and the stack of `where`. */
 coil_error *coil__error_create_at(const coil_error *where, int rc, const char *format,
                                   va_list args);
 
 /* Print the error as a part of the report. */
 void coil__error_print(struct coil__report *report, const coil_error *error);
 
-/* For coil__misuse_report: the sentence and the running stack, beginning with `from`. */
+/* For coil__misuse_report: print the message, and the running stack from `from` on. */
 void coil__error_print_misuse(const char *sentence, const void *from);
 
-/* The stack that printing errors needs, for coil__coro_call(). */
+/* The bytes of stack that printing errors needs, for coil__coro_call(). */
 #define COIL__ERROR_PRINT_BYTES ((size_t)768 * 1024)
 
 #endif

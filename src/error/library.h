@@ -1,5 +1,5 @@
 /*
- * library.h - load libraries that are needed only for reports, by dlopen(3).
+ * library.h - loads libraries that are needed only for reports, by dlopen(3).
  */
 #ifndef COIL_ERROR_LIBRARY_H
 #define COIL_ERROR_LIBRARY_H
@@ -7,7 +7,7 @@
 /*
  * Load a library with RTLD_LOCAL. Returns NULL if that fails. Always returns NULL in a
  * statically linked program: the library would load a second C library, which would crash
- * as it starts.
+ * at its start.
  */
 void *coil__library_open(const char *name);
 

@@ -1,8 +1,8 @@
 /*
  * report.h - reports about errors and tasks, as text or as JSON.
  *
- * A report consists of values, records and lists. Each call names the value for JSON and
- * gives a printf(3) pattern. The words of the pattern are for text alone:
+ * A report consists of values, records and lists. Each call passes the value's key for
+ * JSON and a printf(3) pattern. The words of the pattern appear only in text:
  *
  *     coil__report_begin(&r, stderr, "example");
  *     coil__report_value(&r, "task", "Task '%s'", name);
@@ -25,54 +25,54 @@
 
 struct coil__report {
     FILE *out;
-    struct coil__message *line; /* in place of `out`, in a signal handler */
+    struct coil__message *line; /* in a signal handler, used instead of `out` */
     bool json;
-    bool follows; /* in JSON: a comma is due before the next value */
+    bool follows; /* in JSON: the next value must be preceded by a comma */
 };
 
 /* True: reports that begin from now on are JSON. */
 extern _Atomic bool coil__report_json;
 
 /*
- * Choose the format by its name, as COIL_REPORTS has it: "text" or "json"; NULL and ""
- * change nothing. Fails with -EINVAL for any other name.
+ * Choose the format by a value of COIL_REPORTS: "text" or "json". NULL and "" change
+ * nothing. Fails with -EINVAL for any other value.
  */
 int coil__report_choose(const char *format);
 
 /*
- * Begin a report; `kind` is its type in JSON. Until the end `out` is locked and debug
- * data is kept.
+ * Begin a report. `kind` is its type in JSON. Until the end of the report `out` is locked
+ * and debug data is cached.
  */
 void coil__report_begin(struct coil__report *report, FILE *out, const char *kind);
 void coil__report_end(struct coil__report *report);
 
-/* The same in a signal handler. `line` is zeroed; it is written to standard error.
-   Patterns may have %s and %zx; symbols and stacks cannot be printed. */
+/* Begin a report in a signal handler. `line` must be zeroed; it is written to standard
+   error. Patterns may have %s and %zx. Symbols and stacks cannot be printed. */
 void coil__report_begin_in_handler(struct coil__report *report,
                                    struct coil__message *line, const char *kind);
 void coil__report_end_in_handler(struct coil__report *report);
 
 /*
- * A report as text, whatever the format, in text[size]; cut if it is too long. Returns
- * false if memory ran out: then do not end the report.
+ * Begin a report that is always text and is written to text[size], truncated if too long.
+ * Returns false if memory ran out: then do not end the report.
  */
 bool coil__report_begin_text(struct coil__report *report, char *text, size_t size);
 void coil__report_end_text(struct coil__report *report);
 
 /*
- * Print a value. The pattern has one conversion (%s, %.*s, %d, %zu, %zx, %p or %f), or
- * none: then the pattern is the value. In JSON integers and fractions (3 digits) are
- * numbers; all else is a string.
+ * Print a value. The pattern has at most one conversion (%s, %.*s, %d, %zu, %zx, %p or
+ * %f). Without a conversion the pattern itself is the value. In JSON, integers and
+ * fractions (3 digits) are numbers, and all other values are strings.
  */
 void coil__report_value(struct coil__report *report, const char *key, const char *pattern,
                         ...) COIL__PRINTF(3, 4);
 
-/* Words in text; nothing in JSON. */
+/* Print words in text, and nothing in JSON. */
 void coil__report_words(struct coil__report *report, const char *format, ...)
     COIL__PRINTF(2, 3);
 
-/* Brackets of JSON, nothing in text: of a record ('{' and '}') or a list ('[' and ']').
-   In a list the key is NULL. */
+/* In JSON, print the brackets of a record ('{' and '}') or of a list ('[' and ']').
+   Prints nothing in text. Inside a list, `key` is NULL. */
 void coil__report_open(struct coil__report *report, const char *key, char bracket);
 void coil__report_close(struct coil__report *report, char bracket);
 

@@ -3,8 +3,8 @@
  *
  * With libdw and debug data: "parse at app.c:31". With a symbol table alone: "parse in
  * app". Stripped: "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print.
- * On a coroutine's stack the work is done on another one: it needs more than a task has.
- * Functions of coil.hpp are left out: an address in one counts as the code that calls it.
+ * The work needs a larger stack than a task's, so from a coroutine it runs on another
+ * stack. Functions of coil.hpp are left out: the code that calls them is printed instead.
  */
 #ifndef COIL_ERROR_SYMBOL_H
 #define COIL_ERROR_SYMBOL_H
@@ -12,14 +12,14 @@
 #include "report.h"
 
 /*
- * Print the function that contains the call whose return address is `pc`; nothing if `pc`
- * is NULL. `pattern` is the text, with one %s for the function.
+ * Print the function that contains the call whose return address is `pc`. Prints nothing
+ * if `pc` is NULL. `pattern` is the text, with one %s for the function.
  */
 void coil__symbol_print(struct coil__report *report, const char *key, const char *pattern,
                         const void *pc);
 
 /*
- * Print a stack, innermost first, a line for each function: `margin`, "parse at
+ * Print a stack, innermost first. Each function gets a line: `margin` and "parse at
  * app.c:31". Inlined functions have lines of their own. coil's functions are left out at
  * the inner end (the call that failed or waits) and at the outer end (the server that
  * called).
@@ -27,7 +27,7 @@ void coil__symbol_print(struct coil__report *report, const char *key, const char
 void coil__symbol_print_stack(struct coil__report *report, const char *margin,
                               void *const addresses[], size_t n);
 
-/* The same for a stack that waits in a function of coil's: without its helpers. */
+/* Print a stack that waits in a function of coil's, without that function's helpers. */
 void coil__symbol_print_waiting(struct coil__report *report, const char *margin,
                                 void *const addresses[], size_t n);
 
@@ -45,7 +45,7 @@ void coil__symbol_print_caller(struct coil__report *report, const char *key,
 void coil__symbol_print_place(struct coil__report *report, const char *key,
                               void *const addresses[], size_t n);
 
-/* Debug data that a look-up has read is kept between the two calls, which may nest. */
+/* Cache the debug data that look-ups read between these two calls, which may nest. */
 void coil__symbols_begin(void);
 void coil__symbols_end(void);
 

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* Prints all tasks, as coil_dump(). NULL if src/debug is not linked in. */
+/* coil_dump(), which prints all tasks. NULL if src/debug is not linked in. */
 extern void (*_Atomic coil__dump)(FILE *out);
 
 #endif

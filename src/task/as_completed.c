@@ -1,5 +1,6 @@
 /*
- * as_completed.c - futures, each as it completes. (asyncio: as_completed)
+ * as_completed.c - returns each of several futures as it completes. (asyncio:
+ * as_completed)
  *
  * Each future gets one runnable among its callbacks. All of them are in one block. A
  * future that completes makes its runnable ready; the runnable appends itself to `done`
@@ -22,12 +23,12 @@ struct item {
 struct iteration {
     struct item *items;
     size_t n;
-    size_t unclaimed; /* futures not returned, less the tasks in _next() */
+    size_t unclaimed; /* futures not returned, minus the tasks in _next() */
     size_t pending;
     struct coil__list done;    /* item.runnable.link: completed, not yet returned */
     struct coil__list waiters; /* waiter.link */
     struct coil__timer timer;
-    coil_loop *loop; /* NULL: n is 0, or it is finished */
+    coil_loop *loop; /* NULL: n is 0, or the iteration is finished */
     int64_t deadline;
     bool expired;
 };
@@ -127,7 +128,7 @@ static coil_future *item_awaited(const struct coil__wait *wait, size_t i)
     return i < it->n ? it->items[i].future : NULL;
 }
 
-/* Suspend until a future is in `done` or the time is over. Returns 1 or -ETIMEDOUT. */
+/* Suspend until a future is in `done` or the deadline passes. Returns 1 or -ETIMEDOUT. */
 static int wait_for_one(struct iteration *it)
 {
     static const struct coil__wait_class class = {
@@ -142,7 +143,7 @@ static int wait_for_one(struct iteration *it)
         rc = coil__wait_park(&waiter.wait);
         coil__list_remove(&waiter.link);
         if (rc < 0 && !waiter.wait.cancelled && !coil__list_empty(&it->done))
-            wake_one(it); /* the wake-up that this task cannot use */
+            wake_one(it); /* pass on the wake-up that this task does not use */
         if (rc < 0)
             return rc;
     }

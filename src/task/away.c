@@ -1,17 +1,17 @@
 /*
- * away.c - which tasks' stacks may be put away, and when they come back.
+ * away.c - which tasks' stacks may be swapped out, and when they are swapped in.
  *
- * A light task's stack may be put away while coil has no pointers into it. That is so
+ * A light task's stack may be swapped out while coil has no pointers into it. That holds
  * while the task waits in its own room (wait.h), and is in no regions except scopes
- * without a deadline. Every other wait is on the stack, and so the stack stays: a list of
- * exceptions is not needed. coro/light_swap.c puts the stack away.
+ * without a deadline. Every other wait is on the stack, so that stack stays resident
+ * without a list of exceptions. coro/light_swap.c swaps the stack out.
  *
- *     rouse()    the step of a task that has not begun, or is put away: first brings its
- *                stack back, and those of the tasks behind it in the turn; then step()
+ *     rouse()    the step of a task that has not begun, or is swapped out: first swaps
+ *                in its stack, and those of the tasks behind it in the turn; then step()
  *
  * Other tasks of the thread may have pointers to the stack. If they use one, the handler
- * of SIGSEGV brings the stack back. coil itself brings the stack back before it uses it:
- * to pass on a cancellation that a shield holds back, and to print a task.
+ * of SIGSEGV swaps the stack in. coil itself swaps the stack in before using it: to pass
+ * on a cancellation that a shield holds back, and to print a task.
  */
 #include "away.h"
 
@@ -28,7 +28,8 @@ static coil_task *task_of(const struct coil__stack *stack)
     return COIL__CONTAINER((coil__coro *)(uintptr_t)coro, coil_task, coro);
 }
 
-/* A group has children that are linked to it; a deadline a timer. */
+/* True if the task is in a group, whose children are linked to it, or in a scope with a
+   deadline, which contains a timer. */
 static bool has_region_that_pins(const coil_task *task)
 {
     for (const struct coil__region *r = task->regions; r != NULL; r = r->outer)
@@ -37,7 +38,7 @@ static bool has_region_that_pins(const coil_task *task)
     return false;
 }
 
-/* Its hooks are called on its own stack, also when its wait has begun. */
+/* True while the task's hooks run: on its own stack, even after its wait has begun. */
 static bool is_in_hooks(const coil_task *task)
 {
     return task->hooks != NULL && !task->hooks->are_left;
@@ -57,14 +58,15 @@ static bool lies_on(const struct coil__stack *stack, const void *sp)
     return (uintptr_t)sp - (uintptr_t)stack->low < coil__stack_bytes(stack);
 }
 
-/* The running code may be the end of a task, on that task's stack. */
+/* True if the running code is on this stack: a task that ends runs on its own. */
 static bool runs_on(const struct coil__stack *stack)
 {
     return lies_on(stack, coil__stack_pointer());
 }
 
-/* A task that has not begun may have arguments there; one that has ended has nothing. One
-   that waits on a stack of the program's own has frames on both. */
+/* Return the lowest live address of a stack that may be swapped out, else NULL. A task
+   that has not begun may have arguments on the stack; one that has ended has nothing
+   there. A task that waits on a stack of the program's own has frames on both. */
 static const char *may_go(const struct coil__stack *stack, int64_t since)
 {
     const coil_task *task = task_of(stack);
@@ -111,8 +113,8 @@ bool coil__task_bring_back(coil_task *task)
 
 /* ---- steps ------------------------------------------------------------------------- */
 
-/* Bring the task back, and those that follow it in the turn: none of them can be put away
-   before its step, as it does not wait any more. */
+/* Swap in the stacks of the task and of those that follow it in the turn. These tasks no
+   longer wait, so none is swapped out again before its step. */
 static void bring_back_ahead(coil_task *task)
 {
     const coil_loop *loop = task->future.loop;

@@ -18,7 +18,7 @@ COIL__NOINLINE void coil__block_write(coil_task *task,
 }
 
 #if COIL__ASAN || !defined __OPTIMIZE__
-/* The members that may differ are made equal first. */
+/* Compare the blocks after making the members equal that may differ. */
 void coil__block_check(coil_task *task, coil_loop *loop)
 {
     static COIL__THREAD_LOCAL coil_task left;
@@ -40,15 +40,16 @@ void coil__block_check(coil_task *task, coil_loop *loop)
 }
 #endif
 
-/* ---- freed blocks in debug mode ----------------------------------------------------- */
+/* ---- freed blocks in debug mode
+   ----------------------------------------------------- */
 
 /*
- * In debug mode a slot is not used again for a while. So a call on a freed task finds the
- * count of references, which is 0. Each thread has such slots of its own.
+ * In debug mode a freed slot is not reused for a while. So a call on a freed task finds a
+ * reference count of 0. Each thread keeps its own freed slots.
  */
 #define KEPT_MAX 64
 
-/* From malloc(3), see coil/base.h; NULL as long as none was kept. */
+/* Allocated by malloc(3), see coil/base.h. NULL until the first slot is kept. */
 static COIL__THREAD_LOCAL struct kept {
     size_t next;
     coil_task *tasks[KEPT_MAX];
@@ -81,7 +82,7 @@ static coil_task *keep_in_debug_mode(coil_task *task)
 
 /* ---- freeing ----------------------------------------------------------------------- */
 
-/* Bits instead of branches, because a task seldom sets one. */
+/* Combine bits instead of branching, because a task seldom sets one. */
 static inline bool leaves_more(const coil_task *task)
 {
     return ((uintptr_t)task->asked_at | (uintptr_t)task->hooks |
@@ -109,7 +110,7 @@ static COIL__NOINLINE void free_with_care(coil_task *task)
 void coil__task_free(coil_task *task)
 {
     if (COIL__UNLIKELY(task->future.rc < 0))
-        coil__context_slot_finish(&task->context); /* it was kept for a report */
+        coil__context_slot_finish(&task->context); /* was still needed for a report */
     coil__name_finish(&task->name);
     task->group = NULL;
     if (COIL__UNLIKELY(leaves_more(task)))

@@ -1,10 +1,10 @@
 /*
- * block.h (internal) - the control blocks of tasks, which come back with their stacks.
+ * block.h (internal) - the control blocks of tasks, which are recycled with their stacks.
  *
- * A task leaves most of its control block as a new task needs it: lists empty, pointers
- * NULL. So a block that comes back is not written again, except for the members that
- * coil__block_init() sets. The rare tasks that leave other values mark their block: they
- * clear the class of the coroutine. coil__block_write() then writes the whole block.
+ * A task leaves most of its control block in the state that a new task needs: lists
+ * empty, pointers NULL. So only the members that coil__block_init() sets are written
+ * again. The rare tasks that leave other values mark their block by clearing the class of
+ * the coroutine. coil__block_write() then writes the whole block.
  */
 #ifndef COIL_TASK_BLOCK_H
 #define COIL_TASK_BLOCK_H
@@ -34,7 +34,7 @@ static inline void coil__block_init(coil_task *task, coil_loop *loop)
 /* Write all members. coil__block_init() must follow. */
 void coil__block_write(coil_task *task, const struct coil__coro_class *class);
 
-/* Compare a recycled block with one that is written whole, and abort if they differ. */
+/* Compare a recycled block with a fully written one, and abort if they differ. */
 #if COIL__ASAN || !defined __OPTIMIZE__
 void coil__block_check(coil_task *task, coil_loop *loop);
 #else

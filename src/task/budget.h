@@ -1,5 +1,5 @@
 /*
- * budget.h (internal) - bounds the I/O of one task in a row, so that others get to run.
+ * budget.h (internal) - limits the I/O that one task does before other tasks run.
  */
 #ifndef COIL_TASK_BUDGET_H
 #define COIL_TASK_BUDGET_H
@@ -8,7 +8,7 @@
 
 #define COIL__BUDGET 64
 
-/* One task may move 256 KiB before others run; asyncio reads as much of one socket. */
+/* One task may transfer 256 KiB before others run: as much as one read of asyncio. */
 #define COIL__BYTES_PER_BUDGET (256u << 10)
 
 /*
@@ -18,7 +18,7 @@
  */
 int coil__task_spend(const char *caller);
 
-/* An operation moved n bytes at once: they count as several small operations. */
+/* An operation transferred n bytes at once: count them as several small operations. */
 void coil__task_spend_bytes(size_t n);
 
 #endif

@@ -1,24 +1,24 @@
 /*
  * cancel.c - requests to cancel tasks.
  *
- * A request is counted, and passed on to the thing that the task waits for: to the task
- * that it awaits, or to each future that it gathers. So a request goes down a tree, depth
- * first, in the order of asyncio's recursion, but here in a loop: a chain is followed
- * from task to task, and the wait at a branch remembers which future is next.
+ * Each request is counted, and passed on to the task that the cancelled task awaits, or
+ * to each future that it gathers. So a request goes down a tree, depth first, in the
+ * order of asyncio's recursion, but by a loop instead of recursion. The loop follows a
+ * chain from task to task, and the wait at a branch stores which future is next.
  *
  *     task --> task --> gather -+-> future
  *                               +-> task --> gather -+-> task --> sleep
  *                                                    +-> task        ^ we are here
  *               scheduler.branch: the inner gather --outer--> the outer one
  *
- * No task runs meanwhile, so nothing moves; nothing is allocated, however deep it goes.
- * At the end of a chain is a wait that can be cancelled (wait.h). If its class refuses,
- * or it is complete, its task keeps the request in must_cancel. wait.c delivers requests;
- * region.c holds back those that a shield keeps out.
+ * No task runs meanwhile, so the tree does not change. The walk allocates nothing at any
+ * depth. At the end of a chain is a wait that can be cancelled (wait.h). If its class
+ * refuses, or the wait is complete, its task stores the request in must_cancel. wait.c
+ * delivers requests; region.c holds back those that a shield keeps out.
  *
- * Tasks that await each other in a circle could never end. A circle without branches is
- * found by a mark that is moved on after 1, 2, 4, ... steps, and is met again; one with a
- * branch, by arriving at a branch that is still open.
+ * Tasks that await each other in a cycle could never end, so cycles must be detected. For
+ * a cycle without branches, a mark is set after 1, 2, 4, ... steps, and the walk meets it
+ * again. In a cycle with a branch, the walk arrives at a branch that is still open.
  */
 #include "away.h"
 
@@ -42,8 +42,8 @@ COIL__NORETURN static void stop_at_circle(const coil_task *task)
                  coil_task_name(task));
 }
 
-/* Count a request for this task. Returns the task it awaits, which gets the request
-   instead. */
+/* Count a request for this task. If the request must be passed on to the task it awaits,
+   return that task. */
 static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *origin,
                            unsigned depth)
 {
@@ -56,7 +56,7 @@ static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *or
     coil__name_copy(&task->asked_by, origin->task);
     task->future.cancel_reason = origin->reason;
     if (COIL__UNLIKELY(task->shield != NULL))
-        coil__task_bring_back(task); /* shields lie on its stack */
+        coil__task_bring_back(task); /* shields are on its stack */
     if (COIL__UNLIKELY(coil__shields_hold(task, depth)))
         return NULL;
     awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
@@ -98,7 +98,7 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
     coil__scheduler.branch = branch;
 }
 
-/* The next pending future of the innermost branch; closes the branch at its end. */
+/* Return the next pending future of the innermost branch. After the last, close it. */
 static coil_future *next_future(struct coil__branch *branch)
 {
     const struct coil__wait *wait = branch->wait;

@@ -1,20 +1,21 @@
 /*
- * contain.c - misuse that ends a function instead of the program.
+ * contain.c - ends a function that misuses coil, instead of the program.
  *
  * coil__contain() calls a function in the running task, and opens a region around it: a
- * containment. coil__misuse() calls contain_misuse(), which does the following, on the
- * stack of the function that made the mistake:
+ * containment. On misuse, coil__misuse() calls contain_misuse(), which does the following
+ * on the stack of the function that made the mistake:
  *
  *     make an error of the sentence; close the scopes and groups inside; longjmp(3)
  *
  * The groups are closed before the jump, because their children may use the frames that
- * the jump leaves. A function that returns with a scope or a group open is found behind
- * the call. Its frames are gone by then. So each scope and group that such a task enters
- * lies on the heap (scope.c, group.c).
+ * the jump leaves. If the function returns with a scope or a group open, coil__contain()
+ * detects that after the call, when the function's frames no longer exist. So each scope
+ * and group that such a task enters is on the heap (scope.c, group.c).
  *
- * Only what is certain to be intact is contained. The program is stopped if the task
- * begins a wait, runs a generator or a signal handler, or must not wait, because it is
- * called from inside of coil. Locks, memory and descriptors of the function are lost.
+ * Misuse is contained only if coil's state is certainly intact. The program still aborts
+ * if the task is beginning a wait, runs a generator or a signal handler, or must not wait
+ * because it is called from inside coil. Locks, memory and descriptors of the function
+ * are lost.
  */
 #include "failure.h"
 #include "task.h"
@@ -83,15 +84,15 @@ static void contain_misuse(const char *sentence, const void *from)
     c = find_containment(task);
     if (c == NULL || !all_lie_apart(task, c))
         return;
-    task->contained = false; /* a mistake meanwhile stops the program */
+    task->contained = false; /* misuse during the cleanup aborts the program */
     coil_fail(-COIL_EFAILED, "%s", sentence);
     close_regions(task, c);
     longjmp(c->entry, 1);
 }
 
 /*
- * The function has returned with a region open. The children of its groups may use its
- * frames until they have ended: so leave that part of the stack alone.
+ * Close the regions that the function left open when it returned. Until the children of
+ * its groups have ended they may use its frames, so do not touch that part of the stack.
  */
 static COIL__NOINLINE int close_forgotten(coil_task *task, const struct containment *c)
 {

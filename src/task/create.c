@@ -1,9 +1,9 @@
 /*
  * create.c - creates tasks.
  *
- * Nearly every task takes the fast path, create_plainly(): its slot comes from the free list
- * of the thread's stacks, and the slot's control block needs a few members only (block.h).
- * create_with_care() does everything else.
+ * Nearly every task takes the fast path, create_plainly(): its slot comes from the free
+ * list of the thread's stacks, and only a few members of its control block are set
+ * (block.h). create_with_care() handles all other cases.
  */
 #include "away.h"
 #include "block.h"
@@ -26,7 +26,8 @@ static COIL__NOINLINE bool can_be_light(void)
     return coil__light_off() == NULL;
 }
 
-/* If stacks cannot be swapped out here, a light task is an ordinary one. */
+/* If stacks cannot be swapped out here, create an ordinary task instead of a light
+   one. */
 static inline bool is_light(const coil_loop *loop, const coil_spawn_opts *opts)
 {
     enum coil_light light = opts != NULL ? opts->light : COIL_LIGHT_AS_RUN;
@@ -69,8 +70,8 @@ static inline void enlist(coil_task *task)
     coil__scheduler.spawned++;
 }
 
-/* The fast path of nearly every task: no options, hooks, contexts, sanitizers, debug mode,
-   or need for memory. Returns NULL if create_with_care() must create the task. */
+/* The fast path: no options, hooks, contexts, sanitizers or debug mode, and a free slot.
+   Returns NULL if create_with_care() must create the task. */
 static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
@@ -136,12 +137,12 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     coil_task *task;
     int rc;
 
-    if (COIL__UNLIKELY(loop->debug)) /* always, it would be 1 % of a spawn */
+    if (COIL__UNLIKELY(loop->debug)) /* without debug mode it would cost 1 % of a spawn */
         coil__loop_check_stack("coil_spawn");
     if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return coil__failed(-EINVAL);
     coil__scheduler_attach(loop);
-    rc = coil__timer_reserve(&loop->timers); /* so that its waits cannot fail */
+    rc = coil__timer_reserve(&loop->timers); /* so that the task's waits cannot fail */
     if (COIL__UNLIKELY(rc < 0))
         return rc;
     rc = take_block(opts, loop, &task);

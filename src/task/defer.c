@@ -22,7 +22,7 @@ int coil_defer(void (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* Each is removed before it is called: it may defer more functions, and suspend. */
+/* Remove each function before calling it: it may defer more functions, and suspend. */
 void coil__task_run_deferred(coil_task *task)
 {
     while (task->deferred != NULL) {

@@ -1,9 +1,9 @@
 /*
  * failure.c - keeps the last error of each task, and of each thread.
  *
- * A task keeps one error in its future. While the task runs it is the latest failure with
- * a sentence: of a call of its own, or of a future it awaited. When the body has
- * returned, it is the error of the result. C does not tell which failure a body returns,
+ * A task has one error in its future. While the task runs, this is the latest failure
+ * with a message: of one of its calls, or of a future it awaited. After the body has
+ * returned, it is the error of the result. C does not show which failure a body returns,
  * so the rc decides: an error with another rc is dropped.
  *
  * A message must not describe a later failure that has the same rc but no message. So
@@ -11,15 +11,17 @@
  * its rc is the same. An error with another rc is kept, because the body may return it
  * after cleaning up, but it is marked as older.
  *
- * In debug mode such a call makes a bare error: its place, without a message.
+ * In debug mode such a call creates a bare error, which has the place of the failure but
+ * no message.
  *
- * If no task runs (in a callback, or outside coil_run()), the error is the thread's.
+ * If no task runs (in a callback, or outside coil_run()), the error belongs to the
+ * thread.
  */
 #include "failure.h"
 
 #include "../error/error.h"
 
-/* The place for an error: the call's return address, and the running task, if any. */
+/* The place of a failure: the call's return address, and the running task, if any. */
 static struct coil__error_place place_of(const void *from)
 {
     const coil_task *task = coil__scheduler.current;
@@ -79,7 +81,7 @@ static void keep_in_thread(coil_error *error)
     coil_error_release(last);
 }
 
-/* Make it the last error of the running task, or of the thread if no task runs. */
+/* Make `error` the last error of the running task, or of the thread if no task runs. */
 static void keep_here(coil_error *error)
 {
     coil_task *task = coil__scheduler.current;
@@ -109,7 +111,7 @@ void coil__failure_loop_closes(void)
 
 /* ---- failures without a sentence --------------------------------------------------- */
 
-/* False if memory fails. */
+/* Record a bare error. Returns false if memory is lacking. */
 static bool keep_bare_error(int rc, const void *from)
 {
     const struct coil__error_place place = place_of(from);
@@ -125,7 +127,7 @@ static bool keep_bare_error(int rc, const void *from)
     return error != NULL;
 }
 
-/* Ignores a cancellation: the task cleans up during it. */
+/* Ignore cancellations: a task often cleans up while it is cancelled. */
 static COIL__NOINLINE void note_failure(int rc)
 {
     coil_task *task = coil__scheduler.current;
@@ -289,7 +291,8 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
     keep_here(error);
 }
 
-/* As asyncio's CancelledError, the awaiter's carries the reason of the awaited task's. */
+/* Copy the reason of the awaited task's cancellation to the awaiter, as asyncio's
+   CancelledError does. */
 static void hand_on_reason(const coil_future *future)
 {
     coil_task *task = coil__scheduler.current;

@@ -9,25 +9,25 @@
 #include <coil/error.h>
 
 /*
- * An await has returned the failure `rc` to the running task: of `future`, or of the
- * operation that failed with `error`. The task's last error becomes a new one with that
- * error as its cause. If that is NULL, the new error has no cause. `from` is the return
- * address of the public function. A cancellation does not change the error. Its reason
- * becomes the task's, unless the task itself was cancelled.
+ * Called when an await returns the failure `rc` to the running task: the failure of
+ * `future`, or of an operation that failed with `error`. The task's last error becomes a
+ * new one with that error, which may be NULL, as its cause. `from` is the return address
+ * of the public function. A cancellation does not change the task's error. Its reason
+ * becomes the task's reason, unless the task itself was cancelled.
  */
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
 
-/* A new error without a message, with the stack from the return address `from` on. NULL if
-   memory fails. */
+/* Create an error without a message, with the stack from the return address `from` on.
+   Returns NULL if memory is lacking. */
 coil_error *coil__failure_note(int rc, const void *from);
 
-/* The task has ended with `rc`: keep its last error only if that has the same rc. */
+/* The task has ended with `rc`: drop its last error unless that has the same rc. */
 void coil__failure_settle(coil_future *future, int rc);
 
 /*
- * coil_fail() for a public function of coil's that returns `rc`, if that is a failure and
- * no cancellation. Returns rc. In a thread without a loop nothing is kept.
+ * Like coil_fail(), for a public function that returns `rc`. Only a failure that is not a
+ * cancellation is recorded, and only in a thread with a loop. Returns rc.
  */
 int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
 
@@ -36,8 +36,9 @@ int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
 coil_error *coil__failure_of(int rc);
 
 /*
- * For a public function that continues after a failed call of coil: between these two
- * calls, nothing changes the last error of the running task, or of the thread.
+ * For a public function that calls coil internally and continues if that call fails:
+ * these two functions save and restore the last error of the running task, or of the
+ * thread.
  */
 struct coil__failure_kept {
     coil_error *error; /* a reference */
@@ -46,10 +47,10 @@ struct coil__failure_kept {
 void coil__failure_keep(struct coil__failure_kept *kept);
 void coil__failure_put_back(struct coil__failure_kept *kept);
 
-/* Drop the error of the thread, whose loop closes. */
+/* Drop the error of the thread when its loop closes. */
 void coil__failure_loop_closes(void);
 
-/* Let coil__failed() have an effect from now on. Called before there are tasks. */
+/* Enable coil__failed(). Called before there are tasks. */
 void coil__failure_set_up(void);
 
 /* Call the exception handler with a message that concerns the task. */

@@ -9,8 +9,8 @@
  *                                                     of a million needs no deep stack.
  *
  * A callback is a runnable in the waiter's memory: a task awaits a future by adding its
- * own step to the callbacks. So completing appends one list to another, whatever its
- * length, and can neither fail nor take long.
+ * own step to the callbacks. Completing a future appends the list of callbacks to the
+ * ready queue. That takes constant time and cannot fail.
  */
 #include "failure.h"
 #include "future.h"
@@ -20,7 +20,8 @@
 
 /*
  * A future that is not a task. `future` is not first: malloc(3) overwrites the first 16
- * bytes of freed memory, and the reference count must still show that the future is gone.
+ * bytes of freed memory, and the reference count must still show that the future was
+ * freed.
  */
 struct valued {
     void *value;
@@ -77,7 +78,8 @@ static coil_task *task_of(coil_future *future)
     return COIL__CONTAINER(future, coil_task, future);
 }
 
-/* destroy() must not wait: any code may release a reference, with its work half done. */
+/* destroy() must not wait: the code that releases the reference may be in the middle of
+   an operation. */
 static void destroy_future_value(const struct valued *valued)
 {
     struct coil__no_suspend region;
@@ -108,7 +110,8 @@ void coil__future_report_unseen(coil_future *future, const char *message)
                                                   .future = future});
 }
 
-/* The last reference has gone. The handler may take another: then it lives on. */
+/* Report an unretrieved failure after the last reference was released. The handler may
+   take a new reference: then the future is not freed. */
 static void report_at_the_end(coil_future *future)
 {
     future->refs = 1;
@@ -202,7 +205,7 @@ bool coil_future_cancelled(const coil_future *future)
     return future->rc == -ECANCELED;
 }
 
-/* A failure that the running task learns of is its own last error from now on. */
+/* Make a failure that is returned to the running task the task's last error. */
 static inline int hand_on(const coil_future *future, int rc, const void *from)
 {
     if (COIL__UNLIKELY(rc < 0))
@@ -210,7 +213,7 @@ static inline int hand_on(const coil_future *future, int rc, const void *from)
     return rc;
 }
 
-/* The future is done. */
+/* Return the result of a completed future. */
 static inline int retrieve_and_hand_on(coil_future *future, const void *from)
 {
     return hand_on(future, coil__future_retrieve(future), from);
@@ -270,7 +273,7 @@ struct callback {
     coil_future *future;
     coil_done_callback fn;
     void *arg;
-    struct coil__bindings *bindings; /* of the context it was added in */
+    struct coil__bindings *bindings; /* of the context in which the callback was added */
 };
 
 static void run_callback(struct coil__runnable *runnable)
@@ -314,7 +317,7 @@ int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void
     coil__future_check(future, "coil_future_remove_callback");
     int removed = 0;
 
-    coil__future_retain(future); /* the callbacks' may be the last references */
+    coil__future_retain(future); /* the callbacks may have the last references */
     COIL__LIST_EACH (link, &future->callbacks) {
         struct callback *callback = COIL__CONTAINER(link, struct callback, runnable.link);
 
@@ -338,7 +341,7 @@ struct awaiting {
     coil_future *future;
 };
 
-/* The future's completion makes the task ready; all there is to do is cause it. */
+/* Cancel the awaited future. Its completion makes the task ready. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
     struct coil__cancel_origin origin = coil__task_cancel_origin(wait->task);
@@ -390,7 +393,7 @@ static inline int wait_for_future(coil_task *task, coil_future *future)
     a.wait.source = &future->rc;
     coil__list_push(&future->callbacks, &task->step.link);
     rc = coil__wait_park(&a.wait);
-    future->unseen = false; /* done, or we would not be here */
+    future->unseen = false; /* the future is done: the task was resumed */
     return rc;
 }
 

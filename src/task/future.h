@@ -8,7 +8,7 @@
 
 #include <coil/future.h>
 
-/* A task's result is its rc alone; other futures have a value behind this: future.c. */
+/* A task's result is its rc alone. Other futures also have a value: see future.c. */
 struct coil_future {
     /* First, in one cache line with the members that a switch reads: see coil_task. */
     coil_loop *loop;
@@ -16,11 +16,11 @@ struct coil_future {
     int rc;                      /* -EINPROGRESS while pending */
     struct coil__list callbacks; /* runnables that become ready when it is done */
     const char *cancel_reason;
-    coil_error *error; /* of its failure; while a task runs, of its last one: failure.c */
+    coil_error *error; /* of its failure; of a running task, its last error: failure.c */
     bool is_task;
     bool unseen; /* failed, and the failure was not retrieved */
     bool quiet;  /* never to be reported */
-    /* `error` is not of the running task's last failure: failure.c. */
+    /* The running task has failed again since `error` was recorded: failure.c. */
     bool error_is_older;
     uint32_t loop_number; /* shows whether the loop is still open: loop.c */
 };
@@ -34,7 +34,7 @@ static inline bool coil__future_pending(const coil_future *future)
 
 COIL__NORETURN void coil__future_gone(const char *caller);
 
-/* Stop the program, naming `caller`, if the future's loop is open and another thread's. */
+/* Abort, naming `caller`, if the future's loop is open and belongs to another thread. */
 static inline void coil__future_check_thread(const coil_future *future,
                                              const char *caller)
 {
@@ -43,8 +43,8 @@ static inline void coil__future_check_thread(const coil_future *future,
 }
 
 /*
- * For public functions: abort if the last reference was released, as far as freed memory
- * shows that.
+ * For public functions: abort if the future was freed. This can only be detected while
+ * the freed memory still shows a reference count of 0.
  */
 static inline void coil__future_check_gone(const coil_future *future, const char *caller)
 {
@@ -52,14 +52,14 @@ static inline void coil__future_check_gone(const coil_future *future, const char
         coil__future_gone(caller);
 }
 
-/* Both. */
+/* Make both checks. */
 static inline void coil__future_check(const coil_future *future, const char *caller)
 {
     coil__future_check_gone(future, caller);
     coil__future_check_thread(future, caller);
 }
 
-/* References of the library's own: not checked, which is cheaper. */
+/* For the library's own references: without the checks, which is cheaper. */
 static inline void coil__future_retain(coil_future *future)
 {
     future->refs++;
@@ -82,13 +82,13 @@ static inline void coil__future_complete(coil_future *future, int rc)
     coil__loop_add_ready_all(future->loop, &future->callbacks);
 }
 
-/* Stop the program, naming `caller`, if the running task waits for itself, or for another
- * loop's future. */
+/* Abort, naming `caller`, if the running task would await itself or a future of another
+ * loop. */
 void coil__future_check_awaiter(const coil_future *future, const char *caller);
 
 /*
- * Have `runnable` run when the future is done; in the next turn if it is. (asyncio:
- * add_done_callback)
+ * Run `runnable` when the future is done. If it is done already, run it in the next turn.
+ * (asyncio: add_done_callback)
  */
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable);
 

@@ -1,10 +1,10 @@
 /*
  * gather.c - one wait for many futures: gather and wait.
  *
- * Each future gets a runnable among its callbacks. All are in one block, which is
- * allocated before the wait begins. When a future completes, its runnable counts it; the
- * one that decides the result completes the wait: two trips through the ready queue, as
- * in asyncio. After the wait each runnable is removed from the list that it is in.
+ * Each future gets a runnable among its callbacks. All runnables are in one block, which
+ * is allocated before the wait begins. When a future completes, its runnable counts it.
+ * The runnable that decides the result completes the wait: two trips through the ready
+ * queue, as in asyncio. After the wait each runnable is removed from its list.
  */
 #include "failure.h"
 #include "task.h"
@@ -28,9 +28,9 @@ struct gathering {
     coil_wait_mode mode;
     bool cancel_requested;
     struct coil__branch branch;
-    struct coil__timer timer; /* coil_wait()'s, at `deadline` */
+    struct coil__timer timer; /* for coil_wait(): expires at `deadline` */
     int64_t deadline;
-    coil_future *failed; /* the first to fail: the caller gets its error */
+    coil_future *failed; /* the first failed future, whose error the caller gets */
 };
 
 static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
@@ -105,9 +105,9 @@ static bool cancel_gathered(struct coil__wait *wait)
 }
 
 /*
- * Does the future have a callback of this gather already, since the array names it twice?
- * No other code has run since the first part subscribed, so that callback would still be
- * the future's last.
+ * True if the future already has a callback of this gather, because the array contains it
+ * twice. No other code has run since the first part subscribed, so that callback would
+ * still be the future's last.
  */
 static bool subscribed(const struct gathering *w, const coil_future *future)
 {
@@ -117,7 +117,7 @@ static bool subscribed(const struct gathering *w, const coil_future *future)
            (const char *)last < (const char *)(w->parts + w->n);
 }
 
-/* First subscribe to all pending futures; then count the completed ones, in order. */
+/* First subscribe to all pending futures. Then count the completed ones, in order. */
 static void subscribe_all(struct gathering *w)
 {
     for (size_t i = 0; i < w->n; i++) {
@@ -178,8 +178,8 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
 
 /* ---- wait -------------------------------------------------------------------------- */
 
-/* Is the wait over? Reads the result only if the mode needs it: reading a failure counts
-   as retrieving it, and then it is not reported as unseen. */
+/* True if the completed future ends the wait. Reads the result only if the mode needs it:
+   a failure that was read counts as retrieved, and is not reported as unseen. */
 static bool decides(const struct gathering *w, coil_future *future)
 {
     if (w->left == 0 || w->mode == COIL_WAIT_FIRST)

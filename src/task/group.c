@@ -3,21 +3,21 @@
  *
  * The group is the first done callback of each child: one trip through the ready queue
  * after the child's end. The callback of the last child wakes the owner in exit: a second
- * trip. The first failure aborts the group: every child is cancelled, in the order of
- * spawning, and so is the owner, whose request is taken back at exit. If the owner has a
- * request left then, another caller has cancelled it, too, and the exit reports that.
- * coil_group_cancel() does the same without a failure. (asyncio: taskgroups.py; for
- * another's cancellation after TaskGroup.cancel(), gh-155433)
+ * trip. The first failure aborts the group: the group cancels every child, in the order
+ * of spawning, and the owner. The exit takes the owner's request back. If the owner has
+ * another request then, another caller has cancelled it too, and the exit returns
+ * -ECANCELED. coil_group_cancel() aborts the group without a failure. (asyncio:
+ * taskgroups.py; gh-155433 for a cancellation by another caller after TaskGroup.cancel())
  *
- * A child that is being started (coil_group_start) reports to the task that starts it:
- * coil_group_started(), or else the child's end, completes that wait. The group ignores a
- * failure before that. (trio: Nursery.start)
+ * A child that is being started (coil_group_start) completes the wait of the task that
+ * starts it, by coil_group_started() or by its end. The group ignores a failure before
+ * that. (trio: Nursery.start)
  *
  * Invariants
  * 1. A child is in `children` until its callback has run, and in `kept` after that if
  *    the spawner borrowed it (out != NULL). The group has a reference to it meanwhile.
- * 2. The group requests the owner's cancellation at most once, and then takes it back
- *    once.
+ * 2. The group requests the owner's cancellation at most once, and takes that request
+ *    back once.
  */
 #include "failure.h"
 #include "task.h"
@@ -30,22 +30,22 @@
 
 struct group {
     struct coil__region region;
-    uintptr_t mark; /* mark_of() it; anything else: it was never entered, or copied */
+    uintptr_t mark; /* mark_of() this group; else it was never entered, or was copied */
     union {
         coil_task *owner;
-        struct group *apart; /* with the mark of mark_apart() */
+        struct group *apart; /* if `mark` is that of mark_apart() */
     };
     struct coil__list children, kept;
     struct leaving *waiting;     /* the owner's wait in exit, or NULL */
     struct coil__list startings; /* the waits in coil_group_start() */
     struct coil__list entrants;  /* tasks in coil_group_spawn_when_free(), in order */
-    size_t child_count;          /* children, and entrants that are admitted */
+    size_t child_count;          /* children and admitted entrants */
     size_t limit;                /* of child_count; 0: none */
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
     bool cancelled_late; /* the owner's wait in exit was cancelled after the abort */
     int errors[COIL_GROUP_ERRORS];
-    coil_error *error; /* of the first child that failed, if it had one */
+    coil_error *error; /* of the first child that failed, or NULL */
 };
 
 struct leaving {
@@ -81,7 +81,7 @@ static uintptr_t mark_of(const struct group *g)
     return (uintptr_t)g ^ MARK;
 }
 
-/* The caller's memory has only a pointer to the group: see place_group(). */
+/* The mark if the caller's memory has only a pointer to the group: see place_group(). */
 static uintptr_t mark_apart(const struct group *g)
 {
     return mark_of(g) + 1;
@@ -101,9 +101,9 @@ static struct group *require_group(const coil_group *group, const char *caller)
 }
 
 /*
- * Return where the task's group is to lie: in the caller's memory, or apart, as a scope of
- * such a task (scope.c). Without memory for that, a group that is left open stops the
- * program.
+ * Return the memory for the task's group: the caller's memory, or the heap if the task
+ * contains misuse (scope.c). If the heap has no memory, use the caller's: then a group
+ * that is left open aborts the program.
  */
 static struct group *place_group(coil_group *group, const coil_task *task)
 {
@@ -117,7 +117,7 @@ static struct group *place_group(coil_group *group, const coil_task *task)
     return apart;
 }
 
-/* The group is closed: the caller may still read its errors. */
+/* Copy a closed group to the caller's memory: the caller may still read its errors. */
 static void copy_back(coil_group *group, struct group *g)
 {
     struct group *near = group_inside(group);
@@ -166,7 +166,7 @@ coil_task *coil__group_next_child(const struct coil__region *region,
     return next != &g->children ? COIL__CONTAINER(next, coil_task, group_link) : NULL;
 }
 
-/* Once left without children: then its owner may be gone. */
+/* True if the owner has left the group and no children remain. The owner may be freed. */
 static bool has_ended(const struct group *g)
 {
     return g->exiting && coil__list_empty(&g->children);
@@ -186,7 +186,7 @@ static bool is_group_full(const struct group *g)
     return g->limit > 0 && g->child_count >= g->limit;
 }
 
-/* An admitted task has its place from now on: a later caller cannot take it. */
+/* Reserve a place for an admitted task, so that no later caller takes it. */
 static void admit(struct group *g)
 {
     while (!is_group_full(g) && !coil__list_empty(&g->entrants)) {
@@ -213,8 +213,8 @@ static void refuse_entrants(struct group *g)
                             -ESHUTDOWN);
 }
 
-/* Stop the program if the caller is on another thread than the group's owner. The owner
-   exists until the group is left. */
+/* Abort if the caller is on another thread than the group's owner. The owner exists until
+   it has left the group. */
 static void check_group_thread(const struct group *g, const char *caller)
 {
     coil__future_check_thread(&g->owner->future, caller);
@@ -302,7 +302,7 @@ static void child_failed(struct group *g, const coil_task *child, int rc)
     cancel_group(g, &origin);
 }
 
-/* Take the wait of the task that starts the child; NULL if none does. */
+/* Remove and return the wait of the task that starts the child, or NULL. */
 static struct coil__wait *take_starter(struct group *g, coil_task *child)
 {
     if (COIL__LIKELY(!child->starting))
@@ -340,7 +340,8 @@ static void child_done(struct coil__runnable *runnable)
         coil__future_release(&child->future);
 }
 
-/* A child that has ended eagerly is not in a list yet: start_child() continues then. */
+/* If the child has ended during its eager start, it is not in a list yet. start_child()
+   then does the rest. */
 void coil__group_child_ends(coil_task *child)
 {
     struct coil__list *callbacks = &child->future.callbacks, *behind = callbacks->next;
@@ -350,10 +351,10 @@ void coil__group_child_ends(coil_task *child)
         return;
     for (unsigned n = child->earlier_callbacks; n > 0 && behind != callbacks; n--)
         behind = behind->next;
-    coil__list_push(behind, &child->step.link); /* before it */
+    coil__list_push(behind, &child->step.link); /* inserts before `behind` */
 }
 
-/* Create a child that does not run yet, spawned by the code at `address`. */
+/* Create a child, spawned by the code at `address`, without starting it. */
 static int create_child(struct group *g, coil_task_fn fn, void *arg,
                         const coil_spawn_opts *opts, const void *address,
                         const char *caller, coil_task **out)
@@ -379,7 +380,7 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
     return 0;
 }
 
-/* An eager child has run before it came into the group. */
+/* Add an eager child to the group after its first run. */
 static void join_late(coil_task *child)
 {
     if (!coil__future_pending(&child->future))
@@ -390,9 +391,9 @@ static void join_late(coil_task *child)
 }
 
 /*
- * An eager child runs before it is added to the children. If it cancels the group, it is
- * itself cancelled only after that first run. If it has ended, its result counts in the
- * next turn, like that of any child: the body continues until then. (asyncio:
+ * An eager child runs before it is added to the children. If it cancels the group, the
+ * child itself is cancelled only after that first run. If it has ended, its result counts
+ * in the next turn, as for any child, and the body continues until then. (asyncio:
  * create_task, since 3.13.2 and, for the cancellation, gh-155418)
  */
 static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
@@ -454,7 +455,7 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
         rc = wait_for_place(g);
         if (rc < 0)
             return rc;
-        g->child_count--; /* the child takes this place, unless the limit was lowered */
+        g->child_count--; /* for this child, unless the limit was lowered */
     }
     rc = spawn_child(g, fn, arg, opts, COIL__CALLER(), "coil_group_spawn_when_free", out);
     if (rc < 0)
@@ -471,7 +472,7 @@ static coil_future *started_child(const struct coil__wait *wait, size_t i)
     return i == 0 ? &s->child->future : NULL;
 }
 
-/* If the starter is cancelled, the child is cancelled; the wait ends at the child's end. */
+/* If the starter is cancelled, cancel the child. The wait ends when the child ends. */
 static bool cancel_starting(struct coil__wait *wait)
 {
     struct starting *s = COIL__CONTAINER(wait, struct starting, wait);
@@ -556,8 +557,8 @@ const struct coil__region *coil__group_waited(const struct coil__wait *wait)
     return &COIL__CONTAINER(wait, const struct leaving, wait)->group->region;
 }
 
-/* Wait until no child is left, also if cancelled. Returns true if the owner was cancelled
-   and the group had not been aborted. */
+/* Wait until all children have ended, even if the owner is cancelled. Returns true if the
+   owner was cancelled and the group had not been aborted. */
 static bool wait_for_children(struct group *g)
 {
     bool cancelled = false;
@@ -590,9 +591,9 @@ static void release_kept(struct group *g)
 }
 
 /*
- * The group's result, if it is not cancelled. If another than the group has requested to
- * cancel the owner, a failure does not drop the request: it is delivered again at the
- * owner's next wait.
+ * Return the group's result if the exit does not return -ECANCELED. If another caller has
+ * cancelled the owner, a failure does not drop that request: the owner's next wait
+ * delivers it again.
  */
 static int outcome(struct group *g, int rc)
 {
@@ -607,7 +608,7 @@ static int outcome(struct group *g, int rc)
     return g->errors[0];
 }
 
-/* The innermost region of the owner is the group, which ends. Returns the result. */
+/* End the group, which is the owner's innermost region. Returns the group's result. */
 static int end_group(struct group *g, int rc, const void *from)
 {
     coil_task *owner = g->owner;
@@ -649,7 +650,7 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
     return rc;
 }
 
-/* The body returns nothing. So a child's failure, which would be the group's, is reported. */
+/* Leave a group whose exit has no result: report a child's failure instead. */
 static void leave_group(struct group *g, const void *from)
 {
     int rc = end_group(g, -ECANCELED, from);

@@ -37,7 +37,7 @@ int coil__hooks_set(coil_task *task, const coil_task_hooks *const *hooks)
     return 0;
 }
 
-/* Call a hook of the running task, which must not wait in it. */
+/* Call a hook of the running task. The hook must not wait. */
 static void call_hook(void (*fn)(void *, void *), char *state, void *data)
 {
     struct coil__no_suspend region;
@@ -156,7 +156,7 @@ const coil_task_hooks *coil_hooks_signal_mask(void)
 
 struct cancel_states {
     bool has_own;    /* false before the task has run */
-    int state, type; /* the task's while it is left, else the thread's */
+    int state, type; /* the task's while it is suspended, else the thread's */
 };
 
 static void exchange_cancel_state(struct cancel_states *c)

@@ -7,14 +7,15 @@
 
 #include "task.h"
 
-/* The hooks of a task, and their states, one after the other; on top of its stack. */
+/* The hooks of a task and their states, one after the other, at the top of its stack. */
 struct coil__hooked {
     const coil_task_hooks *const *hooks;
     bool are_left;
     _Alignas(16) char states[];
 };
 
-/* Store hooks and states in a task that is being created. -EINVAL: too large. */
+/* Store hooks and states in a task that is being created. Fails with -EINVAL if they are
+   too large. */
 int coil__hooks_set(coil_task *task, const coil_task_hooks *const *hooks);
 
 /*

@@ -23,7 +23,7 @@ void coil_interval_init(coil_interval *interval, int64_t period_ns)
     coil_interval_reset(interval);
 }
 
-/* The grid of ticks continues after the last one that was due. */
+/* Return how many ticks are due. The next tick stays on the original grid of times. */
 static int64_t take_ticks(coil_interval *interval)
 {
     int64_t late = coil_now() - interval->next;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * The head is written before the tail, which says what it is, and has the number until
- * then: so a signal handler, or another thread, may spell the same name meanwhile.
+ * Write the head before the tail. The tail contains the kind of the name, and until then
+ * the number. So a signal handler or another thread may spell the same name meanwhile.
  */
 static const char *spell(struct coil__name *name, uint64_t number)
 {
@@ -67,7 +67,7 @@ void coil__name_set(struct coil__name *name, const char *text)
     } else {
         memcpy(set.text, text, length < sizeof set.text ? length : sizeof set.text - 1);
     }
-    coil__name_finish(name); /* `text` may have been its own */
+    coil__name_finish(name); /* only now: `text` may be part of the old name */
     *name = set;
 }
 

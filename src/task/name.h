@@ -1,5 +1,6 @@
 /*
- * name.h (internal) - the name of a task: up to 15 bytes in place, else a counted text.
+ * name.h (internal) - the name of a task: up to 15 bytes in place, longer names in a
+ * reference-counted string.
  *
  * Most names are "task-" and a number, and are never read. So only the number is stored,
  * and the first reader writes the text in place. A zeroed struct is the empty name.
@@ -13,17 +14,17 @@
 
 #include <stdatomic.h>
 
-#define COIL__NAME_BYTES 32 /* of the longest, with its end */
+#define COIL__NAME_BYTES 32 /* the longest name and its terminating null byte */
 
 struct coil__long_name {
     unsigned refs;
     char text[COIL__NAME_BYTES];
 };
 
-/* The last byte of `text`. */
+/* The values of the last byte of `text`. */
 enum coil__name_kind {
-    COIL__NAME_TEXT,   /* it ends the string */
-    COIL__NAME_SHARED, /* `shared` is kept instead */
+    COIL__NAME_TEXT,   /* `text` is the name; this byte terminates it */
+    COIL__NAME_SHARED, /* `shared` has the name */
     COIL__NAME_NUMBER  /* the other bytes of `tail` are the number */
 };
 
@@ -46,8 +47,8 @@ static inline bool coil__name_is_long(const struct coil__name *name)
 /* For the inline function below. */
 const char *coil__name_spell(const struct coil__name *name);
 
-/* Valid until the name is changed. Async-signal-safe; any thread, while no other changes
-   the name. */
+/* Return the name, valid until it is changed. Async-signal-safe. Any thread may call this
+   while no other thread changes the name. */
 static inline const char *coil__name_text(const struct coil__name *name)
 {
     return name->text[15] == COIL__NAME_TEXT ? name->text : coil__name_spell(name);
@@ -66,16 +67,16 @@ static inline void coil__name_set_number(struct coil__name *name, uint64_t numbe
 }
 
 /*
- * At most 31 bytes of `text` are copied, or the first 15 if memory for more is lacking.
+ * Copy at most 31 bytes of `text`, or the first 15 if memory for more is lacking.
  */
 void coil__name_set(struct coil__name *name, const char *text);
 
-/* `from` may be `to`; NULL is the empty name. */
+/* Copy a name. `from` may be equal to `to`. NULL is the empty name. */
 void coil__name_copy(struct coil__name *to, const struct coil__name *from);
 
 void coil__name_drop(struct coil__name *name);
 
-/* A text that is shared is given up; then the name is empty. */
+/* Release a shared text, and make the name empty. */
 static inline void coil__name_finish(struct coil__name *name)
 {
     if (coil__name_is_long(name))

@@ -8,26 +8,25 @@
  *                             |
  *                             +-- when cancelled, a post -> the task whose result it is
  *
- * The lock guards everything in a promise but its rc, and is held for a few instructions.
- * An awaiting task is in the promise's list by a post on its own stack, so that setting
- * the result allocates nothing. From the post on a promise is like a future: one trip
- * through the ready queue for the result, a second one for the task. (asyncio:
+ * The lock guards everything in a promise except its rc, and is held for a few
+ * instructions. An awaiting task puts a post on its own stack into the promise's list, so
+ * setting the result allocates nothing. After the post a promise behaves like a future:
+ * one trip through the ready queue for the result, a second one for the task. (asyncio:
  * _chain_future)
  *
- * A task that is started from another thread has a block on the heap, its `origin`: it
- * serves as the post that starts the task, then as the callback for its end, and as the
- * post that cancels it.
+ * A task that is started from another thread has a block on the heap, its `origin`. This
+ * block is the post that starts the task, the callback for its end, and the post that
+ * cancels it.
  *
  * Invariants
- * 1. rc is written once, under the lock, after value and destroy: a thread that has read
- *    another rc than -EINPROGRESS may read the value without it. Taking the value is
- *    done under the lock.
- * 2. An awaiter in the list has a reference to its loop, since its task may be lost when
- *    that closes. The thread that takes the awaiter out of the list uses the reference
+ * 1. rc is written once, under the lock, after value and destroy. A thread that has read
+ *    an rc other than -EINPROGRESS may read the value without the lock. Taking the value
+ *    requires the lock.
+ * 2. An awaiter in the list has a reference to its loop, because the task is lost if the
+ *    loop closes. The thread that takes the awaiter out of the list uses the reference
  *    and then drops it.
- * 3. promise.origin is set only while the task runs: so no thread posts to an origin that
- *    was freed, nor to its loop. Locks are taken in this order: the promise's, the loop's
- *    posts.
+ * 3. promise.origin is set only while the task runs. So no thread posts to a freed origin
+ *    or to its loop. Lock order: the promise's lock, then the lock of the loop's posts.
  */
 #include "task.h"
 
@@ -48,7 +47,7 @@ struct coil_promise {
     const char *cancel_reason;
     struct coil__list awaiters;
     struct origin *origin;
-    _Atomic unsigned refs; /* not first: free(3) overwrites the first bytes */
+    _Atomic unsigned refs; /* must not be first: free(3) overwrites the first bytes */
 };
 
 /* A task in coil_promise_await(); on its stack. */
@@ -121,7 +120,7 @@ static void check_not_gone(const coil_promise *promise, const char *caller)
         stop_for_gone(caller);
 }
 
-/* -EINPROGRESS, or the result. */
+/* Return the result, or -EINPROGRESS. */
 static int rc_of(const coil_promise *promise)
 {
     return atomic_load(&promise->rc);
@@ -165,16 +164,17 @@ void *coil_promise_take_value(coil_promise *promise)
 
 /* ---- completing -------------------------------------------------------------------- */
 
-/* The awaiter is in no list. If its loop has closed, the loop refuses the post. */
+/* Wake an awaiter that was removed from the list. If its loop has closed, the loop
+   refuses the post. */
 static void wake_awaiter(struct awaiter *awaiter)
 {
     coil_loop *loop = awaiter->loop;
 
     coil__loop_post(loop, &awaiter->post);
-    coil_loop_release(loop); /* the awaiter may be gone by now */
+    coil_loop_release(loop); /* the awaiter may no longer exist */
 }
 
-/* Locked. */
+/* Called with the promise's lock held. */
 static void complete_promise(coil_promise *promise, int rc)
 {
     struct coil__list *link;
@@ -280,8 +280,8 @@ static void enlist_awaiter(struct awaiter *awaiter, coil_promise *promise)
     pthread_mutex_unlock(&promise->lock);
 }
 
-/* The wait was cancelled before the post has run: the awaiter is in the list, or the
-   post is on its way. */
+/* Withdraw an awaiter whose wait was cancelled before the post has run. The awaiter is in
+   the list, or the post is under way. */
 static void leave_promise(struct awaiter *awaiter)
 {
     bool listed;
@@ -329,10 +329,10 @@ int coil_promise_await(coil_promise *promise)
 struct origin {
     struct coil__post start, cancel;
     struct coil__runnable task_done;
-    struct coil__list link; /* origins.running, once it is started */
+    struct coil__list link; /* origins.running, once the task is started */
     coil_loop *loop;
     coil_promise *promise; /* a reference; NULL: the spawner wanted none */
-    coil_task *task;       /* a reference, once it is started */
+    coil_task *task;       /* a reference, once the task is started */
     bool cancelled;        /* `cancel` was posted; under the promise's lock */
 
     coil_task_fn fn;
@@ -345,7 +345,7 @@ struct origin {
 
 /* The started tasks of this thread's loop. */
 static COIL__THREAD_LOCAL struct {
-    coil_loop *loop; /* that it is ready for use with, or NULL */
+    coil_loop *loop; /* the loop for which this is initialised, or NULL */
     struct coil__list running;
     struct coil__close_hook hook;
 } origins;
@@ -359,7 +359,8 @@ static void free_origin(struct origin *origin)
     coil__free(origin);
 }
 
-/* From now on no thread cancels the task; a cancellation on its way is withdrawn. */
+/* Prevent threads from cancelling the task, and withdraw a cancellation that is under
+   way. */
 static void detach_origin(struct origin *origin)
 {
     pthread_mutex_lock(&origin->promise->lock);
@@ -371,7 +372,7 @@ static void detach_origin(struct origin *origin)
     coil__list_remove(&origin->link);
 }
 
-/* The promise is locked. */
+/* Called with the promise's lock held; posts the cancellation. */
 static void cancel_origin(struct origin *origin)
 {
     origin->cancelled = true;
@@ -396,7 +397,7 @@ static void on_task_done(struct coil__runnable *runnable)
     free_origin(origin);
 }
 
-/* Tasks that are left when the loop closes will not end any more. */
+/* Detach the origins of tasks that remain when the loop closes: they will never end. */
 static void on_close(coil_loop *loop)
 {
     struct coil__list *link;
@@ -425,7 +426,7 @@ static void watch_task(struct origin *origin)
     coil__future_subscribe(&origin->task->future, &origin->task_done);
     pthread_mutex_lock(&origin->promise->lock);
     origin->promise->origin = origin;
-    if (coil_promise_done(origin->promise)) /* cancelled before it was started */
+    if (coil_promise_done(origin->promise)) /* cancelled before the task was started */
         cancel_origin(origin);
     pthread_mutex_unlock(&origin->promise->lock);
 }

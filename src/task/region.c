@@ -5,17 +5,17 @@
  * the region that makes it (0: any other origin). A shield lets requests of its own depth
  * or deeper pass, and holds back the others:
  *
- *     depth 1   group       its request is held by the shield of depth 2
+ *     depth 1   group       its request is held back by the shield of depth 2
  *     depth 2     shield    its own deadline passes
- *     depth 3       group   passes this shield, is held by the next
+ *     depth 3       group   its request passes that shield; depth 4 holds it back
  *     depth 4         shield
  *
- * If several shields hold a request back, the outermost of them keeps it, because its
- * exit is the one that lets the request through. coil_task_cancelling() counts held
- * requests at once. coil__task_requests() does not: scopes and groups use it to
- * distinguish their own cancellation from others. Entering a shield saves the task's
- * cancellation (requested or delivered) and clears it: inside the shield the task is not
- * cancelled, and leaving the shield restores the state.
+ * If several shields hold a request back, the outermost of them stores it, because the
+ * request passes only when that shield exits. coil_task_cancelling() includes the
+ * requests held back. coil__task_requests() does not: scopes and groups use it to
+ * distinguish their own cancellation from others. Entering a shield saves and clears the
+ * task's cancellation (requested or delivered). Inside the shield the task is not
+ * cancelled. Leaving the shield restores the saved state.
  */
 #include "task.h"
 
@@ -90,8 +90,8 @@ static bool is_region_open(const coil_task *task, const struct coil__region *reg
     return r == region;
 }
 
-/* The region is not the innermost one: an inner one was not left, or this one was left
-   before. */
+/* Abort because the region is not the innermost one: an inner region is still open, or
+   this one was closed before. */
 COIL__NORETURN static void
 refuse_exit(const coil_task *task, const struct coil__region *region, const char *caller)
 {

@@ -2,8 +2,9 @@
  * scheduler.c - the tasks of one loop: the calls that the loop and the contexts make into
  * this layer.
  *
- * The first spawn on a loop attaches the scheduler to the loop. Through the scheduler the loop
- * learns which task steps. It reports a deadlock, a fork, and its own end.
+ * The first spawn on a loop attaches the scheduler to the loop. The loop then calls the
+ * scheduler to find out which task a step belongs to, and on a deadlock, after a fork,
+ * and when the loop closes.
  */
 #include "scheduler.h"
 
@@ -19,8 +20,8 @@ void (*_Atomic coil__dump)(FILE *out);
 /* ---- the loop closes --------------------------------------------------------------- */
 
 /*
- * The loop closes while tasks still wait. They cannot be resumed any more, and are never
- * killed. Their frames are lost with all that they own, so report each.
+ * Report each task that still waits when the loop closes. These tasks can no longer be
+ * resumed, and are never killed. Everything that their frames own is lost.
  */
 static void report_pending(coil_loop *loop)
 {
@@ -73,7 +74,7 @@ static const void *spawned_at(const coil_task *task)
 
 /* ---- a deadlock -------------------------------------------------------------------- */
 
-/* The default handler prints one line. The dump of the tasks follows. */
+/* The default handler prints one line. A dump of all tasks follows. */
 static bool report_deadlock(coil_loop *loop)
 {
     void (*dump)(FILE *) = atomic_load(&coil__dump);
@@ -91,8 +92,8 @@ static bool report_deadlock(coil_loop *loop)
 
 /* ---- a fork ------------------------------------------------------------------------ */
 
-/* After fork(2) the child runs in one of the parent's tasks, or in none: it keeps the
-   context. */
+/* After fork(2) the child process has no tasks. If it was forked in a task, it keeps that
+   task's context. */
 static void leave_tasks_to_parent(void)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
@@ -149,6 +150,6 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     loop->light_tasks |= coil__task_light_mode != COIL__LIGHT_CHOSEN;
     scheduler->no_suspend.outer = NULL;
     scheduler->has_hooks = scheduler->careful = false;
-    scheduler->current = NULL; /* after a fork these two were the parent's */
+    scheduler->current = NULL; /* after a fork these two are still the parent's */
     scheduler->eager_return = NULL;
 }

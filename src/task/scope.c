@@ -9,9 +9,10 @@
  * cancellation was the scope's own and becomes -ETIMEDOUT. (asyncio: timeouts.py) The
  * shields of shielded scopes are in region.c.
  *
- * The scope lies in the caller's memory. In a task that contains misuse (contain.c) it
- * lies apart, on the heap, and the caller's memory has a pointer to it. So it can be
- * closed after the function that forgot it has returned. The exit copies it back.
+ * The scope is in the caller's memory. In a task that contains misuse (contain.c) it is
+ * on the heap ("apart"), and the caller's memory has a pointer to it. So the scope can be
+ * closed even after the function that forgot to close it has returned. The exit copies
+ * the scope back.
  */
 #include "task.h"
 
@@ -21,18 +22,18 @@ enum state { ENTERED, EXPIRING, EXPIRED, EXITED };
 
 struct scope {
     struct coil__region region;
-    uintptr_t mark; /* mark_of() it; anything else: it was never entered, or copied */
+    uintptr_t mark; /* mark_of() this scope; else it was never entered, or was copied */
     struct coil__timer timer;
     union {
         coil_task *task;
-        struct scope *apart; /* with the mark of mark_apart() */
+        struct scope *apart; /* if `mark` is that of mark_apart() */
     };
     int64_t deadline;
-    unsigned requests; /* the task's at entry */
-    bool delivered;    /* likewise: a delivered request stands */
-    bool must_cancel;  /* likewise: so does one to be delivered */
+    unsigned requests; /* the task's number of requests at entry */
+    bool delivered;    /* the task's `delivered` at entry */
+    bool must_cancel;  /* the task's `must_cancel` at entry */
     bool shielded;
-    bool has_room; /* reserved room for the timer, from the first deadline on */
+    bool has_room; /* room for the timer is reserved, from the first deadline on */
     enum state state;
     struct coil__shield shield;
 };
@@ -49,7 +50,7 @@ static uintptr_t mark_of(const struct scope *s)
     return (uintptr_t)s ^ MARK;
 }
 
-/* The caller's memory has only a pointer to the scope. */
+/* The mark if the caller's memory has only a pointer to the scope. */
 static uintptr_t mark_apart(const struct scope *s)
 {
     return mark_of(s) + 1;
@@ -65,7 +66,7 @@ static struct scope *find_scope(const coil_scope *scope)
     return s->mark == mark_apart(s) ? s->apart : NULL;
 }
 
-/* For public functions: stop the program if the scope was never entered. */
+/* For public functions: abort if the scope was never entered. */
 static struct scope *require_scope(const coil_scope *scope, const char *caller)
 {
     struct scope *s = find_scope(scope);
@@ -77,8 +78,8 @@ static struct scope *require_scope(const coil_scope *scope, const char *caller)
 }
 
 /*
- * Return where the task's scope is to lie; NULL without memory. A scope without a deadline
- * never fails: then it lies in the caller's memory.
+ * Return the memory for the task's scope, or NULL if memory is lacking. Entering a scope
+ * without a deadline never fails: without heap memory it is in the caller's memory.
  */
 static struct scope *place_scope(coil_scope *scope, const coil_task *task,
                                  int64_t deadline)
@@ -97,7 +98,8 @@ static struct scope *place_scope(coil_scope *scope, const coil_task *task,
     return apart;
 }
 
-/* The scope is closed: the caller may still call coil_scope_expired(). */
+/* Copy a closed scope to the caller's memory: coil_scope_expired() may still be
+   called. */
 static void copy_back(coil_scope *scope, struct scope *s)
 {
     struct scope *near = scope_inside(scope);
@@ -120,7 +122,7 @@ static void expire_scope(struct coil__runnable *runnable)
     coil__task_cancel(s->task, &origin, s->region.depth);
 }
 
-/* A deadline that has passed goes to the ready queue at once, not through the heap. */
+/* A timer whose deadline has passed goes directly to the ready queue, not to the heap. */
 static int arm_timer(struct scope *s, int64_t deadline)
 {
     coil_loop *loop = s->task->future.loop;
@@ -225,7 +227,7 @@ static int settle_scope(struct scope *s, int rc)
     return rc == -ECANCELED ? coil__failed(-ETIMEDOUT) : rc;
 }
 
-/* The innermost region of the task is the scope, which ends. Returns the result. */
+/* End the scope, which is the task's innermost region. Returns the scope's result. */
 static int end_scope(struct scope *s, int rc)
 {
     coil_task *task = s->task;

@@ -1,15 +1,15 @@
 /*
- * staggered.c - start works one after the other; the first that succeeds wins.
+ * staggered.c - starts works one after the other; the first that succeeds wins.
  * (asyncio: staggered.py; RFC 8305 connects this way: socket/attempts.c)
  *
  * Each work has a racer, a task that waits until the racer before it has failed or the
- * delay has passed, starts the next racer, and does the work. So works begin in order,
- * and there is one racer more than works, which finds no work and ends. The owner waits
- * until all racers have ended.
+ * delay has passed, starts the next racer, and does the work. So works begin in order.
+ * There is one more racer than works: the last one finds no work and ends. The owner
+ * waits until all racers have ended.
  *
  * The owner waits in rounds, like asyncio.wait() in a loop: for all racers that exist,
- * and again if more were started meanwhile. So the number of trips through the ready
- * queue is that of asyncio. But asyncio 3.13 returns at once when it is cancelled; here
+ * and again if more were started meanwhile. So it takes as many trips through the ready
+ * queue as asyncio. But asyncio 3.13 returns at once when it is cancelled; here
  * the owner waits for the works to end, since they may use its stack.
  */
 #include "staggered.h"
@@ -28,7 +28,7 @@ struct racer {
     coil_task *task;
     struct coil__runnable ended;
     bool failed;
-    struct coil__wait *next_waits; /* the next racer's, for this one to fail */
+    struct coil__wait *next_waits; /* the next racer's wait for this one's failure */
 };
 
 struct race {
@@ -39,8 +39,8 @@ struct race {
     size_t started;
     size_t winner; /* SIZE_MAX: none */
     int result, first_failure;
-    coil_error *error;      /* of that failure */
-    struct coil__wait wait; /* the owner's, one a round */
+    coil_error *error;      /* of the first failure */
+    struct coil__wait wait; /* the owner's wait in the current round */
     size_t running;         /* racers of this round that have not ended */
 };
 
@@ -54,7 +54,7 @@ static struct racer *racer_of(struct coil__list *link)
 static int run_racer(void *arg);
 static void racer_ended(struct coil__runnable *runnable);
 
-/* After a failure no racer follows the one that called this. */
+/* Start the next racer. If that fails, the calling racer is the last one. */
 static int start_racer(struct race *race)
 {
     struct racer *racer = coil__alloc_zeroed(sizeof *racer);
@@ -89,8 +89,8 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * For a delay of 0 asyncio waits for a task that it cancels before the task begins: that
- * takes three trips through the ready queue.
+ * Wait for a delay of 0 as long as asyncio does. asyncio cancels a task before it begins
+ * and waits for it, which takes three trips through the ready queue.
  */
 static int wait_no_time(void)
 {
@@ -101,7 +101,7 @@ static int wait_no_time(void)
     return rc;
 }
 
-/* Suspend until the racer has failed, or for the delay. Returns 0 or an error. */
+/* Suspend until the racer has failed or the delay has passed. Returns 0 or an error. */
 static int wait_for_failure(struct racer *racer, int64_t delay_ns)
 {
     static const struct coil__wait_class class = {.what = "staggered_race.turn"};
@@ -141,7 +141,8 @@ static void lose(struct racer *racer)
         coil__wait_complete(racer->next_waits, 0);
 }
 
-/* A second success, of a work that ignored its cancellation, changes nothing. */
+/* Record the winner and cancel the other racers. Ignores a second success, of a work that
+   ignored its cancellation. */
 static void win(struct race *race, size_t i, int result)
 {
     if (race->winner != SIZE_MAX)
@@ -226,7 +227,8 @@ static int wait_a_round(struct race *race)
     return rc;
 }
 
-/* Wait until all racers have ended, also if cancelled. Returns true if the owner was. */
+/* Wait until all racers have ended, even if the owner is cancelled. Returns true if the
+   owner was cancelled. */
 static bool wait_for_all(struct race *race, coil_task *owner)
 {
     bool cancelled = false;
@@ -246,8 +248,8 @@ static bool wait_for_all(struct race *race, coil_task *owner)
     return cancelled;
 }
 
-/* The race's result. If there is a winner, a cancellation of the owner does not replace
-   its result: it is delivered at the next wait. */
+/* Return the race's result. If there is a winner, a cancellation of the owner does not
+   replace the winner's result: the owner's next wait delivers it. */
 static int settle_race(const struct race *race, coil_task *owner, bool cancelled)
 {
     if (race->winner != SIZE_MAX) {

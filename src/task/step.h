@@ -1,6 +1,6 @@
 /*
- * step.h (internal) - starting a task and stepping it: what task.c offers to the files that
- * create tasks or swap them out.
+ * step.h (internal) - starting and stepping a task: the functions of task.c for the files
+ * that create tasks or swap them out.
  */
 #ifndef COIL_TASK_STEP_H
 #define COIL_TASK_STEP_H
@@ -16,24 +16,24 @@ void coil__task_first_step(struct coil__runnable *runnable);
 /* The step of any task that has begun and is on its stack. */
 void coil__task_step(struct coil__runnable *runnable);
 
-/* Prepare the stack, so that the first transfer enters the task's body. */
+/* Prepare the stack so that the first transfer enters the task's body. */
 void coil__task_prepare_frames(coil_task *task);
 
-/* The address to which a body returns that was entered directly. */
+/* The return address of a body that was entered directly. */
 void coil__task_body_returned(int rc);
 
-/* A light task is about to be entered for the first time. */
+/* Called before a light task is entered for the first time. */
 void coil__task_begin(coil_task *task);
 
-/* A task was cancelled before its first step. */
+/* End a task that was cancelled before its first step. */
 void coil__task_end_unbegun(coil_task *task);
 
 /* Run the first step now. */
 void coil__task_start_eagerly(coil_task *task);
 
 /*
- * Let the task run its first step: in the next turn, or, eagerly, now. If it has started
- * eagerly, it may have ended when this returns, and is freed then without a reference.
+ * Run the task's first step in the next turn, or now if `eagerly` is true. A task started
+ * eagerly may have ended when this returns; without a reference it is then freed.
  */
 static inline void coil__task_start(coil_task *task, bool eagerly)
 {

@@ -1,20 +1,21 @@
 /*
  * task.c - tasks: coroutines that the loop steps, each with a future for its result.
  *
- * A task is the control block on top of its own stack: one mapping, one page while it
- * waits, nothing on the heap. This file steps tasks and ends them. create.c creates them,
- * block.c recycles their control blocks, scheduler.c attaches them to a loop, and wait.c
- * covers the time between two steps.
+ * A task consists of a stack with the control block at its top: one mapping, one page
+ * while it waits, nothing on the heap. This file steps tasks and ends them. create.c
+ * creates them, block.c recycles their control blocks, scheduler.c attaches them to a
+ * loop, and wait.c covers the time between two steps.
  *
  * Invariants
  * 1. From the beginning of a wait until the task is resumed, `step` is in one list: the
- *    ready queue, or the callbacks of the future it awaits. So a task runs once for
- *    each cause.
+ *    ready queue, or the callbacks of the future it awaits. So each event makes a task
+ *    run only once.
  * 2. The loop holds a reference until the body has returned. Then the pages below the
  *    block are trimmed; the block itself is freed with the last reference.
- * 3. Control enters a task only from step(), or the first time from coil__task_start_eagerly(), and
- *    leaves it only through switch_out() or the end of its body. If that happens inside a
- *    generator, `leaf` is the generator's coroutine.
+ * 3. Control enters a task only from step(), or the first time from
+ *    coil__task_start_eagerly(). Control leaves a task only through switch_out() or at
+ *    the end of its body. If that happens inside a generator, `leaf` is the generator's
+ *    coroutine.
  */
 #include "task.h"
 #include "away.h"
@@ -45,7 +46,8 @@ void coil__task_missing(const char *caller)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* A leftover stays in the list until the run releases it. That preserves the order. */
+/* Remove the task from the list of tasks. A leftover stays in the list until the run
+   releases it, which preserves the order. */
 static void leave_scheduler(coil_task *task)
 {
     if (COIL__LIKELY(!task->leftover))
@@ -91,7 +93,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
         coil__misuse("task '%s' returned -EINPROGRESS, which is no result",
                      coil_task_name(task));
     task->must_cancel = false;
-    if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED)) /* else a report is made in it */
+    if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED)) /* a report needs the context */
         coil__context_slot_finish(&task->context);
     if (COIL__UNLIKELY(task->future.error != NULL))
         coil__failure_settle(&task->future, rc);
@@ -100,7 +102,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
 
 /* ---- steps ------------------------------------------------------------------------- */
 
-/* The body has returned. */
+/* End a task whose body has returned, in the general case. */
 static COIL__NOINLINE void end_with_care(coil_task *task)
 {
     if (coil__scheduler.current != task)
@@ -152,9 +154,9 @@ static void begin(coil_task *task)
 }
 
 /*
- * Switch from the loop's stack to a task's. Control returns when a task waits and the next
- * runnable is not a task, or when a task ends. That need not be the task that was entered:
- * see coil__task_switch_out().
+ * Switch from the loop's stack to a task's. Control returns when a task waits and the
+ * next runnable is not a task, or when a task ends. That need not be the task that was
+ * entered: see coil__task_switch_out().
  */
 void coil__task_step(struct coil__runnable *runnable)
 {
@@ -173,13 +175,14 @@ void coil__task_step(struct coil__runnable *runnable)
         end_task(task, (int)(intptr_t)result);
 }
 
-/* For a task that was cancelled before its first step: the body never runs. */
+/* End a task that was cancelled before its first step: the body never runs. */
 void coil__task_end_unbegun(coil_task *task)
 {
     end_task(task, -ECANCELED);
 }
 
-/* The step of a task that has not begun. So the step of all others needs no test. */
+/* A step of its own for a task that has not begun: the step of other tasks needs no
+   test. */
 void coil__task_first_step(struct coil__runnable *runnable)
 {
     coil_task *task = COIL__CONTAINER(runnable, coil_task, step);
@@ -203,7 +206,7 @@ void coil__task_prepare_frames(coil_task *task)
         coil__coro_prepare(&task->coro);
 }
 
-/* Write the first frames only now: a light task has no page before. */
+/* Write the first frames as late as this: until now a light task needs no page. */
 void coil__task_begin(coil_task *task)
 {
     coil__light_touch(&task->coro.stack);
@@ -213,10 +216,11 @@ void coil__task_begin(coil_task *task)
 
 /*
  * With many tasks the memory of the next steps is no longer in the caches, and loading it
- * takes longer than the switches. So prefetch it while others run: for the step after next
- * (`first`), whose control block is loaded by now, the top of its stack; and the control
- * block of the step after that. The cast of `first->next` is unchecked, it may be the head
- * of the batch or no task's: the address is only prefetched, never read.
+ * takes longer than the switches. So prefetch it while other tasks run. For the step
+ * after next (`first`), whose control block is loaded by now, prefetch the top of its
+ * stack. For the step after that, prefetch the control block. The cast of `first->next`
+ * is unchecked: it may be the head of the batch, or not belong to a task. The address is
+ * only prefetched, never read.
  */
 static void prefetch_steps(const coil_loop *loop, const struct coil__list *first)
 {
@@ -236,9 +240,9 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
 }
 
 /*
- * If the next runnable is another task's step, the loop need not run in between: switch
- * from stack to stack directly, one switch instead of two. If it is the same task's, which
- * has yielded, no switch is needed.
+ * If the next runnable is the step of another task, switch to that task directly: one
+ * switch, instead of two through the loop. If it is the step of the same task, which has
+ * yielded, no switch is needed.
  */
 static inline coil_task *next_in_turn(coil_loop *loop)
 {
@@ -278,8 +282,8 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 }
 
 /*
- * For threads with a task that has hooks, or must not wait. With hooks the task is left
- * here: this function calls the hooks around an inner call of coil__task_switch_out().
+ * Called on threads with a task that has hooks or must not wait. For a task with hooks,
+ * this function calls them around an inner call of coil__task_switch_out().
  */
 static COIL__NOINLINE bool switch_out_with_care(coil_task *task)
 {
@@ -294,7 +298,8 @@ static COIL__NOINLINE bool switch_out_with_care(coil_task *task)
     return true;
 }
 
-/* The switch is a tail call: so no frame of this function lies on a waiting task's stack. */
+/* The switch is a tail call, so this function leaves no frame on a waiting task's
+   stack. */
 void coil__task_switch_out(coil_task *task)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
@@ -316,7 +321,7 @@ void coil__task_switch_out(coil_task *task)
     set_current(scheduler, next);
     if (COIL__UNLIKELY(next->step.run == coil__task_first_step)) {
         begin(next);
-        coil__coro_transfer(&next->coro, NULL); /* it was never left: nothing is alike */
+        coil__coro_transfer(&next->coro, NULL); /* not _alike(): it has never run */
     } else if (next->leaf != coil__coro_current()) {
         coil__coro_transfer_alike(next->leaf);
     } else {
@@ -325,8 +330,8 @@ void coil__task_switch_out(coil_task *task)
 }
 
 /*
- * Does the end of the running task, with this result, call none of the program's functions,
- * and stop for nothing?
+ * True if ending the running task with this result calls no function of the program and
+ * reports nothing.
  */
 static bool ends_quietly(const coil_task *task, int rc)
 {
@@ -383,11 +388,12 @@ void coil__task_body_returned(int rc)
     coil__coro_suspend((void *)(intptr_t)rc);
 }
 
-/* ---- starting eagerly --------------------------------------------------------------- */
+/* ---- starting eagerly
+   --------------------------------------------------------------- */
 
 /*
- * From the spawner's stack to the child's, and back at its first wait or its end. The
- * spawner may be a callback, or itself a task that is being started so.
+ * Switch from the spawner's stack to the child's, and back at the child's first wait or
+ * at its end. The spawner may be a callback, or itself a task in its eager start.
  */
 void coil__task_start_eagerly(coil_task *task)
 {

@@ -1,21 +1,21 @@
 /*
- * thrown.c - the stack of the throw of an exception.
+ * thrown.c - records the stack at which an exception is thrown.
  *
  * An exception is thrown in two phases (Itanium C++ ABI, 1.1). The first one searches for
- * a handler: it calls the personality routine of each frame, and the stack is whole. Only
- * the second one unwinds. So coil_call_traced() is a frame whose routine never handles
- * the exception, and records the stack when it is searched.
+ * a handler: it calls the personality routine of each frame, while the stack is still
+ * complete. Only the second phase unwinds. So coil_call_traced() has a personality
+ * routine that never handles the exception, and records the stack during the search.
  *
- * coil_call_traced() is in traced_call_*.S. It stores `thrown` where its stack pointer is
- * while it calls fn. That address is what the unwinder has for a frame in which it looks
- * for a handler (_Unwind_GetCFA(): the CFA of the function that was called).
+ * coil_call_traced() is in traced_call_*.S. It stores `thrown` at the address that its
+ * stack pointer has during the call of fn. The routine gets that address from the
+ * unwinder (_Unwind_GetCFA(): the CFA of the function that was called).
  */
 #include "../error/backtrace.h"
 #include "failure.h"
 
 #include <unwind.h>
 
-/* Assembly names it, which link-time optimisation does not see. */
+/* `used`: link-time optimisation does not see the reference from assembly. */
 __attribute__((used)) COIL__NOINLINE _Unwind_Reason_Code coil__thrown_personality(
     int version, _Unwind_Action actions, _Unwind_Exception_Class class,
     struct _Unwind_Exception *exception, struct _Unwind_Context *context);
@@ -35,7 +35,7 @@ _Unwind_Reason_Code coil__thrown_personality(int version, _Unwind_Action actions
     if (sp == 0)
         return _URC_CONTINUE_UNWIND;
     thrown = *(coil_error ***)sp;
-    coil_error_release(*thrown); /* of an exception that a handler outside has let pass */
+    coil_error_release(*thrown); /* of an earlier exception whose search came here */
     *thrown = coil__failure_note(-EIO, coil__backtrace_throw());
     return _URC_CONTINUE_UNWIND;
 }

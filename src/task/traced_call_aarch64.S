@@ -19,7 +19,7 @@ coil_call_traced:
     .cfi_offset x29, -16
     .cfi_offset x30, -8
     add x29, sp, #16
-    str x2, [sp]                    /* where the stack pointer is at the call */
+    str x2, [sp]                    /* at the stack pointer during the call */
     str xzr, [x2]
     mov x3, x0
     mov x0, x1

@@ -11,7 +11,7 @@ coil_call_traced:
     .cfi_startproc
     .cfi_personality 0x1b, coil__thrown_personality
     endbr64
-    pushq %rdx                      /* where the stack pointer is at the call */
+    pushq %rdx                      /* at the stack pointer during the call */
     .cfi_def_cfa_offset 16
     movq $0, (%rdx)
     movq %rdi, %rax

@@ -12,8 +12,8 @@
  * A cancellation of a WAITING task is passed to its wait (class->cancel), and arrives as
  * the result of that wait. If the wait has completed already, or cannot be cancelled, or
  * the task is not waiting, must_cancel is set. deliver_cancellation() delivers it when
- * the task is resumed. asyncio throws an exception once; C code might overlook an error
- * code. So a delivered cancellation stays: every later wait is refused, until
+ * the task is resumed. asyncio throws an exception once, but C code might overlook an
+ * error code. So a delivered cancellation persists: every later wait is refused until
  * coil_cancel_caught().
  */
 #include "task.h"
@@ -22,7 +22,7 @@
 
 #include <stdio.h>
 
-#define DEAF 1000 /* refused waits: no cleanup has so many, so the task is reported */
+#define DEAF 1000 /* report a task with so many refused waits: no cleanup needs them */
 
 const char *coil__wait_call(const struct coil__wait_class *class,
                             char text[COIL__WAIT_CALL_BYTES])
@@ -137,9 +137,9 @@ const struct coil__wait *coil__task_waits(const coil_task *task)
 }
 
 /*
- * The result with which the task continues: -ECANCELED if a cancellation is due. If the
- * wait completed first, it returns its own result, and the cancellation comes at the next
- * wait.
+ * Return the result with which the task continues: -ECANCELED if a cancellation is due.
+ * If `keeps_result` is set and the wait completed first, return the wait's own result and
+ * deliver the cancellation at the next wait.
  */
 static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_result)
 {
@@ -152,7 +152,7 @@ static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_
         if (result == -ECANCELED) {
             task->delivered = true;
             task->deaf_count = 0;
-            task->must_cancel = false; /* of a request after the wait had completed */
+            task->must_cancel = false; /* set by a request after the wait completed */
         } else if (keeps_result) {
             task->must_cancel = true;
         }
@@ -179,7 +179,7 @@ static void suspend(struct coil__wait *wait)
     task->wait = NULL;
 }
 
-/* NOINLINE, which also prevents splitting: backtraces recognise it by its address. */
+/* NOINLINE also prevents splitting: backtraces recognise this function by its address. */
 COIL__NOINLINE int coil__wait_park(struct coil__wait *wait)
 {
     if (wait->done)

@@ -13,9 +13,9 @@
  *     rc = coil__wait_park(&w);
  *     ... make sure that no other code has &w any more ...
  *
- * A wait on the stack is in memory that the task's frames own, and can be of any size.
- * One in the task's room (coil__wait_in_room()) leaves nothing on the stack that others
- * touch.
+ * A wait on the stack belongs to one of the task's frames and can have any size. A wait
+ * in the task's room (coil__wait_in_room()) is in the control block instead, so no other
+ * code accesses the stack meanwhile.
  */
 #ifndef COIL_TASK_WAIT_H
 #define COIL_TASK_WAIT_H
@@ -36,27 +36,27 @@ struct coil__waited {
 };
 
 /*
- * A kind of wait. A wait only has a pointer to its class, and stores no description. A
- * report makes the description when it needs one.
+ * A kind of wait. A wait stores no description, only a pointer to its class. The
+ * description is made when a report needs it.
  */
 struct coil__wait_class {
     const char *what; /* for users: "sleep", "queue.get"; NULL: `describe` sets it */
-    /* The function that waits, for the message if no task runs. NULL: it is "coil_" and
-       `what`. */
+    /* The name of the function that waits, for the message if no task runs. NULL: the
+       name is "coil_" followed by `what`. */
     const char *call;
     /*
-     * The task is cancelled while this wait is not complete. Either complete the wait,
-     * now or later, and return true; or return false: then the wait continues, and the
-     * cancellation is delivered at the next wait that can be cancelled. NULL: the wait is
-     * completed with -ECANCELED.
-     */
+     * Called when the task is cancelled while this wait is incomplete. Return true if the
+     * wait is completed, now or later. Return false to continue the wait: the
+     * cancellation is then delivered at the next wait that can be cancelled. NULL: the
+     * wait is completed with
+     -ECANCELED. */
     bool (*cancel)(struct coil__wait *wait);
     /* Complete the description; may be NULL. */
     void (*describe)(const struct coil__wait *wait, struct coil__waited *out);
     /*
-     * The i-th future that the wait awaits, or NULL after the last: so it can be printed
-     * which tasks await which. NULL: the wait awaits no future.
-     */
+     * Return the i-th future that the wait awaits, or NULL after the last. Reports use it
+     * to print which task awaits which. NULL: the wait awaits no
+     future. */
     coil_future *(*future)(const struct coil__wait *wait, size_t i);
 };
 
@@ -70,12 +70,13 @@ struct coil__wait {
     bool done;
     bool parked;
     bool cancelled; /* completed by the default cancel (asyncio: fut.cancelled()) */
-    /* The effect cannot be undone: a cancellation after completion does not replace the
-       result by -ECANCELED but is kept for the next wait. For I/O and executor jobs. */
+    /* True for operations that cannot be undone (I/O, executor jobs): a cancellation
+       after completion does not replace the result by -ECANCELED. The next wait delivers
+       it. */
     bool keeps_result;
 };
 
-/* The wait of a task that sleeps. Its deadline is in the loop's heap of timers. */
+/* The wait of a sleeping task. Its deadline is in the loop's heap of timers. */
 struct coil__sleeper {
     struct coil__wait wait;
     struct coil__timer timer;
@@ -89,7 +90,7 @@ struct coil__waiter {
     bool listed;
 };
 
-/* The wait of a task for an operation that is not on its stack either: io/op.h. */
+/* The wait of a task for an operation that is not on the task's stack: io/op.h. */
 struct coil__op_waiter {
     struct coil__wait wait;
     struct coil__op *op;
@@ -106,17 +107,19 @@ union coil__room {
     struct coil__op_waiter op_waiter;
 };
 
-/* Return the name of the public function with such waits. `text` is memory for it. */
+/* Return the name of the public function that uses this class. `text` is a buffer for
+   it. */
 #define COIL__WAIT_CALL_BYTES 64
 const char *coil__wait_call(const struct coil__wait_class *class,
                             char text[COIL__WAIT_CALL_BYTES]);
 
-/* Begin a wait of `task`, which runs. */
+/* Begin a wait of the running task, `task`. */
 static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
                                     const struct coil__wait_class *class)
 {
     wait->task = task;
-    /* Else gcc stores both at once by a vector, and coil__wait_park() waits long to read one. */
+    /* Otherwise gcc stores both members by one vector instruction: a store that the
+       processor cannot forward to the load of one member in coil__wait_park(). */
     COIL__FORGET(wait);
     wait->class = class;
     wait->rc = -EINPROGRESS;
@@ -131,25 +134,25 @@ void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *cla
 union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
 
 /*
- * Suspend until the wait is complete; if it is already, return at once. Returns its rc,
- * or -ECANCELED if the task was cancelled.
+ * Suspend until the wait is complete. If it is already complete, return at once. Returns
+ * the rc of the wait, or -ECANCELED if the task was cancelled.
  */
 int coil__wait_park(struct coil__wait *wait);
 
 /*
- * The same for an operation that coil__wait_complete_by() completes: returns its result,
- * which no cancellation replaces.
+ * Like coil__wait_park(), for an operation that coil__wait_complete_by() completes.
+ * Returns the operation's result, even if the task was cancelled.
  */
 ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op);
 
-/* Cancel the wait, as its task is cancelled. True if it completes because of that, now or
-   later. */
+/* Cancel the wait because its task is cancelled. Returns true if the wait therefore
+   completes, now or later. */
 bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
- * To cancel the futures of a wait with it, its `cancel` calls coil__wait_branch(). These
- * futures are cancelled after `cancel` has returned: class->future(wait, 0), 1, ... The
- * branch is in the same frame as the wait, and zeroed at first. See cancel.c.
+ * A class's `cancel` calls coil__wait_branch() to cancel the wait's futures too. After
+ * `cancel` has returned, the futures class->future(wait, 0), 1, ... are cancelled. The
+ * branch must be zeroed at first, and in the same frame as the wait. See cancel.c.
  */
 struct coil__branch {
     struct coil__branch *outer;
@@ -160,24 +163,25 @@ struct coil__branch {
 
 void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch);
 
-/* If the wait is a coil_await() of a pending task, that task; else NULL. */
+/* Return the pending task that the wait awaits by coil_await(), or NULL. */
 coil_task *coil__wait_awaited(const struct coil__wait *wait);
 
 /*
- * Complete the wait, from any code on the loop's thread. False if it was complete. On
- * another thread the program stops, and the message names `caller`, a public function.
+ * Complete the wait. Returns false if it was already complete. Any code on the loop's
+ * thread may call this. On another thread it aborts with a message that names `caller`, a
+ * public function.
  */
 bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller);
 
-/* The same for code that no other thread can reach, or that has checked the thread. */
+/* For code that only the loop's thread can reach, or that has checked the thread. */
 static inline bool coil__wait_complete(struct coil__wait *wait, int rc)
 {
     return coil__wait_complete_for(wait, rc, "waking a task");
 }
 
 /*
- * The `complete` function of an operation whose owner is a parked wait: the result stays
- * in the operation.
+ * The `complete` function of an operation whose owner is a parked wait. The operation
+ * keeps the result.
  */
 void coil__wait_complete_by(struct coil__op *op);
 

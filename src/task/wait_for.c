@@ -22,7 +22,8 @@ static coil_future *ending_future(const struct coil__wait *wait, size_t i)
     return i == 0 ? COIL__CONTAINER(wait, const struct ending, wait)->future : NULL;
 }
 
-/* The wait is not for the future itself, so that it can be cancelled for good. */
+/* Cancel the future and wait for its end. The wait is not an await of the future, so the
+   caller's cancellation ends it immediately. */
 static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin *origin)
 {
     static const struct coil__wait_class class = {.what = "wait_for",
@@ -39,7 +40,7 @@ static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin
     return rc;
 }
 
-/* Its time is over before it began: see that it ends, and what with. */
+/* The time-out had expired at the call: cancel the future and return its result. */
 static int end_at_once(coil_future *future, const void *caller)
 {
     struct coil__cancel_origin origin = coil__cancel_origin_here("deadline", caller);
