@@ -129,7 +129,7 @@ void test__check_trace(const char *file, int line, const char *expected)
     test_trace_clear();
 }
 
-/* ---- programs that die ------------------------------------------------------------- */
+/* ---- programs that abort ----------------------------------------------------------- */
 
 /* In the child: the signal must kill it, without a core file. */
 static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo)
@@ -170,7 +170,10 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
     pid_t child;
 
     fflush(NULL);
-    /* Not fork(), whose handlers take the loop from the child: fn() may use it. */
+    /*
+     * Do not use fork(): its handlers would take the loop away from the child, and fn()
+     * may need it.
+     */
     if (pipe(ends) < 0 || (child = _Fork()) < 0) {
         test__complain("%s:%d: no process for %s()", file, line, name);
         return;
@@ -205,8 +208,10 @@ bool test_under_valgrind(void)
     return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
 }
 
-/* The compiler has left out one "../" of __FILE__ (meson.build); src/error/symbol.c keeps three names
-   of a path with more of them. */
+/*
+ * meson.build makes the compiler drop one "../" from __FILE__. src/error/symbol.c keeps
+ * only the last three names of a longer path.
+ */
 const char *test__place(const char *function, const char *file)
 {
     static char place[256];

@@ -1,8 +1,8 @@
 /*
  * hang.c - print where a test hangs when its time is up.
  *
- * scripts/stacks prints the C stacks of its threads, and coil's dump of its tasks. This
- * is printed for all processes of the test's session, the test itself first.
+ * For each process of the test's session, scripts/stacks prints the C stacks of the
+ * threads and coil's dump of the tasks. The test itself comes first.
  */
 #include "run.h"
 

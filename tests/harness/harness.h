@@ -36,7 +36,10 @@
 /* The body runs as the main task of coil_run(), under a virtual clock. */
 #define TASK_TEST(name) TEST__DEFINE(name, TEST__TASK)
 
-/* The same with the real clock, once for each backend: name/epoll, name/poll, ... */
+/*
+ * Like TASK_TEST, but with the real clock, and once for each backend: name/epoll,
+ * name/poll, ...
+ */
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
 
 /*
@@ -53,8 +56,8 @@
 bool test_simulated(void);
 
 /*
- * For tests that loop over seeds by themselves: the first seed, and their number, which
- * is `usual` unless the command line says otherwise. test_seed_failed() prints the
+ * For tests with their own loop over seeds: the first seed and the number of seeds. The
+ * number is `usual` unless the command line sets another. test_seed_failed() prints the
  * command that runs the test with that seed again.
  */
 uint64_t test_first_seed(void);
@@ -63,7 +66,7 @@ void test_seed_failed(uint64_t seed, const char *name);
 
 /*
  * For tests of very many objects: `many`, but a tenth of them under ASan and a hundredth
- * under TSan and Valgrind, which make each object slow. A hundred thousand and a million
+ * under TSan and Valgrind, which slow down each object. A hundred thousand and a million
  * are used only in `make soak` (-n above 8), otherwise test_many(20000) and
  * test_many(30000): a million stacks are 4 GiB, which some machines provide slowly.
  */
@@ -73,18 +76,19 @@ int test_million(void);
 bool test_in_soak(void);
 
 /*
- * For I/O tests of many cases that hardly depend on the backend: does this backend run
- * case i? The backends share the cases; in `make soak` each runs all.
+ * For I/O tests of many cases that hardly depend on the backend: return true if this
+ * backend runs case i. The backends share the cases. In `make soak` each backend runs all
+ * cases.
  */
 bool test_has_turn(size_t i);
 
 /*
- * n bytes of zeros, which the test need not free. For large buffers: static variables are
- * in the memory of each test, where LeakSanitizer would read every page of them.
+ * Return n bytes of zeros, which the test need not free. Use it for large buffers:
+ * LeakSanitizer would read every page of a static variable in each test.
  */
 void *test_memory(size_t n);
 
-/* ---- checks: a failed one prints file, line and both values ------------------------ */
+/* ---- checks: a failed check prints file, line and both values ---------------------- */
 
 #define CHECK(expr) test__check(__FILE__, __LINE__, #expr, (expr) ? true : false)
 
@@ -100,19 +104,19 @@ void *test_memory(size_t n);
 
 /* ---- exact sequences --------------------------------------------------------------- */
 
-/* Append to the test's trace, as printf(3). Any thread. */
+/* Append to the test's trace, like printf(3). May be called on any thread. */
 void test_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Compare the whole trace, and empty it. */
 #define CHECK_TRACE(expected) test__check_trace(__FILE__, __LINE__, (expected))
 
 /*
- * The trace so far, for tests that compare parts of it; and clearing it without a check.
+ * Return the trace so far, for tests that compare parts of it. Clear it without a check.
  */
 const char *test_trace_text(void);
 void test_trace_clear(void);
 
-/* ---- programs that die ------------------------------------------------------------- */
+/* ---- programs that abort ----------------------------------------------------------- */
 
 /*
  * Call fn(arg) in a forked child and expect it to end by abort(), with `text` somewhere
@@ -121,24 +125,23 @@ void test_trace_clear(void);
 #define test_dies(fn, arg, text)                                                         \
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), SIGABRT, (text))
 
-/* The same for another signal. */
+/* Like test_dies(), for a signal other than SIGABRT. */
 #define test_dies_by_signal(fn, arg, signo, text)                                        \
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), (signo), (text))
 
 /*
  * "compute at tests/unit/debug/test_slow.c:", as reports print a function of this file,
- * whether the build folder is inside the project or elsewhere. The text is valid until
- * the next call.
+ * wherever the build folder is. The text is valid until the next call.
  */
 #define test_place(function) test__place((function), __FILE__)
 const char *test__place(const char *function, const char *file);
 
 /* ---- tasks ------------------------------------------------------------------------- */
 
-/* Spawn a task; the reference is the caller's. */
+/* Spawn a task. The caller owns the reference. */
 coil_task *test_spawn(coil_task_fn fn, void *arg);
 
-/* Await the task, release it, return its rc. */
+/* Await the task, release it, and return its result. */
 int test_join(coil_task *task);
 
 /* ---- the rest ---------------------------------------------------------------------- */
@@ -147,8 +150,8 @@ int test_join(coil_task *task);
 void test_skip(const char *reason) __attribute__((noreturn));
 
 /*
- * The value of `key` in a file of /proc with lines like "VmHWM:  1234 kB", in KiB; -1 if
- * the key is missing.
+ * Return the value in KiB of `key` in a file of /proc with lines like "VmHWM: 1234 kB",
+ * or -1 if the key is missing.
  */
 long test_proc_kib(const char *path, const char *key);
 
@@ -162,8 +165,9 @@ const char *test_backend(void);
 bool test_under_valgrind(void);
 
 /*
- * Let coil's nth allocation from now on fail, once: 1 is the next. 0 cancels that. A
- * block that grows counts as an allocation; stacks do not (they come from mmap(2)).
+ * Make coil's nth allocation from now on fail once: 1 is the next one. 0 cancels the
+ * request. Growing a block counts as an allocation. Stacks do not count: they come from
+ * mmap(2).
  */
 void test_fail_allocation(int n);
 

@@ -44,7 +44,10 @@ size_t test_blocks_held(void)
     return blocks_held;
 }
 
-/* Counts down. If several threads allocate at a time, exactly one of them fails. */
+/*
+ * Count down to the allocation that must fail. If several threads allocate at once,
+ * exactly one of them fails.
+ */
 static bool must_fail(void)
 {
     int left = fail_in;
@@ -150,7 +153,7 @@ static bool has_other_threads(void)
     while (readdir(dir) != NULL)
         entries++;
     closedir(dir);
-    return entries > 3; /* ".", "..", and this one */
+    return entries > 3; /* ".", "..", and this thread */
 }
 
 /*
@@ -164,7 +167,7 @@ static void wait_for_other_threads(void)
         usleep(10000);
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- entry points ------------------------------------------------------------------ */
 
 void test__leaks_begin(void)
 {

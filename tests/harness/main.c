@@ -53,17 +53,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* From task.h. Programs that are linked to libcoil.so lack it. */
+/* From task.h. Programs linked to libcoil.so do not have it. */
 __attribute__((weak)) extern int coil__task_light_mode;
 
 /*
- * LeakSanitizer, in programs that contain it: reports memory of malloc(3) that was not
+ * LeakSanitizer, in programs that contain it, reports memory of malloc(3) that was not
  * freed.
  */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
 
-/* The last one runs network tests only. */
+/* The last backend runs network tests only. */
 static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
                                        "simulated"};
 
@@ -71,7 +71,7 @@ enum {
     BACKENDS = sizeof backends / sizeof backends[0],
     JOBS_LIMIT = 16,
     TEXTS = 8,
-    TIMED_OUT_LIMIT = 5, /* then there is a general problem */
+    TIMED_OUT_LIMIT = 5, /* so many time-outs indicate a general problem */
 };
 
 static struct {
@@ -213,7 +213,7 @@ static bool names_are_unique(const struct test__run *runs, size_t count)
 /* ---- a test in a process of its own ------------------------------------------------ */
 
 struct job {
-    const struct test__run *run; /* NULL: this place is free */
+    const struct test__run *run; /* NULL: this slot is free */
     pid_t pid;
     int output;
     int64_t began, deadline;
@@ -239,9 +239,9 @@ static size_t allocated(void)
 }
 
 /*
- * Leaks outside coil are checked once for each test, not on every backend, and only if
- * there is more memory than before: LeakSanitizer takes longer than most tests. The same
- * applies to the work of libraries at the exit, which is not tested.
+ * Check leaks outside coil once for each test, not on every backend, and only if memory
+ * has grown: LeakSanitizer takes longer than most tests. Skip the libraries' exit
+ * handlers, which also take time and are not tested.
  */
 static _Noreturn void end_child(const struct test__run *run, int status, size_t before)
 {
@@ -256,7 +256,8 @@ static _Noreturn void end_child(const struct test__run *run, int status, size_t 
 
 /*
  * Call once, before there are children. LeakSanitizer reads all variables of all
- * libraries, including its own, 16 MB, and each untouched page costs each child a fault.
+ * libraries, including its own 16 MB. Each page that is still untouched would cost every
+ * child a page fault.
  */
 COIL__NO_SANITIZE static int read_variables(struct dl_phdr_info *object, size_t size,
                                             void *arg)

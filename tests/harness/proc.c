@@ -1,5 +1,5 @@
 /*
- * proc.c - memory for this process, and its figures from /proc.
+ * proc.c - memory for tests, and figures of this process from /proc.
  */
 #include "harness.h"
 

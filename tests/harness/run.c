@@ -76,7 +76,7 @@ uint64_t test_first_seed(void)
     return test__first_seed;
 }
 
-/* -n 8, the default, stands for `usual`. */
+/* The default, -n 8, selects `usual` seeds. Other values scale that number. */
 int test_seed_count(int usual)
 {
     long long count = (long long)usual * test__seed_count / 8;
@@ -119,7 +119,7 @@ void test_seed_failed(uint64_t seed, const char *name)
                    (unsigned long long)seed, (unsigned long long)seed, name);
 }
 
-/* One run for each seed, until one fails. */
+/* Run the test once for each seed, until a run fails. */
 static void run_simulated(const struct test__run *run)
 {
     simulated = true;

@@ -1,5 +1,5 @@
 /*
- * run.h (internal) - declarations that the files of the harness share.
+ * run.h (internal) - declarations shared by the files of the harness.
  */
 #ifndef TESTS_RUN_H
 #define TESTS_RUN_H
@@ -30,27 +30,30 @@ extern uint64_t test__shuffle;
 extern uint64_t test__first_seed;
 extern int test__seed_count;
 
-/* run.c: run the test in this process, check for leaks; TEST__PASSED or TEST__FAILED. */
+/*
+ * run.c: run the test in this process and check for leaks. Returns TEST__PASSED or
+ * TEST__FAILED.
+ */
 int test__run_here(const struct test__run *run);
 
 /* checks.c: print a line, and make the test fail. */
 void test__complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool test__complained(void);
 
-/* leaks.c: note the open descriptors before a test; report what it left behind. */
+/* leaks.c: note the open descriptors before a test, and report leaks after it. */
 void test__leaks_begin(void);
 void test__leaks_check(void);
 
-/* surroundings.c: default signals, open standard streams, a shell's usual limits. */
+/* surroundings.c: set default signals, open standard streams, and the usual limits. */
 void test__begin_afresh(void);
 
-/* hang.c: print where the processes of the session hang to `output`, the leader first. */
+/* hang.c: print to `output` where the processes of the session hang, the leader first. */
 void test__show_hang(pid_t session, int output);
 
 /* hang.c: kill the processes of the session, even if its leader has ended. */
 void test__kill_session(pid_t session);
 
-/* main.c: end the test as skipped; the reason has been printed to stdout. */
+/* main.c: end the test as skipped. The caller has printed the reason to stdout. */
 void test__end_skipped(void) __attribute__((noreturn));
 
 #endif

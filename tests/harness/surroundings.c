@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Handlers are not changed: handlers that exist before main() belong to a sanitizer. */
+/* Leave handlers unchanged: those that exist before main() belong to a sanitizer. */
 static void stop_ignoring_signals(void)
 {
     struct sigaction action;
@@ -55,7 +55,10 @@ static void raise_limits(void)
     }
 }
 
-/* Otherwise the first descriptors that a test opens would be 0, 1 and 2. */
+/*
+ * Open descriptors 0, 1 and 2 if they are closed. Otherwise the first files that a test
+ * opens would get these numbers.
+ */
 static void open_standard_streams(void)
 {
     int fd;

@@ -60,7 +60,7 @@ SELFTEST(selftest_memory)
     coil_loop *loop;
 
     CHECK_INT(coil_loop_create(NULL, &loop), 0);
-    coil_loop_retain(loop); /* and forget it */
+    coil_loop_retain(loop); /* this reference is leaked on purpose */
     coil_loop_close(loop);
 }
 
@@ -296,7 +296,10 @@ TEST(harness_shows_where_a_test_hangs)
 
 TEST(harness_stops_when_many_tests_hang)
 {
-    /* Five, on backends that exist everywhere, and another test after them. */
+    /*
+     * Five tests that hang, on backends that exist everywhere, and another test after
+     * them.
+     */
     expect("-f -q -t 1 -j 1 -b epoll,poll,select", "'selftest_*hang*' selftest_skip", 1,
            "so 1 were not begun");
 }

@@ -36,8 +36,9 @@ static int64_t now_ns(void)
     return COIL_SEC(t.tv_sec) + t.tv_nsec;
 }
 
-/* Sleep on a thread. Returns the time slept, or 0 if the thread did not wake up in
- * time. */
+/*
+ * Sleep on a thread. Returns the time slept, or 0 if the thread did not wake up in time.
+ */
 static int64_t punctual_nap(int64_t ns)
 {
     struct timespec nap = {.tv_nsec = ns};
@@ -113,8 +114,10 @@ void watch_cancelled(struct watched *w)
     pthread_mutex_unlock(&lock);
 }
 
-/* Return the state of the loop's thread as reported by the kernel: 'S' means that it
- * sleeps. */
+/*
+ * Return the state of the loop's thread as reported by the kernel: 'S' means that it
+ * sleeps.
+ */
 static char loop_state(void)
 {
     char path[64], line[256], *end;

@@ -57,8 +57,10 @@ void return_buffer(unsigned char *buffer, size_t n);
 /* Check all returned buffers a last time. */
 void check_buffers(void);
 
-/* On another thread, post to the loop repeatedly, and check that the loop handles each
- * post in time. */
+/*
+ * On another thread, post to the loop repeatedly, and check that the loop handles each
+ * post in time.
+ */
 void posts_begin(void);
 void posts_end(void);
 

@@ -30,8 +30,10 @@ void test_call_nothing(void *arg);
 void *test_coro_nothing(void *arg);
 int test_gen_nothing(coil_gen *gen, void *arg);
 
-/* Create both ends with `make`, and destroy the second one. If `make` fails, check
- * that it set the second one to NULL. */
+/*
+ * Create both ends with `make`, and destroy the second one. If `make` fails, check that
+ * it set the second one to NULL.
+ */
 int test_make_pair(int (*make)(coil_stream *ends[2]), void **out);
 
 #endif

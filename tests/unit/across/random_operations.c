@@ -49,8 +49,7 @@ struct way {
     unsigned char salt;
     size_t sent, received;
     bool ended;  /* the writer has shut down */
-    bool ending; /* the shutdown has begun: with TLS it may be interrupted, and
-                  * continues later */
+    bool ending; /* begun: TLS may be interrupted, and continues later */
 };
 
 struct pair {
@@ -996,8 +995,7 @@ static int end_world(void)
 
 int run_random_operations(uint64_t seed)
 {
-    bool with_posts = seed % 4 == 1; /* not always: posts would wake a loop that has
-                                      * missed an event */
+    bool with_posts = seed % 4 == 1; /* posts hide a missed event */
 
     begin_world(seed);
     if (with_posts)

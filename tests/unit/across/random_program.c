@@ -46,8 +46,7 @@ struct end {
     struct connection *connection;
     struct way *in, *out;
     struct end *peer;
-    struct dice dice; /* each end has its own, so that its choices do not depend on
-                       * other ends */
+    struct dice dice; /* this end's own: its choices do not depend on others */
     coil_stream *stream;
     coil_task *reader, *writer;
     bool is_server;
@@ -515,8 +514,10 @@ static int client(void *arg)
 
 /* ---- the server -------------------------------------------------------------------- */
 
-/* Find the connection by its number. Returns NULL if the client ended before it sent
- * the number. */
+/*
+ * Find the connection by its number. Returns NULL if the client ended before it sent the
+ * number.
+ */
 static struct end *identify(struct world *world, coil_stream *stream)
 {
     unsigned char header[HEADER];

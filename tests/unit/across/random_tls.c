@@ -1,8 +1,7 @@
 /*
  * random_tls.c - generate OpenSSL's random numbers from a seed.
  */
-#define OPENSSL_SUPPRESS_DEPRECATED /* only deprecated functions can replace all random
-                                     * numbers */
+#define OPENSSL_SUPPRESS_DEPRECATED /* no other way to replace all of them */
 
 #include "random_tls.h"
 

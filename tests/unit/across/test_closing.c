@@ -204,8 +204,7 @@ IO_TEST(pipe_closed_in_each_call)
     free(v.bytes);
 }
 
-/* ---- at what time
- * ------------------------------------------------------------------- */
+/* ---- closing and other events at once ---------------------------------------------- */
 
 /* If a result and the close come in the same turn, the call may return either. */
 NET_TEST(stream_closed_as_its_bytes_come)

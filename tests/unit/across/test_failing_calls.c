@@ -927,8 +927,10 @@ IO_TEST(a_call_that_fails_is_not_described_by_an_older_failure)
     drop_things();
 }
 
-/* A later failure with another rc keeps the message: the body may clean up, and return
- * its first rc. */
+/*
+ * A later failure with another rc keeps the message: the body may clean up, and return
+ * its first rc.
+ */
 IO_TEST(a_call_that_fails_differently_leaves_the_error_to_the_body)
 {
     make_things();

@@ -768,8 +768,9 @@ static ssize_t look_up(void)
     return rc;
 }
 
-/* Connect by name. Although the resolver has servers by now, "localhost" needs no
- * query. */
+/*
+ * Connect by name. Although the resolver has servers by now, "localhost" needs no query.
+ */
 static ssize_t connect_by_name(void)
 {
     coil_stream *stream;

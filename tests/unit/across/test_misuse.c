@@ -220,8 +220,9 @@ TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
     test_dies(destroy_executor_twice, NULL, "is none of the program's");
 }
 
-/* free(3) does not overwrite the reference count, so coil can detect the second
- * release. */
+/*
+ * free(3) does not overwrite the reference count, so coil can detect the second release.
+ */
 static int release_future_twice(void *arg)
 {
     coil_future *future;
@@ -262,7 +263,7 @@ IO_TEST(call_on_a_released_future_names_the_function)
     check_dies_in_task(ask_released_future, "coil_future_done: the last reference");
 }
 
-/* ---- debug mode: freed memory is not reused at once--------------------------------- */
+/* ---- debug mode: freed memory is not reused at once -------------------------------- */
 
 static int misuse_in_debug_mode(void *fn)
 {
@@ -535,8 +536,10 @@ IO_TEST(object_destroyed_twice_while_a_call_is_in_it_stops_the_program)
                        "coil_file_destroy: the object was destroyed");
 }
 
-/* Objects in the caller's memory may be finished twice: after the first time they are
- * empty. */
+/*
+ * Objects in the caller's memory may be finished twice: after the first time they are
+ * empty.
+ */
 TASK_TEST(what_is_the_callers_memory_may_be_finished_twice)
 {
     coil_queue queue = COIL_QUEUE_INIT(1, 0);
@@ -802,7 +805,7 @@ TASK_TEST(lock_or_queue_used_by_another_thread_where_nobody_waits_stops_the_prog
     coil_queue_finish(&waited.queue);
 }
 
-/* ---- debug mode: objects without waiters so far------------------------------------- */
+/* ---- debug mode: objects without waiters so far ------------------------------------ */
 
 static coil_event event_of_zeroes;
 static coil_queue queue_of_initialiser = COIL_QUEUE_INIT(1, 0);
@@ -998,8 +1001,10 @@ static int misuse_here(void *call)
 {
     coil_timer many[8];
 
-    /* Fill this loop's timers, so that a position in the first loop's heap is also
-     * valid here. */
+    /*
+     * Fill this loop's timers, so that a position in the first loop's heap is also valid
+     * here.
+     */
     for (int i = 0; i < 8; i++) {
         coil_timer_init(&many[i], test_call_nothing, NULL);
         coil_timer_start(&many[i], coil_in(COIL_SEC(60) + i));

@@ -73,8 +73,8 @@ static int64_t read_clock(clockid_t clock)
 }
 
 /*
- * Between two readings of CLOCK_MONOTONIC. CLOCK_REALTIME may be set, so it differs from
- * coil's clock.
+ * coil's time lies between two readings of CLOCK_MONOTONIC. CLOCK_REALTIME is another
+ * clock, which may be set.
  */
 TEST(now_is_monotonic_without_a_loop)
 {
@@ -116,7 +116,7 @@ static void report(const char *sentence, const void *from)
     (void)from;
     sem_post(&report_has_begun);
     sem_wait(&report_may_go_on);
-    usleep(100000); /* as long as a report that loads libdw */
+    usleep(100000); /* about the time of a report that loads libdw */
     fprintf(stderr, "coil: %s\n", sentence);
 }
 

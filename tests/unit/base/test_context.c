@@ -140,7 +140,7 @@ TEST(var_token_is_good_for_one_reset_in_its_context)
     test_dies(run_misuse, text("var"), "belongs to another context or variable");
 }
 
-/* ---- values that are counted ------------------------------------------------------- */
+/* ---- values with references -------------------------------------------------------- */
 
 struct counted {
     _Atomic int refs;
@@ -175,7 +175,7 @@ TASK_TEST(var_values_are_retained_while_a_context_has_them)
     CHECK_INT(one.refs, 2);
     CHECK_INT(coil_spawn(replace_counted, &other, NULL, &task), 0);
     CHECK_INT(coil_var_reset(&counted, &token), 0);
-    CHECK_INT(one.refs, 2); /* the child's now */
+    CHECK_INT(one.refs, 2); /* the child has a reference */
     CHECK_INT(coil_yield(), 0);
     CHECK_INT(one.refs, 1);
     CHECK_INT(other.refs, 2);
@@ -222,7 +222,7 @@ TASK_TEST(context_of_a_task_is_a_copy_of_its_spawners)
     set(&color, "red");
     CHECK_INT(coil_spawn(set_and_sleep, text("green"), NULL, &a), 0);
     CHECK_INT(coil_spawn(set_and_sleep, text("blue"), NULL, &b), 0);
-    set(&color, "black"); /* too late for them */
+    set(&color, "black"); /* too late to affect the tasks */
     CHECK_INT(test_join(a), 0);
     CHECK_INT(test_join(b), 0);
     CHECK_TRACE("red red green blue ");

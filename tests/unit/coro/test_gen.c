@@ -136,8 +136,10 @@ static int return_abc(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* The first call after the end returns the generator's value, and only that call.
- * (docs/seeds.md, row 12) */
+/*
+ * The first call after the end returns the generator's value, and only that call.
+ * (docs/seeds.md, row 12)
+ */
 TEST(gen_return_value_comes_with_the_end)
 {
     coil_gen *gen = create(return_abc, NULL);
@@ -359,8 +361,10 @@ TEST(gen_wrap_yields_before_bar_after)
     coil_gen_destroy(gen);
 }
 
-/* A generator that has not begun cannot receive a value, because it is not at a yield.
- * (docs/seeds.md, row 20) */
+/*
+ * A generator that has not begun cannot receive a value, because it is not at a yield.
+ * (docs/seeds.md, row 20)
+ */
 TEST(gen_send_to_a_fresh_one_is_an_error)
 {
     coil_gen *gen = create(gen_fn, NULL);
@@ -745,7 +749,7 @@ TEST(gen_close_with_a_delegate_that_ignores_it)
     coil_gen_destroy(in);
 }
 
-/* ---- resuming running generators---------------------------------------------------- */
+/* ---- resuming running generators --------------------------------------------------- */
 
 static int resumes_itself(coil_gen *gen, void *arg)
 {

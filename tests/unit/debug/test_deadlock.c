@@ -179,8 +179,8 @@ static void set_it(void *arg)
 }
 
 /*
- * It should hold a reference of its own, and does not. Still, the report must contain
- * nothing false.
+ * The thread should hold its own reference to the loop, but does not. Still, the report
+ * must contain no false statement.
  */
 static void *post_later(void *loop)
 {
@@ -290,7 +290,7 @@ static int await_what_was_abandoned(void *arg)
     begun = false;
     coil_spawn(abandon, coil_loop_current(), NULL, &task);
     coil_yield();
-    while (!begun) /* a task that has not begun is dropped, not abandoned */
+    while (!begun) /* a task that has not begun would be dropped, not abandoned */
         usleep(1000);
     coil_task_cancel(task, NULL);
     coil_task_await(task);

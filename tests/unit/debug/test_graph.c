@@ -28,8 +28,8 @@ static void print_dump(void)
 }
 
 /*
- * The tasks and futures in the output, each with its awaiters, in a line: "c2(main,
- * sub(main))". An entry that occurred above has "^".
+ * Return the tasks and futures in the output with their awaiters, in one line: "c2(main,
+ * sub(main))". An entry that occurred before has "^".
  */
 static const char *shape(void)
 {
@@ -60,7 +60,7 @@ static const char *shape(void)
     return line;
 }
 
-/* The functions of the first call stack in the output, if names are available. */
+/* Check the functions of the first call stack in the output, if names are available. */
 static void check_stack(const char *const names[], size_t count)
 {
     const char *p = text;
@@ -276,7 +276,7 @@ TASK_TEST(call_graph_of_a_future)
     coil_future_release(future);
 }
 
-/* ---- beyond CPython's -------------------------------------------------------------- */
+/* ---- cases of coil's own ----------------------------------------------------------- */
 
 static coil_task *circle[2];
 
@@ -285,7 +285,7 @@ static int await_the_other(void *arg)
     return coil_task_await(circle[(intptr_t)arg]);
 }
 
-/* They can never end, so this test must neither wait for them nor cancel them. */
+/* These tasks can never end, so the test must neither wait for them nor cancel them. */
 static int make_circle(void *arg)
 {
     (void)arg;
@@ -357,8 +357,8 @@ static int await_a_sleeper(void *arg)
 }
 
 /*
- * Check the lines of `text` that begin with a dash. Addresses, which differ from run to
- * run, are removed, with the rest of their line.
+ * Check the lines of `text` that begin with a dash. Ignore addresses, which differ from
+ * run to run, and the rest of their line.
  */
 static void check_tasks(const char *expected)
 {
@@ -392,7 +392,7 @@ TASK_TEST(dump_is_a_tree_of_groups_and_awaits)
     CHECK(strstr(text, "coil: 6 tasks\n") == text);
     CHECK(strstr(text, " at ") == NULL ||
           strstr(text, test_place(" spawned by await_a_sleeper")) != NULL);
-    /* the line of its function follows, which is the last */
+    /* the last line, which follows, names its function */
     *strstr(text, " has not begun: ") = '\0';
     check_tasks("- main runs\n"
                 "  - outer waits 2.0 s: task inner\n"

@@ -226,7 +226,7 @@ TEST(no_suspend_outside_of_tasks)
     CHECK(!coil_may_suspend());
 }
 
-/* ---- callbacks of the user's ------------------------------------------------------- */
+/* ---- callbacks of the user --------------------------------------------------------- */
 
 static int wait_in_a_visitor(coil_task *task, void *arg)
 {
@@ -334,7 +334,9 @@ static int print_to_waiting_file(void *arg)
     return 0;
 }
 
-/* Symbols are looked up while the margin of a function is written. */
+/*
+ * Wait when coil writes the indentation of a function, during which it looks up symbols.
+ */
 static ssize_t wait_at_a_function(void *cookie, const char *buf, size_t n)
 {
     if (n >= 6 && memcmp(buf, "      ", 6) == 0)
@@ -385,8 +387,8 @@ static void run_body(void *body)
 }
 
 /*
- * Otherwise other tasks would change the list that is walked, or take an item that is
- * moved.
+ * If such a callback waited, other tasks could change the list that is walked, or take an
+ * item that is moved.
  */
 TEST(callbacks_that_would_wait_in_a_walk_are_named)
 {
@@ -417,7 +419,10 @@ static int ask(coil_task *task, void *arg)
     return 0;
 }
 
-/* So libcoil-posix blocks there instead, and a function returns this fact. */
+/*
+ * libcoil-posix blocks in such callbacks. A function reports that the caller may not
+ * wait.
+ */
 TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
 {
     bool may = true;
@@ -429,7 +434,10 @@ TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
 
 /* ---- coil's own calls -------------------------------------------------------------- */
 
-/* From base/own.h. libcoil's calls of the C library return to addresses between them. */
+/*
+ * From base/own.h. All calls that libcoil makes to the C library return to addresses
+ * between these two.
+ */
 extern const char coil__own_begin[], coil__own_end[];
 
 TEST(own_calls_are_those_that_return_into_libcoil)

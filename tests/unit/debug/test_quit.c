@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- what was said so far ---------------------------------------------------------- */
+/* ---- captured output --------------------------------------------------------------- */
 
 static int said = -1, usual_stderr;
 
-/* From now on standard error is a file, until its contents are passed on. */
+/* Redirect standard error to a file, until its contents are passed on. */
 static void keep_what_is_said(void)
 {
     usual_stderr = dup(STDERR_FILENO);
@@ -59,7 +59,10 @@ static int ask_and_sleep(void *arg)
     return coil_sleep(COIL_MSEC(10));
 }
 
-/* A shell that runs the tests in the background may have ignored the signal. */
+/*
+ * Run with the default action: a shell that runs the tests in the background may ignore
+ * the signal.
+ */
 static void run_with_default(coil_task_fn fn)
 {
     signal(SIGQUIT, SIG_DFL);
@@ -165,7 +168,7 @@ TEST(sigquit_names_the_callback_that_blocks_the_loop)
 
 #if defined(__x86_64__)
 
-/* Like code that uses the frame pointer's register for something else. */
+/* Block like code that uses the frame pointer's register for another purpose. */
 static void block_without_a_frame_pointer(void *arg)
 {
     struct timespec nap = {.tv_nsec = 100000000};

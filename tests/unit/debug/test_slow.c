@@ -17,7 +17,9 @@
 
 #define SLOW COIL_MSEC(20)
 
-/* On a busy machine anything may be slow, so the expected report is one among others. */
+/*
+ * On a busy machine any step may be slow, so the expected report may be one of several.
+ */
 static char reports[16 * 1024];
 
 static void note_report(const coil_exception *exception, void *arg)
@@ -34,7 +36,7 @@ static void watch_for_slow_things(void)
     coil_set_exception_handler(note_report, NULL);
     coil_set_slow_callback_ns(SLOW);
     coil_set_debug(true);
-    coil_yield(); /* the test's own step so far was not in debug mode */
+    coil_yield(); /* begin a new step, which is in debug mode */
 }
 
 static void block(int64_t ns)
@@ -63,7 +65,7 @@ static bool has_symbols(void)
     return strstr(reports, " at ") != NULL;
 }
 
-/* One of the reports begins like this, and has "took 0.040 seconds" or more. */
+/* Check that one report has this beginning and states at least "took 0.040 seconds". */
 static void check_reported(const char *beginning)
 {
     const char *found = reports, *took;
@@ -104,7 +106,7 @@ TASK_TEST(debug_names_a_slow_callback)
 }
 
 /*
- * Longer than the other function: an optimiser merges two functions with the same code.
+ * Must differ from the other function: an optimiser merges functions with the same code.
  */
 static void block_when_done(coil_future *future, void *arg)
 {
@@ -155,9 +157,12 @@ TASK_TEST(debug_is_silent_about_what_is_fast_and_when_it_is_off)
     CHECK_STR(reports, "");
 }
 
-/* ---- where it is meanwhile --------------------------------------------------------- */
+/* ---- sampled stacks ---------------------------------------------------------------- */
 
-/* A sanitizer puts functions of its own between the program and the C library. */
+/*
+ * Return false under a sanitizer, which puts its own functions between the program and
+ * the C library.
+ */
 static bool calls_are_the_librarys(void)
 {
     return !COIL__ASAN && !COIL__TSAN;
@@ -246,7 +251,7 @@ IO_TEST(debug_names_the_function_that_computes)
 }
 
 /*
- * Standard error is a pipe, and the step does not end before the report names it there.
+ * Standard error is a pipe. The step ends only when the report in the pipe names it.
  */
 static int read_until_reported(void *arg)
 {
@@ -311,7 +316,7 @@ static int samplers(void)
     return n;
 }
 
-/* The sampler's thread sets its own name, so it may not have it yet. */
+/* The sampler's thread sets its own name, so wait until it has done so. */
 static void wait_for_sampler(void)
 {
     while (samplers() == 0)

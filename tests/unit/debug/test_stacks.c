@@ -30,7 +30,7 @@ static bool lies_in(void *address, void *function)
     return _Unwind_FindEnclosingFunction((char *)address - 1) == function;
 }
 
-/* Is frame i in the function? If not, print the frame. */
+/* Check that frame i is in the function. If not, print the frame. */
 static void check_frame(void *const frames[], int n, int i, void *function)
 {
     CHECK(i < n && lies_in(frames[i], function));
@@ -105,7 +105,9 @@ static COIL__NOINLINE int read_a_byte(void *arg)
     return (int)n;
 }
 
-/* Frames of waiting for an operation are left out, like those of any other wait. */
+/*
+ * The backtrace omits coil's frames that wait for the operation, as for any other wait.
+ */
 IO_TEST(backtrace_of_a_task_that_reads_begins_in_the_stream)
 {
     void *frames[MAX_FRAMES];
@@ -267,7 +269,7 @@ TASK_TEST(backtrace_of_oneself_from_inside_a_generator)
     coil_task_release(task);
 }
 
-/* ---- what looking leaves alone ----------------------------------------------------- */
+/* ---- state that is not changed ----------------------------------------------------- */
 
 static int append(void *arg)
 {
@@ -320,7 +322,7 @@ TASK_TEST(backtrace_from_a_callback)
     CHECK_INT(looked, 1);
 }
 
-/* Use up the stack except for this number of bytes. */
+/* Use up the stack except for `bytes` bytes. */
 #define LEAVE_ROOM(bytes)                                                                \
     do {                                                                                 \
         char *here = __builtin_frame_address(0), *low = coil__coro_current()->stack.low; \

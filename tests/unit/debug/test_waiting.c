@@ -10,7 +10,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-/* Check what `task` waits for, then cancel it and let it end. */
+/* Check which object `task` waits for, then cancel the task and let it end. */
 static coil_waiting waits_for(coil_task *task, const char *what, const void *object)
 {
     coil_waiting w = {.what = NULL};

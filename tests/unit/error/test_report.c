@@ -1,5 +1,5 @@
 /*
- * test_report.c - one sequence of calls makes a report in text and the same in JSON.
+ * test_report.c - the same sequence of calls makes a report in text or in JSON.
  */
 #include "../../harness/harness.h"
 
@@ -153,7 +153,7 @@ static void report_in_handler(void *json)
     coil__report_begin_in_handler(&report, &line, "blocked");
     coil__report_value(&report, "task", "task '%s' runs\n", "main");
     coil__report_open(&report, "frames", '[');
-    for (size_t i = 0; i < 40; i++) /* more than the line holds */
+    for (size_t i = 0; i < 40; i++) /* more text than a line can hold */
         coil__report_value(&report, NULL, " 0x%zx", i);
     coil__report_close(&report, ']');
     coil__report_words(&report, "\n");
@@ -192,7 +192,10 @@ static int await_failure(void *arg)
     return rc;
 }
 
-/* The end of a stack and the names of its functions depend on the build. */
+/*
+ * Check only the parts, in order: the end of a stack and its function names depend on the
+ * build.
+ */
 static void check_in_order(const char *const parts[], size_t n)
 {
     const char *at = text;

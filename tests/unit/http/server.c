@@ -46,8 +46,9 @@ static int answer(struct http_connection *c)
     return http_say(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
 }
 
-/* A test makes an allocation fail to test the client. If it hits the server, try
- * again. */
+/*
+ * A test makes an allocation fail to test the client. If it hits the server, try again.
+ */
 static int serve(void *arg)
 {
     struct http_server *server = arg;

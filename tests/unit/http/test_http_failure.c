@@ -16,8 +16,9 @@ static int say_ok(struct http_connection *c)
 /* ---- answers that are none --------------------------------------------------------- */
 
 struct bad_answer {
-    /* the beginning of the answer; if `flood` is not 0, 300,000 copies of `flood`
-     * follow */
+    /*
+     * the beginning of the answer; if `flood` is not 0, 300,000 copies of `flood` follow
+     */
     const char *text;
     char flood;
     int rc;

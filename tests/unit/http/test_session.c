@@ -131,8 +131,9 @@ IO_TEST(http_cookies_outlive_their_session)
     http_both_end(&both);
 }
 
-/* The connection stays registered with the loop, but closing by the peer is not an
- * event. */
+/*
+ * The connection stays registered with the loop, but closing by the peer is not an event.
+ */
 IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
 {
     struct http_both both;
@@ -230,8 +231,9 @@ IO_TEST(http_session_tells_of_the_address_that_is_allowed)
     unlink(path);
 }
 
-/* libcurl does not accept zones, and drops all addresses of an entry that contains
- * one. */
+/*
+ * libcurl does not accept zones, and drops all addresses of an entry that contains one.
+ */
 IO_TEST(http_session_leaves_out_addresses_with_a_zone)
 {
     coil_http_session_opts opts = {.proxy = ""};

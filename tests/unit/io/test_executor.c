@@ -90,7 +90,7 @@ TASK_TEST(blocking_a_thousand_jobs)
 
 /* ---- lanes ------------------------------------------------------------------------- */
 
-/* A door that blocks a job, and a bell that it rings when it has begun. */
+/* A semaphore that blocks a job, and one that the job posts when it has begun. */
 struct gate {
     sem_t begun, open;
     atomic_int inside, most_inside, calls, discarded;
@@ -260,7 +260,7 @@ TASK_TEST(blocking_cancelled_while_it_runs_is_waited_for)
         coil_yield();
     CHECK_INT(c.rc, 0);
     open_gate(&gate, 1);
-    finish(task, -ECANCELED); /* from the wait after the job */
+    finish(task, -ECANCELED); /* cancelled in the wait after the job */
     CHECK_INT(c.rc, 7);
 }
 
@@ -329,14 +329,14 @@ TASK_TEST(blocking_abandoned_gives_its_place_back)
     open_gate(&gate, 3);
     while (gate.discarded < 3)
         usleep(100);
-    /* The number of threads is the same: two jobs run one after the other. */
+    /* The number of threads is unchanged, so two jobs run one after the other. */
     CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &waiting), 0);
     open_gate(&gate, 2);
     CHECK_INT(in_cpu_lane_abandonable(&gate), 7);
     finish(waiting, 7);
 }
 
-/* A job that was queued when the thread before it was abandoned starts, too. */
+/* If a thread is abandoned, the jobs that wait in the queue still start. */
 TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
 {
     struct gate gate;
@@ -357,7 +357,10 @@ TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
         usleep(100);
 }
 
-/* 64 threads are replaced. After that, abandoned threads occupy the lane's places. */
+/*
+ * coil replaces the first 64 abandoned threads. Further ones count against the lane's
+ * limit.
+ */
 TASK_TEST(blocking_abandoned_without_end_is_an_error)
 {
     struct gate gate;
@@ -384,7 +387,7 @@ static int add_one_in_cpu_lane(void *arg)
     return coil_blocking(COIL_LANE_CPU, add_one, arg);
 }
 
-/* A lane that has lost its last place never starts its queued jobs. */
+/* If abandoned threads use up a lane's limit, its queued jobs never start. */
 TASK_TEST(blocking_queued_behind_what_hangs_is_an_error)
 {
     struct gate gate;
@@ -405,7 +408,7 @@ TASK_TEST(blocking_queued_behind_what_hangs_is_an_error)
     finish(queued[0], -EAGAIN);
     finish(queued[1], -EAGAIN);
     CHECK_INT(gate.discarded, 0);
-    /* Whichever of the 65 ends, a place is free again. */
+    /* When any of the 65 threads ends, the lane can start a thread again. */
     open_gate(&gate, 1);
     while ((rc = coil_blocking(COIL_LANE_CPU, add_one, &n)) == -EAGAIN)
         usleep(100);
@@ -434,7 +437,10 @@ TASK_TEST(blocking_with_a_higher_limit_begins_what_is_queued)
         finish(tasks[i], 7);
 }
 
-/* However cancelling and finishing coincide, a job is either returned or discarded. */
+/*
+ * Whether the job or the cancellation comes first, the job is either returned or
+ * discarded.
+ */
 static atomic_int jobs_begun, jobs_returned, jobs_discarded;
 
 static int short_work(void *arg)
@@ -467,7 +473,10 @@ static int work_for(void *arg)
     return rc;
 }
 
-/* Repeat until one was discarded: a job must run when its task is cancelled. */
+/*
+ * Repeat until a job was discarded, which happens only if it runs when its task is
+ * cancelled.
+ */
 TASK_TEST(blocking_jobs_are_returned_or_discarded)
 {
     for (int round = 0; round < 100 || (jobs_discarded == 0 && round < 10000); round++) {
@@ -497,8 +506,8 @@ TASK_TEST(blocking_times_out_in_a_scope)
     int rc;
 
     /*
-     * The virtual clock stands still while a thread works, so the deadline has passed
-     * before.
+     * The virtual clock stands still while a thread works, so use a deadline that has
+     * already passed.
      */
     init_gate(&gate);
     CHECK_INT(coil_scope_enter(&s, coil_now()), 0);
@@ -613,7 +622,7 @@ TEST(blocking_work_that_is_not_done_within_drain_ns_is_left_to_its_thread)
     init_gate(&shared_gate);
     CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0);
     CHECK_INT(shared_gate.discarded, 0);
-    /* another loop has another queue of results */
+    /* each loop has its own queue of results */
     CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0);
     open_gate(&shared_gate, 2);
     while (test_blocks_held() > 0)
@@ -795,7 +804,7 @@ TEST(blocking_after_fork_uses_threads_of_its_own)
     CHECK_INT(coil_run(one_job, &n, NULL), 2);
 }
 
-/* ---- lanes of one's own ------------------------------------------------------------ */
+/* ---- custom lanes ------------------------------------------------------------------ */
 
 TASK_TEST(blocking_in_a_lane_of_ones_own)
 {
@@ -879,7 +888,7 @@ static void *destroy_it(void *arg)
     return NULL;
 }
 
-/* Once it is being destroyed, no other thread may retain it. */
+/* Once a lane is being destroyed, no other thread may retain it. */
 static void begin_destroying(struct busy_lane *busy, pthread_t *thread)
 {
     coil_task *task;

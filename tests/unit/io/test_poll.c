@@ -28,7 +28,7 @@ static int do_poll(void *arg)
     return 0;
 }
 
-/* Has it begun to wait? */
+/* Start the task, and check that it has begun to wait. */
 static coil_task *start(struct polling *p)
 {
     coil_task *task;
@@ -118,7 +118,7 @@ IO_TEST(poll_of_more_descriptors_than_it_has_places_for)
         make_pipe(ends[i]);
         p.fds[i] = (struct pollfd){.fd = ends[i][0], .events = POLLIN};
     }
-    p.fds[7] = (struct pollfd){.fd = ends[5][0], .events = POLLPRI}; /* a second time */
+    p.fds[7] = (struct pollfd){.fd = ends[5][0], .events = POLLPRI}; /* again */
     task = start(&p);
     write_byte(ends[5][1]);
     finish(task);
@@ -376,7 +376,8 @@ IO_TEST(poll_says_what_it_waits_for)
 }
 
 /*
- * Each system call of a wait fails once: the wait returns the error, and nothing leaks.
+ * Make each system call of a wait fail once. The wait returns the error, and nothing
+ * leaks.
  */
 IO_TEST(poll_whose_system_calls_fail)
 {
@@ -395,7 +396,7 @@ IO_TEST(poll_whose_system_calls_fail)
             coil_testing_fail_system_call(0, 0);
             CHECK(rc <= 0 && (rc < 0 || nth > 1));
             if (nth > 20)
-                break; /* the loop's own polls, any number of them */
+                break; /* this was one of the loop's own polls, whose number varies */
         }
     close_both(ends);
 }
@@ -449,7 +450,7 @@ IO_TEST(poll_of_a_stream_sees_what_was_received_ahead)
     CHECK_INT(p.fds[0].revents, POLLIN);
     CHECK_INT(coil_read(stream, bytes, sizeof bytes), 4);
     CHECK_INT(coil_poll(p.fds, 1, 0), 0);
-    for (int i = 0; i < 3; i++) { /* and goes on to */
+    for (int i = 0; i < 3; i++) { /* receiving ahead continues */
         p.ended = false;
         task = start(&p);
         CHECK_INT(write(peer, "x", 1), 1);
@@ -470,7 +471,7 @@ static int read_two(void *arg)
     return (int)coil_read(arg, bytes, sizeof bytes);
 }
 
-/* A task that reads meanwhile leaves the rest to the task that polls. */
+/* A task reads a part while another task polls, which must still see the rest. */
 IO_TEST(poll_of_a_stream_that_is_being_read)
 {
     struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};

@@ -1,6 +1,6 @@
 /*
- * test_child.c - handles of children. os/test_process.c tests what they run and how they
- * end.
+ * test_child.c - handles of children. tests/unit/os/test_process.c tests the programs
+ * that they run and how they end.
  */
 #include "../../harness/harness.h"
 
@@ -21,7 +21,7 @@ static _Alignas(16) char stack[STACK_BYTES];
 static const char *const environment[] = {NULL};
 
 /*
- * A shell that runs `script`, with `in` as its input. Returns the result of
+ * Start a shell that runs `script`, with `in` as its input. Returns the result of
  * coil__child_start().
  */
 static int start(const char *program, const char *script, int in,
@@ -79,7 +79,10 @@ TEST(child_is_waited_for_with_the_thread)
     close(handle);
 }
 
-/* Under Valgrind and emulators it is visible only as a status: src/os/spawn.c. */
+/*
+ * Under Valgrind and emulators, a missing program shows only as an exit status: see
+ * src/os/spawn.c.
+ */
 TEST(child_that_has_no_program_is_no_child)
 {
     struct coil__child child;

@@ -1,5 +1,5 @@
 /*
- * test_descriptors.c - wake-ups, alarms, sets, and opening a descriptor again.
+ * test_descriptors.c - wake-up descriptors, alarms, sets, and reopening a descriptor.
  */
 #include "../../harness/harness.h"
 
@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Does it become readable within that time? */
+/* Return true if the descriptor becomes readable within that time. */
 static bool readable_within(int fd, int milliseconds)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -150,7 +150,7 @@ TEST(poll_set_that_fails_half_way_leaves_nothing_open)
     close(wake);
 }
 
-/* ---- once more --------------------------------------------------------------------- */
+/* ---- reopening --------------------------------------------------------------------- */
 
 TEST(pipe_that_is_opened_once_more_has_flags_of_its_own)
 {

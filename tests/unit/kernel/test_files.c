@@ -35,7 +35,7 @@ TEST(file_without_a_name_has_no_links)
     close(fd);
 }
 
-/* The positions of both do not change. */
+/* The positions of both files do not change. */
 TEST(files_are_copied_by_offsets)
 {
     int from = make_file("a coil"), to = make_file("12");

@@ -1,5 +1,5 @@
 /*
- * test_memory.c - pages for stacks, and memory that is read without faults.
+ * test_memory.c - pages for stacks, and reading memory that may not be mapped.
  */
 #include "../../harness/harness.h"
 

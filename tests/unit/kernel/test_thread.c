@@ -1,5 +1,5 @@
 /*
- * test_thread.c - threads, as the kernel reports them.
+ * test_thread.c - the state of threads, as reported by the kernel.
  */
 #include "../../harness/harness.h"
 

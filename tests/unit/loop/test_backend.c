@@ -1,5 +1,5 @@
 /*
- * test_backend.c - the contract of backend.h, without tasks waiting.
+ * test_backend.c - the contract of backend.h, tested without tasks that wait.
  */
 #include "../../harness/harness.h"
 
@@ -54,7 +54,7 @@ static void poll_until_complete(void)
     CHECK_INT(completed, 1);
 }
 
-/* Submit it and wait for its result, unless that is available at once. */
+/* Submit the operation, and wait for its result if it is not available at once. */
 static ssize_t result_of(struct coil__op *op)
 {
     ssize_t result;
@@ -131,7 +131,7 @@ IO_TEST(backend_cancel_and_detach_complete)
     CHECK_INT(class->submit(backend(), &op), -EBADF);
 }
 
-/* After a short read the next one waits without trying first; no bytes are missed. */
+/* After a short read, the next read waits without trying first, and misses no bytes. */
 IO_TEST(backend_remembers_what_was_drained)
 {
     const struct coil__backend_class *class = backend()->class;

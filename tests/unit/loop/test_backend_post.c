@@ -1,5 +1,6 @@
 /*
- * test_backend_post.c - posts from other threads end a poll, in order, each once.
+ * test_backend_post.c - posts from other threads end a poll. They arrive in order, each
+ * once.
  */
 #include "../../harness/harness.h"
 
@@ -92,8 +93,8 @@ static void *post_once(void *arg)
 }
 
 /*
- * A signal may arrive while the eventfd is written. Whichever call of the two threads is
- * interrupted, the post arrives.
+ * A signal may arrive while the eventfd is written. Whichever thread's call the signal
+ * interrupts, the post arrives.
  */
 IO_TEST(post_that_is_interrupted_arrives)
 {
@@ -204,7 +205,7 @@ static void *post_until_refused(void *arg)
     return (void *)taken;
 }
 
-/* Each post is refused or called, however late it comes. */
+/* However late a post comes, it is either refused or called. */
 TEST(post_is_called_or_refused_as_its_loop_closes)
 {
     void *taken;

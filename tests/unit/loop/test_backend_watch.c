@@ -134,7 +134,7 @@ static void empty(int fd)
         ;
 }
 
-/* This ends io_uring's polls without a request. */
+/* The peer's shutdown ends io_uring's polls, although coil did not cancel them. */
 IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
 {
     struct counter c = {0};
@@ -152,13 +152,13 @@ IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
     fill_up(fds[0]);
     CHECK_INT(coil_add_writer(fds[0], count, &c), 0);
     coil_sleep(COIL_MSEC(3));
-    CHECK(coil_remove_writer(fds[0])); /* whatever events are in the kernel */
+    CHECK(coil_remove_writer(fds[0])); /* whatever events the kernel still has */
     close_pair(fds);
 }
 
 /*
- * Adding it three times counts once. After it is removed and closed, no old event reaches
- * the same number.
+ * Adding a reader three times counts once. After it is removed and the descriptor closed,
+ * no old event reaches a new descriptor with that number.
  */
 IO_TEST(reader_removed_and_closed_at_once)
 {
@@ -285,7 +285,7 @@ static void note_run(struct coil__runnable *runnable)
     test_trace("ran ");
 }
 
-/* Events of the old descriptor no longer reach the old watch, nor the new one. */
+/* Events of the old descriptor reach neither the old watch nor the new one. */
 IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
 {
     coil_loop *loop = coil_loop_current();
@@ -296,7 +296,7 @@ IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
     coil__runnable_init(&old, note_run);
     coil__runnable_init(&new, note_run);
     CHECK_INT(coil__loop_watch(loop, fds[0], COIL__IN, &old), 0);
-    coil_sleep(COIL_MSEC(1)); /* it is armed */
+    coil_sleep(COIL_MSEC(1)); /* wait until the watch is armed */
     CHECK_INT(write(fds[1], "x", 1), 1);
     CHECK_INT(coil__loop_watch(loop, fds[0], COIL__IN, &new), 0);
     CHECK(coil__list_empty(&old.link));
@@ -309,7 +309,7 @@ IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
 }
 
 /*
- * The library owns its number by now, and removing the old watch does not remove the
+ * A library now uses the descriptor's number. Removing the old watch does not remove the
  * library's.
  */
 IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
@@ -335,7 +335,7 @@ IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
     close_pair(others);
 }
 
-/* A closed descriptor must not make every poll fail: its watcher is called once. */
+/* A closed descriptor must not make every poll fail: its callback is called once. */
 IO_TEST(reader_of_a_descriptor_closed_behind_its_back)
 {
     struct counter c = {0};

@@ -136,7 +136,10 @@ IO_TEST(busy_timers_that_are_always_due_let_io_in)
     end(&b);
 }
 
-/* As in asyncio, a turn runs to its end: I/O comes after all tasks that were ready. */
+/*
+ * As in asyncio, a turn runs to its end: the loop handles I/O after all tasks that were
+ * ready.
+ */
 IO_TEST(busy_turn_of_many_long_steps_is_followed_by_a_poll)
 {
     enum { TASKS = 12 };

@@ -170,7 +170,7 @@ static int undo(void *arg)
     coil_timer_stop(u->timer);
     coil_handle_cancel(u->handle);
     coil_handle_release(u->handle);
-    coil_event_finish(u->event); /* a task of the parent waits for it */
+    coil_event_finish(u->event); /* a task of the parent waits for the event */
     coil_task_release(u->task);
     coil_remove_signal_handler(SIGUSR1);
     return coil_remove_reader(u->fd) == 1 ? 0 : 1;
@@ -325,7 +325,7 @@ IO_TEST(fork_server_destroyed_by_the_child_serves_in_the_parent)
     coil_listener_destroy(listener);
 }
 
-/* ---- what the child has ------------------------------------------------------------ */
+/* ---- objects of the child ---------------------------------------------------------- */
 
 static int has_nothing(void *arg)
 {
@@ -364,7 +364,7 @@ static int run_own(void *arg)
     coil_stream **ends = arg;
     int rc = coil_run(use_own_loop, NULL, NULL);
 
-    coil_stream_destroy(ends[0]); /* afterwards, too */
+    coil_stream_destroy(ends[0]); /* also after the child's own loop has run */
     return rc;
 }
 
@@ -490,9 +490,9 @@ TEST(fork_runner_destroyed_by_the_child_runs_nothing)
     coil_runner_destroy(runner);
 }
 
-/* ---- what it must not do ----------------------------------------------------------- */
+/* ---- forbidden calls --------------------------------------------------------------- */
 
-/* fn runs in a child of fork(2), which has the other end. */
+/* Run fn in a child of fork(2), which has the other end. */
 static void as_child(int (*fn)(void *arg), void *arg)
 {
     int status = in_child(fn, arg);

@@ -31,7 +31,8 @@ void for_each_guest(void (*test)(coil_loop *loop))
 }
 
 /*
- * The host: waits as long as the guest requests, then steps. Returns the number of steps.
+ * Act as the host: wait as long as the guest requests, then step it. Returns the number
+ * of steps.
  */
 static int drive(coil_loop *loop, const bool *until)
 {
@@ -310,7 +311,7 @@ TEST(guest_descriptor_tells_of_each_event_of_a_reader)
     for_each_guest(hears_each_event);
 }
 
-/* No event would wake the host, so it must not wait. */
+/* A task is always ready. No event would wake the host, so it must not wait. */
 static void is_always_ready(coil_loop *loop)
 {
     bool done = false;
@@ -409,8 +410,7 @@ TEST(guest_step_says_stop_and_does_not_nest)
 }
 
 /*
- * The runner handles the tasks that are left when the host ends: it cancels them and
- * waits.
+ * When the host ends, the runner cancels the tasks that are left and waits for them.
  */
 static int waits_for_ever(void *arg)
 {

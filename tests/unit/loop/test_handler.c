@@ -1,6 +1,6 @@
 /*
- * Calls of coil in a signal handler: the program aborts with a message if this is
- * detected, and calls that are allowed in a handler work.
+ * Calls of coil in a signal handler: if coil detects such a call, the program aborts with
+ * a message. Calls that are allowed in a handler work.
  */
 #include "../../harness/harness.h"
 
@@ -121,7 +121,7 @@ static const struct call that_wake[] = {
     {NULL, NULL},
 };
 
-/* Any thread may make the calls of the first half, which would take a lock. */
+/* Any thread may make the calls in the first half of the table, which acquire a lock. */
 static const struct call of_threads_and_streams[] = {
     {set_promise, "coil_promise_set"},
     {cancel_promise, "coil_promise_cancel"},
@@ -248,7 +248,7 @@ static int wait_until_interrupted(void *arg)
     return coil_sleep(COIL_SEC(15));
 }
 
-/* In a child. */
+/* Runs in a child process. */
 static void interrupt_wait_with(void *call)
 {
     to_make = call;
@@ -256,8 +256,8 @@ static void interrupt_wait_with(void *call)
 }
 
 /*
- * The tool runs handlers after the system call has returned, so the wait is not
- * interrupted there.
+ * Some tools run handlers only after the system call has returned, so they interrupt no
+ * wait.
  */
 static void skip_where_handlers_come_late(void)
 {
@@ -295,7 +295,7 @@ IO_TEST(handler_that_interrupts_the_loops_wait_and_locks_or_waits_stops_the_prog
     check_all(of_threads_and_streams);
 }
 
-/* ---- on the alternate stack, in the midst of a task -------------------------------- */
+/* ---- on the alternate stack, while a task runs ------------------------------------- */
 
 static const struct call in_a_task[] = {
     {spawn, "coil_spawn"},
@@ -367,7 +367,7 @@ static void check_all_on_its_stack(const struct call *calls)
     backend = coil_backend_name();
     for (const struct call *call = calls; call->make != NULL; call++) {
         snprintf(message, sizeof message, "%s: a signal handler called it", call->named);
-        /* the end of each task calls it, too */
+        /* coil itself calls it at the end of each task */
         if (strcmp(call->named, "coil_task_release") != 0)
             test_dies(interrupt_on_its_stack_with, (void *)call, message);
     }
@@ -425,7 +425,7 @@ TEST(handler_on_its_alternate_stack_that_waits_is_no_stack_overflow)
               "suspended in a signal handler, which must not wait");
 }
 
-/* ---- what it may do ---------------------------------------------------------------- */
+/* ---- allowed calls ----------------------------------------------------------------- */
 
 static volatile sig_atomic_t handled;
 static volatile pid_t forked;

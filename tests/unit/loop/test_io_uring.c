@@ -1,6 +1,7 @@
 /*
- * test_io_uring.c - properties of the ring alone: kernels that allow it or not, full
- * queues, exhausted buffers, bytes received ahead of reads, cancelling in each state.
+ * test_io_uring.c - properties of the ring alone: kernels that allow io_uring or not,
+ * full queues, exhausted buffers, bytes received ahead of reads, cancelling in each
+ * state.
  *
  * Most tests run once for each code path of the backend: on_each_way() hides features of
  * the kernel, so that code for older kernels is tested on the newest.
@@ -78,14 +79,14 @@ TEST(ring_without_something_that_is_misspelt_is_refused)
 {
     static char value[] = "defer,nonsense,coop";
 
-    run_on_ring(end_at_once); /* there is one */
+    run_on_ring(end_at_once); /* there is a ring */
     test_dies(misspell_and_abort, value,
               "coil: COIL_IO_URING_WITHOUT=nonsense: there are defer, coop, ring-fd, "
               "multishot and later-ops, with commas between them: Invalid "
               "argument\n");
 }
 
-/* ---- kernels that do not want ------------------------------------------------------ */
+/* ---- kernels that refuse ----------------------------------------------------------- */
 
 static void install_filter(struct sock_filter *filter, size_t n)
 {
@@ -97,7 +98,8 @@ static void install_filter(struct sock_filter *filter, size_t n)
 }
 
 /*
- * From now on these system calls fail with this error, in this process and its children.
+ * Make these system calls fail with this error from now on, in this process and its
+ * children.
  */
 static void forbid(int first, int last, int error)
 {
@@ -165,10 +167,10 @@ TEST(ring_that_may_not_be_registered_with_is_epoll)
     expect_epoll();
 }
 
-/* From now on io_uring_register(2) fails with this error for this request. */
+/* Make io_uring_register(2) fail with this error for this request from now on. */
 static void forbid_to_register(unsigned what, int error)
 {
-    enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* its lower half */
+    enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* the lower half */
     const unsigned by_number = 1u << 31; /* the ring is given by its registered number */
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -220,7 +222,7 @@ TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
     run_on_ring(read_and_answer);
 }
 
-/* Only guests need it, so only guests fail. */
+/* Only guests need this feature, so only guests fail. */
 TEST(ring_that_cannot_tell_a_host_says_so)
 {
     coil_loop *loop;
@@ -289,7 +291,10 @@ static int wait_for_event(void *arg)
     return 0;
 }
 
-/* More submissions in a turn, and more completions at once, than either queue holds. */
+/*
+ * Cause more submissions in a turn, and more completions at once, than the queues can
+ * hold.
+ */
 static int crowd(void *arg)
 {
     static int fds[CROWD];
@@ -357,7 +362,7 @@ static void receive_ahead(coil_stream *stream, int peer)
     }
 }
 
-static ssize_t was_read; /* at the latest by read_two() */
+static ssize_t was_read; /* set by read_two() */
 
 static int read_two(void *arg)
 {
@@ -384,7 +389,7 @@ static int cancelled_reads_take_nothing(void *arg)
         if (when & 2)
             settle();
         else
-            coil_yield(); /* it is in the queue, not yet in the kernel */
+            coil_yield(); /* the request is in the queue, not yet in the kernel */
         if (when & 4)
             CHECK_INT(write(peer, "abc", 3), 3);
         coil_task_cancel(reader, NULL);
@@ -479,7 +484,7 @@ static int write_much(void *stream)
 }
 
 /*
- * They are system calls until there is no room. The rest waits in the kernel, where it
+ * Sends are system calls until there is no room. The rest waits in the kernel, where it
  * can be cancelled.
  */
 static int sends_at_once(void *arg)
@@ -652,7 +657,7 @@ static int do_wait_readable(void *arg)
 }
 
 /*
- * At first by a poll, later by the bytes of the receive. Every operation ends, some by
+ * A wait first uses a poll, later the bytes of a receive. Every operation ends, some by
  * cancellation.
  */
 static int waits_and_small_reads(void *arg)
@@ -691,7 +696,7 @@ TEST(ring_waits_until_a_stream_is_readable)
     on_each_way(waits_and_small_reads);
 }
 
-/* A packet is cut to the reader's size, and its rest is lost: recv(2). */
+/* A packet is truncated to the reader's size, and the rest is lost: recv(2). */
 static int packets(void *arg)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
@@ -752,7 +757,10 @@ TEST(ring_settles_what_it_received_ahead)
     on_each_way(settles);
 }
 
-/* A reset that was received stays a reset on the next loop, and is not an end. */
+/*
+ * A reset that was received before the move is still a reset on the next loop, not a
+ * normal end.
+ */
 static int moves_a_reset(void *arg)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -786,7 +794,7 @@ TEST(ring_moves_a_reset_behind_its_bytes)
 
 /* ---- calls that fail --------------------------------------------------------------- */
 
-/* Did a requested failure occur? Then there is another one to try. */
+/* Return true if a requested failure occurred. Then the test tries the next one. */
 static bool struck(void)
 {
     bool failed = coil_testing_failed() != NULL;
@@ -796,7 +804,7 @@ static bool struck(void)
     return failed;
 }
 
-/* Detach and attach again, with one call or allocation failing. Nothing is lost. */
+/* Detach and reattach the stream while one call or allocation fails. No byte is lost. */
 static bool move_with(uint64_t call, int error, uint64_t allocation)
 {
     coil_stream *stream;
@@ -814,7 +822,7 @@ static bool move_with(uint64_t call, int error, uint64_t allocation)
     if (rc == 0)
         rc = coil_stream_attach(stream);
     failed = struck();
-    if (rc < 0) { /* it is on its old loop, or on none */
+    if (rc < 0) { /* the stream is on its old loop, or on none */
         rc = coil_stream_attach(stream);
         CHECK(rc == 0 || rc == -EBUSY);
     }
@@ -868,8 +876,8 @@ static int read_small(void *arg)
 }
 
 /*
- * Close while a reader waits, with one call failing: the read ends, and so does the
- * connection.
+ * Close the stream while a reader waits and one call fails. The read and the connection
+ * end.
  */
 static bool close_with(uint64_t call, int error, coil_task_fn reader)
 {
@@ -888,7 +896,7 @@ static bool close_with(uint64_t call, int error, coil_task_fn reader)
     failed = struck();
     CHECK_INT(coil_task_await(task), -EBADF);
     coil_task_release(task);
-    CHECK_INT(read(peer, &byte, 1), 0); /* the kernel has released it */
+    CHECK_INT(read(peer, &byte, 1), 0); /* the kernel has released the connection */
     close(peer);
     return failed;
 }
@@ -1026,7 +1034,7 @@ static int send_to_a_full_queue(void *arg)
     coil_scope_enter(&scope, coil_in(COIL_MSEC(50)));
     CHECK_INT(coil_scope_exit(&scope, (int)coil__op_await(&op)), -ETIMEDOUT);
     coil_stats_get(&stats);
-    CHECK(stats.polls - before < 200); /* it does not spin */
+    CHECK(stats.polls - before < 200); /* the loop does not spin */
 
     CHECK_INT(read(to, &byte, 1), 1);
     CHECK_INT(coil__op_await(&op), 1);
@@ -1072,7 +1080,7 @@ static int write_to_a_half_closed_peer(void *arg)
     return 0;
 }
 
-/* Its polls end at once, because the peer has shut down its sending side. */
+/* The ring's polls end at once, because the peer has shut down its sending side. */
 TEST(ring_waits_asleep_for_room_at_a_half_closed_peer)
 {
     on_each_way(write_to_a_half_closed_peer);
@@ -1121,7 +1129,7 @@ static void detach_while_shut_out(bool ahead)
     CHECK_INT(op.result, -EBADF);
     CHECK_INT(write(fds[1], "late", 4), 4);
     CHECK_INT(class->poll(loop->backend, 0), -EPERM);
-    CHECK_INT(bytes[0], '\0'); /* the kernel has nothing of it */
+    CHECK_INT(bytes[0], '\0'); /* the kernel has written nothing */
     close(fds[0]);
     close(fds[1]);
     coil_loop_close(loop);
@@ -1129,7 +1137,8 @@ static void detach_while_shut_out(bool ahead)
 
 TEST(ring_that_is_shut_out_completes_what_the_kernel_does_not_touch)
 {
-    setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1); /* it still works on it */
+    setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1); /* the kernel still writes to the
+                                                       * buffer */
     detach_while_shut_out(false);
 }
 
@@ -1166,12 +1175,11 @@ static void run_into_the_sandbox(void *arg)
 }
 
 /*
- * If the program continued, the kernel would write to memory that is in use elsewhere by
- * then.
+ * If the program continued, the kernel would write to memory that has been reused.
  */
 TEST(ring_that_is_shut_out_with_a_file_in_the_kernel_stops_the_program)
 {
-    run_on_ring(end_at_once); /* there is one */
+    run_on_ring(end_at_once); /* there is a ring */
     test_dies(run_into_the_sandbox, NULL,
               "the kernel still works on a file: it would write to memory that is given "
               "up");
@@ -1287,7 +1295,10 @@ static int file_ops_at_once(void *arg)
     return 0;
 }
 
-/* Operations of the kernel's workers end by themselves, like a job on a thread. */
+/*
+ * Operations of the kernel's workers end by themselves, so the virtual clock waits for
+ * them.
+ */
 TEST(ring_that_does_files_holds_a_virtual_clock)
 {
     coil_run_opts opts = on_ring;
@@ -1389,7 +1400,7 @@ static void end_left_behind(struct coil__op *op)
     COIL__CONTAINER(op, struct left_behind, op)->ended = true;
 }
 
-/* A loop with a read in the kernel, or NULL. */
+/* Return a loop with a read in the kernel, or NULL. */
 static coil_loop *leave_behind(struct left_behind *l)
 {
     struct coil__backend *backend;

@@ -99,8 +99,8 @@ static int leave_nothing_behind(void *things)
 }
 
 /*
- * Its line begins like this, and ends with the function that created it, if the program's
- * symbols are known.
+ * Check that the object's line begins with this text. If symbols are available, it must
+ * end with the function that created the object.
  */
 static void check_named(const char *format, int number)
 {
@@ -214,7 +214,7 @@ static int make_a_pipe(void *arg)
     return 0;
 }
 
-/* The number of allocations in it that may fail, each by itself. */
+/* Count the allocations, each of which can fail by itself. */
 static int count_allocations(bool debug)
 {
     coil_run_opts opts = {.loop.debug = debug, .no_report = true};
@@ -259,7 +259,7 @@ TEST(leaks_are_named_once)
     coil_task_release(tasks[1]);
 }
 
-/* ---- a handler that tidies up ------------------------------------------------------ */
+/* ---- a handler that cleans up ------------------------------------------------------ */
 
 static coil_process *left, *second;
 

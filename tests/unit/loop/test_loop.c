@@ -54,7 +54,7 @@ TEST(stop_lets_everything_ready_in_this_turn_run)
     coil_call_soon(note_and_call_soon, "same turn", NULL);
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("stop same turn@0 ");
-    coil_loop_stop(loop); /* before running: one turn */
+    coil_loop_stop(loop); /* stopped before it runs: it runs one turn */
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("next@0 ");
     coil_loop_close(loop);
@@ -96,7 +96,10 @@ TEST(a_cancelled_handle_is_not_called_even_if_it_is_due)
     CHECK_INT(coil_handle_when(later), COIL_MSEC(1));
     coil_handle_release(soon);
     coil_handle_release(later);
-    /* The first callback due at 20 cancels the second, which is in the same turn. */
+    /*
+     * The first callback that is due at 20 ms cancels the second, which is in the same
+     * turn.
+     */
     coil_call_at(COIL_MSEC(30), stop, loop, NULL);
     coil_call_at(COIL_MSEC(20), note, "x", &due);
     coil_handle_cancel(due);
@@ -225,7 +228,7 @@ TEST(backend_is_chosen_by_name_and_by_environment)
     CHECK(coil_backend_name() == NULL);
 }
 
-/* Even if io_uring works, it must be requested. */
+/* Even if io_uring works, it is used only on request. */
 TEST(backend_that_nobody_chooses_is_epoll)
 {
     coil_loop *loop;
@@ -326,7 +329,10 @@ TEST(the_real_clock_waits_and_never_fires_early)
     coil_loop_close(loop);
 }
 
-/* A callback that makes itself ready forever does not keep the loop from the clock. */
+/*
+ * A callback that always makes itself ready again does not keep the loop from reading the
+ * clock.
+ */
 static void spin(void *arg)
 {
     if (!*(bool *)arg)
@@ -482,7 +488,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, EMFILE);
 }
 
-/* Let the n-th call fail. Returns false once no call is left to fail. */
+/* Make the n-th call fail. Returns false once no call is left to fail. */
 static bool fail_to_create(const char *backend, void (*fail)(uint64_t n), uint64_t n,
                            int rc)
 {

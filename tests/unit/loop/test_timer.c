@@ -100,10 +100,10 @@ TASK_TEST(timer_that_is_due_can_still_be_stopped)
 struct moving {
     coil_timer mover;
     struct note note;
-    coil_timer others[64]; /* as many as have room at first */
+    coil_timer others[64]; /* as many as the table has room for at first */
 };
 
-/* The other timer is due, and has left the table, which is full by then. */
+/* The other timer is due and has left the table, which is full again. */
 static void move_without_memory(void *arg)
 {
     struct moving *m = arg;
@@ -130,7 +130,7 @@ TASK_TEST(timer_that_is_due_and_cannot_be_moved_is_called_all_the_same)
     coil_sleep(COIL_SEC(2));
     CHECK_TRACE("a@1 ");
     for (size_t i = 0; i < sizeof m.others / sizeof m.others[0]; i++)
-        coil_timer_stop(&m.others[i]); /* those that were never reached, too */
+        coil_timer_stop(&m.others[i]); /* including those that were never started */
 }
 
 TASK_TEST(timer_of_zeros_is_not_started_and_nobody_elses)
@@ -190,7 +190,7 @@ TEST(timer_without_a_loop_stops_the_program)
               "coil_timer_start: this thread has no event loop");
 }
 
-/* ---- while others are ready all the time ------------------------------------------- */
+/* ---- while tasks are always ready -------------------------------------------------- */
 
 static void note(void *arg)
 {
@@ -205,7 +205,7 @@ static void work_for(int64_t ns)
         ;
 }
 
-/* The number of steps of 100 us that a task takes until the timer fires. */
+/* Return the number of steps of 100 us that a task takes until the timer fires. */
 static int steps_until(const bool *fired)
 {
     int steps = 0;
@@ -236,7 +236,7 @@ IO_TEST(timer_that_is_due_fires_though_a_task_is_always_ready)
     coil_timer_stop(&later);
 }
 
-/* ---- room that is there before it is needed ---------------------------------------- */
+/* ---- room that is reserved --------------------------------------------------------- */
 
 enum { SLEEPERS = 500 };
 
@@ -316,7 +316,7 @@ TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 /* ---- slack ------------------------------------------------------------------------- */
 
 /*
- * Run fn(arg) on a loop of each backend with this slack; for io_uring without its ring,
+ * Run fn(arg) on a loop of each backend with this slack; io_uring runs without its ring
  * and with it: see io_uring_watch.c.
  */
 static void for_each_backend(int64_t slack_ns, coil_task_fn fn)
@@ -342,7 +342,7 @@ static void never_called(void *arg)
     CHECK(false);
 }
 
-/* With another reader than the loop's own, io_uring uses its ring. */
+/* If there is a reader besides the loop's own, io_uring uses its ring. */
 static void watch(const int *pair)
 {
     if (pair != NULL)
@@ -395,7 +395,7 @@ static bool three_fire_in_one_turn(void)
 
 /*
  * The kernel may interrupt a wait, as it does after the ring of another loop was closed.
- * Then timers that are due fire. This does not happen repeatedly.
+ * Then the timers that are due fire early. Such interruptions do not repeat.
  */
 static int three_at_once(void *pair)
 {
@@ -497,7 +497,7 @@ TEST(virtual_clock_has_no_slack)
     CHECK_INT(coil_run(two_seconds, NULL, &opts), 0);
 }
 
-/* For a timer an hour away, the time that a host gets exceeds that hour by this value. */
+/* For a timer in an hour, check by how much the host's time to wait exceeds the hour. */
 static void check_guest(int64_t slack_ns, int64_t exceeds)
 {
     coil_loop_opts opts = {.backend = "epoll", .timer_slack_ns = slack_ns};

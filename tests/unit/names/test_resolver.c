@@ -281,8 +281,7 @@ TASK_TEST(resolver_keeps_so_many_and_no_more)
     name_server_stop(&server);
 }
 
-/* ---- concurrent
- * look-ups------------------------------------------------------------- */
+/* ---- concurrent look-ups ----------------------------------------------------------- */
 
 static int look_up_task(void *arg)
 {
@@ -680,8 +679,10 @@ TASK_TEST(resolver_reads_servers_with_a_zone)
     unlink(path);
 }
 
-/* Wait for n queries: no task waits for the answers, so the server may not have
- * received all yet. */
+/*
+ * Wait for n queries: no task waits for the answers, so the server may not have received
+ * all yet.
+ */
 static void check_questions(unsigned n)
 {
     while (server.questions < n)

@@ -16,8 +16,9 @@ coil_process *start_command(const char *command, const coil_process_opts *opts);
 /* Like start_command(), with the given stdin, stdout and stderr. */
 coil_process *start_shell(const char *command, int in, int out, int err);
 
-/* Return the process's output to stdout as text, check its exit status, and destroy
- * it. */
+/*
+ * Return the process's output to stdout as text, check its exit status, and destroy it.
+ */
 const char *output_of(coil_process *process, int status);
 const char *shell_output(const char *command, int status);
 

@@ -52,8 +52,10 @@ IO_TEST(communicate_without_input_closes_stdin)
     coil_process_destroy(p);
 }
 
-/* Move more data than a pipe holds (64 KiB) in both directions. (uvloop: test_process,
- * large stdio) */
+/*
+ * Move more data than a pipe holds (64 KiB) in both directions. (uvloop: test_process,
+ * large stdio)
+ */
 IO_TEST(communicate_moves_what_no_pipe_holds)
 {
     static const size_t sizes[] = {65535, 65536, 65537, 219263, 1000000};

@@ -279,7 +279,7 @@ IO_TEST(file_without_a_descriptor_left)
     in_a_place(out_of_descriptors);
 }
 
-/* ---- other descriptors------------------------------------------------------------- */
+/* ---- other descriptors ------------------------------------------------------------- */
 
 IO_TEST(file_of_proc_and_of_devices)
 {
@@ -604,8 +604,9 @@ static void cancel_begun(void)
     coil_task_cancel(reader, NULL);
     coil_yield();
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /* Either coil abandoned the call, or it waited for the call and returned its
-     * result. */
+    /*
+     * Either coil abandoned the call, or it waited for the call and returned its result.
+     */
     CHECK_INT(coil_task_await(reader) == 1 ? r.byte : 'x', 'x');
     coil_task_release(reader);
     coil_file_destroy(r.file);

@@ -165,8 +165,10 @@ IO_TEST(process_environment_is_the_programs_or_its_own)
               "-\n");
 }
 
-/* The child's PATH is searched, as in Python (os.get_exec_path(env)) and unlike
- * execvpe(3). */
+/*
+ * The child's PATH is searched, as in Python (os.get_exec_path(env)) and unlike
+ * execvpe(3).
+ */
 IO_TEST(process_is_looked_for_in_the_path_of_its_environment)
 {
     const char *argv[] = {"sh", "-c", "exit 3", NULL};

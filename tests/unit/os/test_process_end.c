@@ -253,8 +253,10 @@ IO_TEST(process_gets_the_signal_it_handles)
     coil_process_destroy(p);
 }
 
-/* The process has ended, but the loop has not reaped it. So no other process can have
- * its number. */
+/*
+ * The process has ended, but the loop has not reaped it. So no other process can have its
+ * number.
+ */
 IO_TEST(process_kill_is_harmless_when_it_has_ended_unseen)
 {
     coil_process *p = start_shell("exit 2", 0, 0, 0);
@@ -340,8 +342,9 @@ IO_TEST(process_group_is_killed_when_its_leader_has_ended_on_old_kernels)
     kill_what_the_leader_has_left();
 }
 
-/* On old kernels the leader's zombie reserves its number until the object is
- * destroyed. */
+/*
+ * On old kernels the leader's zombie reserves its number until the object is destroyed.
+ */
 IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
 {
     coil_process_opts opts = {.new_session = true};

@@ -715,8 +715,9 @@ static void emit_second(void *arg)
         emit(SIGUSR2);
 }
 
-/* Wait for both signals while the nth system call fails. Returns SIGUSR2 if none
- * failed. */
+/*
+ * Wait for both signals while the nth system call fails. Returns SIGUSR2 if none failed.
+ */
 static int wait_while_the_nth_call_fails(unsigned n)
 {
     sigset_t set = set_of(SIGUSR1, SIGUSR2);

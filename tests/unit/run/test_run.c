@@ -63,9 +63,9 @@ TEST(run_cancels_and_awaits_what_is_left)
     CHECK_TRACE("a:-125 b:-125 a:0 b:0 ");
 }
 
-/* ---- what never ends --------------------------------------------------------------- */
+/* ---- leftovers that never end ------------------------------------------------------ */
 
-/* When cancelled, it leaves another task like itself behind. */
+/* When cancelled, spawn another such task. */
 static int hydra(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1000000));
@@ -82,8 +82,8 @@ static int leave_hydra(void *arg)
 }
 
 /*
- * Frames are lost with their stacks. So this runs in a process that ends afterwards, or
- * aborts if the run does not end.
+ * The tasks' stacks are leaked, so this runs in a process that ends afterwards, or aborts
+ * if the run does not end.
  */
 static void run_with_hydra(void *arg)
 {
@@ -116,7 +116,9 @@ static void close_runner_with_hydra(void *arg)
     abort();
 }
 
-/* There is one round, as in CPython: tasks spawned in it are reported. */
+/*
+ * As in CPython, there is one round of cancelling. Tasks spawned during it are reported.
+ */
 TEST(run_ends_though_its_leftovers_spawn_others)
 {
     const char *words = "Task was destroyed but it is pending! (task 'another head')";
@@ -456,7 +458,7 @@ TEST(the_last_error_of_a_thread_is_that_of_the_future_it_ran_for)
     coil_loop_close(loop);
 }
 
-/* The caller owns the error of an earlier run, and has released it. */
+/* The caller owned the error of an earlier run, and has released it. */
 TEST(runner_that_cannot_begin_a_run_tells_no_more_of_the_one_before)
 {
     const coil_task_hooks *hooks[2] = {NULL, NULL};
@@ -790,7 +792,7 @@ static int busy(void *arg)
     rc = coil_group_exit(&group, busy_body(&group, &queue));
     rc = coil_scope_exit(&scope, rc);
     coil_queue_finish(&queue);
-    CHECK_INT(coil_sleep(1) == -ENOMEM ? 0 : coil_sleep(1), 0); /* the loop works on */
+    CHECK_INT(coil_sleep(1) == -ENOMEM ? 0 : coil_sleep(1), 0); /* the loop still works */
     return rc < 0 ? rc : *(int *)arg;
 }
 
@@ -845,7 +847,7 @@ TASK_TEST(a_forked_child_starts_a_loop_of_its_own)
     CHECK_INT(WEXITSTATUS(status), 7);
 }
 
-/* ---- what the main task fails with ------------------------------------------------- */
+/* ---- failures of the main task ----------------------------------------------------- */
 
 static int fail_with_words(void *arg)
 {
@@ -869,7 +871,7 @@ static int run_four(coil_task_fn fn, void *arg, const coil_run_opts *opts)
     return coil_run_threads(4, fn, arg, opts);
 }
 
-/* Run it, and store its output to stderr. */
+/* Run the function, and store its output to stderr. */
 static int hear(int (*run)(coil_task_fn, void *, const coil_run_opts *), coil_task_fn fn,
                 int rc, const coil_run_opts *opts)
 {
@@ -1130,7 +1132,7 @@ static void wait_for_tick_outside(void *arg)
     coil_interval_wait(&interval);
 }
 
-/* Calls that need the loop, which exists. */
+/* Calls that need a loop: here there is one, but no task runs. */
 static const struct {
     void (*call)(void *arg);
     const char *name;
@@ -1213,7 +1215,7 @@ TEST(a_first_failure_without_descriptors_leaves_later_ones_their_frames)
     CHECK_INT(coil_run(fail_without_descriptors, NULL, NULL), 0);
 }
 
-/* ---- leftovers that have ended ------------------------------------------------------ */
+/* ---- leftovers that have ended ----------------------------------------------------- */
 
 static int trace_name(coil_task *task, void *arg)
 {

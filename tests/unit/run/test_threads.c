@@ -163,7 +163,7 @@ static int ends_or_waits_for_ever(void *arg)
     return rc;
 }
 
-/* Thread 0 has ended, and thread 1 waits: it is still cancelled. */
+/* Thread 1 is cancelled in its wait although thread 0 has already ended. */
 TEST(threads_that_wait_are_cancelled_when_the_first_has_ended)
 {
     CHECK_INT(run(3, ends_or_waits_for_ever, NULL), -EIO);
@@ -185,7 +185,7 @@ TEST(threads_that_cannot_be_started)
         CHECK(rc < 0);
         CHECK_INT(coil_testing_blocks(), 0);
         if (strcmp(coil_testing_failed(), "pthread_create") == 0)
-            CHECK(rc == -EAGAIN || rc == -EPROTO); /* whichever comes first */
+            CHECK(rc == -EAGAIN || rc == -EPROTO); /* the failure that comes first */
     }
     coil_testing_fail_system_call(0, 0);
 }
@@ -226,7 +226,10 @@ TEST(threads_are_interrupted_together)
     CHECK_INT(run(3, interrupt_all, &ready), -EINTR);
 }
 
-/* Only the thread that has the signals writes to it, which ThreadSanitizer checks. */
+/*
+ * Only the thread that handles signals writes to the signal number, which ThreadSanitizer
+ * checks.
+ */
 TEST(threads_tell_the_signal_once)
 {
     atomic_int ready = 0;
@@ -273,7 +276,7 @@ TEST(threads_have_the_callers_context)
     CHECK_INT(coil_var_reset(&colour, &before), 0);
 }
 
-/* Each passes its value plus one on to the next. */
+/* Each thread passes its value plus one on to the next thread. */
 static int pass_on(void *arg)
 {
     coil_promise **promises = arg;
@@ -385,7 +388,10 @@ static void *run_again_and_again(void *arg)
     return NULL;
 }
 
-/* The handler is installed as long as one of them runs, and removed afterwards. */
+/*
+ * The handler is installed while at least one of the threads runs, and removed
+ * afterwards.
+ */
 TEST(threads_take_and_restore_the_report_of_overflows)
 {
     struct sigaction action;

@@ -19,8 +19,10 @@ coil_stream *make_stream_and_peer(int *peer);
  */
 void connect_streams(coil_stream *ends[2]);
 
-/* Return a port of 127.0.0.1 that refuses connections. It is reserved until *fd is
- * closed. */
+/*
+ * Return a port of 127.0.0.1 that refuses connections. It is reserved until *fd is
+ * closed.
+ */
 unsigned take_refusing_port(int *fd);
 
 /* Let other tasks run until they all wait. */
@@ -36,8 +38,10 @@ void finish_cancelled(coil_task *task);
 /* Return byte i of a pattern with a long period. */
 unsigned char pattern_byte(size_t i);
 
-/* Allow `more` descriptors in addition to those that are open. Returns the previous
- * limit. */
+/*
+ * Allow `more` descriptors in addition to those that are open. Returns the previous
+ * limit.
+ */
 int limit_descriptors(int more);
 void restore_descriptors(int limit);
 

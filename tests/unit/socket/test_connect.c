@@ -22,8 +22,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- hosts that answer, and hosts that do not
- * ---------------------------------------- */
+/* ---- hosts that answer, and hosts that do not -------------------------------------- */
 
 struct host {
     int fd, fillers[8];
@@ -275,8 +274,7 @@ IO_TEST(connect_prefers_ipv6)
     name_server_stop(&server);
 }
 
-/* ---- local addresses
- * ---------------------------------------------------------------- */
+/* ---- local addresses --------------------------------------------------------------- */
 
 IO_TEST(connect_from_a_local_address)
 {
@@ -520,8 +518,10 @@ static int connect_once(void *arg)
     return 0;
 }
 
-/* The error must be the lack of memory: "refused" would mean that every address was
- * reached. */
+/*
+ * The error must be the lack of memory: "refused" would mean that every address was
+ * reached.
+ */
 static void lack_memory_to_reach(const char *host, unsigned port)
 {
     host_to_reach = host;

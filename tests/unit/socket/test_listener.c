@@ -542,8 +542,7 @@ IO_TEST(connect_and_accept_without_memory)
     } while (rc < 0 && n < 20);
     test_fail_allocation(1);
     CHECK_INT(coil_accept(listener, &served), -ENOMEM);
-    CHECK_INT(coil_accept(listener, &served), 0); /* the connection waited in the
-                                                   * backlog */
+    CHECK_INT(coil_accept(listener, &served), 0); /* from the backlog */
     coil_stream_destroy(served);
     test_fail_allocation(1);
     CHECK_INT(coil_listen("127.0.0.1", "0", 0, &second), -ENOMEM);
@@ -552,8 +551,10 @@ IO_TEST(connect_and_accept_without_memory)
     coil_listener_destroy(listener);
 }
 
-/* The accepted descriptor needs a larger table in the loop, which is accept's second
- * allocation. */
+/*
+ * The accepted descriptor needs a larger table in the loop, which is accept's second
+ * allocation.
+ */
 static coil_listener *accept_without_room(struct connecting *c, int least)
 {
     coil_listener *listener = listen_on("127.0.0.1", c);

@@ -753,8 +753,7 @@ TEST(server_may_outlive_its_loop)
     coil_listener_destroy(left_listener);
 }
 
-/* ---- failing calls and allocations
- * ------------------------------------------------------- */
+/* ---- failing calls and allocations ------------------------------------------------- */
 
 /* Connect with the only free descriptor. */
 static void connect_by_hand(int fd)

@@ -199,8 +199,10 @@ IO_TEST(unix_other_files_are_left_alone)
     CHECK_INT(coil_listen_unix(path, 0, &listener), -EADDRINUSE);
     CHECK(exists(path));
     unlink(path);
-    /* A symbolic link to a socket is not a socket: coil must leave it and its target
-     * alone. */
+    /*
+     * A symbolic link to a socket is not a socket: coil must leave it and its target
+     * alone.
+     */
     leave_socket_behind();
     snprintf(target, sizeof target, "%s/link", folder);
     CHECK_INT(symlink(path, target), 0);

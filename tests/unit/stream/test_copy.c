@@ -385,8 +385,9 @@ static void note_copied(void *arg)
     due->copied = coil_stream_write_transferred(due->stream);
 }
 
-/* At most 256 KiB, as asyncio reads from a socket in one turn, and the piece in
- * progress. */
+/*
+ * At most 256 KiB, as asyncio reads from a socket in one turn, and the piece in progress.
+ */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {
     coil_stream *from[2], *to[2];

@@ -225,8 +225,10 @@ IO_TEST(read_until_within_the_limit)
     close(peer);
 }
 
-/* The buffer never exceeds the limit. Further bytes wait until the reader has consumed
- * some. */
+/*
+ * The buffer never exceeds the limit. Further bytes wait until the reader has consumed
+ * some.
+ */
 IO_TEST(read_until_holds_no_more_than_the_limit)
 {
     static char bytes[300000];

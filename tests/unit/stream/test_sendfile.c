@@ -525,8 +525,10 @@ static void *read_some_and_leave(void *arg)
     return NULL;
 }
 
-/* The peer leaves in the middle of a sendfile(2) call, which returns a count but
- * raises SIGPIPE. */
+/*
+ * The peer leaves in the middle of a sendfile(2) call, which returns a count but raises
+ * SIGPIPE.
+ */
 IO_TEST(sendfile_to_a_peer_that_leaves_meanwhile_raises_no_signal)
 {
     int fd = make_file(600000);

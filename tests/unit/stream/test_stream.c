@@ -649,8 +649,10 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
     }
 }
 
-/* No call checks for a closed descriptor. But if the kernel reports it, the waiting
- * task ends. */
+/*
+ * No call checks for a closed descriptor. But if the kernel reports it, the waiting task
+ * ends.
+ */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
 {
     char buf[16];
@@ -844,8 +846,7 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
             coil_yield();
         if (i % 2 == 1)
             CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
-        coil_task_await(task); /* if cancelled just as it ends, either result is
-                                * possible */
+        coil_task_await(task); /* cancelled as it ends: either result is possible */
         coil_task_release(task);
         size_t n = t.result > 0 ? (size_t)t.result : 0;
         CHECK(n > 0 || t.result == -ECANCELED);

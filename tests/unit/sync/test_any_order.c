@@ -287,8 +287,10 @@ static void break_barrier(void)
         coil_cancel_caught();
 }
 
-/* If a task was cancelled before it began, the others would wait forever: break the
- * barrier. */
+/*
+ * If a task was cancelled before it began, the others would wait forever: break the
+ * barrier.
+ */
 static int break_after_a_second(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1));

@@ -196,8 +196,9 @@ static int get_one_and_yield(void *arg)
     return rc == 0 ? coil_yield() : rc;
 }
 
-/* If the getter already has an item, it keeps the item, and its next wait is
- * cancelled. */
+/*
+ * If the getter already has an item, it keeps the item, and its next wait is cancelled.
+ */
 TASK_TEST(channel_getter_that_is_cancelled_too_late_keeps_its_item)
 {
     coil_channel *channel = create(1);
@@ -280,8 +281,10 @@ static int get_in_task(void *arg)
     return rc == -ESHUTDOWN ? 0 : rc;
 }
 
-/* Some getters are cancelled while they wait, and try again. No item is lost or
- * duplicated. */
+/*
+ * Some getters are cancelled while they wait, and try again. No item is lost or
+ * duplicated.
+ */
 static int get_impatiently(void *arg)
 {
     struct sums *s = arg;

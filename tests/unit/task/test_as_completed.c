@@ -208,8 +208,7 @@ TASK_TEST(as_completed_without_memory_awaits_nothing)
     int started = fill_table_of_timers(timers, 64);
 
     create_all();
-    for (int n = 1; n <= 2; n++) { /* 1: no memory for the block; 2: none for the table
-                                    * of timers */
+    for (int n = 1; n <= 2; n++) { /* no memory: for the block; for the timers' table */
         test_fail_allocation(n);
         CHECK_INT(coil_as_completed_init(&each, f, N, coil_in(COIL_SEC(1))), -ENOMEM);
         coil_as_completed_finish(&each);

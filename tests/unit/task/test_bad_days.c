@@ -33,8 +33,10 @@ static COIL__NOINLINE void look_at_stack(void)
         depth.highest = here;
 }
 
-/* A callback in every turn counts the turns. It also keeps a virtual clock from
- * advancing. */
+/*
+ * A callback in every turn counts the turns. It also keeps a virtual clock from
+ * advancing.
+ */
 static coil_handle *counter;
 static long turn_count;
 
@@ -432,8 +434,10 @@ static void remove_other(coil_future *future, void *arg)
     test_trace("removed %d ", coil_future_remove_callback(future, say_done, arg));
 }
 
-/* Once the future is done, its callbacks are in the ready queue and can no longer be
- * removed, as in asyncio. */
+/*
+ * Once the future is done, its callbacks are in the ready queue and can no longer be
+ * removed, as in asyncio.
+ */
 TASK_TEST(a_done_callback_that_removes_itself_or_the_next_is_too_late)
 {
     coil_future *future;

@@ -126,8 +126,10 @@ static int cancel_it(void *arg)
     return 0;
 }
 
-/* Use a task with a stack of the usual size: the main stack is large enough to hide a
- * recursion. */
+/*
+ * Use a task with a stack of the usual size: the main stack is large enough to hide a
+ * recursion.
+ */
 static void cancel_down_gathers(int depth)
 {
     coil_task **chain = calloc((size_t)depth + 1, sizeof(coil_task *));

@@ -87,7 +87,7 @@ TASK_TEST(eager_child_is_the_current_task_and_out_is_set)
     CHECK_INT(test_join(task), 0);
 }
 
-/* ---- spawning from ----------------------------------------------------------------- */
+/* ---- spawning from different places ------------------------------------------------ */
 
 static void spawn_from_callback(void *out)
 {

@@ -116,8 +116,7 @@ TASK_TEST(gather_collects_results_in_place)
     coil_future_set(f[1], 2, NULL, NULL);
     CHECK_INT(test_join(t), 0);
     CHECK_TRACE("0 [1 2 3] ");
-    CHECK_INT(coil_gather(f, 3, 0, NULL), 0); /* all are done, so the call does not
-                                               * suspend */
+    CHECK_INT(coil_gather(f, 3, 0, NULL), 0); /* all done: does not suspend */
     CHECK_INT(coil_gather(NULL, 0, 0, NULL), 0);
     CHECK_INT(coil_gather(f, 3, 8, NULL), -EINVAL);
     release_all();
@@ -134,8 +133,7 @@ TASK_TEST(gather_returns_the_first_failure_at_once)
     CHECK_INT(test_join(t), -EIO);
     CHECK_TRACE("-5 [-115 -5 -115] ");
     CHECK(!coil_future_done(f[0]));
-    coil_future_set(f[0], -EPROTO, NULL, NULL); /* not reported, because it was
-                                                 * gathered */
+    coil_future_set(f[0], -EPROTO, NULL, NULL); /* not reported: gathered */
     release_all();
 }
 

@@ -383,8 +383,9 @@ static int own_cancelled_group(void *arg)
     return rc;
 }
 
-/* The exit returns the cancellation, whether it was delivered in the body or in the
- * exit. */
+/*
+ * The exit returns the cancellation, whether it was delivered in the body or in the exit.
+ */
 TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
 {
     coil_task *t;
@@ -569,8 +570,7 @@ TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 /* ---- starting ---------------------------------------------------------------------- */
 
 struct service {
-    int delay_ms, before, value, after; /* failure before it is ready, reported value,
-                                         * final rc */
+    int delay_ms, before, value, after; /* rc before, value, final rc */
 };
 
 static int serve(void *arg)
@@ -867,8 +867,7 @@ TASK_TEST(group_that_lowers_its_limit_ends_nobody)
     CHECK_INT(l.ended, 4);
 }
 
-/* ---- an eager child's own callback, which runs before the group's
- * ------------------- */
+/* ---- an eager child's own callback, which runs before the group's ------------------ */
 
 static coil_task *sibling;
 

@@ -65,7 +65,7 @@ static void spawn_and_await(coil_task_fn fn, void *arg, const coil_spawn_opts *o
     coil_task_release(task);
 }
 
-/* ---- calls ------------------------------------------------------------------------- */
+/* ---- when hooks are called --------------------------------------------------------- */
 
 static int yield_once(void *arg)
 {
@@ -190,7 +190,7 @@ TASK_TEST(hooks_are_not_called_for_a_task_cancelled_before_it_begins)
     CHECK_TRACE("");
 }
 
-/* ---- owners ------------------------------------------------------------------------ */
+/* ---- the state of each task -------------------------------------------------------- */
 
 static int spawn_two(void *arg)
 {
@@ -321,8 +321,7 @@ TEST(hooks_of_the_main_task_are_given_to_coil_run)
     coil_run_opts opts = {.hooks = hooks};
 
     CHECK_INT(coil_run(count_what_runs, &enters, &opts), 0);
-    CHECK(enters >= 4); /* the first entry, those after the yield and the await, and
-                         * the child's */
+    CHECK(enters >= 4); /* first, after yield, after await; the child's */
 }
 
 /* ---- ready to use ------------------------------------------------------------------ */

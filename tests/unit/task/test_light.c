@@ -194,8 +194,10 @@ static void finish_item(coil_task *task)
     CHECK_INT(coil_queue_task_done(&objects.joined), 0);
 }
 
-/* Waits in the control block, which other tasks can access, and the events that
- * complete them. */
+/*
+ * Waits in the control block, which other tasks can access, and the events that complete
+ * them.
+ */
 static const struct {
     const char *what;
     coil_task_fn fn;
@@ -806,8 +808,10 @@ TASK_TEST(stacks_that_wait_for_an_age_are_put_away)
     CHECK_INT(test_join(task), 0);
 }
 
-/* Swapped-out tasks are restored together, and run in the order in which they became
- * ready. */
+/*
+ * Swapped-out tasks are restored together, and run in the order in which they became
+ * ready.
+ */
 static int note_turn(void *arg)
 {
     int rc = coil_event_wait(&objects.event);

@@ -129,8 +129,9 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     CHECK_INT(coil_task_await(t), -ECANCELED);
     coil_task_release(t);
 
-    /* The deadline and another task's request come in the same turn: the request
-     * stands. */
+    /*
+     * The deadline and another task's request come in the same turn: the request stands.
+     */
     coil_spawn(timed, NULL, NULL, &t);
     CHECK_INT(coil_sleep(COIL_MSEC(10)), 0);
     coil_task_cancel(t, NULL);

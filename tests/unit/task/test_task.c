@@ -331,8 +331,10 @@ TASK_TEST(cancelled_in_the_turn_in_which_it_was_woken)
     coil_future_release(f);
 }
 
-/* C code may ignore return codes, so every wait returns a delivered cancellation until
- * it is caught. */
+/*
+ * C code may ignore return codes, so every wait returns a delivered cancellation until it
+ * is caught.
+ */
 static int forgetful(void *arg)
 {
     coil_sleep(COIL_SEC(1));
@@ -577,8 +579,10 @@ static void clobber_errno(void *arg)
     --*(int *)arg;
 }
 
-/* While the task waits, the loop collects and runs posts, which make system calls of
- * their own. */
+/*
+ * While the task waits, the loop collects and runs posts, which make system calls of
+ * their own.
+ */
 IO_TEST(errno_survives_posts_that_are_collected_while_the_task_waits)
 {
     int left = 0;
@@ -619,8 +623,10 @@ static int cancel_it(void *arg)
     return 0;
 }
 
-/* Use a task with a stack of the usual size: the main stack is large enough to hide a
- * recursion. */
+/*
+ * Use a task with a stack of the usual size: the main stack is large enough to hide a
+ * recursion.
+ */
 TASK_TEST(cancelling_down_a_chain_of_twenty_thousand_needs_no_deep_stack)
 {
     static coil_task *chain[CHAIN + 1];

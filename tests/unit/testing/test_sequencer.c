@@ -1,5 +1,5 @@
 /*
- * test_sequencer.c - points in several tasks, in a fixed order.
+ * test_sequencer.c - make several tasks pass points in a fixed order.
  */
 #include "../../harness/harness.h"
 

@@ -1,8 +1,9 @@
 /*
- * test_simulated.c - the simulated network: whether it acts like a kernel, and when.
+ * test_simulated.c - the simulated network: its behaviour, which must be a kernel's, and
+ * its timing.
  *
- * NET_TEST tests the behaviour of streams on it. This file tests its own times, faults
- * and limits, and requests that only bare sockets can make.
+ * NET_TEST tests the behaviour of streams on it. This file tests the network's times,
+ * faults and limits, and requests that only bare sockets can make.
  */
 #include "../../harness/harness.h"
 
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Run it under the virtual clock on such a network. */
+/* Run fn under the virtual clock on a network with these options. */
 static int on_network(coil_network_opts opts, int (*fn)(void *), void *arg)
 {
     int rc;
@@ -30,7 +31,10 @@ static int on_network(coil_network_opts opts, int (*fn)(void *), void *arg)
     return rc;
 }
 
-/* SIM_TEST(name, .latency_ns = {...}): its main task on a network with these options. */
+/*
+ * SIM_TEST(name, .latency_ns = {...}): run the body as the main task on a network with
+ * these options.
+ */
 #define SIM_TEST(name, ...)                                                              \
     static void name##_body(void);                                                       \
     static int name##_main(void *arg)                                                    \
@@ -74,7 +78,7 @@ SIM_TEST(simulated_packets_take_their_time, .latency_ns = EXACTLY(COIL_MSEC(10))
     coil_stream *ends[2];
     char buf[8];
 
-    /* there and back; and once more there for the accepting side */
+    /* one way and back, and one way again for the accepting side */
     connect_streams(ends);
     CHECK_INT(coil_now(), COIL_MSEC(30));
     CHECK_INT(coil_write(ends[0], "hello", 5), 5);
@@ -194,7 +198,7 @@ static int cut_soon(void *arg)
     return coil_network_cut("192.0.2.1", COIL_NEVER);
 }
 
-/* Then the refusal is in flight. */
+/* By then the refusal is in flight. */
 SIM_TEST(simulated_cut_holds_a_refusal, .latency_ns = EXACTLY(COIL_MSEC(10)))
 {
     coil_stream *stream;
@@ -235,7 +239,9 @@ SIM_TEST(simulated_sender_gives_up)
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), -ETIMEDOUT);
     CHECK_INT(coil_now(), COIL_MSEC(924600));
     CHECK_INT(coil_write(ends[0], "a", 1), -EPIPE);
-    /* The other end does not know this. Its bytes will be answered with a reset. */
+    /*
+     * The other end does not know about the cut. Its bytes will be answered with a reset.
+     */
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_write(ends[1], "a", 1), 1);
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), -ECONNRESET);
@@ -310,7 +316,7 @@ static int write_much(void *arg)
     return (int)coil_write(arg, bytes, sizeof bytes);
 }
 
-/* Both buffers are full, and take no more. */
+/* Both buffers have a limit: when they are full, a write waits. */
 SIM_TEST(simulated_buffers_are_finite, .send_buffer_bytes = 3000,
          .receive_buffer_bytes = 2000, .segment_bytes = 100)
 {
@@ -373,7 +379,7 @@ static coil_loop *loop(void)
     return coil_loop_current();
 }
 
-/* A socket bound to a host, and its address. */
+/* Return a socket bound to a host, and set *name to its address. */
 static int bound_socket(int type, const char *host, struct sockaddr_in *name)
 {
     int fd = coil__socket_open(loop(), AF_INET, type, 0);
@@ -589,7 +595,7 @@ SIM_TEST(simulated_sockets_have_readers)
     CHECK_INT(loop()->backend->class->attach(loop()->backend, fd), 0);
     CHECK_INT(receive_from(fd, &byte, 1, &name, &flags), 1);
     loop()->backend->class->detach(loop()->backend, fd);
-    CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0); /* the loop will drop it */
+    CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0); /* the loop drops it */
     coil__socket_close(loop(), fd);
 }
 
@@ -754,10 +760,10 @@ static int echo_once(void *arg)
     return rc;
 }
 
-/* Record how the runs ended. In each run another call failed. */
+/* How the runs ended. In each run a different call failed. */
 struct survived {
-    int all, borne;  /* still complete */
-    int failed[512]; /* the count of each errno */
+    int all, borne;  /* borne: runs that completed despite the failure */
+    int failed[512]; /* number of runs by errno */
 };
 
 static struct survived survive(void (*fail)(uint64_t nth), bool short_calls)
@@ -795,14 +801,14 @@ static void interrupt_call(uint64_t nth)
     coil_testing_fail_system_call(nth, EINTR);
 }
 
-/* Failures are in the log, with the kernel's error for that call. */
+/* The log contains each failure, with the kernel's error for that call. */
 TEST(simulated_network_without_memory)
 {
     struct survived s = survive(coil_testing_fail_allocation, false);
 
     CHECK(s.all > 15);
     CHECK(s.borne < s.all / 4);
-    CHECK(s.failed[ENOMEM] > 10);    /* of the loop, sockets, connections */
+    CHECK(s.failed[ENOMEM] > 10);    /* in the loop, sockets and connections */
     CHECK_INT(s.failed[ENOBUFS], 3); /* each of the three writes is one send */
     CHECK_INT(s.borne + s.failed[ENOMEM] + s.failed[ENOBUFS], s.all);
 }
@@ -828,7 +834,9 @@ static void never(void *arg)
     CHECK(false);
 }
 
-/* The loop has room for 64 timers, and the network's own timers get no memory. */
+/*
+ * The loop has room for 64 timers, and there is no memory for the network's own timers.
+ */
 SIM_TEST(simulated_network_goes_on_without_a_timer)
 {
     coil_stream *ends[2];
@@ -848,7 +856,7 @@ SIM_TEST(simulated_network_goes_on_without_a_timer)
     destroy_both(ends);
 }
 
-/* ---- beside it --------------------------------------------------------------------- */
+/* ---- real descriptors -------------------------------------------------------------- */
 
 static int use_descriptors(void *arg)
 {
@@ -903,7 +911,7 @@ TEST(simulated_sockets_go_with_their_loop)
     destroy_both(left);
 }
 
-/* ---- the same again ---------------------------------------------------------------- */
+/* ---- repeatability ----------------------------------------------------------------- */
 
 /*
  * The numbers of the generator define the meaning of a seed: this log must never change.

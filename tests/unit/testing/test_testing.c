@@ -1,6 +1,5 @@
 /*
- * test_testing.c - waiting until all tasks wait, random orders, and calls that are made
- * to fail.
+ * test_testing.c - wait until all tasks wait, run in random orders, and make calls fail.
  */
 #include "../../harness/harness.h"
 
@@ -8,7 +7,7 @@
 
 #include <unistd.h>
 
-/* ---- the moment of rest ------------------------------------------------------------ */
+/* ---- all tasks wait ---------------------------------------------------------------- */
 
 static int yield_times(void *arg)
 {
@@ -100,7 +99,7 @@ static int rest_at_last(void *arg)
 {
     (void)arg;
     CHECK_INT(coil_wait_all_blocked(), -ECANCELED);
-    return coil_wait_all_blocked(); /* a delivery stands, so it returns */
+    return coil_wait_all_blocked(); /* was cancelled, so it returns */
 }
 
 TASK_TEST(all_blocked_is_refused_to_a_task_that_was_cancelled)
@@ -129,7 +128,7 @@ static int say(void *arg)
     return 0;
 }
 
-/* Eight tasks of two steps each, which run in one turn each: digits of both halves. */
+/* Run eight tasks of two steps each. Each half of the output is from one turn. */
 static int say_all(void *arg)
 {
     (void)arg;
@@ -138,7 +137,9 @@ static int say_all(void *arg)
     return coil_sleep(1);
 }
 
-/* The order in which they printed: each half has each of them once. */
+/*
+ * Get the order in which the tasks printed, and check that each half has each task once.
+ */
 static void shuffled(uint64_t seed, bool virtual_clock, char order[17])
 {
     coil_run_opts opts = {.loop = {.virtual_clock = virtual_clock}};
@@ -178,7 +179,7 @@ static int place_of_first(void *arg)
     return rc;
 }
 
-/* The place of 'a' among four: each place occurs about equally often. */
+/* Of the four places that 'a' can have, each occurs about equally often. */
 TEST(a_shuffle_favours_no_place)
 {
     static char names[] = "abcd";
@@ -215,7 +216,7 @@ TASK_TEST(a_shuffle_can_begin_and_end_while_the_loop_runs)
     CHECK_TRACE("1234567812345678");
 }
 
-/* ---- what fails -------------------------------------------------------------------- */
+/* ---- failing calls ----------------------------------------------------------------- */
 
 TASK_TEST(the_nth_allocation_fails_once)
 {
@@ -258,7 +259,7 @@ TEST(the_nth_system_call_fails_with_its_errno)
     coil_testing_fail_system_call(2, 0);
     CHECK_INT(coil_loop_create(&opts, &loop), -EMFILE);
     CHECK(strstr(coil_testing_failed(), "eventfd") != NULL);
-    coil_testing_fail_system_call(5, 0); /* one more than it takes */
+    coil_testing_fail_system_call(5, 0); /* one more than the number of calls made */
     CHECK_INT(coil_loop_create(&opts, &loop), 0);
     CHECK_PTR(coil_testing_failed(), NULL);
     coil_testing_fail_system_call(0, 0);
@@ -284,7 +285,9 @@ IO_TEST(a_system_call_that_is_interrupted_is_made_again)
     close(fds[1]);
 }
 
-/* Every call of a small program fails in turn: the program ends, and nothing leaks. */
+/*
+ * Make every call of a small program fail in turn. The program ends, and nothing leaks.
+ */
 static int converse(void *arg)
 {
     coil_listener *listener = NULL;
@@ -319,8 +322,8 @@ static int converse_in_time(void *arg)
 }
 
 /*
- * Repeat until a conversation ends because no call is left to fail. If a busy machine
- * cuts a conversation short, it did not come that far, and is repeated.
+ * Make each call fail in turn, until no call is left to fail. If a busy machine cuts a
+ * conversation short before the call, repeat it.
  */
 static uint64_t fail_each_call(const coil_run_opts *opts, int error)
 {

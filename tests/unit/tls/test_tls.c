@@ -382,8 +382,10 @@ static coil_tls *choose_in(const char *name, void *arg)
     return shop->newest != NULL ? coil_tls_retain(shop->newest) : NULL;
 }
 
-/* A server chooses a context by name. A certificate can be replaced between two
- * connections. */
+/*
+ * A server chooses a context by name. A certificate can be replaced between two
+ * connections.
+ */
 NET_TEST(tls_server_chooses_a_context)
 {
     struct ends *e = only_files();
@@ -676,8 +678,10 @@ NET_TEST(tls_sessions_do_not_cross_names)
     }
 }
 
-/* The client's certificate is revoked. Only one of the two contexts has the revocation
- * list. */
+/*
+ * The client's certificate is revoked. Only one of the two contexts has the revocation
+ * list.
+ */
 static void check_revoked_at(const char *name, bool base_knows)
 {
     struct ends *e = only_files();
@@ -766,8 +770,9 @@ NET_TEST(tls_tickets_of_1_3_are_used_once)
     close_ends(e);
 }
 
-/* With more servers than the cache holds, the sessions of the most recent servers
- * stay. */
+/*
+ * With more servers than the cache holds, the sessions of the most recent servers stay.
+ */
 NET_TEST(tls_sessions_are_bounded)
 {
     struct ends *e = open_ends();

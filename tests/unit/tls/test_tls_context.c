@@ -245,8 +245,7 @@ NET_TEST(tls_certificates_that_were_revoked)
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.revoked), -EKEYREVOKED);
     check_says("certificate revoked (depth 0, subject 'CN = server'");
-    client.ca_file = files.self_signed; /* ca_file has no revocation list of this
-                                         * authority */
+    client.ca_file = files.self_signed; /* no list of its authority */
     CHECK_INT(meet_as(&client, files.self_signed), -EKEYREJECTED);
     check_says("unable to get certificate CRL");
     certificates_remove(&files);
@@ -317,8 +316,10 @@ IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
     certificates_remove(&files);
 }
 
-/* If the waiting task is cancelled while the context is created, the next call gets
- * that context. */
+/*
+ * If the waiting task is cancelled while the context is created, the next call gets that
+ * context.
+ */
 IO_TEST(tls_default_context_that_nobody_waits_for)
 {
     struct certificates files;

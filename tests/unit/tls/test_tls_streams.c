@@ -509,8 +509,7 @@ IO_TEST(tls_stream_destroyed_by_a_forked_child_goes_on_in_the_parent)
     close_ends(e);
 }
 
-/* ---- waiting until a stream is readable
- * --------------------------------------------- */
+/* ---- waiting until a stream is readable -------------------------------------------- */
 
 struct waiting {
     coil_stream *stream;

@@ -1,6 +1,6 @@
 /*
- * main.c - third-party libraries, unmodified: 100 tasks on one thread, compared with one
- * call after the other.
+ * main.c - third-party libraries, unmodified: 100 tasks on one thread, compared with
+ * sequential calls.
  *
  *     posix-libraries [TASKS]      as many of each library; 100
  *     posix-libraries --alone      without libcoil-posix: the tasks wait for each other
@@ -283,7 +283,8 @@ static int app(void *arg)
  * ------------------------------------------------------------------ */
 
 /*
- * Measure without libcoil-posix: the figures that all tests would have if it did nothing.
+ * Measure without libcoil-posix: the figures that all tests would have if libcoil-posix
+ * did nothing.
  */
 static int app_alone(void *arg)
 {
