@@ -237,7 +237,7 @@ class Generator:
         return Node(["try"], body, kind.split(), handler)
 
     def guard(self, nodes):
-        """A body that catches a cancellation or an error and then often waits: effects show later."""
+        """A body that catches a cancellation or an error, and then often waits for effects."""
         kind = self.rng.choice(["except cancelled", "except error"])
         handler = self.block([], longest=2)
         if self.rng.random() < 0.6:
