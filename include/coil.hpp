@@ -397,7 +397,7 @@ inline int fail(coil_error *thrown, const error &failure) noexcept
     return coil_fail_again(failure.failure());
 }
 
-/* For an exception that is not derived from std::exception: the message is its type. */
+/* For an exception that is not derived from std::exception; its type is the message. */
 inline int fail(coil_error *thrown, const std::type_info *type) noexcept
 {
     char *name = type != nullptr
@@ -542,7 +542,7 @@ COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
     rc = coil_future_add_callback(coil_task_future(spawned), lone::ended, owned.get());
     if (rc < 0) {
         coil_task_cancel(spawned, "there is no memory for the end of its body");
-        owned->ends_itself = owned->runs; /* it was started eagerly, and waits */
+        owned->ends_itself = owned->runs; /* true if it began eagerly and now waits */
         if (owned->runs)
             owned.release();
         return rc;

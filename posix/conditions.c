@@ -69,7 +69,7 @@ static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
 
     if (rc != 0) {
         if (posix__park_end(p))
-            posix__unpark(cond); /* pass the signal on */
+            posix__unpark(cond); /* pass the signal on to another task */
         return rc;
     }
     waited = park_after_cancel(p, round);

@@ -62,7 +62,7 @@
     X(epoll_wait) X(epoll_pwait) X(epoll_pwait2)                                         \
     /* message_queues.c, 0.1: POSIX message queues, by polling their descriptors */      \
     X(mq_receive) X(mq_timedreceive) X(mq_send) X(mq_timedsend)                          \
-    /* sleeping.c, 0.1: by the loop's clock, a virtual one too */                        \
+    /* sleeping.c, 0.1: by the loop's clock, even if that is virtual */                  \
     X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep)                                   \
     /* sleeping.c, 0.1: lets the other tasks run */                                      \
     X(sched_yield)                                                                       \
@@ -74,13 +74,13 @@
     X(pause) X(sigsuspend) X(__xpg_sigpause) X(__sigpause)                               \
     /* locking.c, 0.1: woken by the unlock; see below */                                 \
     X(pthread_mutex_lock) X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock)              \
-    /* locking.c, 0.1: the same, until the time given */                                 \
+    /* locking.c, 0.1: woken by the unlock, or at the given time; see below */           \
     X(pthread_mutex_timedlock) X(pthread_mutex_clocklock) X(pthread_rwlock_timedrdlock)  \
     X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockrdlock)                          \
     X(pthread_rwlock_clockwrlock)                                                        \
     /* conditions.c, 0.1: a signal of any thread wakes a task; see below */              \
     X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)             \
-    /* semaphores.c, 0.1: woken by a post, from a signal handler too */                  \
+    /* semaphores.c, 0.1: woken by a post, also by one in a signal handler */            \
     X(sem_wait) X(sem_timedwait) X(sem_clockwait)                                        \
     /* futex_calls.c, 0.1: with `SYS_futex` and its relatives; see below. Every other      \
        number is passed on unchanged */                                                  \
@@ -100,7 +100,7 @@
        thread's `_res`; at once for a host that is a numeric address, and with           \
        `NI_NUMERICHOST` */                                                               \
     X(getaddrinfo) X(getnameinfo)                                                        \
-    /* lookup.c, 0.1: the same, but never at once */                                     \
+    /* lookup.c, 0.1: as `getaddrinfo`, but never at once */                             \
     X(gethostbyname) X(gethostbyname2) X(gethostbyaddr) X(gethostbyname_r)               \
     X(gethostbyname2_r) X(gethostbyaddr_r)                                               \
     /* resolving.c, 0.1: on threads of the dns lane, with a copy of the state (the       \
@@ -139,7 +139,7 @@
 
 /* never waits: interposed for the sake of tasks that wait. */
 #define POSIX__NEVER_WAITING(X)                                                          \
-    /* plain.c, 0.1: tasks that wait for the descriptor go on with EBADF */              \
+    /* plain.c, 0.1: waits of tasks for the descriptor fail with EBADF */                \
     X(close) X(dup2) X(dup3)                                                             \
     /* buffered.c, 0.1: the lock is the task's as well as the thread's */                \
     X(ftrylockfile) X(funlockfile)                                                       \

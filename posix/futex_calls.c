@@ -105,7 +105,7 @@ static long wait_in_task(const struct posix__futex_call *call, uint32_t bitset)
     if (!posix__is_span(time) || bitset == 0)
         return fail(EINVAL);
     if (is_span && a[1] & FUTEX_CLOCK_REALTIME)
-        return fail(ENOSYS); /* as newer kernels do; older ones ignore this flag */
+        return fail(ENOSYS); /* as in kernels that reject this flag; others ignore it */
     limit = is_span ? at_the_end_of(time) : at(clock_of(a[1]), time);
     return await_one(&w, &limit);
 }

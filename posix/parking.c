@@ -324,7 +324,7 @@ static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_
     rc = attempt(object);
     if (rc != EBUSY) {
         if (posix__park_end(&p))
-            posix__unpark(object); /* this task needs no wake-up: pass it on */
+            posix__unpark(object); /* this task needs no wake-up: wake another task */
         return rc;
     }
     rc = posix__park(&p, span) < 0 ? errno : EBUSY;

@@ -14,7 +14,8 @@
 #define LONGEST_NAP COIL_MSEC(20)
 #define CALLS_IN_A_ROW 64
 
-/* How many waits of a cancelled task fail before they wait: sleeps, and other waits. */
+/* How many sleeps, and how many other waits, of a cancelled task fail. Later ones wait.
+ * */
 #define PAUSES_REFUSED 100
 #define WAITS_REFUSED 1000
 
@@ -27,7 +28,7 @@
  *
  * Usually this can be checked without a system call. If the task's own stack is in use,
  * the code is neither in a child nor in a signal handler that has its own stack. A child
- * on the thread's stack is also impossible unless `posix__may_be_child` is set since the
+ * on the thread's stack is also impossible unless `posix__may_be_child` was set since the
  * last check. vfork(), _Fork() and syscall() set it, also in the parent if the child
  * shares the parent's memory.
  */

@@ -1,6 +1,7 @@
-"""Print what the build must know of this interpreter, a line each; `reason: ...` if it is refused.
+"""Print the facts that the build needs about this interpreter, one per line.
 
-Meson's own module asks distutils in Debian 12, which CPython 3.12 no longer has.
+Prints `reason: ...` if the interpreter is not supported. Meson's own module cannot be used: in
+Debian 12 it needs distutils, which CPython 3.12 no longer has.
 """
 
 import os

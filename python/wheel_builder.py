@@ -1,4 +1,4 @@
-"""The build backend of pyproject.toml (PEP 517): a wheel from what Meson installs for Python.
+"""The build backend of pyproject.toml (PEP 517): a wheel of the files that Meson installs.
 
 meson-python would do it. The version in Debian 12 (0.12) packs everything that Meson installs,
 libcoil's headers included, and its Meson does not know CPython 3.12.
@@ -40,7 +40,7 @@ def record_line(name, data):
 
 
 def write_wheel(path, package):
-    """Write the files of the package's folder and the metadata that PEP 427 asks for."""
+    """Write the files of the package's folder and the metadata that PEP 427 requires."""
     files = {'coil/' + str(file.relative_to(package)): file.read_bytes()
              for file in sorted(package.rglob('*')) if file.is_file()}
     files[f'{NAME}.dist-info/METADATA'] = metadata().encode()
@@ -55,7 +55,7 @@ def write_wheel(path, package):
 
 
 def run(*command):
-    """Run a tool of the system: it needs its own Python packages, which pip hides from us."""
+    """Run a system tool. It needs its own Python packages, which pip hides by PYTHONPATH."""
     env = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
     subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr, env=env)
 

@@ -123,7 +123,8 @@ function isSheet(element) {
     ['', 'text/css'].includes((attribute(element, 'type') ?? '').toLowerCase());
 }
 
-// The links in a <style>, and in a style attribute, which has one place for all.
+// The links in a <style> or in a style attribute. All links of a style attribute have the
+// place of the attribute.
 function* linksOfStyles(element, text, place, seen) {
   const content = element.childNodes[0]?.sourceCodeLocation;
   if (isSheet(element) && content && !seen.has(content.startOffset)) {

@@ -1,8 +1,8 @@
 // outside.mjs - the answers of all other hosts, which outside.py sends.
 //
-// A checksum of host, port, path and query chooses the answer. So both files know each
-// URL's answer without a list. An answer is {verdict, reason, status} of a target, or
-// {status, location}.
+// A checksum of host, port, path and query selects the answer. So both files can compute
+// the answer of each URL without a list. An answer is {verdict, reason, status} of a
+// target, or {status, location}.
 
 const there = 'http://there.example';
 const well = { verdict: 'ok', reason: null, status: 200 };

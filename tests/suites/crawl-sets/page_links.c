@@ -28,7 +28,7 @@ static void write_json(const char *s)
     putchar('"');
 }
 
-/* The URL without its fragment. */
+/* Print the URL without its fragment. */
 static void write_url(const struct url *url)
 {
     if (url->fragment_at > 0)

@@ -99,7 +99,7 @@ function* drawn(element) {
   }
 }
 
-// Each as [attribute, reference].
+// Yield each reference as [attribute, reference].
 export function* references(element) {
   if (element.namespaceURI === SVG && drawings.includes(element.tagName)) {
     yield* drawn(element);

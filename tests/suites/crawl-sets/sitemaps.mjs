@@ -17,7 +17,7 @@ export function isSitemap(text) {
 
 const local = (name) => name.replace(/.*:/, '');
 
-// In the form of the links of documents.mjs.
+// Return the URLs in the same form as the links of documents.mjs.
 export function readSitemap(text) {
   const place = placer(text);
   const links = [];
@@ -45,7 +45,7 @@ export function readSitemap(text) {
   return { links };
 }
 
-// The Sitemap lines of a robots.txt.
+// Return the Sitemap lines of a robots.txt.
 export function sitemapLines(text) {
   return text.split(/\r\n|\r|\n/).flatMap((line, i) => {
     const match = /^(\s*sitemap\s*:\s*)([^\s#]+)/i.exec(line);

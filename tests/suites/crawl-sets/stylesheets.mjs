@@ -29,7 +29,7 @@ function decodeString(csstree, raw) {
 const NAME_RULES = ['namespace', 'document', '-moz-document'];
 const IMAGE_SETS = ['image-set', '-webkit-image-set'];
 
-// Each as {kind, text, offset}, without empty ones.
+// Yield each URL as {kind, text, offset}, except empty URLs.
 export function* urlsIn(csstree, text) {
   const types = csstree.tokenTypes;
   const tokens = tokensOf(csstree, text);

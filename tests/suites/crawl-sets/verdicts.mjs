@@ -54,7 +54,7 @@ function percentDecode(text) {
   return bytes.toString('utf8');
 }
 
-// The text has an improbable scheme.
+// True if the text has an improbable scheme.
 function isMistyped({ href }) {
   const [scheme] = href.split(':', 1);
   return scheme.length === 1 || scheme === 'localhost' || /^[^:]*\.[^:]*:\d+([/?#]|$)/.test(href) ||
@@ -89,7 +89,7 @@ function targetOf(text, base) {
   return [url.href.replace(/#.*/s, ''), fragmentOf(url)];
 }
 
-// The reason why a URL is not fetched; null if it is.
+// Return the reason why a URL is not fetched; null if it is fetched.
 function ruleAgainst(target) {
   const url = new URL(target);
   if (isLocal && url.protocol === 'file:') {
@@ -108,7 +108,7 @@ function isOutside(target) {
   return isLocal ? !target.startsWith('file:') : new URL(target).origin !== origin;
 }
 
-// ---- the crawl, by breadth first: so depths are those of the shortest way ----------------------
+// ---- the crawl: breadth first, so each depth is that of the shortest path ----------------------
 
 function meet(target, fragment, depth) {
   wanted.add(JSON.stringify([target, fragment]));
@@ -165,7 +165,7 @@ function follow(url, page) {
   }
 }
 
-// At any depth, but once.
+// Compute the answer for a target on another site: at any depth, but only once.
 function lookOutside(url, page) {
   if (page.answer === undefined) {
     page.answer = answerOutside(url);
@@ -214,7 +214,7 @@ function fetchPage(url, page) {
 
 // ---- verdicts -----------------------------------------------------------------------------------
 
-// [verdict, reason, status] of a page that does not redirect.
+// Return [verdict, reason, status] of a page that does not redirect.
 function ofPage(page, fragment) {
   if (page.rule === 'outside') {
     return ['broken', 'outside', null];
@@ -241,7 +241,7 @@ function ofPage(page, fragment) {
   return /^[/!]/.test(fragment) ? ['unchecked', 'route', status] : ['fragment', 'no-such-id', status];
 }
 
-// The same for a page that redirects.
+// Return [verdict, reason, status] of a page that redirects.
 function ofChain(target, fragment) {
   const { status } = pages.get(target);
   const seen = new Set();
@@ -270,7 +270,7 @@ function ofChain(target, fragment) {
   return ['redirect', seen.size > 1 ? 'chain' : isPermanent ? 'permanent' : 'temporary', 'any'];
 }
 
-// The crawl starts at robots.txt, too.
+// The crawl also starts at robots.txt, whose links are the sitemaps that it names.
 function readRobots() {
   const file = join(site, 'robots.txt');
   if (!isLocal && existsSync(file)) {

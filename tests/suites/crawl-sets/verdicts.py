@@ -19,11 +19,11 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 SHOWN = 10
 
-# The depth, the treatment of links that leave the site (outside.py answers them), and of their
-# fragments.
+# The depth, how links that leave the site are treated (outside.py answers them), and how their
+# fragments are treated.
 SKIPPED, TWO_DEEP = ('Infinity', 'skip', 'site'), ('2', 'skip', 'site')
 CHECKED, SEARCHED = ('Infinity', 'head', 'site'), ('Infinity', 'head', 'all')
-# Name, folder, one of these, and the least numbers of pages, links and verdicts.
+# Name, folder, one of the above, and the minimum numbers of pages, links and verdicts.
 SITES = [
     ('everything', HERE / 'everything', SKIPPED, (300, 860, 520)),
     ('everything, 2 deep', HERE / 'everything', TWO_DEEP, (240, 820, 520)),
@@ -34,7 +34,7 @@ SITES = [
     ('postgresql-doc-15', '/usr/share/doc/postgresql-doc-15/html', CHECKED, (1100, 28000, 4500)),
     ('cmake-doc', '/usr/share/doc/cmake-data/html', CHECKED, (3600, 105000, 21000)),
 ]
-# The same for all pages in the folder, without a server.
+# The minimum numbers for all pages in the folder, without a server.
 FILES = {
     'everything': (59, 610, 500),
     'sqlite3-doc': (750, 75000, 11500),
@@ -43,8 +43,7 @@ FILES = {
     'cmake-doc': (1850, 105000, 21000),
 }
 
-# Left out in CI for lack of time: the largest package, and one of the two ways for each other
-# package.
+# Skipped in CI to save time: the largest package, and for each other package one of the two ways.
 RARELY_SERVED = {'cmake-doc', 'postgresql-doc-15'}
 RARELY_WITHOUT_A_SERVER = {'cmake-doc', 'git-doc', 'sqlite3-doc'}
 
@@ -124,7 +123,7 @@ def row(record, members):
 
 
 def target_of(link):
-    """The key of its verdict: an invalid URL is a target as written."""
+    """Return the key of the link's verdict. For an invalid URL it is the text as written."""
     return (link['text'], None) if link['target'] is None else \
         (link['target'], link['fragment'])
 
@@ -153,7 +152,7 @@ def joined(links, verdicts):
 
 
 def oracle(parse5, site, origin, *options):
-    """The records by type, as dictionaries."""
+    """Return the expected records by type, as dictionaries."""
     done = subprocess.run(['node', HERE / 'verdicts.mjs', parse5, site, origin, *options],
                           check=True, stdout=subprocess.PIPE, timeout=300, encoding='utf-8')
     result = collections.defaultdict(list)
@@ -164,7 +163,7 @@ def oracle(parse5, site, origin, *options):
 
 
 def take_any(verdicts, theirs):
-    """coil-crawl's records, without the statuses that the oracle leaves open."""
+    """Return coil-crawl's records, with "any" as status where the oracle has "any"."""
     is_open = {(record['target'], record['fragment']) for record in theirs
                if record['status'] == 'any'}
     return [{**record, 'status': 'any'}
@@ -189,7 +188,7 @@ def compare(crawl, theirs):
 
 
 def tell(name, crawl, differences, floors):
-    """Returns whether nothing differs, and enough was compared."""
+    """Print the result. Returns true if nothing differs and enough records were compared."""
     counts = [len(crawl.by_type[kind]) for kind in ('page', 'link', 'verdict')]
     print('%s: %d pages, %d links, %d verdicts compared, %d differences' %
           (name, *counts, differences))
@@ -222,7 +221,7 @@ def options_of(how):
 
 
 def check_site(build, parse5, name, site, how, floors):
-    """Returns whether links, verdicts, pages and redirects agree, and are enough."""
+    """Returns true if links, verdicts, pages and redirects agree and there are enough of them."""
     with serving(server_of(build, site)) as origin, \
             serving([sys.executable, HERE / 'outside.py']) as proxy:
         crawl = Crawl(build, origin + '/', *options_of(how), proxy=proxy)
@@ -232,16 +231,16 @@ def check_site(build, parse5, name, site, how, floors):
 
 
 def check_files(build, parse5, name, site, floors):
-    """The same without a server, for all pages in the folder: there are at least as many links."""
+    """Like check_site(), but without a server and for all pages in the folder."""
     crawl = Crawl(build, site, '--external', 'skip')
     differences = compare(crawl, oracle(parse5, site, 'file:'))
     return tell(name + ', without a server', crawl, differences, floors)
 
 
 def check_sites(build, parse5, everything=True):
-    """For each site, whether both agree; and the number of missing sites.
+    """Return for each site whether both sides agree, and the number of missing sites.
 
-    Without `everything`, the sites that take too long for CI are left out.
+    Without `everything`, the sites that take too long for CI are skipped.
     """
     sites = [(name, pathlib.Path(site), *rest) for name, site, *rest in SITES]
     there = [site for site in sites if (site[1] / 'index.html').exists()]

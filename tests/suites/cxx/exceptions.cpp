@@ -22,7 +22,7 @@ template <typename F> static int call(void *arg)
     return (*static_cast<F *>(arg))();
 }
 
-/* Run all at once, in a group. */
+/* Run all bodies concurrently, in a group. */
 template <typename F> static void run_each(F *bodies, int count)
 {
     coil_group group;

@@ -1,6 +1,6 @@
 /*
- * late.c - a program in C whose tasks load C++ with dlopen(3), and at once suspend in its
- * catch blocks: late PLUGIN [OTHER], where OTHER is loaded, used and closed before.
+ * late.c - a program in C whose tasks load C++ with dlopen(3), and immediately suspend in
+ * its catch blocks: late PLUGIN [OTHER]. OTHER is loaded, used and closed before.
  */
 #include <coil.h>
 

@@ -15,7 +15,7 @@
 
 using namespace std::chrono_literals;
 
-/* A function to call once, and how many calls of it fail first. */
+/* A function to call once, and the number of its first calls that fail. */
 struct step {
     std::once_flag flag;
     std::atomic<int> calls{0};
@@ -56,7 +56,7 @@ static void first_task_calls_for_all()
     CHECK(count_failures(once, 10) == 0 && once.calls == 1);
 }
 
-/* Each failure wakes the waiting tasks. They do not poll. */
+/* Each failure wakes the waiting tasks, which do not poll. */
 static void next_task_calls_after_a_failure()
 {
     int64_t begun = coil_now();

@@ -179,7 +179,8 @@ static void groups_nest()
     CHECK(still_works());
 }
 
-/* As in C: the failure leaves, and the cancellation is delivered at the next wait. */
+/* As in C, the failure leaves the group, and the cancellation is delivered at the next
+ * wait. */
 static void failure_of_a_child_precedes_a_cancellation_of_the_owner()
 {
     coil::task owner;
@@ -453,7 +454,7 @@ static void eager_body_that_waits_outlives_a_lack_of_memory()
         rc = coil::spawn(closure(ended), &opts);
         allocations_left = -1;
         coil_sleep(COIL_MSEC(3));
-        coil_yield(); /* the callback that destroys the body runs a turn after its task */
+        coil_yield(); /* the body is destroyed by a callback, a turn after its task */
         CHECK(ended == 1);
     }
     CHECK(rc == 0);

@@ -1,6 +1,6 @@
 /*
- * traces.cpp - reports name the program's lines. Each argument is something to report;
- * `run` compares the lines that the report names with those that are marked by it.
+ * traces.cpp - reports name the program's lines. Each argument selects a report; `run`
+ * compares the lines that the report names with the lines that are marked for it.
  */
 #include <coil.hpp>
 

@@ -1,10 +1,11 @@
 /*
  * bodies.c - run the bodies of a program, line by line.
  *
- * The counterpart of reference.py, instruction by instruction, on coil's public headers
- * alone. Each instruction is a function that returns an rc, as coil's own functions do.
- * For instructions that wait, a negative rc ends the body, as an exception does in
- * Python. For the others (`goes_on` in the tables) it is a word in the trace.
+ * This file has a counterpart for each instruction of reference.py, and uses only coil's
+ * public headers. Each instruction is a function that returns an rc, as coil's own
+ * functions do. For instructions that wait, a negative rc ends the body, as an exception
+ * does in Python. For other instructions (`goes_on` in the tables) it is printed as a
+ * word in the trace.
  */
 #include "judge.h"
 
@@ -23,8 +24,8 @@ static int handler_of(struct body *body, const struct line *line)
 }
 
 /*
- * Python's `try`. A caught cancellation is first marked as caught, also by a cleanup,
- * which is a `finally` that waits.
+ * Python's `try`. Before the handler runs, a caught cancellation is marked as caught.
+ * This is also done before a cleanup, which is a `finally` that waits.
  */
 static int do_try(struct body *body, const struct line *line)
 {

@@ -75,8 +75,8 @@ static void declare_all(void)
 }
 
 /*
- * No task can continue: cancel all, and unlock all locks. Returns false if all have
- * ended.
+ * Called when no task can continue. Cancel all tasks, and unlock all locks. Returns false
+ * if all tasks have ended.
  */
 static bool break_up(void)
 {
@@ -99,7 +99,7 @@ static bool break_up(void)
     return true;
 }
 
-/* The last lines: how each task ended; and the end of the program. */
+/* Print the last lines: how each task ended, and the end of the program. */
 static void close_up(void)
 {
     char name[16];
@@ -142,7 +142,7 @@ static int drive(void *arg)
         }
     }
     trace("driver", "gives up");
-    _exit(3); /* coil_run() would wait forever for tasks that nothing can end */
+    _exit(3); /* coil_run() would wait forever for tasks that cannot end */
 }
 
 int main(int argc, char **argv)

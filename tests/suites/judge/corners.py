@@ -1,13 +1,13 @@
 """The corner cases of order and cancellation, and how often programs reach them.
 
-reference.py checks for them while it runs a program, because asyncio's tasks report their
-actions. It writes each reached corner below the trace, after a `#`. `run` counts them.
+reference.py detects them while it runs a program, because asyncio's tasks report their actions.
+It writes each reached corner case below the trace, after a `#`. `run` counts them.
 """
 
 import collections
 import statistics
 
-ENOUGH = 1000  # in this number of programs, each corner must be reached at least once
+ENOUGH = 1000  # so many programs must reach each corner case at least once
 
 CANCELLED = "cancelled "
 CORNERS = [
@@ -30,7 +30,7 @@ CORNERS = [
     "a child refused",
 ]
 
-# Instructions that wait. In each, a task should have been cancelled.
+# Instructions that wait. At least one task must have been cancelled in each of them.
 WAITS = ["sleep", "await", "shield", "gather", "gather_all", "wait", "acquire", "ewait",
          "cwait", "cwait_for", "bwait", "put", "get", "join", "group", "park", "wait_for",
          "as_completed"]  # fmt: skip
@@ -107,7 +107,7 @@ class Summary:
         self.counts += other.counts
 
     def missed(self):
-        """Return the corners that no program reached, if there were enough programs to expect it."""
+        """Return the corner cases that no program reached; none if too few programs ran."""
         if len(self.lengths) < ENOUGH:
             return []
         return [corner for corner in CORNERS if not self.counts[corner]]

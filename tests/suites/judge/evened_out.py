@@ -1,10 +1,10 @@
 """Changes to asyncio that remove CPython's accidental order. The judge changes nothing else.
 
-The judge claims equal order. In five places CPython itself promises no order. There this file
-chooses the natural order, and coil does the same. None of these places is in the C accelerator:
-_asyncio's Task and Future are used unchanged.
+The judge claims that coil and asyncio have the same order. In five places CPython itself promises
+no order. There this file chooses the natural order, and coil has the same order. None of these
+places is in the C accelerator: _asyncio's Task and Future are used unchanged.
 
-1. Equal deadlines. Timers are in a heapq, which is not stable: two timers with one deadline fire
+1. Equal deadlines. Timers are in a heapq, which is not stable: two timers with equal deadlines fire
    in an order that depends on the rest of the heap. Here: first in, first out. (base_events.py:
    call_at pushes, _run_once pops; events.py: TimerHandle.__lt__ compares only _when)
 
@@ -17,11 +17,11 @@ _asyncio's Task and Future are used unchanged.
    of its deadline. Here time is an integer number of ticks, and due means now >= deadline.
    (base_events.py: _run_once, end_time = self.time() + self._clock_resolution)
 
-4. The clock. Nothing sleeps: when no handle is ready, the clock jumps to the next deadline. (the
-   selector, whose select(timeout) waits)
+4. The clock. In asyncio the selector's select(timeout) waits. Here nothing sleeps: when no handle
+   is ready, the clock jumps to the next deadline.
 
-5. A fixed bug (gh-128550): before 3.13.2 a TaskGroup whose eager child has failed cancels its
-   owner inside create_task(), in the middle of its body. Here: always in the next turn.
+5. A fixed bug (gh-128550): before 3.13.2, if an eager child has failed, the TaskGroup cancels its
+   owner inside create_task(), in the middle of the owner's body. Here: always in the next turn.
    (taskgroups.py: create_task)
 
 asyncio.run() cancels leftover tasks at the end in the order of a set. This needs no change here,
@@ -51,7 +51,7 @@ class OrderedSet(dict):
 
 
 def even_out_as_completed():
-    """Its set is not made by a call of set(), so the work of its constructor is repeated here."""
+    """as_completed() does not create its set by calling set(). So repeat its constructor's work."""
 
     class AsCompleted(tasks._AsCompletedIterator):
         def __init__(self, futures, timeout):
@@ -84,7 +84,7 @@ class FifoTimerHandle(events.TimerHandle):
 
 
 class JumpingSelector(selectors._BaseSelectorImpl):
-    """A selector that never selects. The time that it would have waited has simply passed."""
+    """A selector that never waits. It advances the clock by the time-out instead."""
 
     now = 0
 
@@ -118,7 +118,8 @@ on_task_done = taskgroups.TaskGroup._on_task_done
 
 
 def install():
-    """A module's global `set` hides the builtin; TimerHandle is looked up when used."""
+    """Replace names in asyncio's modules. A module's global `set` hides the builtin, and
+    TimerHandle is looked up at each use."""
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet
     if sys.version_info < (3, 13, 2):

@@ -10,12 +10,12 @@ import program
 
 MOST_PERCENT = 2  # share of the programs, on a CPython of 3.13 or later
 
-# cancelling such a task cancels the tasks that it waits for
+# Instructions in which cancelling the task also cancels the tasks that it waits for.
 HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}
 
 
 def edges(nodes):
-    """Pairs (task, task that it waits for and cancels), and owners of groups with their children."""
+    """Yield pairs (task, task that it waits for and cancels) and (owner of a group, child)."""
     owners = {}
     for task in nodes:
         if task.verb == "task":
@@ -52,7 +52,7 @@ FILTERS = {
 }
 
 
-# A fact that only a run shows: reference.py writes it into the trace.
+# Differences that only a run can detect. reference.py writes them into the trace.
 SEEN_IN_RUNS = {
     "race": "a staggered race that is cancelled, or has a second winner: asyncio leaves the "
     "others behind, or dies of an assertion; coil waits for them, and the first winner counts",

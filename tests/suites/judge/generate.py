@@ -1,19 +1,20 @@
 """Generate programs from seeds: the same seed and number give the same program.
 
 A program has a theme, a choice among the families of instructions below, so that its few
-instructions are related. Spans of time are short and whole, so that many events occur at the
-same instant. Between random instructions there are scenes, the corner cases of order: cancelling
-a task that was just woken, a task that has not begun, itself, twice, at the very deadline. In
-most programs, the last task only sets and releases objects that others wait for, and cancels
-tasks, one after the other. In some, several tasks contend for one object.
+instructions are related. Spans of time are short and whole, so that many events occur at the same
+instant. Between random instructions there are scenes, which are corner cases of order. For
+example, a task cancels itself, a task that was just woken, or a task that has not begun; or it
+cancels a task twice, or exactly at a deadline. In most programs, the last task only sets and
+releases objects that other tasks wait for, and cancels tasks. In some programs, several tasks
+contend for one object.
 
 Rules that keep both sides comparable:
 - A task awaits, and gathers, only tasks with a higher number, and its children in groups have
   higher numbers, too. A cycle of tasks that await each other cannot be cancelled; in Python the
   stack would overflow. A child that awaits the owner of its group never ends.
-- A `finally` does not wait. In C a cancellation stands until it is caught, so a cleanup that
-  waits would be refused, while Python has forgotten the cancellation. A `cleanup` may wait: in C
-  it marks the cancellation as caught, and passes it on when it is done.
+- A `finally` does not wait. In C a cancellation applies until it is caught, so the waits of a
+  cleanup would fail. In Python they succeed, because a cancellation is delivered only once. A
+  `cleanup` may wait: in C it marks the cancellation as caught, and then still passes on the rc.
 """
 
 import random
@@ -44,11 +45,11 @@ FAMILIES = {
 }  # fmt: skip
 
 STRUCTURES = ["groups", "scopes", "cancel", "many"]
-DEEPEST = 4  # blocks in blocks
+DEEPEST = 4  # nested blocks
 
 OTHERS = sorted(set(FAMILIES) - set(STRUCTURES))
 
-LOCKABLE = "lllssu"  # locks, semaphores, bounded ones
+LOCKABLE = "lllssu"  # locks, semaphores, bounded semaphores
 UNDER_LOCK = {"cwait", "cwait_for", "notify"}
 
 AT_ONCE = ["set", "break", "cancel", "uncancel", "cancelling", "eset", "put_nowait",
@@ -88,7 +89,7 @@ class Generator:
         return letter + str(self.rng.randrange(self.names[letter]))
 
     def awaited(self):
-        """Choose a future, or a task that comes after this one; rarely any task."""
+        """Choose a future or a task with a higher number than this one; rarely any task."""
         first = 0 if self.rng.random() < 0.01 else self.current + 1
         later = [i for i in range(first, self.task_count) if i != self.current]
         if later and self.rng.random() < 0.6:
@@ -115,8 +116,8 @@ class Generator:
         return str(self.marks)
 
     def choose_contest(self):
-        """Objects that several tasks wait for at once, and the instructions that serve one waiter.
-        Some occur twice, because a lost wake-up is hardest to detect there."""
+        """Choose an object that several tasks wait for, and the instructions that serve one waiter.
+        Some objects are listed twice, because a lost wake-up is hardest to detect there."""
         return self.rng.choice([
             (["get", "q0"], ["put_nowait", "q0", "7"]),
             (["put", "q0", "8"], ["get_nowait", "q0"]),
@@ -135,7 +136,7 @@ class Generator:
         ])  # fmt: skip
 
     def in_lock(self, words):
-        """A condition's instructions need its lock."""
+        """Put an instruction on a condition into a `hold` of the condition's lock."""
         node = Node(words, [self.simple("sleep")] if words[0] == "hold" else None)
         return Node(["hold", "l0"], [node]) if words[0] in UNDER_LOCK else node
 
@@ -236,7 +237,7 @@ class Generator:
         return Node(["try"], body, kind.split(), handler)
 
     def guard(self, nodes):
-        """A body that continues after an event and waits, so that it shows the remaining effects."""
+        """A body that catches a cancellation or an error, and then often waits for effects."""
         kind = self.rng.choice(["except cancelled", "except error"])
         handler = self.block([], longest=2)
         if self.rng.random() < 0.6:
@@ -244,12 +245,12 @@ class Generator:
         return Node(["try"], nodes, kind.split(), handler)
 
     def stumble(self, nodes, first=()):
-        """A body that does something else when it is cancelled, and then fails."""
+        """A body that runs another instruction when it is cancelled, and then fails."""
         return Node(["try"], nodes, ["except", "cancelled"],
                     [*first, Node(["fail", self.error()])])  # fmt: skip
 
     def birth(self, open_groups):
-        """Start a task: in the nearest group, sometimes in another."""
+        """Start a task in the innermost group, or sometimes in another."""
         unborn = [number for number in self.unborn if number > self.current]
         if not unborn:
             return self.simple("yield")
@@ -265,7 +266,7 @@ class Generator:
         return Node(["eager" if eager else "spawn", f"t{number}"])
 
     def race(self):
-        """Some tasks that have not started race each other."""
+        """A race between some tasks that have not been started."""
         unborn = [number for number in self.unborn if number > self.current]
         racers = unborn[: self.rng.randint(1, 3)]
         if not racers:
@@ -325,27 +326,27 @@ class Generator:
         return [Node(words) for words in rng.choice(scenes)()]
 
     def reckoning(self):
-        """Items that are put, waited for, discarded."""
+        """A scene in which items are put, waited for or discarded."""
         queue = self.thing("q")
         put, join = ["put_nowait", queue, self.value()], ["join", queue]
         end = ["shutdown", queue, self.rng.choice(["now", "now", "later"])]
         return self.rng.choice([[put, join], [put, ["yield"], end], [end, join]])
 
     def waiting(self):
-        """The words of an instruction that waits."""
+        """Return the words of an instruction that waits."""
         verbs = ["sleep", "yield", "await", "shield", "ewait", "get", "acquire", "gather",
                  "gather_all", "wait"]  # fmt: skip
         return self.simple(self.rng.choice(verbs)).words
 
     def wake(self):
-        """The words of an object that a task may wait for."""
+        """Return the words of an instruction that may wake a waiting task."""
         verbs = ["set"] * 3 + ["break", "release"]
         for verb, family in (("eset", "ewait"), ("put_nowait", "get"), ("notify", "cwait")):
             verbs += [verb] * 3 if family in self.weights else []
         return self.simple(self.rng.choice(verbs)).words
 
     def deadline_scene(self, wait):
-        """The awaited event and the deadline, at the same instant."""
+        """A scene in which the awaited event and the deadline occur at the same instant."""
         ticks = self.ticks()
         inner = [Node(["sleep", ticks])]
         if self.rng.random() < 0.5:
@@ -372,7 +373,7 @@ class Generator:
         return Node(["task", f"t{number}"], nodes)
 
     def family(self):
-        """The beginning of the first task: it starts some of the others, often in a group."""
+        """The beginning of the first task, which starts some other tasks, often in a group."""
         children = self.rng.randint(1, max(1, len(self.unborn)))
         if "group" not in self.weights or self.rng.random() < 0.2:
             return [self.birth([]) for _ in range(children) if self.unborn]
@@ -401,7 +402,7 @@ class Generator:
         return self.in_lock(self.wake())
 
     def decide_contest(self):
-        """Serve one waiter, and cancel another, or the same, in the same step."""
+        """Serve one waiter, and cancel this or another waiter in the same step."""
         nodes = [self.in_lock(self.contest[1])]
         if self.rng.random() < 0.3:
             nodes *= 2
@@ -411,7 +412,7 @@ class Generator:
         return nodes
 
     def declarations(self):
-        """Declare every object, used or not: the reader of the program sees which are used."""
+        """Declare every object. The reader of the program finds out which of them are used."""
         rng = self.rng
         sizes = {
             "f": ("future", lambda: []),
@@ -434,7 +435,7 @@ class Generator:
         tasks = [self.task(i) for i in range(self.task_count - gives)]
         if gives:
             tasks.append(self.giver(self.task_count - 1))
-        for number in self.unborn:  # no group or task took them
+        for number in self.unborn:  # tasks that no other task starts
             tasks[0].body.insert(self.rng.randint(0, len(tasks[0].body)),
                                  Node(["spawn", f"t{number}"]))  # fmt: skip
         return nodes + tasks

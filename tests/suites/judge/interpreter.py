@@ -8,7 +8,7 @@ import sys
 
 
 def version_of(python):
-    """Return (3, 13, 0) for a CPython that runs, else None."""
+    """Return the version, such as (3, 13, 0), or None if this is not a working CPython."""
     ask = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
     try:
         words = subprocess.run([python, "-c", ask], capture_output=True, text=True,
@@ -30,7 +30,7 @@ def candidates():
 
 
 def find(who, oldest):
-    """Return the path and version of $COIL_PYTHON, else of a 3.13, else of the newest one."""
+    """Return path and version of $COIL_PYTHON, else of a CPython 3.13, else of the newest one."""
     versions = [(version_of(path), path) for path in candidates()]
     versions = [(version, path) for version, path in versions if version]
     if not versions:

@@ -38,10 +38,10 @@ struct body {
 struct instruction {
     const char *verb;
     int (*run)(struct body *body, const struct line *line);
-    bool goes_on; /* with any result; otherwise a negative rc ends the body */
+    bool goes_on; /* the body continues after any result; else a negative rc ends it */
 };
 
-/* The last entry has no verb. */
+/* In each table the last entry has no verb. */
 extern const struct instruction task_instructions[], sync_instructions[];
 
 /* ---- the objects of the program that runs, by number ------------------------------- */
@@ -49,8 +49,9 @@ extern const struct instruction task_instructions[], sync_instructions[];
 extern struct program program;
 extern struct body bodies[MAX_NUMBER];
 extern coil_future *futures[MAX_NUMBER];
-extern coil_group *groups[MAX_NUMBER];       /* those that are open */
-extern coil_group *known_groups[MAX_NUMBER]; /* and those that have been left */
+extern coil_group *groups[MAX_NUMBER]; /* open groups */
+extern coil_group
+    *known_groups[MAX_NUMBER]; /* open groups, and groups that were closed */
 extern struct body *spawned[MAX_NUMBER];
 extern int body_count, future_count, spawned_count;
 

@@ -1,7 +1,7 @@
-"""Newer features of asyncio, written with those of 3.13.
+"""Newer features of asyncio, implemented on top of 3.13.
 
 - TaskGroup.cancel(), of 3.15, with its fixes: a child that cancels its group in its eager
-  beginning is cancelled, too (gh-155418); if another request cancels the owner, that request is
+  first step is cancelled, too (gh-155418); if another request cancels the owner, that request is
   still delivered after the group has cancelled the owner itself (gh-155433);
 - a Barrier that returns each index once, even if tasks are cancelled (gh-155233, still open);
 - one task that begins eagerly, while others do not (3.14: create_task(eager_start=True)).
@@ -59,7 +59,7 @@ class TaskGroup(asyncio.TaskGroup):
 
 
 class Barrier(asyncio.Barrier):
-    """The last task to arrive gets the last index. The others get theirs as they leave."""
+    """The last task to arrive gets the last index. Other tasks get their indexes as they leave."""
 
     passed = 0
 
@@ -77,7 +77,7 @@ class Barrier(asyncio.Barrier):
 
 @contextlib.contextmanager
 def eagerly(loop):
-    """The next task that the loop creates inside begins at once; also in a group."""
+    """Inside this context manager, the next task of the loop begins at once, also in a group."""
 
     def create_once(loop, coroutine, **options):
         loop.set_task_factory(None)

@@ -1,14 +1,14 @@
 """Differences of asyncio before 3.13, which is the version that coil follows.
 
-Each entry was found by comparing CPythons with each other: the judge's programs on 3.11.7,
-3.12.1 and 3.13.0, and then the sources. A program that uses such an instruction is left out if
-the interpreter is older than the change.
+To find them, the judge's programs were run on CPython 3.11.7, 3.12.1 and 3.13.0, and then the
+sources were compared. A program that uses such an instruction is skipped if the interpreter is
+older than the change.
 
 Three changes show only in rare moments, and would exclude most programs. reference.py detects
 them when they occur, and marks the trace as left out:
 - Task.uncancel() that reaches 0 discards an undelivered cancellation;
-- a timeout that expires counts the requests to cancel that were there before it, and is a
-  TimeoutError if no other has come (3.11.2 does not, later 3.11s do);
+- an expired timeout counts the requests to cancel that existed before it, and becomes a
+  TimeoutError if there is no newer request (since a 3.11 release later than 3.11.2);
 - a TaskGroup that fails cancels its parent again, if another request had cancelled it.
 """
 
@@ -21,15 +21,15 @@ OLDEST = (3, 11)  # asyncio.timeout, TaskGroup, uncancel
 CHANGES = [
     # Queue.shutdown is new.
     ((3, 13), {"shutdown"}),
-    # A Condition's waiter that is cancelled passes its notification on to another.
+    # A cancelled waiter of a Condition passes its notification on to another waiter.
     ((3, 13), {"cwait", "cwait_for", "bwait", "breset", "babort"}),
-    # A Semaphore serves all waiters that its value allows; before, some stayed asleep.
+    # A Semaphore wakes all waiters that its value allows; before 3.13, some stayed asleep.
     ((3, 13), {"semaphore"}),
     # as_completed() can be iterated over asynchronously.
     ((3, 13), {"as_completed"}),
     # gather() of completed futures does not wait.
     ((3, 12), {"gather", "gather_all"}),
-    # Eager tasks are new; wait_for() is made of timeout().
+    # Eager tasks are new; wait_for() is implemented with timeout().
     ((3, 12), {"eager", "eager_child", "wait_for", "race"}),
 ]
 
@@ -44,6 +44,6 @@ def verbs(text):
 
 
 def comparable(text, version):
-    """Return true if an interpreter of this version should give the trace of 3.13."""
+    """Return true if an interpreter of this version should produce the same trace as 3.13."""
     used = set(verbs(text))
     return not any(version < since and used & changed for since, changed in CHANGES)

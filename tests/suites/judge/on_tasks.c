@@ -37,7 +37,7 @@ int start_body(struct body *body, coil_group *group, bool eager)
     return rc;
 }
 
-/* Whether the program has such a task, and it has not been started. */
+/* True if the program has such a task and the task has not been started. */
 static bool can_start(const struct body *body)
 {
     return body->end > 0 && body->task == NULL && !body->raced;
@@ -217,7 +217,7 @@ static int do_wait_for(struct body *body, const struct line *line)
     return future == NULL ? ABSENT : coil_wait_for(future, deadline_of(line->words[1]));
 }
 
-/* Print a line of the trace for each when it completes. Returns how many there were. */
+/* Print a line of the trace for each future when it completes. Returns their number. */
 static int do_as_completed(struct body *body, const struct line *line)
 {
     coil_future *several[LINE_MAX_WORDS], *future;
@@ -234,7 +234,7 @@ static int do_as_completed(struct body *body, const struct line *line)
     return rc < 0 ? rc : count;
 }
 
-/* The works are bodies that have not been spawned. Their tasks belong to the race. */
+/* The racers are bodies that have not been spawned. Their tasks belong to the race. */
 static int do_race(struct body *body, const struct line *line)
 {
     const char *delay = line->words[1];
@@ -323,7 +323,8 @@ static int do_unpark(struct body *body, const struct line *line)
 
 /* ---- callbacks --------------------------------------------------------------------- */
 
-/* The callbacks that were added. Adding one twice is one entry and two calls. */
+/* The callbacks that were added. A callback that is added twice has one entry, and is
+ * called twice. */
 static struct note {
     const struct body *body;
     const char *name;

@@ -4,9 +4,9 @@ The files are NAME.py, NAME.c and NAME.trace.
 
     python3 tests/suites/judge/pair.py PROGRAM.txt DIR NAME SENTENCE...
 
-In Python a block is a block, and a failure an exception. In C a block is a function, and a
-failure its return value. Both call tests/suites/asyncio/judged.py or judged.[ch]. Instructions on
-missing objects are left out, unless another instruction depends on them.
+In Python a block becomes a block, and a failure an exception. In C a block becomes a function, and
+a failure its return value. The files use tests/suites/asyncio/judged.py and judged.[ch].
+Instructions on missing objects are omitted, unless another instruction depends on them.
 """
 
 import os
@@ -102,7 +102,7 @@ NOW = {
                  lambda q, how: f"coil_queue_shutdown(&{q}, {str(how == 'now').lower()})"),
 }  # fmt: skip
 
-# their counterparts in C return nothing, and neither does a semaphore's release
+# Their counterparts in C return nothing. A semaphore's release also returns nothing.
 NOTHING = {"eset", "eclear", "shutdown"}
 
 # Instructions that wait: an awaitable in Python; a call in C.
@@ -128,7 +128,7 @@ WAITS = {
     "join": (lambda q: f"{q}.join()", lambda q: f"coil_queue_join(&{q})"),
 }  # fmt: skip
 
-MAY_GO_ON = {"cwait", "cwait_for"}  # after an EPERM
+MAY_GO_ON = {"cwait", "cwait_for"}  # the body continues after an EPERM
 
 ABOUT_TASKS = {"spawn", "child", "eager", "eager_child", "cancel", "unpark", "await",
                "shield", "callback", "uncallback", "wait_for"}  # fmt: skip
@@ -168,7 +168,7 @@ class Pair:
         self.absent = set(absent)  # "t0 await t1"
 
     def leaves_out(self, node, task, scopes):
-        """Whether it concerns an object that does not exist, now or ever; or a task awaits itself."""
+        """True if the instruction's object does not exist, or if a task awaits itself."""
         if node.verb == "reschedule":
             return not scopes
         if node.verb == "gcancel":
@@ -180,7 +180,7 @@ class Pair:
         return about not in known or (node.verb in OF_ONE and about == task)
 
     def others(self, names, task):
-        """Those of several objects that may exist, without the task itself."""
+        """Return the names of objects that may exist, without the task itself."""
         known = self.futures + [task.args[0] for task in self.tasks]
         return [name for name in names if name in known and name != task]
 
@@ -356,7 +356,7 @@ class InC(Pair):
         self.functions += ["}", ""]
 
     def inner(self, nodes, task, kind, scopes):
-        """Write a function for a block. Returns the call of it."""
+        """Write a function for a block. Returns the text of a call to the function."""
         lines = self.block(nodes, task, scopes)
         self.count += 1
         name = f"{task}_{kind}_{self.count}"
@@ -500,7 +500,7 @@ def trace_of(python, path):
 
 
 def absent_in(traces):
-    """The instructions whose object was missing: "t0 await t1"."""
+    """Return the instructions whose object was missing, such as "t0 await t1"."""
     lines = [line for trace in traces for line in trace if line.endswith(": absent")]
     return {line.split(" ", 1)[1].removesuffix(": absent") for line in lines}
 

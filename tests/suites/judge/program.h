@@ -1,8 +1,9 @@
 /*
  * program.h - the judge's programs as data in C. README.md describes the form.
  *
- * A program is an array of lines. A line that opens a block has the line of its `end`,
- * and of its handler if it has one. So an interpreter walks the array and jumps.
+ * A program is an array of lines. A line that opens a block has the number of the line
+ * with its `end`, and of the line with its handler if there is one. So an interpreter
+ * walks the array and jumps.
  */
 #ifndef JUDGE_PROGRAM_H
 #define JUDGE_PROGRAM_H

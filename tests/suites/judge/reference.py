@@ -2,11 +2,10 @@
 
     python3 reference.py BATCH > traces
 
-The counterpart, instruction by instruction, is coil_judge.c. An instruction is a method
-`do_VERB`. Its result is an int, a word for the trace, or an exception. If a C function returns
-an errno after which the body continues (a queue is full, a future is set twice), the result is a
-word. If the errno would end the body of a C function (a failure, a cancellation), the result is
-an exception.
+coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`. Its
+result is an int, a word for the trace, or an exception. If the C function returns an errno after
+which the body continues (a queue is full, a future is set twice), the result is a word. If the
+errno ends the body in C (a failure, a cancellation), the result is an exception.
 """
 
 import asyncio
@@ -24,7 +23,7 @@ import older
 import program
 import sides
 
-IMMEDIATE = {  # instructions that do not wait, and so are plain methods
+IMMEDIATE = {  # instructions that do not wait: their methods are not coroutines
     "spawn", "child", "eager", "eager_child", "gcancel", "setvar", "getvar", "result", "set", "break", "cancel", "uncancel", "cancelling",
     "callback", "uncallback", "soon", "later", "at", "unschedule", "tasks", "unpark",
     "reschedule", "release", "eset", "eclear", "notify", "bstate", "put_nowait",
@@ -37,7 +36,7 @@ QUEUES = {
     "priority": asyncio.PriorityQueue,
 }
 
-WATCHDOG = 1000  # ticks; programs have ended long before, or wait for each other
+WATCHDOG = 1000  # ticks; by then a program has ended, or its tasks wait for each other
 ROUNDS = 400
 
 WAIT_MODES = {
@@ -103,7 +102,7 @@ class Interpreter:
         self.out = out
         self.bodies, self.queues, self.locks, self.semaphores = {}, {}, {}, {}
         self.events, self.conditions, self.futures = {}, {}, {}
-        self.groups, self.known_groups = {}, {}  # open; and those that have been left
+        self.groups, self.known_groups = {}, {}  # open groups; groups that were closed
         self.barriers = {}
         self.spawned = []
         self.handles = {}  # by mark
@@ -113,7 +112,7 @@ class Interpreter:
         self.declarations = program.parse(text)
 
     def declare(self):
-        """The objects that the program uses, created inside the loop."""
+        """Create the objects that the program uses, inside the loop."""
         for node in self.declarations:
             name, size = node.args[0], node.args[1] if len(node.args) > 1 else None
             if node.verb == "task":
@@ -139,7 +138,7 @@ class Interpreter:
         self.out.append(f"{self.loop.time()} {who} {what}")
 
     def look_for_changes(self, body, differs=False):
-        """Has a difference of 3.13 occurred? See older.py."""
+        """If a difference from 3.13 has occurred, mark the trace as left out. See older.py."""
         forgotten = body.task.cancelling() == 0 and body.task._must_cancel
         if sys.version_info < (3, 13) and (differs or forgotten):
             self.out.append(sides.LEFT_OUT + older.FILTER)
@@ -178,7 +177,7 @@ class Interpreter:
                 lock.release()
 
     def give_up(self):
-        """The loop would wait forever for tasks that nothing can end."""
+        """End the process: the loop would wait forever for tasks that cannot end."""
         self.trace("driver", "gives up")
         print("\n".join(self.out), flush=True)
         os._exit(3)
@@ -193,7 +192,7 @@ class Interpreter:
         return "".join(f" {name}={value}" for name, value in values if value)
 
     def say(self, who, what):
-        """The text that a callback prints."""
+        """Print the line of a callback."""
         self.trace(who, what + self.bindings())
 
     # ---- blocks ---------------------------------------------------------------------
@@ -305,7 +304,7 @@ class Interpreter:
             body.detail = " expired" if scope.expired() else ""
 
     async def do_hold(self, body, node):
-        """`async with`, except for the release, which any other task may have done."""
+        """Like `async with`, except that another task may already have released the lock."""
         await self.do_acquire(body, node.args[0])
         try:
             await self.run_block(body, node.body)
@@ -343,7 +342,7 @@ class Interpreter:
         try:
             task = self.groups[group].create_task(coroutine)
         except RuntimeError:
-            coroutine.close()  # 3.11 and 3.12 leave that to the caller
+            coroutine.close()  # 3.11 and 3.12 do not close it
             self.watch.reach("a child refused")
             return "ESHUTDOWN"
         other.task = task
@@ -444,7 +443,7 @@ class Interpreter:
         return count
 
     async def do_race(self, body, ticks, *names):
-        """staggered_race(), with the changes in older.py, and with the first failure as a result."""
+        """Like staggered_race(), with the changes in older.py. The result is the first failure."""
         works = [other for other in map(self.bodies.get, names)
                  if other and not other.task and not other.raced]  # fmt: skip
         if not works:
@@ -518,7 +517,7 @@ class Interpreter:
     # ---- parking, introspection -----------------------------------------------------
 
     async def do_park(self, body):
-        """For coil_park(), asyncio programs create a future of their own."""
+        """The counterpart of coil_park(): asyncio programs create a future and await it."""
         body.parking = self.loop.create_future()
         try:
             return await body.parking
