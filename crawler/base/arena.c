@@ -1,4 +1,4 @@
-/* arena.c - chunks of 64 KiB, or larger for larger objects. */
+/* arena.c - allocate in chunks of 64 KiB, or more for larger objects. */
 #include "arena.h"
 
 #include <stdint.h>
@@ -25,7 +25,7 @@ static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 }
 
 /*
- * Allocate from a new chunk, after an object did not fit into the rest of the first one.
+ * Allocate from a new chunk, because the rest of the first chunk is too small.
  * A large object gets a chunk of its own, which is listed second, so that the rest of the
  * first remains in use.
  */

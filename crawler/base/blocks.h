@@ -18,7 +18,7 @@ struct blocks {
     size_t element_bytes;
     struct cold *cold; /* where blocks are allocated; NULL: the heap */
     char **at;
-    size_t count; /* number of pointers in `at`; NULL there: the block is not allocated */
+    size_t count; /* number of pointers in `at`; NULL: no block */
 };
 
 /* Return the element, allocating its block if necessary. NULL without memory. */

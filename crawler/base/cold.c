@@ -2,19 +2,19 @@
  * cold.c - memory backed by a file.
  *
  * The file is mapped in chunks with MAP_SHARED. Written data are in the kernel's page
- * cache, which goes to the disk if the machine needs the memory. MADV_DONTNEED removes
- * pages from the process but not from the file. The next access causes a page fault of
- * about a microsecond, which also maps the pages around it. Code that reads data in the
- * order of their addresses has one fault for 64 KiB.
+ * cache, which is written to the disk when memory is short. MADV_DONTNEED removes pages
+ * from the process but not from the file. The next access causes a page fault of about a
+ * microsecond, which also maps the pages around it. Code that reads data in the order of
+ * their addresses has one fault for 64 KiB.
  *
  * Invariants
- *   1. The blocks of a chunk are allocated before it is mapped. So a full disk is
+ *   1. The disk blocks of a chunk are allocated before it is mapped. So a full disk is
  *      detected then, and does not cause SIGBUS at a later write.
  *   2. A new chunk is an eighth of the total, so that there are few chunks.
  *
  * Only the kernel knows how much of the file is resident. /proc/self/statm has the number
- * of file pages that are mapped; this includes libraries, whose number hardly changes. If
- * it cannot be read, all pages are released each time.
+ * of file pages that are mapped; this includes pages of libraries, whose number hardly
+ * changes. If it cannot be read, all pages are released each time.
  */
 #include "cold.h"
 

@@ -17,7 +17,7 @@
 struct text {
     char *at; /* not NUL-terminated; NULL before the first append */
     size_t n, capacity;
-    bool failed; /* something is missing because memory ran out */
+    bool failed; /* bytes are missing because memory ran out */
 };
 
 /* The percent-encode sets of the URL standard, section 1.3. */
@@ -73,7 +73,10 @@ void text_put_visible(const char *s, size_t n, const char *instead,
  */
 void text_add_utf8(struct text *text, const char *s, size_t n, const char *dropped);
 
-/* Append as printf(3), at most 511 bytes. A longer result sets `failed`. */
+/*
+ * Append formatted text (see printf(3)) of at most 511 bytes. A longer result sets
+ * `failed`.
+ */
 void text_print(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

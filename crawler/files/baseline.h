@@ -13,7 +13,8 @@ struct baseline;
 
 /*
  * Read a report in JSONL of schema 1 (docs/design/checker.md). The caller passes *out to
- * baseline_destroy(). Fails as json_lines_read() does, with its *message. Blocks.
+ * baseline_destroy(). Fails with the errors and the *message of json_lines_read().
+ * Blocks.
  */
 int baseline_read(const char *path, struct baseline **out, char **message);
 
@@ -29,7 +30,7 @@ int baseline_has(const struct baseline *baseline, const char *target,
 
 /*
  * Return 1 if the report has a link on this page to this target, 0 if not, or -ENOMEM.
- * Also returns 1 if the report lacks links, or if the target was OK then.
+ * Also returns 1 if the report lacks links, or if the target was OK in that report.
  */
 int baseline_has_link(const struct baseline *baseline, const char *page,
                       const char *target, const char *fragment);

@@ -35,8 +35,8 @@ int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache
 void cache_destroy(struct cache *cache);
 
 /*
- * Check before the crawl that cache_write() will be able to write. Returns 0, or fails as
- * cache_write().
+ * Check before the crawl that cache_write() will be able to write. Returns 0, or the
+ * error that cache_write() would return.
  */
 int cache_check(const struct cache *cache, char **message);
 

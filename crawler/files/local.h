@@ -29,14 +29,14 @@
 struct local {
     const struct options *options; /* borrowed; uses base_url, index_files, clean_urls */
     char *root_url; /* URL of the root folder, which "/" refers to; ends in "/" */
-    /* the URL at which the root folder will be served; ends in "/"; or NULL */
+    /* the URL at which the root folder will be served, ending in "/"; or NULL */
     char *base_url;
 };
 
 /*
  * `start` is the file or folder to check. Its folder is the root folder, unless the
- * option root_dir is set. Fails as stat(2), or with -ENOMEM; then local_finish() is not
- * needed. Blocks briefly.
+ * option root_dir is set. Fails with the errors of stat(2), or with -ENOMEM; then
+ * local_finish() is not needed. Blocks briefly.
  */
 int local_init(struct local *local, const struct options *options, const char *start);
 void local_finish(struct local *local);
@@ -112,10 +112,10 @@ bool local_allows_folders(const struct local *local);
 
 /*
  * Read a LOCAL_FILE or LOCAL_PIPE, passing its bytes to feed() in pieces. If feed()
- * returns a negative value, stops and returns it. Fails with -EFBIG after `max` bytes (0:
- * no limit) if there are more, as open(2) and read(2), or with -ECANCELED. `feed` may be
- * NULL, to check that the file is readable. Only a pipe makes the task wait for the other
- * end.
+ * returns a negative value, stops and returns it. Fails with -EFBIG if there are more
+ * than `max` bytes (0: no limit), with the errors of open(2) and read(2), or with
+ * -ECANCELED. `feed` may be NULL, to check that the file is readable. Only a pipe makes
+ * the task wait for the other end.
  */
 COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
                              int (*feed)(const char *bytes, size_t n, void *arg),

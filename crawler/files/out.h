@@ -59,19 +59,22 @@ void out_commit(struct out *out, const char *end);
 /* Write text from elsewhere for human readers: control characters become '?'. */
 int out_put_plain(struct out *out, const char *text, size_t n);
 
-/* The same for a URL, or text that contains URLs. Passwords in them become "***". */
+/*
+ * Write a URL, or text that contains URLs, for human readers. Passwords also become
+ * "***".
+ */
 int out_put_url(struct out *out, const char *url);
 
-/* Set the error, when the caller could not produce all output. Returns out->rc. */
+/* Set the error if the caller could not produce all output. Returns out->rc. */
 int out_fail(struct out *out, int rc);
 
 /* Write the complete lines to the file. */
 int out_flush(struct out *out);
 
 /*
- * For a signal handler that then ends the program: write the complete lines, waiting at
- * most a second for a reader. Afterwards `out` must not be used, and other threads that
- * try to use it hang. (Async-signal-safe)
+ * Write the complete lines, in a signal handler that then ends the program. Waits at most
+ * a second for a reader. Afterwards `out` must not be used, and other threads that try to
+ * use it hang. (Async-signal-safe)
  */
 void out_flush_in_handler(struct out *out);
 

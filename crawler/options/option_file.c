@@ -28,7 +28,7 @@ static int complain_of_name(const struct option_source *source, const char *name
     return option_complain_unknown(source->complaints, place, name, strlen(name));
 }
 
-/* Check the type of a value, which the command line does not have. */
+/* Check the type of a value. (Values on the command line have no type.) */
 static int check_kind(const struct option_source *source, const struct option_row *row,
                       const struct toml_value *value)
 {

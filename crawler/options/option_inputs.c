@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A list that was written as one is smaller: a megabyte has about ten thousand files. */
+/* A larger file is not meant as a list: a megabyte names about ten thousand files. */
 #define LIST_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- lists ------------------------------------------------------------------------- */

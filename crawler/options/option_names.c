@@ -1,5 +1,6 @@
 /*
- * option_names.c - find the row of an option by its name, and guess what a wrong name means.
+ * option_names.c - find the row of an option by its name, and suggest the name nearest
+ * to an unknown one.
  */
 #include "option_names.h"
 #include "../base/text.h"
@@ -78,7 +79,7 @@ const struct option_row *option_denied(const char *name, size_t n)
     return NULL;
 }
 
-/* The same for names that begin with a text. Hidden options cannot be abbreviated. */
+/* Visit only the names that begin with `begin`. Hidden options cannot be abbreviated. */
 static bool next_that_begins(const struct option_row *row, const char *begin,
                              size_t length, size_t *at, const char **name, size_t *n)
 {
@@ -115,8 +116,8 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 }
 
 /*
- * Number of characters to insert, delete, replace or swap with the next (optimal string
- * alignment).
+ * Return the number of edits between two names. An edit inserts, deletes or replaces a
+ * character, or swaps two adjacent ones. (optimal string alignment)
  */
 static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {

@@ -1,5 +1,6 @@
 /*
- * option_names.h - find the row of an option by its name, and guess what a wrong name means.
+ * option_names.h - find the row of an option by its name, and suggest the name nearest
+ * to an unknown one.
  */
 #ifndef CRAWLER_OPTION_NAMES_H
 #define CRAWLER_OPTION_NAMES_H

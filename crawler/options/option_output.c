@@ -4,7 +4,7 @@
  *
  * ./coil-crawl.toml may come from a checkout whose author the user does not trust. So the
  * outputs that it names must be below its folder, after symbolic links are followed. They
- * must not be in .git, because a checkout cannot put files there by itself.
+ * must not be in .git, where a checkout by itself cannot create files.
  */
 #include "option_row.h"
 
@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 
 /*
- * Files that are written besides the path itself: the index of an archive, the files of a
- * saved crawl.
+ * Suffixes of files that are written in addition to the path itself: the index of an
+ * archive, the files of a saved crawl.
  */
 static const char *const endings[] = {"",
                                       ".cdxj",

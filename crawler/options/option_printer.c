@@ -38,7 +38,7 @@ static const struct {
 
 /*
  * Print `text`, starting at `column`, and break it at spaces. Further lines begin at
- * `indent`. Ends the last line.
+ * `indent`. The last line ends with a newline.
  */
 static void print_wrapped(FILE *to, const char *text, size_t column, size_t indent)
 {

@@ -19,7 +19,7 @@ enum option_group {
     OPTION_HIDDEN = OPTION_GROUP_COUNT /* not printed anywhere */
 };
 
-/* What a shell completes for a value. */
+/* The completion that a shell offers for a value. */
 enum option_hint { HINT_NONE, HINT_FILE, HINT_FOLDER };
 
 /* Where a value comes from, and where messages about it are printed. */
@@ -63,8 +63,8 @@ extern const char *const option_group_names[OPTION_GROUP_COUNT];
 bool option_is_negative(const struct option_row *row);
 
 /*
- * Set the option of a row. The first call replaces its default. Returns 0, or fails as
- * row->set().
+ * Set the option of a row. The first call replaces its default. Returns 0, or the error
+ * of row->set().
  */
 int option_set(struct option_source *source, const struct option_row *row,
                const char *value);
@@ -78,8 +78,8 @@ const struct option_row *option_named(const char *name, size_t n);
 const struct option_row *option_denied(const char *name, size_t n);
 
 /*
- * Print "no such option; did you mean --lenient?", after `before`, or "--" if that is "".
- * Returns -EINVAL.
+ * Print `before`, the name, and "no such option; did you mean --lenient?". If `before` is
+ * "", print "--" before the names. Returns -EINVAL.
  */
 int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n);
 
@@ -91,7 +91,7 @@ int option_read_file(struct option_source *source, const char *path);
 
 /*
  * Check a value that names an output. A configuration file that the user did not name may
- * only write below its folder. (option_output.c) Returns 0, or fails as
+ * only write below its folder. (option_output.c) Returns 0, or the error of
  * option_complain().
  */
 int option_check_output(const struct option_source *source, const struct option_row *row,
@@ -109,7 +109,8 @@ int option_complain_of_start(const struct option_source *source, const char *ope
 
 /*
  * Add the starts in a list ("-" is standard input), the files that match a pattern, or
- * the file of a file:// URL. (option_inputs.c) They fail as option_add_start().
+ * the file of a file:// URL. (option_inputs.c) They fail with the errors of
+ * option_add_start().
  */
 int option_add_list(struct option_source *source, const char *path);
 bool option_is_pattern(const char *operand);
@@ -125,8 +126,8 @@ int option_complain(const struct option_source *source, const struct option_row 
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Write the choices of a row, "site, all, none", each between two `quote`s, cut to fit.
- * Returns `to`.
+ * Write the choices of a row, "site, all, none", each enclosed in `quote`, shortened to
+ * fit. Returns `to`.
  */
 #define OPTION_CHOICES_BYTES 256
 const char *option_choices(const struct option_row *row, const char *quote,
@@ -138,7 +139,7 @@ int option_word_index(const char *list, const char *word, size_t n);
 /* Return a copy that the options own; NULL without memory. */
 char *options_keep(struct options *options, const char *text, size_t n);
 
-/* The same for formatted text. */
+/* Format a text that the options own; NULL without memory. */
 char *options_print(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -206,7 +207,7 @@ bool option_read_digits(const char *text, size_t n, int64_t *out);
 bool option_is_header(const char *text);
 
 /*
- * Reject headers that the crawler itself must set. Returns 0, or fails as
+ * Reject headers that the crawler itself must set. Returns 0, or the error of
  * option_complain().
  */
 int option_check_header(const struct option_source *source, const struct option_row *row,

@@ -90,8 +90,8 @@ OPTION_SETTER(set_url)
 }
 
 /*
- * "9100", "HOST:9100" or "[::1]:9100". IPv6 addresses need brackets, because otherwise
- * the port is ambiguous.
+ * Accepts "9100", "HOST:9100" or "[::1]:9100". IPv6 addresses need brackets, because
+ * otherwise the port is ambiguous.
  */
 OPTION_SETTER(set_status)
 {
@@ -120,7 +120,7 @@ OPTION_SETTER(set_status)
                : -ENOMEM;
 }
 
-/* A proxy for libcurl: a host, with or without a scheme for proxies. */
+/* Accepts a proxy for libcurl: a host, with or without a scheme for proxies. */
 OPTION_SETTER(set_proxy)
 {
     static const char schemes[] = "http https socks4 socks4a socks5 socks5h";
@@ -198,7 +198,7 @@ OPTION_SETTER(add_header)
 }
 
 /*
- * Return the header with this name ("Cookie:") among those for the start URLs, or NULL.
+ * Return the header with this name ("Cookie:") that is sent to the start URLs, or NULL.
  */
 static const char **find_header(struct options *options, const char *name)
 {
@@ -268,7 +268,7 @@ const char *options_basic(struct options *options, const char *login, size_t n)
     return header;
 }
 
-/* The last one counts. The value is secret, so that messages do not repeat it. */
+/* The last value counts. It is secret, so messages do not repeat it. */
 OPTION_SETTER(set_credentials)
 {
     struct options *options = source->options;

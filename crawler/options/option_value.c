@@ -263,7 +263,8 @@ static int64_t time_unit(const char *unit)
 }
 
 /*
- * Convert "90", "1.5", "30s" or "5m" to nanoseconds. At most 31 years, which always fit.
+ * Convert "90", "1.5", "30s" or "5m" to nanoseconds. Accepts at most 31 years, which
+ * always fit.
  */
 static bool read_time(const char *text, int64_t *out)
 {

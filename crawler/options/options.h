@@ -1,5 +1,5 @@
 /*
- * options.h - the options that the user has chosen.
+ * options.h - the options of a run, from the command line and the configuration file.
  *
  * options.c has the table from which the parser, --help, the manual, the configuration
  * file and the completions of shells are made.
@@ -60,7 +60,7 @@ struct options {
     struct text_list lists;      /* files that list further starts; "-": standard input */
     struct pattern_list exclude; /* not fetched */
     struct pattern_list include; /* fetched although `exclude` matches */
-    bool lenient;                /* in what belongs to a site: site.h */
+    bool lenient;                /* compare sites leniently: site.h */
     enum external_mode external; /* how to check external links */
     enum fragments_mode fragments;
     bool exclude_private; /* skip addresses of private networks and of this machine */
@@ -89,7 +89,7 @@ struct options {
 
     /* HTTP: */
     const char *user_agent;
-    const char *ca_file, *proxy; /* NULL: as the environment says */
+    const char *ca_file, *proxy; /* NULL: from the environment */
     bool insecure;
     bool cookies; /* store the cookies that servers set */
     /* -H, -b and -u: sent only to the origins of the start URLs */
@@ -167,9 +167,10 @@ int options_parse(struct options *options, int argc, char *const argv[], FILE *o
                   FILE *complaints);
 
 /*
- * Restore the options of a saved crawl, after options_init(): first those it was begun
- * with, options.decided and its starts, then those of the current command (`now`),
- * options.given. Fails as options_parse(). The texts and `now` must outlive the options.
+ * Restore the options of a saved crawl, after options_init(). First set the options that
+ * it was begun with (`decided` and `starts`), then those of the current command
+ * (now->given). Fails with the errors of options_parse(). The texts and `now` must
+ * outlive the options.
  */
 int options_restore(struct options *options, const struct options *now,
                     const struct text_list *decided, const struct text_list *starts,

@@ -4,7 +4,8 @@
  * The encoding matters for links like <a href="caf\xe9.html">: browsers request
  * caf%C3%A9.html, so coil-crawl must do the same. If an encoding is declared, the page is
  * converted first; in UTF-16 even tags could not be found otherwise. If it is not
- * declared, the page is searched as it is, and checked for valid UTF-8 meanwhile.
+ * declared, the page is searched unconverted, and checked for valid UTF-8 at the same
+ * time.
  */
 #include "charset.h"
 
@@ -230,7 +231,7 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
 }
 
 /*
- * Find @charset. It must consist of exactly these bytes: it only looks like a CSS rule.
+ * Find @charset. Only this exact spelling counts, because it is not a CSS rule.
  */
 static bool find_in_rule(const char *css, size_t n, struct charset *out)
 {

@@ -13,7 +13,7 @@
 struct charset {
     /* the name for iconv(3); "" for UTF-8, and for unknown encodings */
     char label[CHARSET_BYTES];
-    /* if not, the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
+    /* if false, the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
     bool is_declared;
     size_t mark_bytes; /* length of the byte order mark, which is not part of the text */
 };
@@ -36,9 +36,9 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
                size_t n);
 
 /*
- * The same for a style sheet. In this order: byte order mark, `content_type`, @charset,
- * UTF-8. (CSS Syntax Level 3, section 3.2, except that the encoding of the linking page
- * is ignored)
+ * Find the encoding of a style sheet. In this order: byte order mark, `content_type`,
+ * @charset, UTF-8. (CSS Syntax Level 3, section 3.2, except that the encoding of the
+ * linking page is ignored)
  */
 void charset_of_sheet(struct charset *charset, const char *content_type, const char *css,
                       size_t n);

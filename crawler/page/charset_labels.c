@@ -3,9 +3,9 @@
  * iconv(3).
  *
  * iconv(3) knows more encodings than browsers do, for example UTF-7, UTF-32 and EBCDIC.
- * Some labels mean a larger encoding than their name: "iso-8859-1" is Windows-1252.
- * (WHATWG: encodings, names and labels) Encodings like ISO-2022-KR, which the standard
- * decodes to U+FFFD only, are not listed.
+ * Some labels stand for a superset of the encoding that they name: "iso-8859-1" is
+ * Windows-1252. (WHATWG: encodings, names and labels) Encodings like ISO-2022-KR, which
+ * the standard decodes to U+FFFD only, are not listed.
  */
 #include "charset.h"
 

@@ -57,7 +57,7 @@ static struct span part_before(struct span span, char separator)
     return (struct span){span.at, n};
 }
 
-/* Cut the first part off *rest, with the separator after it. */
+/* Return the first part of *rest, and remove it and its separator. */
 static struct span take_part(struct span *rest, char separator)
 {
     struct span part = part_before(*rest, separator);

@@ -16,7 +16,7 @@
 int page_text(const char *html, size_t n, char **out);
 
 /*
- * Check that the text has everything that a directive asks for:
+ * Check that the text contains everything that a directive names:
  * "text=prefix-,start,end,-suffix&text=start". A malformed directive is ignored.
  * `directive` is as written after ":~:", percent-encoded. Returns 1, 0 or -ENOMEM. (URL
  * Fragment Text Directives: find a range from a text directive)

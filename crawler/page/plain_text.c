@@ -1,9 +1,10 @@
 /*
  * plain_text.c - find the URLs in plain text.
  *
- * In text a URL has no end mark. As in RFC 3986, appendix C, it ends at white space,
- * quotes and angle brackets, and also at a closing bracket that was not opened inside it.
- * As in GitHub's autolinks (GFM, 6.9), punctuation at its end belongs to the sentence.
+ * In plain text nothing marks the end of a URL. As in RFC 3986, appendix C, it ends at
+ * white space, quotes and angle brackets, and also at a closing bracket that was not
+ * opened inside it. As in GitHub's autolinks (GFM, 6.9), punctuation at its end belongs
+ * to the sentence.
  */
 #include "plain_text.h"
 

@@ -183,7 +183,7 @@ static bool is_utf16(const char *head, size_t n)
            (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0);
 }
 
-/* Decide by the bytes that have arrived. */
+/* Decide from the bytes received so far. */
 static bool is_sitemap(const struct search *search)
 {
     bool is_named = search->sitemap_mode == NAMED_SITEMAP;
@@ -330,7 +330,7 @@ int search_feed_held(struct search *search)
     return rc == 0 ? feed_bytes(search, search->held.bytes, search->held.n) : rc;
 }
 
-/* Decide by the first bytes how to read a page without a type. */
+/* Decide from the first bytes how to read a page without a type. */
 static void choose_type(struct search *search)
 {
     enum sniffed sniffed = sniff(search->head, search->head_n);

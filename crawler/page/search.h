@@ -34,7 +34,7 @@ struct search_found {
     uint64_t mark;           /* the value that expect() returned for it */
 };
 
-/* Receives what is found. */
+/* Receives the links and ids that are found. */
 struct search_visitor {
     /* A negative return value ends the search. */
     int (*visit)(const struct search_found *found, void *arg);
@@ -70,7 +70,7 @@ void search_want_rel(struct search *search);
  */
 void search_leave_out_css(struct search *search);
 
-/* Drop a page that is not searched to its end. */
+/* Drop the current page before its end. */
 void search_cancel(struct search *search);
 
 /*
@@ -124,13 +124,14 @@ bool search_is_ignored(const struct search *search);
  *
  * Suspends now and then if there are many links, so that other tasks can run. Also
  * suspends for Markdown, for gzip, and while iconv(3) loads a converter from disk. Fails
- * as search_feed() does, with -ECANCELED, or with -EAGAIN if no thread is available.
+ * with the errors of search_feed(), with -ECANCELED, or with -EAGAIN if no thread is
+ * available.
  */
 COIL_SUSPENDS int search_end(struct search *search, const char *url,
                              const struct search_visitor *visitor);
 
 /*
- * The same for links that find() passes to `visit`, for example from a header of the
+ * Resolve and visit links that find() passes to `visit`, for example from a header of the
  * page. They are relative to `url`, whatever the base of the page. Call this before the
  * page's end, or without a page.
  */
@@ -140,7 +141,7 @@ search_links(struct search *search,
              void *arg, const char *url, const struct search_visitor *visitor);
 
 /*
- * About the last page: whether it was searched at all, whether it has ids that links may
+ * Report whether the last page was searched at all, whether it has ids that links may
  * name, and whether it was Markdown.
  */
 bool search_was_page(const struct search *search);

@@ -1,5 +1,5 @@
 /*
- * search_inside.h - what the files of a search have in common.
+ * search_inside.h - private declarations shared by search.c and search_links.c.
  */
 #ifndef CRAWLER_SEARCH_INSIDE_H
 #define CRAWLER_SEARCH_INSIDE_H
@@ -7,7 +7,7 @@
 #include "charset.h"
 #include "search.h"
 
-/* After this many links other tasks run. */
+/* After this many links, let other tasks run. */
 #define LINKS_PER_TURN 1000
 
 enum encoding {
@@ -67,7 +67,7 @@ struct search {
     /* open if `opened` is not ""; `opened` is its encoding */
     struct charset_converter converter;
     char opened[CHARSET_BYTES];
-    struct html_buffer held; /* bytes that wait for a converter */
+    struct html_buffer held; /* bytes held until a converter is open */
     struct html_buffer text; /* plain text, or a page whose text is wanted, in UTF-8 */
     struct markdown *markdown;
     struct charset_check check;

@@ -126,7 +126,10 @@ static bool may_be_base(const struct whatwg_url *url)
     return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
 }
 
-/* `rc` is the result of resolving: 0 or -EINVAL. Fails as the visitor's function. */
+/*
+ * Let the visitor replace the URL. `rc` is the result of resolving it: 0 or -EINVAL.
+ * Fails with the errors of the visitor's rebase().
+ */
 static int rebase_url(const struct search *search, const char *reference, struct url *url,
                       int rc)
 {

@@ -4,9 +4,9 @@
  *     page,line,column,element,attribute,text,target,fragment,verdict,reason,status,message,leads_to,links
  *     "http://h/a.html",12,9,"a","href","b.html","http://h/b.html","","broken","status",404,"404 Not Found","",1
  *
- * Texts are always quoted, because some spreadsheets separate fields by other characters
- * than a comma. `links` is the number of all links to the target. The first hundred of
- * them have rows; after these only the first one on each page has a row.
+ * Texts are always quoted, because some spreadsheets separate fields with characters
+ * other than a comma. `links` is the number of all links to the target. The first hundred
+ * of them have rows; after these only the first one on each page has a row.
  */
 #include "csv.h"
 

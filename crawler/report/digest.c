@@ -30,7 +30,7 @@ VERDICT_COUNT_IS(11);
 
 #define FIRST_SLOTS 256
 #define LONGEST_TEXT 200    /* of a link as written on the page */
-#define LONGEST_TARGET 4096 /* for example of a text that is not a URL */
+#define LONGEST_TARGET 4096 /* longer targets are shortened */
 /* about how many pages are searched at the same time: --max-tasks */
 #define PAGES_AT_A_TIME 32
 #define LONGEST_CHAIN 250 /* of redirects: --max-redirect */
@@ -187,8 +187,8 @@ static int close_page(void *arg, const struct record_page *record)
 /* ---- words ------------------------------------------------------------------------- */
 
 /*
- * Return the number of a name of an element or attribute; 0 for NULL, or if there are too
- * many names. Negative without memory.
+ * Return the index of an element or attribute name in digest->words. Returns 0 for NULL,
+ * or if there are too many names; negative without memory.
  */
 static int number_of(struct digest *digest, const char *word)
 {
@@ -247,7 +247,7 @@ static void drop_links(struct digest *digest, uint32_t last)
     digest->unused_links = last;
 }
 
-/* True if the text is the end of "target#fragment", as most are. */
+/* True if the text is the end of "target#fragment", as is usual. */
 static bool is_end_of(const struct record_link *record, size_t n)
 {
     const char *text = record->text, *fragment = record->fragment;
@@ -263,7 +263,7 @@ static bool is_end_of(const struct record_link *record, size_t n)
     return memcmp(record->target + target_n - (n - m), text, n - m) == 0;
 }
 
-/* Returns 0 or -ENOMEM; then `link` is unchanged. */
+/* Returns 0, or -ENOMEM and leaves `link` unchanged. */
 static int store_text(struct digest_link *link, const struct record_link *record)
 {
     size_t n = strlen(record->text);
@@ -499,7 +499,7 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
     return 0;
 }
 
-/* Drop the links that are in the baseline. The others remain in their order. */
+/* Drop the links that are in the baseline. The other links remain in order. */
 static void drop_known_links(struct digest *digest, struct digest_slot *slot)
 {
     uint32_t *at = &slot->at;

@@ -40,7 +40,7 @@ struct digest_link {
     char *text;
     uint32_t text_n; /* length of the text */
     uint32_t line, column;
-    /* index of the previous link to the same target; 0: this is the first */
+    /* index of the previous link to the same target; 0: this link is the first */
     uint32_t before;
     uint16_t element, attribute; /* indexes into digest->words; 0: none */
     bool is_known;               /* the link is in the baseline */
@@ -146,7 +146,7 @@ char *digest_text(const struct digest_row *row);
 /* Return the reason for human readers: the message of the finding, or its verdict. */
 const char *digest_cause(const struct finding *finding);
 
-/* The same for a total. May write the text to `to`. */
+/* Return the reason for a total. May write the text to `to`. */
 #define DIGEST_CAUSE_BYTES 64
 const char *digest_total_cause(const struct digest_total *total,
                                char to[DIGEST_CAUSE_BYTES]);

@@ -1,5 +1,5 @@
 /*
- * digest_inside.h - what the files of the digest have in common.
+ * digest_inside.h - private declarations shared by digest.c and digest_order.c.
  */
 #ifndef CRAWLER_DIGEST_INSIDE_H
 #define CRAWLER_DIGEST_INSIDE_H

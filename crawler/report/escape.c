@@ -14,7 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where clean characters go. `replace` writes the replacement of each `special` byte. */
+/*
+ * The destination of clean characters. `replace` writes the replacement of each `special`
+ * byte.
+ */
 struct escape {
     escape_put put;
     void *to;

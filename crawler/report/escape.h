@@ -15,7 +15,7 @@
 
 typedef void (*escape_put)(void *to, const char *piece, size_t n);
 
-/* Only these replacements. */
+/* Make only these replacements. */
 void escape_plain(const char *text, escape_put put, void *to);
 
 /* For a JSON string, without its quotes. */
@@ -38,7 +38,7 @@ void escape_markdown(const char *text, escape_put put, void *to);
 
 /*
  * A quoted field of CSV. (RFC 4180) Spreadsheets treat a field that begins with "=", "+",
- * "-" or "@" as a formula, even if it is quoted. A "'" before it makes it text.
+ * "-" or "@" as a formula, even if it is quoted. A "'" before such a field makes it text.
  */
 void escape_csv(const char *text, escape_put put, void *to);
 

@@ -136,7 +136,10 @@ static void put_reference(struct view *view, const struct target *target,
     out_put(view->out, "\n");
 }
 
-/* For a start URL without links, or for all links whose places were not stored. */
+/*
+ * Write an annotation for a start URL without links, or for all links whose places were
+ * not stored.
+ */
 static void put_without_place(struct view *view, const struct target *target,
                               size_t links)
 {

@@ -4,11 +4,11 @@
  * Pages and broken targets are the vertices of a graph, and links are its edges. The
  * result is a vertex cover, found greedily: repeatedly take from a heap the vertex with
  * the most links that are in no group yet. So the group that explains the most links
- * comes first. The number of such links only decreases. If an entry of the heap turns out
- * to be too large, it is inserted again with the correct number.
+ * comes first. The number of such links only decreases. If the number of a heap entry is
+ * out of date, the entry is inserted again with the current number.
  *
- * A target may have more links than those whose places are stored (reference.h). The others
- * count as links that only the group of the target can cover.
+ * A target may have more links than those whose places are stored (reference.h). The
+ * other links count as links that only the group of the target can cover.
  */
 #include "groups.h"
 
@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This many targets in a folder that are broken for the same reason become one group. */
+/*
+ * If at least this many targets in a folder are broken for the same reason, they form one
+ * group.
+ */
 #define FOLDER_TARGETS 3
 
 struct finding {
@@ -44,7 +47,7 @@ struct graph {
     uint32_t *page_first;
     uint32_t *page_links; /* indexes into `all` */
     size_t page_count;
-    /* Maps targets by index to 1 + the number of their finding, later of their page. */
+    /* Maps a target's index to 1 + the number of its finding, later of its page. */
     uint32_t *numbers;
     struct heap_entry *heap;
     size_t heap_count;
@@ -71,7 +74,7 @@ size_t folder_length(const char *url)
 
 /* ---- broken links ------------------------------------------------------------------ */
 
-/* Return the page, if that is broken for the same reason as the fragment. */
+/* Return the page if it is broken for the same reason, otherwise the target itself. */
 static const struct target *whole_of(const struct target *target)
 {
     const struct target *page = target->page;
@@ -363,7 +366,9 @@ static int cover_links(struct groups *groups, struct graph *graph)
 
     graph->heap = malloc((vertices + 1) * sizeof *graph->heap);
     groups->at = calloc(vertices + 1, sizeof *groups->at);
-    /* A link is in at most two groups: that of its page and that of its target. */
+    /*
+     * A link is in at most two groups: the group of its page and the group of its target.
+     */
     groups->links = calloc(2 * graph->link_count + 1, sizeof(struct broken_link *));
     if (graph->heap == NULL || groups->at == NULL || groups->links == NULL)
         return -ENOMEM;
@@ -397,8 +402,8 @@ static bool is_same_folder(const struct group *a, const struct group *b)
 }
 
 /*
- * Order groups of targets by folder, then by what is wrong, then by which was found
- * first. All other groups come before them.
+ * Order groups of targets by folder, then by reason, then by the order in which the
+ * targets were found. All other groups come before them.
  */
 static int compare_folders(const void *a, const void *b)
 {
@@ -424,7 +429,7 @@ static int compare_folders(const void *a, const void *b)
     return order != 0 ? order : compare(one->index, other->index);
 }
 
-/* Make one group of the links of several adjacent groups. */
+/* Merge several adjacent groups into one. */
 static void join_groups(struct groups *groups, const struct group *from, size_t count,
                         struct broken_link **links, size_t *taken)
 {

@@ -109,7 +109,7 @@ static const char *class_of(enum verdict verdict)
     }
 }
 
-/* How many rows of a kind there would be if the places of all links were stored. */
+/* Return the number of rows of a kind, including links whose places were not stored. */
 static size_t count_of(const struct view *view, enum finding_kind kind)
 {
     return view->digest->kind_counts[kind] + view->digest->untold_counts[kind];

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A byte becomes at most six, "\u001f". The rest is for the last piece of eight bytes. */
+/* A byte becomes at most six, "\u001f". The rest is for the last copy of eight bytes. */
 #define LONGEST(n) ((n)*6 + 10)
 
 /*
@@ -45,10 +45,10 @@ static struct string string_of(const char *text)
 /* ---- strings ----------------------------------------------------------------------- */
 
 /*
- * True if none of eight bytes is below ' ', '"', '\\', '@', 0x7f or beyond ASCII. How it
- * works: in a byte equal to c, x ^ c is 0. A byte less than n sets its high bit in x - n,
- * unless it lends to the byte above. But a borrow only comes from a byte that has set its
- * own high bit. '@' is included because it may end a password.
+ * True if none of eight bytes is below ' ', '"', '\\', '@', 0x7f or beyond ASCII. If a
+ * byte equals c, that byte of x ^ c is 0. If a byte is less than n, subtracting n sets
+ * its high bit. A borrow may change the byte above, but only after the lower byte has set
+ * its own high bit. '@' is included because it may end a password.
  */
 static bool is_plain(uint64_t x)
 {

@@ -6,7 +6,7 @@
  *       testsuite "http://h/a.html"      each page with findings
  *         testcase "12:9 b.html"
  *           failure                      it makes the run fail: broken, fragment
- *           error                        the same, state unknown: error, timeout
+ *           error                        it fails the run, state unknown: error, timeout
  *           skipped                      it does not make the run fail
  *
  * There is no standard. The output is valid by the schema of Jenkins' xUnit plugin
@@ -157,8 +157,8 @@ static void put_sums(struct view *view, struct sums sums)
 /* ---- suites ------------------------------------------------------------------------ */
 
 /*
- * Why the crawl is incomplete, so that links without findings may be broken; NULL if it
- * is complete.
+ * Return why the crawl is incomplete, so that links without findings may be broken. NULL
+ * if it is complete.
  */
 static const char *problem_of(int exit_status)
 {
@@ -185,7 +185,10 @@ static size_t count_placeless(const struct digest *digest)
     return n;
 }
 
-/* A test that always exists, because tools treat a report without tests as an error. */
+/*
+ * Write a test that always exists, because tools treat a report without tests as an
+ * error.
+ */
 static void put_crawl(struct view *view, const char *problem)
 {
     const struct digest *digest = view->digest;

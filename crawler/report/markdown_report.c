@@ -23,7 +23,7 @@
 
 #define LONGEST_CELL 120                   /* characters of a text */
 #define TAIL_BYTES 400                     /* for the text after a table that is full */
-#define SECTION_BYTES (MARKDOWN_BYTES / 6) /* for what is OK or blocked */
+#define SECTION_BYTES (MARKDOWN_BYTES / 6) /* for each folded section */
 
 struct view {
     const struct digest *digest;

@@ -1,5 +1,5 @@
 /*
- * report_totals.c - the totals of the report for people.
+ * report_totals.c - the totals of the text report.
  */
 #include "report_inside.h"
 

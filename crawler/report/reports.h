@@ -13,8 +13,8 @@ struct report;
 struct reports {
     const struct options *options;
     /*
-     * Those in options->formats, and the text report, unless stdout is used for another
-     * one.
+     * The reports in options->formats, and the text report unless another report uses
+     * stdout.
      */
     struct report *all;
     size_t count;
@@ -39,7 +39,9 @@ int reports_finish(struct reports *reports, const struct crawler *crawler);
 /* Write the complete lines. Returns 0 or a negative errno. */
 int reports_flush(struct reports *reports);
 
-/* For a signal handler that then ends the program: see out_flush_in_handler(). */
+/*
+ * Call this in a signal handler that then ends the program: see out_flush_in_handler().
+ */
 void reports_flush_in_handler(struct reports *reports);
 
 /*

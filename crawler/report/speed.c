@@ -2,7 +2,7 @@
  * speed.c - see speed.h
  *
  * The time is divided into SPEED_SPANS periods of equal length, however long the crawl is.
- * If an answer comes after the last period, each two periods are merged into one.
+ * If an answer comes after the last period, the periods are merged in pairs.
  */
 #include "speed.h"
 

@@ -26,7 +26,7 @@ struct pattern {
     bool is_complained_of;
 };
 
-/* Functions of this file, so that tests can let them fail. */
+/* Functions of this file, so that tests can make them fail. */
 static void *allocate(size_t n, void *arg)
 {
     (void)arg;

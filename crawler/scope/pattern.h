@@ -5,8 +5,8 @@
  *     if (patterns_match(&list, url, &which) == 1) ...
  *     patterns_finish(&list);
  *
- * The syntax is Perl's, by PCRE2, as in grep -P, git and nginx. The functions do not use
- * coil.
+ * The syntax is Perl's, as implemented by PCRE2 and used by grep -P, git and nginx. The
+ * functions do not use coil.
  */
 #ifndef CRAWLER_PATTERN_H
 #define CRAWLER_PATTERN_H
@@ -38,7 +38,7 @@ int patterns_add(struct pattern_list *list, const char *text,
  */
 int patterns_match(const struct pattern_list *list, const char *text, size_t *which);
 
-/* The same for one pattern. */
+/* Match only the pattern at `index`. Returns the values of patterns_match(). */
 int pattern_matches(const struct pattern_list *list, size_t index, const char *text);
 
 /* Return the pattern as given. */

@@ -52,7 +52,7 @@ struct sitemap_line {
 };
 
 struct robots {
-    /* for the product, and for "*"; after parsing, `ours` has the ones to use */
+    /* for the product, and for "*"; after parsing, `ours` has the rules to use */
     struct rules ours, others;
     struct text patterns, sitemaps;
     struct sitemap_line *sitemap_lines;
@@ -102,7 +102,7 @@ static void add_encoded(struct text *out, char c)
  * unreserved character is decoded. (2.2.2)
  *
  * In a query "/" and "%2F" are the same, as in the RFC's table ("?baz=https://foo.bar"):
- * both become `slash`, which is "/" or "%2F". *in_query says whether `s` begins in the
+ * both become `slash`, which is "/" or "%2F". *in_query is true if `s` begins in the
  * query, and is updated.
  */
 static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
@@ -342,8 +342,8 @@ static void add_sitemap(struct robots *robots, struct span value, struct span li
 }
 
 /*
- * *in_rules means that the current group already has a rule, so that a User-agent begins
- * a new group. Other records neither end a group nor begin its rules. (2.1, 2.2.4)
+ * *in_rules is true if the current group already has a rule. Then a User-agent begins a
+ * new group. Other records neither end a group nor begin its rules. (2.1, 2.2.4)
  */
 static void parse_line(struct robots *robots, struct span line, unsigned number,
                        const char *product, bool *in_rules)
@@ -368,7 +368,7 @@ static void parse_line(struct robots *robots, struct span line, unsigned number,
 
 /* ---- whole ------------------------------------------------------------------------- */
 
-/* Skip a byte order mark, and cut the text after ROBOTS_BYTES. */
+/* Skip a byte order mark, and shorten the text to ROBOTS_BYTES. */
 static struct span text_of(const char *text, size_t n)
 {
     struct span all = {text, n < ROBOTS_BYTES ? n : ROBOTS_BYTES};

@@ -55,7 +55,7 @@ int64_t robots_delay_ns(const struct robots *robots);
 /* Return a Sitemap as written, by index from 0; NULL after the last. (2.2.4) */
 const char *robots_sitemap(const struct robots *robots, size_t index);
 
-/* Return its line and column, from 1. */
+/* Return the line and column of that Sitemap, counted from 1. */
 void robots_sitemap_place(const struct robots *robots, size_t index, uint32_t *line,
                           uint32_t *column);
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* True if the value forbids to follow links: "noindex, nofollow", "none". A value for
+/* True if the value forbids following links: "noindex, nofollow", "none". A value for
    another crawler, "googlebot: nofollow", does not count; "coil-crawl: nofollow" does. */
 bool robots_tag_has_nofollow(const char *value);
 

@@ -1,6 +1,6 @@
 /*
- * site.c - URLs with the same key are one site. A key is "example.org:8080", or lenient
- * "example.org".
+ * site.c - URLs with the same key belong to one site. The key is "example.org:8080", or
+ * "example.org" if lenient.
  */
 #include "site.h"
 

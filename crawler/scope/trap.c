@@ -3,8 +3,8 @@
  *
  * A server that puts session ids into links gives a new id to each request without one.
  * So all links of such a page are new, and the URL without an id may never occur. For
- * this reason URLs are stored without their ids, as hashes. Each has the hash of the
- * first complete URL.
+ * this reason URLs are stored without their ids, as hashes. With each hash, the hash of
+ * the first complete URL is stored.
  */
 #include "trap.h"
 
@@ -18,7 +18,8 @@
 #include <strings.h>
 
 /*
- * Ids are long. Shorter values of these names are, for example, numbers of news stories.
+ * The minimum length of an id. Shorter values of these names may be, for example,
+ * numbers of news stories.
  */
 #define ID_BYTES 16
 

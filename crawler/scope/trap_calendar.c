@@ -44,7 +44,7 @@ struct parts {
     uint64_t shape; /* hash of the URL without its dates */
     int year, month, day;
     int offset; /* "month=-3" */
-    /* the year is a parameter named so; otherwise a year alone may be any number */
+    /* a parameter name says that this is a year; otherwise it may be any number */
     bool names_year;
     bool ends_in_date; /* the date is in the query, or in the last segment of the path */
 };
@@ -231,7 +231,7 @@ static void read_after_year(struct parts *parts, int year, const char *s)
     set_date(parts, year, month, n > 0 ? (int)number_of(s + n, digits_at(s + n)) : 0);
 }
 
-/* Read "22-11-2026", or "11/22/2026" if the first is impossible. */
+/* Read "22-11-2026", or "11/22/2026" if the first number cannot be the day. */
 static void read_year_at_end(struct parts *parts, const char *s)
 {
     size_t n = digits_at(s), m;
@@ -464,7 +464,7 @@ static int64_t days_of(int year, int month, int day)
                         : 0);
 }
 
-/* Positive for the future. */
+/* Return the number of days until the date; negative for a date in the past. */
 static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {
     time_t time = (time_t)now_s;
@@ -494,7 +494,7 @@ static bool is_part_of(const struct parts *target, const struct parts *page)
                             : target->month == page->month && target->day > 0;
 }
 
-/* True for a link from "/2500/" to "/2500/11/"; the page may be a year. */
+/* True for a link from "/2500/" to "/2500/11/", where the page may be a year. */
 static bool is_below(const char *url, const char *page)
 {
     size_t n = strcspn(page, "?#");

@@ -1,5 +1,5 @@
 /*
- * host.c - names and addresses, as the WHATWG URL standard reads them.
+ * host.c - parse host names and addresses by the WHATWG URL standard.
  *
  *     [...]             parse_ipv6 -> write_ipv6
  *     opaque            add_opaque
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* No longer name can become one of the 253 bytes that the DNS allows. */
+/* A longer name cannot become one of the 253 bytes that the DNS allows. */
 #define IDNA_INPUT_BYTES 4096
 
 /* ---- IPv4 -------------------------------------------------------------------------- */

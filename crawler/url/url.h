@@ -39,9 +39,9 @@ struct url {
 int url_parse(const struct whatwg_url *base, const char *reference, struct url *out);
 
 /*
- * The same for http and https only, and without fragment. `base` must be a result of this
- * function. The caller frees *out. Fails with -EPROTONOSUPPORT for other schemes, -EINVAL
- * or -ENOMEM.
+ * Resolve `reference` to an http or https URL without its fragment. `base` must be a
+ * result of this function. The caller frees *out. Fails with -EPROTONOSUPPORT for other
+ * schemes, -EINVAL or -ENOMEM.
  */
 int url_resolve(const char *base, const char *reference, char **out);
 
@@ -100,8 +100,8 @@ void url_put_masked(const char *text, void (*put)(void *to, const char *piece, s
                     void *to);
 
 /*
- * The same to a stream, with "?" for characters that could control a terminal:
- * text_put_visible().
+ * Print a text to a stream with passwords masked, and with "?" for characters that
+ * could control a terminal: text_put_visible().
  */
 void url_print(FILE *to, const char *text);
 

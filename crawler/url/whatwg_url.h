@@ -1,7 +1,7 @@
 /*
  * whatwg_url.h - the URL parser of the WHATWG's URL standard, which browsers follow.
  *
- * A parsed URL is its own serialisation, and where in it each part lies:
+ * A parsed URL is stored as its serialisation, with the offset of each part:
  *
  *     https://user:password@example.com:8080/path?query#fragment
  *          |  |   |        ||          |    |    |     |        |
@@ -56,7 +56,7 @@ enum whatwg_part {
     WHATWG_PORT,
     WHATWG_PATHNAME,
     WHATWG_SEARCH, /* "?query"; "" for an empty one */
-    WHATWG_HASH    /* "#fragment", likewise */
+    WHATWG_HASH    /* "#fragment"; "" for an empty one */
 };
 
 struct whatwg_span {

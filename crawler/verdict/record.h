@@ -1,7 +1,7 @@
 /*
  * record.h - the records that a crawl passes to its reports while it runs.
  *
- * docs/design/checker.md, "JSONL, schema 1", says when each record is sent.
+ * docs/design/checker.md, "JSONL, schema 1", specifies when each record is sent.
  */
 #ifndef CRAWLER_RECORD_H
 #define CRAWLER_RECORD_H
@@ -26,7 +26,7 @@ struct record_link {
     size_t line, column; /* 0: the link is in a header */
     const char *target;  /* without fragment; NULL if the text is not a URL */
     const char *fragment;
-    bool is_known; /* the baseline has the link; as record_verdict.is_known */
+    bool is_known; /* the baseline has the link; see record_verdict.is_known */
 };
 
 /* The result of fetching a target once. A HEAD request and the GET request after it, if
@@ -58,8 +58,8 @@ struct record_verdict {
 
 /*
  * The figures of every report. A page was fetched and searched for links. A link is one
- * place on a page, or in its headers. A target is a URL with its fragment to which a link
- * leads, or a start.
+ * place on a page, or in its headers. A target is a start, or a URL with its fragment
+ * that a link leads to.
  */
 struct record_summary {
     size_t urls; /* without fragments; including those that only redirects lead to */

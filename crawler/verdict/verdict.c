@@ -1,5 +1,5 @@
 /*
- * verdict.c - the keywords of verdicts and reasons, and their texts for people.
+ * verdict.c - the keywords of verdicts and reasons, and their texts for human readers.
  */
 #include "verdict.h"
 

@@ -25,8 +25,8 @@ enum verdict {
 };
 
 /*
- * A file that lists verdicts has this line with their count. So a new verdict does not
- * compile until each of these files has been looked at.
+ * Each file that lists verdicts uses this macro with their count. So after a new verdict
+ * is added, none of these files compiles until it is updated.
  */
 #define VERDICT_COUNT_IS(count)                                                          \
     _Static_assert(VERDICT_COUNT == (count), "this file must know the new verdict")

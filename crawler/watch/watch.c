@@ -1,8 +1,8 @@
 /*
  * watch.c - watch a running crawl: --status, and SIGUSR1.
  *
- * Each connection serves one request, because readers come back only after a second or
- * two. The numbers are computed for each request.
+ * Each connection serves one request, because clients poll only every second or two. The
+ * numbers are computed for each request.
  *
  * A page of another site could reach this port through a host name that resolves to this
  * machine (DNS rebinding). So the Host header must be an address, "localhost", or the
@@ -106,7 +106,7 @@ static const struct {
     {"/metrics", "text/plain; version=0.0.4; charset=utf-8", watch_metrics},
 };
 
-/* Send a complete answer. For HEAD it has no body. */
+/* Send a complete answer, without a body for HEAD. */
 static int send_answer(coil_stream *stream, const char *status, const char *type,
                        const struct text *body, bool with_body)
 {

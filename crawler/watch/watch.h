@@ -39,10 +39,10 @@ void watch_init(struct watch *watch, const struct crawler *crawler);
 COIL_SUSPENDS int watch_listen(struct watch *watch, const char *host, const char *port,
                                char **message);
 
-/* Write the address it listens on, "127.0.0.1:9100", to `name`. */
+/* Write the listening address, "127.0.0.1:9100", to `name`. */
 int watch_name(const struct watch *watch, char *name, size_t size);
 
-/* Serve requests until cancelled. The function of a task; `watch` is its argument. */
+/* Serve requests until cancelled. Run it as a task with `watch` as its argument. */
 COIL_SUSPENDS int watch_serve(void *watch);
 
 /* Call this once per second. */

@@ -1,5 +1,6 @@
 /*
- * css_numbers.c - numbers, which end where their unit does: "1url(" begins no URL.
+ * css_numbers.c - numbers with their units. The unit of "1url(" is "url", so no URL
+ * begins.
  *
  *     INTEGER -- '.' --> INTEGER_DOT --> FRACTION -- 'e' --> EXPONENT_E --> EXPONENT
  *        |                                  |                    |  '-- sign --> EXPONENT_SIGN

@@ -5,7 +5,7 @@
  *                  |-- '<' --> expat --> on_start, on_text, on_end
  *                  '-- else --> process_lines
  *
- * URLs are stored one after the other until they are visited, like those of a page.
+ * URLs are stored one after the other until they are visited, as in links.c.
  *
  * Expat takes time and memory in proportion to the text only if tokens and nesting are
  * limited: with each piece it reads an unfinished token from its beginning again, and it
@@ -238,7 +238,7 @@ static bool is_mark(const struct sitemap *sitemap, char c)
     return sitemap->mark_n < 3 && c == mark[sitemap->mark_n];
 }
 
-/* Besides '<', the byte order mark of UTF-16, which expat needs. */
+/* True for '<', and for the byte order mark of UTF-16, which expat needs. */
 static bool begins_xml(char c)
 {
     return c == '<' || c == '\xff' || c == '\xfe';

@@ -10,9 +10,9 @@
  *         rc = sitemap_visit(sitemap, visit, arg);
  *     sitemap_destroy(sitemap);
  *
- * Accepted are a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or
+ * Accepts a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or
  * Atom, and a text with one URL per line. For gzip use sitemap_inflate(), or decompress
- * it first. XML is parsed by expat. The limits are those of the protocol: 50,000 URLs, 50
+ * it first. XML is parsed by expat. The limits of the protocol apply: 50,000 URLs, 50
  * MiB. A document type that contains declarations is rejected, so that no entities can be
  * expanded.
  *
@@ -59,7 +59,10 @@ void sitemap_destroy(struct sitemap *sitemap);
 int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n);
 int sitemap_end(struct sitemap *sitemap);
 
-/* Process a whole sitemap in gzip, including its end. Fails likewise. */
+/*
+ * Process a whole sitemap in gzip, including its end. Fails with the errors of
+ * sitemap_feed().
+ */
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n);
 
 /* True if these are the first bytes of gzip. */

@@ -1,5 +1,5 @@
 /*
- * sitemap_inside.h - what the forms of sitemaps have in common.
+ * sitemap_inside.h - shared by the files of the sitemap parser.
  */
 #ifndef CRAWLER_SITEMAP_INSIDE_H
 #define CRAWLER_SITEMAP_INSIDE_H
@@ -61,7 +61,7 @@ static const struct source {
     const char *name, *attribute; /* attribute: NULL means the element's text */
     unsigned roots;
 } sources[] = {
-    {"loc", NULL, ROOT(URLSET) | ROOT(INDEX)}, /* of images, too */
+    {"loc", NULL, ROOT(URLSET) | ROOT(INDEX)}, /* also <image:loc> */
     {"link", "href", ROOT(URLSET) | ROOT(ATOM) | ROOT(RSS)},
     {"link", NULL, ROOT(RSS)},
     {"thumbnail_loc", NULL, ROOT(URLSET)},
@@ -96,8 +96,8 @@ void sitemap_store_url(struct sitemap *sitemap, const char *url, size_t n, size_
 bool sitemap_may_list(struct sitemap *sitemap);
 
 /*
- * Store the text of an element, without white space at its end. White space before it was
- * skipped.
+ * Store the text of an element, without white space at its end. The caller has skipped
+ * white space before it.
  */
 void sitemap_store_text(struct sitemap *sitemap, size_t source);
 

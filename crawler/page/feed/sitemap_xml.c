@@ -1,5 +1,5 @@
 /*
- * sitemap_xml.c - sitemaps and feeds that are XML.
+ * sitemap_xml.c - parse sitemaps and feeds in XML.
  */
 #include "sitemap_inside.h"
 
@@ -190,7 +190,7 @@ static void on_text(void *arg, const char *text, int n)
                      sitemap->has_text ? sitemap->place : place_in_xml(sitemap));
 }
 
-/* Everything else: comments, and unknown references. */
+/* Handle the other tokens: comments, and unknown references. */
 static void on_other(void *arg, const char *text, int n)
 {
     struct sitemap *sitemap = arg;
@@ -213,7 +213,7 @@ static void on_doctype(void *arg, const char *name, const char *system_id,
         sitemap_stop(sitemap, "its document type has declarations, which are refused");
 }
 
-/* Functions of this file, so that tests can let them fail. */
+/* Functions of this file, so that tests can make them fail. */
 static void *allocate(size_t n)
 {
     return malloc(n);

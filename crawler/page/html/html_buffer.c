@@ -1,8 +1,8 @@
 /*
  * html_buffer.c - byte buffers, and sets of names.
  *
- * Usually only a few attributes of a tag are wanted, so that a set is a list that is
- * searched linearly. If all attributes are wanted there can be any number: from the ninth
+ * A set is a list that is searched linearly, because usually only a few attributes of a
+ * tag are wanted. If all attributes are wanted, their number is unlimited. From the ninth
  * name on, a hash table is used.
  */
 #include "html_buffer.h"
@@ -14,11 +14,11 @@
 #include <string.h>
 
 #define FEW 8
-#define MANY 64 /* larger tables are freed, because the table is cleared for each tag */
+#define MANY 64 /* larger tables are freed: clearing one for each tag is slow */
 #define USUAL_BYTES ((size_t)64 * 1024)
 
 struct html_name_slot {
-    uint64_t key;      /* the last bytes of the name: all of it, if it is short */
+    uint64_t key;      /* the last eight bytes of the name */
     uint64_t hash;     /* set once there is a table */
     uint32_t start, n; /* range in `bytes`, if the name is longer than the key */
 };
@@ -107,7 +107,7 @@ static uint64_t hash_of(const char *name, size_t n, uint64_t key, uint64_t seed)
                             : hash_bytes(name, n, seed);
 }
 
-/* At most half of the table is used. */
+/* Return the size of the table, at most half of which is used. */
 static size_t table_size(const struct html_names *names)
 {
     return 2 * names->capacity;

@@ -23,7 +23,7 @@ int html_buffer_reserve(struct html_buffer *buffer, size_t n);
 /* Empty the buffer, but reuse its memory. */
 void html_buffer_clear(struct html_buffer *buffer);
 
-/* The same, but free memory beyond the usual size. */
+/* Empty the buffer, and free memory beyond the usual size. */
 void html_buffer_shrink(struct html_buffer *buffer);
 
 void html_buffer_finish(struct html_buffer *buffer);
@@ -38,8 +38,8 @@ struct html_names {
 };
 
 /*
- * Add a name. Returns 1 if it is new, 0 if not, or -ENOMEM. `key` is made of the last
- * eight bytes. The time does not depend on the size of the set.
+ * Add a name. Returns 1 if it is new, 0 if not, or -ENOMEM. `key` consists of the last
+ * eight bytes of the name. The time does not depend on the size of the set.
  */
 int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
 

@@ -55,7 +55,10 @@ static bool read_quoted(struct reader *in, struct html_name *text)
     return closing != NULL;
 }
 
-/* Read what follows the name. Returns true if it is valid, apart from text after it. */
+/*
+ * Read the identifiers after the name. Returns true if they are valid; text after them is
+ * not checked.
+ */
 static bool read_ids(struct reader *in, struct html_doctype *doctype)
 {
     if (skip_word(in, "public")) {

@@ -85,7 +85,7 @@ HTML_STATE(html_state_bogus_comment)
     return closing != NULL ? end_comment(t, closing + 1) : end;
 }
 
-/* Return the keyword that a declaration may begin with, by its first byte, or NULL. */
+/* Return the keyword after "<!" that begins with the byte `c`, or NULL. */
 static const char *word_of(const struct html_tokenizer *t, char c)
 {
     if (c == '-')

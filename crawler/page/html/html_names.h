@@ -43,7 +43,7 @@ enum html_attribute {
 };
 /* clang-format on */
 
-/* Properties of elements that links depend on. */
+/* Properties of elements that affect which links are found. */
 enum {
     IS_VOID = 1,          /* has no end tag */
     LEAVES_FOREIGN = 2,   /* ends SVG or MathML */
@@ -53,7 +53,8 @@ enum {
 };
 
 /*
- * Must be called before the other functions. Any thread may call it, any number of times.
+ * Build the hash tables. Must be called before the other functions. Any thread may call
+ * it, any number of times.
  */
 void html_names_prepare(void);
 

@@ -1,16 +1,16 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Nearly all blocks lack a CR. They are counted with the compiler's vector types (SSE2,
- * NEON, or ordinary words elsewhere). A comparison gives -1 in each byte that is equal,
- * so that subtracting the result counts these bytes.
+ * Nearly all blocks lack a CR. Such blocks are counted with the compiler's vector types
+ * (SSE2, NEON, or ordinary words elsewhere). A comparison gives -1 in each byte that is
+ * equal, so that subtracting the result counts these bytes.
  */
 #include "html_position.h"
 
 #include <string.h>
 
 #define BLOCK 16
-#define BLOCKS_SUMMED 127 /* then a byte of the sums might overflow */
+#define BLOCKS_SUMMED 127 /* after more blocks, a byte of the sums could overflow */
 
 /* On big-endian machines the order of bytes in a word would be reversed. */
 #define IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
@@ -136,7 +136,7 @@ static const char *count_blocks(struct html_counter *counter, const char *bytes,
                 continue;
             counter->place.column += sum_of(sums);
         } else if (IS_LITTLE_ENDIAN && !is_any_set(text == (block){0} + '\r')) {
-            count_line_ends(&counter->place, text); /* sets the column, whatever it was */
+            count_line_ends(&counter->place, text); /* overwrites the column */
         } else {
             break;
         }

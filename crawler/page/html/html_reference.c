@@ -214,7 +214,7 @@ static const char *decode_reference(const char *s, const char *end, char **out)
     return s;
 }
 
-/* A word with the same byte in each place. */
+/* A 64-bit word in which each byte is `byte`. */
 #define EACH(byte) (0x0101010101010101U * (byte))
 
 /* True if one of the bytes is 0. */

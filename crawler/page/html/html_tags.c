@@ -85,7 +85,7 @@ static const char *read_name(const char *p, const char *end,
     return p;
 }
 
-/* Skip the part of a name in this piece, which is not wanted. */
+/* Skip the part of an unwanted name in this piece. */
 static const char *skip_name(const char *p, const char *end)
 {
     while (p < end && (in_names[(unsigned char)*p] != 0 || *p == '\0'))
@@ -374,8 +374,8 @@ HTML_STATE(html_state_self_closing)
 /* ---- the end of the page ----------------------------------------------------------- */
 
 /*
- * At the end of the page an unfinished tag is dropped. Text that only might have become
- * one remains text.
+ * At the end of the page, drop an unfinished tag. A "<" or "</" that no name followed
+ * remains text.
  */
 void html_tags_end(struct html_tokenizer *t)
 {

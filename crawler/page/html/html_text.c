@@ -3,7 +3,7 @@
  *
  * If the sink does not want text, this is only a search for the next '<'. In RCDATA,
  * RAWTEXT and scripts a '<' may begin the only end tag that counts there. Its bytes are
- * held back until that is known, because they may be text.
+ * held back until the tag is recognised, because they may be text.
  *
  * A script has three levels (13.2.5.15 to 31), in `phase`:
  *
@@ -298,7 +298,7 @@ HTML_STATE(html_state_cdata)
             t->matched = p < end;
             p += p < end;
         } else if (*p == ']') {
-            /* of more than two brackets the first */
+            /* the first of three or more brackets */
             html_put_text(t, p++, t->matched == 2);
             t->matched = 2;
         } else if (*p == '>' && t->matched == 2) {

@@ -27,13 +27,13 @@
 #include <stdint.h>
 
 #define HTML_NAME_BYTES 1024             /* longer names are shortened */
-#define HTML_VALUE_BYTES ((size_t)65536) /* the same for values of attributes */
-#define HTML_DATA_BYTES ((size_t)65536)  /* of a comment, or a DOCTYPE */
-#define HTML_WORD_BYTES 31               /* of a name that ends text: "script" */
+#define HTML_VALUE_BYTES ((size_t)65536) /* longer attribute values are shortened */
+#define HTML_DATA_BYTES ((size_t)65536)  /* longer comments and DOCTYPEs are shortened */
+#define HTML_WORD_BYTES 31               /* longest name of an end tag that ends text */
 
 #define HTML_SPACE " \t\n\f\r" /* white space in HTML */
 
-/* How the text after a start tag is read. (13.2.5: the states of the same names) */
+/* The ways to read the text after a start tag. (13.2.5: the states of the same names) */
 enum html_content {
     HTML_DATA,
     HTML_RCDATA,
@@ -43,7 +43,9 @@ enum html_content {
     HTML_CDATA,
 };
 
-/* In lower case, with U+FFFD for NUL, and NUL-terminated. Valid during the call. */
+/*
+ * A name in lower case, with U+FFFD for NUL. NUL-terminated, and valid during the call.
+ */
 struct html_name {
     const char *bytes;
     size_t n;
@@ -89,11 +91,12 @@ struct html_sink {
     /* Returns true if the sink wants this attribute. Not called for end tags. */
     bool (*wants)(const struct html_name *name, void *arg);
     /*
-     * A wanted attribute of a start tag. If a name occurs several times, only the first.
+     * A wanted attribute of a start tag. If a name occurs several times, only the first
+     * is reported.
      */
     int (*attribute)(const struct html_name *name, const struct html_value *value,
                      void *arg);
-    /* The '>' of a tag. Without it, the tag does not count. */
+    /* The '>' of a tag. A tag without '>' does not count. */
     int (*tag_end)(const struct html_name *name, bool is_end, bool is_self_closing,
                    void *arg);
     /*
@@ -150,11 +153,11 @@ void html_tokenizer_reset(struct html_tokenizer *tokenizer);
 
 /*
  * Process the next piece. Fails with -ENOMEM, or the negative value of the sink. Later
- * calls fail with the same.
+ * calls return the same error.
  */
 int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, size_t n);
 
-/* Call this at the end of the page. Fails likewise. */
+/* Call this at the end of the page. Fails with the errors of html_tokenizer_feed(). */
 int html_tokenizer_end(struct html_tokenizer *tokenizer);
 
 /*

@@ -345,7 +345,10 @@ static void end_html(struct html_tree *tree, const struct html_name *name,
         tree->counts[element]--;
 }
 
-/* True if this end tag closes an HTML element around SVG or MathML, and so both. */
+/*
+ * True if this end tag closes an HTML element around SVG or MathML, and thus also the SVG
+ * or MathML.
+ */
 static bool closes_foreign(const struct html_tree *tree, enum html_element element)
 {
     return tree->counts[element] > 0 && element != ELEMENT_OTHER &&

@@ -12,7 +12,7 @@
 /* For elements in SVG and MathML. Deeper elements are treated as void. */
 #define HTML_TREE_DEPTH 128
 
-/* How an open element affects its contents. */
+/* The effect of an open element on its contents. */
 enum html_inside {
     INSIDE_HTML, /* an HTML element in one of the integration points below */
     INSIDE_TEMPLATE,
@@ -21,7 +21,7 @@ enum html_inside {
     INSIDE_SVG,
     INSIDE_MATHML,
     INSIDE_SVG_POINT,  /* foreignObject and similar: HTML is allowed inside */
-    INSIDE_MATH_TEXT,  /* mi and similar: the same, except for two elements */
+    INSIDE_MATH_TEXT,  /* mi and similar: HTML, except for two elements */
     INSIDE_MATH_POINT, /* annotation-xml with an encoding of HTML */
     INSIDE_ANNOTATION, /* any other annotation-xml */
 };

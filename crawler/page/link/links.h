@@ -52,7 +52,7 @@ struct links {
     bool wants_ids; /* visit links of kind LINK_ID, too; initially false */
     bool wants_rel; /* set `nofollow`; initially false */
     bool wants_css; /* search <style> and style attributes, too; initially false */
-    bool nofollow;  /* a <meta name=robots> says so for the whole page */
+    bool nofollow;  /* a <meta name=robots> sets it for the whole page */
 
     /* The rest is private to links.c. */
     struct html_tokenizer tokenizer;

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 8 /* nesting of documents; the stack would not suffice for more */
+#define DEPTH_MAX 8 /* nested documents; more could overflow the stack */
 
 struct srcdoc {
     struct link_visit *visit;
     char *base; /* of the document, or NULL */
 };
 
-/* Combine bases: that of a nested document follows that of this document. */
+/* Append the base of a nested document to the base of this document. */
 static int visit_nested(const struct srcdoc *srcdoc, struct link *link)
 {
     const char *inner = link->base;

@@ -13,9 +13,9 @@
 /* ---- visits ------------------------------------------------------------------------ */
 
 /*
- * True for a fragment that is not checked: SVG drawn here is on the page, and scripts
- * often add it. A background of "#FFFFFF" is meant as a color; browsers do not look for
- * such an id.
+ * True for a fragment that is not checked. SVG drawn here is part of the page, and
+ * scripts often add it. A background of "#FFFFFF" is meant as a color; browsers do not
+ * look for such an id.
  */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
@@ -62,8 +62,8 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
 }
 
 /*
- * Return the bytes of a value as UTF-8; *n is their number. If they must be converted,
- * they are in links->text, after room for 3 bytes for each of them. NULL without memory.
+ * Return the bytes of a value as UTF-8, and set *n to their number. Converted bytes are
+ * stored in links->text, after enough room to decode them. NULL without memory.
  */
 static const char *bytes_of(struct links *links, const struct kept_value *value,
                             bool is_windows_1252, size_t *n)
@@ -95,7 +95,10 @@ static const char *const css_names[CSS_KINDS] = {
     [CSS_IMAGE_SET] = "image-set()",
 };
 
-/* Fill in where a value occurs. After a style attribute its element's name is stored. */
+/*
+ * Return a link with the place of a value. The name of a style attribute's element is
+ * stored after the attribute.
+ */
 static struct link link_of(const struct links *links, const struct kept_value *value)
 {
     const char *behind = links->bytes.bytes + value->start + value->n;

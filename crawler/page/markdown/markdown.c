@@ -5,10 +5,11 @@
  *                             |                                                    +--> visit()
  *                             '--> raw HTML, at its place --links.c----------------+
  *
- * Raw HTML is copied to a text that is otherwise blank, to the place that it has in the
- * source. So one tokenizer reads all of it, and its lines and columns are those of the
+ * Raw HTML is copied to a text that is otherwise blank, at the same offset as in the
+ * source. So one tokenizer reads all raw HTML, and reports lines and columns of the
  * source. The walk also passes raw HTML to a second tokenizer, which finds headings.
- * Their ids are counted together with those of Markdown, in the order of the text.
+ * Their ids are counted together with the ids of Markdown headings, in the order of the
+ * text.
  */
 #include "markdown.h"
 
@@ -190,7 +191,7 @@ static void add_to_heading(struct reader *reader, const char *s, size_t n)
 
 /*
  * Return the id in "Title {#id}", as in Docusaurus, Hugo, kramdown and Pandoc, or NULL.
- * It is part of the heading's text, in which a NUL is written after it. Pandoc allows
+ * The id points into the heading's text, and a NUL is written after it. Pandoc allows
  * classes there as well.
  */
 static const char *explicit_id(struct text *heading)

@@ -2,13 +2,13 @@
  * markdown_mask.c - hide the parts of a Markdown text that are not Markdown.
  *
  *     lines --> fenced code: unchanged
- *           '-> "$$" at the beginning of a line, to a line that ends so: a formula
+ *           '-> "$$" at the beginning of a line, to a line that ends with "$$": a formula
  *           '-> paragraphs --> code spans: unchanged
  *                          '-> "$$x$$", "$x$": a formula
  *
  * A formula loses the punctuation that could form a link. It keeps its words, because the
  * id of a heading contains them, but not the punctuation. GitHub's rules decide where a
- * formula begins and ends. By these "$5 or $6" is not a formula.
+ * formula begins and ends. By these rules, "$5 or $6" is not a formula.
  */
 #include "markdown_mask.h"
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_MAX 64 /* the most backticks of a code span */
+#define RUN_MAX 64 /* the maximum number of backticks of a code span */
 
 struct mask {
     const char *text;

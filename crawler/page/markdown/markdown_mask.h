@@ -11,7 +11,7 @@
 /*
  * Copy a text of n bytes without the parts that GitHub does not read as Markdown: front
  * matter between two lines of "---", and formulas, "$x$" and "$$x$$", which keep their
- * words. With `is_mdx` also comments, and lines that import or export. All places remain
+ * words. With `is_mdx` also comments, and lines that import or export. All offsets remain
  * the same. The caller frees *copy, which is NULL if the text has no such parts. Returns
  * 0 or -ENOMEM.
  */

@@ -24,7 +24,7 @@
  */
 #define AHEAD 65536
 #define PATIENCE 16
-#define PATIENCE_BYTES ((size_t)1 << 20) /* the least limit, for short texts */
+#define PATIENCE_BYTES ((size_t)1 << 20) /* the minimum limit, for short texts */
 
 struct span {
     size_t at, n;
@@ -248,7 +248,7 @@ static void use_patience(struct markdown_source *source, size_t n)
     source->patience -= n < source->patience ? n : source->patience;
 }
 
-/* Find them from `from` on, within the limits, without advancing. */
+/* Find n bytes after `from`, within the limits of the search, without advancing. */
 static bool find_from(struct markdown_source *source, size_t from, const char *s,
                       size_t n, size_t *at)
 {
@@ -319,7 +319,7 @@ static bool find_inline(struct markdown_source *source, const char *url,
 }
 
 /*
- * True if the text itself became the link: "<http://h/>", "http://h/", "www.h", "me@h".
+ * True if the link is the bare text itself: "<http://h/>", "http://h/", "www.h", "me@h".
  */
 static bool is_bare(const char *url, const char *label)
 {
