@@ -22,7 +22,7 @@ WELL, FAILED, BROKEN, USAGE, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 6
 PROGRAM = os.path.abspath(sys.argv[1])
 WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-PATIENCE = 120  # seconds, for a process that ends by itself
+PATIENCE = 120  # seconds, for a process that should end by itself
 KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "searched"),
         "link": ("page", "text", "line", "column", "element", "attribute", "target", "fragment"),
         "redirect": ("url", "status", "location", "target"),
@@ -31,7 +31,7 @@ KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "
 
 @contextlib.contextmanager
 def started(*arguments, environment=None, **options):
-    """Start coil-crawl. At the end of the block the process is ended, however the test went."""
+    """Start coil-crawl. At the end of the block the process is ended, even if the test fails."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     process = subprocess.Popen([*WRAPPER, PROGRAM, "--no-config", *arguments], text=True,
                                env={**ENVIRONMENT, **(environment or {})}, **options)
@@ -73,7 +73,7 @@ def wait_until(condition, seconds=PATIENCE):
 
 
 def together(count, answer):
-    """Return an answer that waits until the server has `count` requests at the same time."""
+    """Return an answer that is sent once the server has `count` concurrent requests."""
     def send(_, request):
         wait_until(lambda: request.server.most_active >= count)
         return answer

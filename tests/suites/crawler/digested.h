@@ -1,6 +1,6 @@
 /*
  * digested.h - passes the records of a crawl to a digest by hand, for the tests of
- * reports that are made of it.
+ * reports that are made from it.
  */
 #ifndef TESTS_CRAWLER_DIGESTED_H
 #define TESTS_CRAWLER_DIGESTED_H

@@ -2,7 +2,7 @@
  * failing_allocator.c - makes one of coil-crawl's own allocations fail, or the start of a
  * task: see tests/suites/crawler/test_enomem.py.
  *
- * The linker replaces the crawler's calls by these functions (--wrap), but not those of
+ * The linker replaces the crawler's calls with these functions (--wrap), but not calls in
  * libraries. So this works with the allocators of sanitizers, which then report leaks.
  * FAIL_ALLOCATION=N chooses the allocation that fails, once. ALLOCATIONS names a file to
  * which the number of allocations is written.

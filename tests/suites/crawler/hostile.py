@@ -47,7 +47,7 @@ def sends(*pieces, close=True):
 
 
 def repeats(head, piece, pause=0.0):
-    """Send these bytes, and then the others without end."""
+    """Send `head`, and then `piece` again and again without end."""
     def answer(connection, _):
         connection.sendall(head)
         while True:
@@ -90,7 +90,7 @@ def drips(text, pause):
 
 
 def by_method(head, get):
-    """One answer to HEAD and another to GET."""
+    """Return one answer to HEAD and another to GET."""
     def answer(connection, request):
         chosen = head if request.method == 'HEAD' else get
         if callable(chosen):
@@ -116,8 +116,8 @@ def if_cookie(then, location):
 
 
 def bomb(size, layers=1):
-    """gzip that decompresses to a page of `size` bytes. Its checksum is wrong, but no reader
-    gets that far."""
+    """Return gzip that decompresses to a page of `size` bytes. Its checksum is wrong, but no
+    reader gets that far."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     head = packer.compress(b'<p>') + packer.flush(zlib.Z_FULL_FLUSH)
     packed = head + (packer.compress(b' ' * MIB) + packer.flush(zlib.Z_FULL_FLUSH)) * (size // MIB)
@@ -150,7 +150,7 @@ def every_path(make):
 
 
 def next_days(path):
-    """A calendar: each day links to the days before and after, and to the next month and year."""
+    """Answer with a calendar: each day links to the days before and after, and to the next month and year."""
     match = re.search(r'(\d{4})-(\d\d)-(\d\d)', path)
     year, month, day = map(int, match.groups()) if match else (2026, 1, 15)
     days = [(year, month, day % 28 + 1), (year, month, (day + 26) % 28 + 1),
@@ -177,15 +177,15 @@ class Case:
     what: str
     answer: typing.Any = None       # of "/x"
     options: tuple = ()
-    verdict: str = 'ok'             # of `target`
+    verdict: str = 'ok'             # the verdict of `target`
     reason: typing.Any = None
     words: str = ''                 # a regular expression for the message
     status: typing.Any = 'any'      # in the record of the verdict
-    exit: typing.Any = None         # the verdict's, by default
+    exit: typing.Any = None         # the exit status; by default that of the verdict
     seconds: float = 10
     urls: int = 0                   # bytes of memory that the case may cost
     open_links: int = 0
-    searched: typing.Any = None     # in the record of the page, if it matters
+    searched: typing.Any = None     # expected in the record of the page, if it matters
     target: str = '{site}/x'
     fragment: typing.Any = None
     links: tuple = ('/x', '/good')  # of the index
@@ -193,7 +193,7 @@ class Case:
     answers: dict = dataclasses.field(default_factory=dict)
     otherwise: typing.Any = NOT_FOUND
     also: tuple = ()                # (target, fragment, verdict, reason)
-    jsonl: bool = True              # False for too many lines
+    jsonl: bool = True              # False if there are too many lines to check
     other: str = 'http'             # or 'tls', 'silent', 'full'
     check: typing.Any = None        # a function that checks the result
 
@@ -266,7 +266,7 @@ def certify(folder):
 
 
 def certified():
-    """Return a context with such a certificate, and the certificate."""
+    """Return a TLS context with a self-signed certificate, and the certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.TemporaryDirectory() as folder:
         certificate, key = certify(folder)
@@ -276,7 +276,7 @@ def certified():
 
 
 def external(name, what, answer, verdict='ok', reason=None, **more):
-    """A case whose "/x" is on another site."""
+    """Return a case whose "/x" is on another site."""
     more.setdefault('links', ('{other}/x', '/good'))
     more.setdefault('target', '{other}/x')
     return Case(name, what, answer, verdict=verdict, reason=reason, **more)
@@ -288,7 +288,7 @@ def true(condition, what):
 
 
 def asked(method, *paths):
-    """Check the requests that the other site received by this method, in this order."""
+    """Check that the other site received these requests by this method, in this order."""
     return lambda result: equal(result.other.paths(method), list(paths))
 
 

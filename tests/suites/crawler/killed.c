@@ -3,8 +3,8 @@
  * write to a crawl's file.
  *
  *     KILL_AT=N      the process is killed instead of the N-th write, truncation, removal or renaming
- *     KILL_TORN=1    half of that write is done before
- *     FULL_AT=N      the disk is full from the N-th on
+ *     KILL_TORN=1    half of that write is performed first
+ *     FULL_AT=N      the disk is full from the N-th operation on
  *     WRITES=FILE    receives the number of such operations at the end
  *
  * Operations on other files do not count.
@@ -79,7 +79,8 @@ static void die(void)
 }
 
 /*
- * Count an operation. Returns true if the disk is full. half() does half of a torn write.
+ * Count an operation. Returns true if the disk is full. half() performs half of a torn
+ * write.
  */
 static bool is_full(void (*half)(void *arg), void *arg)
 {

@@ -1,4 +1,4 @@
-"""A redis-server for a test, on a local socket in a temporary folder, and a client of it.
+"""A redis-server for a test, on a local socket in a temporary folder, and a client.
 
     with redis_server() as path:
         client = Client(path)

@@ -7,7 +7,7 @@
         site.times           # the time of each entry of `asked`
 
 An answer is the bytes to send, a list of answers, or a function. A list has one answer for each request
-in turn, and its last answer stays. A function of the connection and the request returns bytes to send,
+in turn, and its last answer is repeated. A function of the connection and the request returns bytes to send,
 CLOSE or None. HEAD gets the head of the answer to GET, unless the table has an answer to "HEAD /a".
 """
 
@@ -18,7 +18,7 @@ import threading
 import time
 import typing
 
-CLOSE = object()  # a function returns it to close the connection
+CLOSE = object()  # returned by a function to close the connection
 
 
 @dataclasses.dataclass

@@ -97,8 +97,8 @@ def test_exclude():
 
 
 def test_exclude_is_perl_and_sees_fragments():
-    """--exclude may leave out one place of a page, or all places of a site. The pages are
-    fetched."""
+    """--exclude may exclude one fragment of a page, or all fragments of a site. The pages are
+    still fetched."""
     answers = {"/": page("/p12", "/pd", "/a#made-by-script", "/a#typo", "/a#L1", "/b#x", "/c#y"), "/pd": page(),
                "/a": page(), "/b": page(), "/c": page()}
     result = crawl(answers, "--exclude", r"/p\d+$", "--exclude", "#made-by-script$", "--exclude", "/[ab]#",
@@ -189,7 +189,7 @@ def test_redirect_met_again_with_more_left():
 
 
 def test_max_tasks():
-    """The server answers only once as many requests run at the same time as there are workers."""
+    """The server answers only when the number of concurrent requests equals the number of workers."""
     names = [f"/{n}" for n in range(120)]
     for count in (1, 8, 100):
         answers = {"/": page(*names), **{name: together(count, page()) for name in names}}
@@ -299,7 +299,7 @@ def test_backends_by_option():
     for option, has in (("--epoll", "eventpoll"), ("--select", None), ("--poll", None),
                         ("--backend=epoll", "eventpoll"), ("--io-uring", "io_uring")):
         with Site({"/": slow(1, page())}) as site:
-            # the option counts more than the environment
+            # the option takes precedence over the environment
             with started(option, "--no-robots", site.url, environment={"COIL_BACKEND": "none"}) as process:
                 wait_until(lambda: site.requests or process.poll() is not None)
                 if process.poll() is not None and option == "--io-uring":
@@ -326,7 +326,7 @@ def test_a_backend_of_windows_is_refused():
 
 
 def test_multiple_choices_are_a_page():
-    """The repository follows a 300. Fetch, and so browsers, do not."""
+    """The repository follows a 300. The Fetch standard and browsers do not."""
     result = crawl({"/": redirect("/foo", 300), "/foo": page()})
     equal((result.status, result.site.requests), (WELL, ["/"]))
     equal(result.told, {"/": "ok"})

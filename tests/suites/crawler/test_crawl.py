@@ -84,7 +84,7 @@ class Crawl:
         equal(len(self.verdicts), len(self.of("verdict")))
         pointed_at = {self.key(r["target"] or r["text"], r["fragment"]) for r in self.links}
         pointed_at |= {self.key(url) for url in self.records[0]["urls"]}
-        texts = {key for key in self.verdicts if "#:~:" in key}  # of links whose `text` is in the records
+        texts = {key for key in self.verdicts if "#:~:" in key}  # links to texts, whose `text` is in the records
         if "interrupted" not in self.err:
             equal(set(self.verdicts) ^ pointed_at, texts)
         for path, record in self.pages.items():
@@ -554,8 +554,8 @@ def test_only_html_is_searched():
 
 
 def test_types_are_those_of_fetch():
-    """If there are several types, the last valid one counts. A header may be folded. Without it
-    the page is sniffed."""
+    """If there are several types, the last valid one counts. A header may be folded. Without a
+    header the page is sniffed."""
     body = b'<!DOCTYPE html><a href="/gone">x</a>'
     for lines, found in ((["Content-Type: text/html, text/html"], True), (["Content-Type:", " text/html"], True),
                          (["Content-Type: text/plain", "Content-Type: text/html"], True),
@@ -645,7 +645,7 @@ def chain(first, last, end=None):
 
 
 def test_depth_is_that_of_the_shortest_way():
-    """The long way to /far is found first, since the short one is slow."""
+    """The long path to /far is found first, since the short path is slow."""
     result = crawl({"/": page("/slow", "/a"), "/slow": slow(0.3, page("/far")),
                     "/a": page("/b"), "/b": page("/far"), "/far": page("/end"),
                     "/end": page("/no")}, "--max-depth", "3")
@@ -655,7 +655,7 @@ def test_depth_is_that_of_the_shortest_way():
 
 
 def test_a_redirect_is_no_link_of_the_way():
-    """/far is two links away, and one link by a redirect that comes later."""
+    """/far is two links away, but only one link by a redirect that is found later."""
     result = crawl({"/": page("/a", "/moved"), "/a": page("/far"),
                     "/moved": slow(0.3, redirect("/far")), "/far": page("/end"),
                     "/end": page("/no")}, "--max-depth", "2")
@@ -678,8 +678,8 @@ def test_max_depth_of_nothing_is_the_start_alone():
 
 
 def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
-    """Thirteen redirects are too many from the first on, and few enough from the third on, in
-    whatever order the crawl finds them."""
+    """A chain of thirteen redirects is too long from its first redirect, but not from its third.
+    The order in which the crawl finds them does not matter."""
     expected = {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "redirect/chain"}
     for first, late in (("/1", "/4"), ("/4", "/1")):
         result = crawl({"/": page(first, "/late"), "/late": slow(0.3, page(late)),
@@ -760,7 +760,7 @@ def test_fragments_as_written_or_decoded():
 
 
 def test_fragments_of_ids_with_escapes():
-    """Browsers compare the fragment as written before they decode it."""
+    """Browsers first compare the fragment as written, and then decode it."""
     body = '<h2 id="%e3%83%86">x</h2><i id="impl-AsRef%3C%5BT%5D%3E">y</i><i id="a%20b"></i><i id="%zz"></i>'
     links = ["#%e3%83%86", "#%E3%83%86", "#impl-AsRef%3C%5BT%5D%3E", "#a%20b", "#%zz", "#a%2520b", "#a%21b"]
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
@@ -841,7 +841,7 @@ def test_fragments_that_are_ranges_of_lines():
 
 
 def test_lines_of_files_on_github():
-    """A script of GitHub shows the lines. On other sites the fragment is an id."""
+    """On GitHub a script shows the lines. On other sites the fragment is an id."""
     lines = ["L10", "L10-L20", "L10C5-L20C7", "L10-L20-L30"]
     for host, verdict in (("github.com", "unchecked/route"), ("www.github.com", "unchecked/route"),
                           ("github.com.example", "fragment/no-such-id")):
@@ -884,8 +884,7 @@ def test_fragments_of_where_a_redirect_leads():
 
 
 def test_fragments_that_a_redirect_names():
-    """A redirect's fragment replaces the link's, and a later redirect's replaces an earlier
-    one's."""
+    """A redirect's fragment replaces the fragment of the link, or of an earlier redirect."""
     answers = {"/": page("/old", "/old#here", "/ok", "/ok#no", "/c1", "/c1#here", "/d1", "/top", "/empty", "/route", "/file",
                          "/percent"),
                "/new": html("<i id=here><i id='\u00e4'>"), "/old": redirect("/new#gone", 301), "/ok": redirect("/new#here"),
@@ -1238,13 +1237,13 @@ def test_a_start_that_robots_forbid():
 
 def test_robots_of_a_host_that_comes_later():
     """The host has no listener at first, so the page is requeued. Once the host answers,
-    robots.txt is fetched before the page counts. A redirect to a host that never answers forbids
+    robots.txt is fetched before the page. A redirect to a host that never answers forbids
     everything."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     with started("-f", "jsonl:-", "--max-tries", "20", url) as process:
-        time.sleep(1)  # this test checks less if the host was refused already, or not yet
+        time.sleep(1)  # the test checks less if this is too short or too long
         with Site({"/": page("/no"), "/no": page(), "/robots.txt": robots("User-agent: *\nDisallow: /no\n")},
                   listener=listener) as site:
             out, _ = process.communicate(timeout=PATIENCE)
@@ -1275,7 +1274,7 @@ def test_robots_are_believed_for_a_day():
 
 
 def test_robots_elsewhere():
-    """Five redirects are followed, also to other hosts. After more of them the file counts as
+    """Five redirects are followed, also to other hosts. After more redirects the file counts as
     missing."""
     rules = robots("User-agent: *\nDisallow: /a\n")
     answers = {"/": page("/a"), "/a": page(), "/robots.txt": redirect("/1")}
@@ -1336,7 +1335,7 @@ def test_bytes_are_of_all_answers():
 
 
 def test_numbered_pages_are_all_visited():
-    """The numbers 1990 to 2999 are not treated as years only because they could be."""
+    """The numbers 1990 to 2999 are not treated as years merely because they could be years."""
     class Tree(dict):
         def get(self, path, otherwise=None):
             n = int(path[3:]) if path.startswith("/n/") else 0
@@ -1395,8 +1394,7 @@ def test_max_duration():
 
 
 def test_offline_asks_nothing():
-    """Neither pages of a site are fetched nor its robots.txt and sitemaps. The report names the
-    links left out."""
+    """Pages, robots.txt and sitemaps are not fetched. The report names the skipped links."""
     with Site({"/": page("/a"), "/a": page()}) as site:
         result = Crawl(site.url, "--offline")
         equal((result.told, result.status), ({"/": "unchecked/offline"}, NOTHING))
@@ -1626,7 +1624,7 @@ class RandomSite:
 
 
 def test_any_site_in_any_order():
-    """Each linked target gets the verdict that the site alone determines."""
+    """The verdict of each linked target depends only on the site."""
     for seed in range(20):
         for limit, tasks in ((2, 1), (2, 4), (3, 9)):
             site = RandomSite(seed, limit)
@@ -1638,7 +1636,7 @@ def test_any_site_in_any_order():
 
 
 def test_any_depth_in_any_order():
-    """The pages that are fetched, and their depths, follow the shortest ways."""
+    """The fetched pages and their depths are those of the shortest paths."""
     for seed in range(20):
         site = RandomSite(seed, 20)
         depths, due, depth = {}, ["/"], 0
@@ -1699,7 +1697,7 @@ def test_interrupt():
 
 
 def test_interrupt_among_new_links():
-    """A page may arrive at that moment, when the queue for its links is closed already."""
+    """A page may arrive just when the queue for its links is already closed."""
     answers = {f"/{n}": page(f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(3000)}
     for _ in range(5):
         with Site({"/": page("/0"), **answers}) as site:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""coil-crawl while one of its allocations fails. It must exit with status 1 and a message, or find the
-same as without the failure.
+"""coil-crawl while one of its allocations fails. It must exit with status 1 and a message, or
+report the same findings as without the failure.
 
     test_enomem.py COIL_CRAWL_ENOMEM [--all | --few]
 
@@ -33,7 +33,7 @@ KEPT = {"page": ("url", "status", "links"), "verdict": ("target", "fragment", "v
 
 
 def answers(other):
-    """Answers that reach every kind of allocation. The result must not depend on the order of
+    """Return answers that reach every kind of allocation. The result must not depend on the order of
     requests: only "/" has /x, after the same link with a session id."""
     return {
         "/robots.txt": redirect("/rules"),
@@ -248,8 +248,8 @@ def run(nth, folder, *arguments, **options):
 
 def fail_each(try_one):
     """Call try_one(nth), which returns (exit status, stderr, findings, allocations). Each
-    failure must come to the same findings as the run without one, or exit with a message.
-    Returns the first and the third of these."""
+    failure must give the same findings as the run without a failure, or exit with a message.
+    Returns the exit status and findings of the run without a failure."""
     status, err, whole, count = try_one(0)
     assert status != 1 and not err and count > 0, (status, err, count)
     wanted = range(1, count + 1, STEP)
@@ -283,7 +283,7 @@ def report(nth, folder, *options, formats=("text", "github")):
 
 
 def test_a_report_is_whole_or_said_not_to_be():
-    """Every layout of the reports for people: a target with many links, a folder of targets, a
+    """Every layout of the text report: a target with many links, a folder of targets, a
     page with many links, more rows than are listed, a long URL, a password."""
     need_program()
     targets = ["gone", "in/1", "in/2", "in/3", "of/1", "of/2", "of/3", "x%20y", "b.html#no", "http://",
@@ -300,7 +300,7 @@ def test_a_report_is_whole_or_said_not_to_be():
 
 
 def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
-    """Reports made of records: links before and after their targets' verdicts, texts that are
+    """Reports made from records: links before and after their targets' verdicts, texts that are
     not the end of a URL, fragments, invalid URLs."""
     need_program()
     with tempfile.TemporaryDirectory() as folder:

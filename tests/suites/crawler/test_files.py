@@ -329,7 +329,7 @@ def test_the_documents_of_this_project():
 
 
 def test_the_hook_for_pre_commit():
-    """Run the hook as pre-commit does: its entry, with the files of a commit."""
+    """Run the entry of the hook with the files of a commit, like pre-commit."""
     hook = (TOP / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     fields = dict(re.findall(r"^(?:- |  )(\w+): (.*)$", hook, re.M))
     equal((fields["id"], fields["language"], fields["types_or"]), ("coil-crawl", "system", "[html, markdown]"))

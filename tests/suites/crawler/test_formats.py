@@ -43,7 +43,7 @@ HOSTILE = [
 
 
 class Reports:
-    """One crawl and all of its reports, read as a program would read them."""
+    """One crawl and all of its reports, parsed."""
 
     def __init__(self, *arguments, cwd=None, formats=FORMATS):
         with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +87,7 @@ def validate_junit(path):
 
 
 def answers():
-    """Answers that lead to every kind of finding."""
+    """Return answers that lead to every kind of finding."""
     return {"/": page("/a", "/gone", "/a#no", "http://", "mailto:x@y", "/moved", "/for-now", "/chain"),
             "/a": html_page('\n<p><i id=x></i>\n  <a href="/gone#y">x</a> <img src="/dead">'
                             '<a href="/to-gone">x</a><a href="/moved">x</a>'),
@@ -155,7 +155,7 @@ def test_all_formats_have_the_same_figures():
 
 
 def test_every_page_that_links_to_what_is_broken_is_named():
-    """The report also names pages beyond the hundredth link to a target."""
+    """The report also names pages that occur only after the hundredth link to a target."""
     names = [f"/p{n}" for n in range(7)]
     with Site({"/": page(*names), **{name: page(*["/missing"] * 40) for name in names}}) as site:
         reports = Reports(site.url)
@@ -604,7 +604,7 @@ def test_html_is_bounded():
 
 
 def browse(path, fragment="", options=()):
-    """Return the document that chromium makes of it once its scripts have run."""
+    """Return the document in chromium after its scripts have run."""
     if shutil.which("chromium") is None:
         raise Skip("chromium is not installed (scripts/install-deps browser)")
     with tempfile.TemporaryDirectory() as profile:

@@ -32,14 +32,14 @@ def ended(process, *codes):
 
 
 def end_after(process, site, requests, *codes):
-    """Send Ctrl-C after so many requests of any process. A process that has just started may die
+    """Send Ctrl-C after this number of requests by all processes. A process that has just started may die
     of the signal."""
     wait_until(lambda: len(site.seen) >= requests or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     ended(process, INTERRUPTED, *codes)
 
 
-# ---- frontiers: each crawls, cut short after some requests if that is wanted, and tells its records -----------------
+# ---- frontiers: each crawls, may be interrupted after some requests, and returns its records -------------------------
 
 
 class Memory:
@@ -148,7 +148,7 @@ def what_fails_for_a_while_is_tried_again(frontier):
 
 @scenario
 def the_shortest_way_decides_how_deep_a_page_is(frontier):
-    """A longer way to the page is known first."""
+    """A longer path to the page is found first."""
     with Site({"/": page("/a", "/late"), "/a": page("/b"), "/b": page("/x"), "/late": slow(0.3, page("/x")),
                "/x": page("/y"), "/y": page("/z"), "/z": page("/far"), "/far": html("")}) as site:
         found = crawl(frontier, site, "--max-depth", "3")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl's output for people: each file in golden/ is the whole output of one command.
+"""coil-crawl's text output: each file in golden/ is the whole output of one command.
 
     test_golden.py COIL_CRAWL [TEST...]
     COIL_GOLDEN=update test_golden.py COIL_CRAWL     # writes the files again; read them before a commit

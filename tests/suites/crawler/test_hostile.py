@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""coil-crawl against the servers of hostile.py: verdicts, messages, memory, and an end of the crawl.
+"""coil-crawl against the servers of hostile.py: verdicts, messages, memory, and whether the crawl ends.
 
     test_hostile.py COIL_CRAWL [CASE...]
 
-Many cases run at a time, since most of them wait. Memory is not measured under sanitizers.
+Many cases run concurrently, since most of them wait. Memory is not measured under sanitizers.
 """
 import collections
 import concurrent.futures
@@ -146,7 +146,7 @@ def judge(result):
 
 
 def try_case(case):
-    """Return a complaint or None, the time, and the peak of memory."""
+    """Return an error message or None, the time, and the peak of memory."""
     begin = time.monotonic()
     result = None
     try:

@@ -11,7 +11,7 @@ from server import Site, page
 
 
 def crawl_site(*arguments):
-    """The exit status and the lines of crawl-site."""
+    """Return the exit status of crawl-site and the lines that it prints."""
     done = subprocess.run([sys.argv[1], *arguments], stdout=subprocess.PIPE, text=True, timeout=60)
     return done.returncode, done.stdout.splitlines()
 

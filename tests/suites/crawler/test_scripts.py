@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The scripts of a shared crawl (crawler/shared/redis/scripts), each by itself, in a redis-server of the test.
+"""The scripts of a shared crawl (crawler/shared/redis/scripts), one by one, in a redis-server for the test.
 
     test_scripts.py [TEST...]
 """
@@ -52,7 +52,7 @@ def losses_of(one):
 
 def link(url, **more):
     """Return host, hash and item of a link. "a/1" is http://a/1 of the site, "x:b/1" is
-    http://b/1 of another site, and "h:b/1" is the same while it is held back."""
+    http://b/1 of another site, and "h:b/1" is that URL while it is held back."""
     kind, url = (url[0], url[2:]) if url[1] == ":" else ("s", url)
     host, _, path = url.partition("/")
     known = hashlib.sha256((kind * (kind == "h") + url).encode()).digest()[:10]
@@ -81,8 +81,8 @@ class Lease:
         return [path_of(self.items[n]) for n in sorted(self.items)]
 
     def complete(self, *numbers, more=0, pause=0, troubled="", links=(), span=SPAN, result=b"result"):
-        """Complete all items of the lease, or the given ones. Returns how many were lost, and
-        whether the lease has ended."""
+        """Complete all items of the lease, or the given ones. Returns the number of lost items,
+        and whether the lease has ended."""
         numbers = numbers or sorted(self.items)
         results = [word for n in numbers for word in (n, len(result))]
         reply = self.crawl.run("complete", self.token, self.worker, span, more, pause, troubled, len(numbers),
@@ -721,7 +721,7 @@ def site_of(seed, pages=120, hosts=6):
 
 
 def crawl_at_random(seed, **options):
-    """Workers take random turns to complete items, give them back, or die with their leases."""
+    """Workers in random order complete items, release them, or die with their leases."""
     chance, site, crawl = random.Random(seed), site_of(seed), Crawl(**options)
     crawl.add("h0/0")
     held, tries = [], 0
@@ -785,7 +785,7 @@ class Remembering:
         return links(*found)
 
     def work(self, steps=None):
-        """Work until the crawl has ended, or after so many leases. Returns the last lease, which
+        """Work until the crawl has ended, or for `steps` leases. Returns the last lease, which
         is not finished."""
         while steps is None or steps > 0:
             reply = self.crawl.ask(most=3)

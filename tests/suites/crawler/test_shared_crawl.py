@@ -39,14 +39,14 @@ def end(process):
 
 
 def frontier(path):
-    """Return the --frontier option for a local socket, or for an address that is one already."""
+    """Return the --frontier option for the path of a local socket, or for an address."""
     if not isinstance(path, str):
         return path
     return ("--frontier", f"unix://{path.replace(' ', '%20')}?db=2", *NAME)
 
 
 def answers(own, other, delay=0):
-    """Answers of every kind: ids, redirects, pages that robots.txt forbids, invalid URLs,
+    """Return answers of every kind: ids, redirects, pages that robots.txt forbids, invalid URLs,
     retries, sitemaps, and pages that link to pages. The result does not depend on the order of
     requests."""
     def after(answer):
@@ -106,7 +106,7 @@ def collected(path, folder, *options, code=BROKEN):
 
 
 def share(path, site, count, *options):
-    """Run so many processes at the same time. Returns the output of each."""
+    """Run `count` processes at the same time. Returns the output of each."""
     said = [None] * count
 
     def one(n):
@@ -168,7 +168,7 @@ def test_processes_that_split_a_host():
 
 
 def test_a_start_that_redirects_decides_for_all_what_belongs_to_the_site():
-    """Until then links wait. Linked pages of the site are then searched."""
+    """Links wait until the redirect is known. Linked pages of the site are then searched."""
     with redis_server() as path, tempfile.TemporaryDirectory(prefix="coil shared ") as folder, \
             Site({}) as first, Site({}) as second:
         there = second.url.replace("127.0.0.1", "localhost")
@@ -195,7 +195,7 @@ def free_port():
 
 
 def redis_under_tls(stack, folder):
-    """Redis with a password and TLS. Returns its port and the certificate."""
+    """Start Redis with a password and TLS. Returns its port and the certificate."""
     certificate, key = certify(folder)
     for _ in range(20):
         port = free_port()

@@ -246,7 +246,7 @@ def test_feeds_have_bases():
 
 
 def test_documents_in_srcdoc_are_searched():
-    """The ids of such a document are not places of the page."""
+    """The ids of such a document do not belong to the page."""
     inner = "&lt;base href=/d/>&lt;a href=a>x&lt;/a>&lt;img src=&quot;/b.png&quot;>&lt;p id=y>"
     result = crawl({"/": html(f'<iframe srcdoc="{inner}"></iframe><a href=#y>'), "/d/a": page()})
     equal(result.told, {"/": "ok", "/d/a": "ok", "/b.png": "broken/status", "/#y": "fragment/no-such-id"})
@@ -275,8 +275,8 @@ def test_sitemaps_that_are_malformed():
 
 
 def test_named_sitemaps_that_are_malformed():
-    """--sitemap, a start and files with malformed XML, incomplete gzip, too. Other XML gets a
-    warning."""
+    """Malformed XML and incomplete gzip are errors in --sitemap, starts and files. Other XML causes
+    a warning."""
     bare = response("<urlset><url><loc>/a?x=1&y=2</loc></url><url><loc>/b</loc></url></urlset>",
                     content_type="application/xml")
     whole = gzip.compress(b"/a\n/b\n" * 9999)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""coil-crawl with a crawl that is saved in a folder: resuming it after any interruption, its reports, and
-rechecking it, with the comparison of both.
+"""coil-crawl with a crawl that is saved in a folder: resuming it after any interruption, its reports,
+rechecking it, and comparing both crawls.
 
     test_state.py COIL_CRAWL KILLED_SO [--all] [TEST...]
 
@@ -146,7 +146,7 @@ def test_a_report_is_of_any_format():
 
 
 def interrupted(folder, sites, *options):
-    """Interrupt a crawl by Ctrl-C in its middle."""
+    """Interrupt a crawl with Ctrl-C before it is complete."""
     state = os.path.join(folder, "state")
     sites.site.forget()
     sites.site.answers["/m/3"] = lambda *_: time.sleep(0.3) or html("<i id=i3></i>")
@@ -174,8 +174,8 @@ def test_an_interrupted_crawl_goes_on_where_it_was():
 
 
 def if_cookie(cookie, then, otherwise):
-    """One answer (or a function that makes it) if the client sends the cookie, and another one
-    if not."""
+    """Return one answer (or a function that makes it) if the client sends the cookie, and another
+    one if not."""
     def answer(_, request):
         if cookie not in request.headers.get("cookie", ""):
             return otherwise
@@ -584,7 +584,7 @@ def test_what_is_known_of_a_url_takes_forty_bytes():
 
 
 def validated(site, path, body, etag='"1"', modified="Wed, 21 Oct 2015 07:28:00 GMT"):
-    """An answer that is not sent again while its validators match."""
+    """Return an answer that is not sent again while its validators match."""
     def answer(_, request):
         wanted = request.headers.get("if-none-match", request.headers.get("if-modified-since"))
         site.conditions.append((path, wanted))

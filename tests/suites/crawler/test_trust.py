@@ -61,7 +61,7 @@ class Crawl:
 
 
 def many(count, answer, prefix="/"):
-    """A site with so many pages, and an index that links to them."""
+    """Return a site with `count` pages, and an index that links to them."""
     names = [f"{prefix}{n}" for n in range(count)]
     return {"/": page(*names), **{name: answer for name in names}}
 
@@ -162,7 +162,7 @@ def test_max_pages():
 
 
 def test_max_depth_takes_the_shortest_way():
-    """/c is three links away by one way, and one link by another."""
+    """/c is three links away by one path, and one link by another."""
     with Server({"/": page("/a", "/z"), "/a": page("/b"), "/b": page("/c"), "/c": page("/d"),
                  "/d": page("/e"), "/z": slow(0.3, page("/c"))}) as site, \
             Crawl("--max-depth", "3", site.origin + "/") as crawl:
@@ -175,7 +175,7 @@ def test_max_depth_takes_the_shortest_way():
 
 
 def endless_site():
-    """Each page links to a missing one and to two new ones."""
+    """Each page links to a missing page and to two new pages."""
     def answer(connection, request):
         if request.path == "/robots.txt" or request.path.startswith("/gone"):
             connection.sendall(NOT_FOUND)
@@ -399,7 +399,7 @@ def test_header_for_another_host():
 
 
 def test_a_login_of_the_start_is_for_links_without_one():
-    """Pages name their host without the login. The login is sent nevertheless, and so are headers."""
+    """Links to the host lack the login. The login is still sent, and so are headers."""
     with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
         site.answers = {"/": page(site.origin + "/a", other.origin + "/x"), "/a": page()}
         with Crawl("-H", "X-Token: secret", site.origin.replace("//", "//us%65r:s3%63ret@") + "/") as crawl:
@@ -411,7 +411,7 @@ def test_a_login_of_the_start_is_for_links_without_one():
 
 
 def test_a_login_that_a_page_or_redirect_has_written_is_not_used():
-    """If the start has a login, that one is sent instead of a login in a page or redirect."""
+    """If the start has a login, it is sent instead of a login in a page or redirect."""
     with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
         evil = other.origin.replace("//", "//evil:pw@")
         own = site.origin.replace("//", "//evil:pw@")
@@ -483,7 +483,7 @@ def test_user_agent():
 
 
 def test_certificates():
-    """Trusted authorities are the system's, or those of a file by option or environment.
+    """Trusted authorities are the system's, or those of a file named by an option or the environment.
     --insecure trusts all."""
     context, certificate = certified()
     with Server({"/": page()}, context=context) as site, \
@@ -499,7 +499,7 @@ def test_certificates():
 
 
 def test_proxy():
-    """The proxy gets whole URLs. Only the proxy gets its password."""
+    """The proxy receives complete URLs. Only the proxy receives its password."""
     with Server({}, otherwise=page()) as proxy:
         with Crawl("-x", proxy.origin.replace("//", "//user:s3cret@"), "--no-robots",
                    "http://site.invalid/") as crawl:

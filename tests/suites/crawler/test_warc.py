@@ -3,8 +3,8 @@
 
     test_warc.py COIL_CRAWL
 
-A few lines here read WARC 1.1. Webrecorder's warcio for Node reads it, too, if npm can install it in the
-build folder; else that part is skipped.
+A few lines here read WARC 1.1. Webrecorder's warcio for Node also reads the archive, if npm can install
+warcio in the build folder; otherwise that part is skipped.
 """
 
 import base64
@@ -159,7 +159,7 @@ def test_what_is_not_whole_says_so():
 
 
 def test_links_that_leave_the_site():
-    """HEAD, then GET if HEAD fails. Both are in the archive, GET up to its headers."""
+    """GET follows if HEAD fails. Both are in the archive; the GET response ends after its headers."""
     with Site({"/x": html("other"), "/y": html("y" * 400000), "HEAD /y": status(405)}) as other, \
             Site({"/": page(other.url + "x", other.url + "y")}) as site:
         records, index = archive_of(site, "--no-robots", "--max-tasks", "1")
@@ -335,7 +335,7 @@ def test_warcio_reads_the_same():
     lines = [line["line"] for line in told if "line" in line and line["line"].get("status") != "undefined"]
     ours = {(line["url"], line["offset"], line["length"], line["digest"], line["status"]): (key, date)
             for key, date, line in index}
-    # warcio adds a slash at the end, which is not a part of the key elsewhere.
+    # warcio adds a slash at the end, which other programs do not include in the key.
     theirs = {(line["url"], line["offset"], line["length"], line.get("digest", "").removeprefix("sha1:"),
                line["status"]): (line["urlkey"].replace("/b/", "/b"), line["timestamp"]) for line in lines}
     ours = {(*key[:3], key[3].removeprefix("sha1:"), key[4]): value for key, value in ours.items()}

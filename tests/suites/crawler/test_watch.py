@@ -47,7 +47,7 @@ def ask(address, target="/", method="GET"):
 
 
 def say(address, bytes_sent):
-    """Send a line. Returns the first line of the answer."""
+    """Send bytes. Returns the first line of the answer."""
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         connection.sendall(bytes_sent)
@@ -129,7 +129,7 @@ for family in text_string_to_metric_families(sys.stdin.read()):
 
 
 def samples_of(text):
-    """Return {(name, labels): value}, as Prometheus' library for Python reads it."""
+    """Return {(name, labels): value}, parsed by Prometheus' library for Python."""
     done = subprocess.run(["/usr/bin/python3", "-c", READER], input=text, capture_output=True, text=True, check=False)
     if "No module named 'prometheus_client'" in done.stderr:
         raise Skip("python3-prometheus-client is not installed")
@@ -173,7 +173,7 @@ def test_passwords_are_not_told():
 
 
 def test_delays_and_queues_are_told():
-    """The second page waits for the delay, and the third waits behind it."""
+    """The second page waits for the delay, and the third waits for the second."""
     with Site({"/": page("/a", "/b", "/c"), "/a": html(""), "/b": html(""), "/c": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 3)

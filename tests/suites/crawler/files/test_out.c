@@ -85,7 +85,7 @@ TEST(out_a_full_disk_is_told_at_the_end_at_the_latest)
     CHECK_INT(out_open(&out, "/dev/full"), 0);
     out_put(&out, "a\n");
     CHECK_INT(out_flush(&out), -ENOSPC);
-    CHECK_INT(out_put(&out, "b\n"), -ENOSPC); /* it stays */
+    CHECK_INT(out_put(&out, "b\n"), -ENOSPC); /* the error persists */
     CHECK_INT(out_flush(&out), -ENOSPC);
     CHECK_INT(out_close(&out), -ENOSPC);
     CHECK_STR(out.name, "/dev/full");
@@ -237,8 +237,8 @@ static void write_until_killed(int fd)
 }
 
 /*
- * Whenever the signal arrives, each line that was written before it is there once, and
- * whole.
+ * Whenever the signal arrives, each line written before it appears exactly once, and
+ * complete.
  */
 TEST(out_a_handler_that_ends_the_program_leaves_whole_lines)
 {
@@ -349,8 +349,8 @@ static void wait_until_it_stands_still(const atomic_int *count)
 }
 
 /*
- * The terminal takes only a part of a line. Signals must not stay blocked until it takes
- * the rest.
+ * The terminal accepts only part of a line. Signals must not stay blocked until it
+ * accepts the rest.
  */
 TEST(out_a_signal_comes_through_while_nobody_reads_the_terminal)
 {

@@ -710,7 +710,7 @@ TEST(options_explain_is_the_first_word)
     finish(&p);
 }
 
-/* A command with too few or too many arguments was taken for a host. */
+/* Fixed: a command with too few or too many arguments was treated as a host. */
 TEST(options_a_command_without_its_folder_is_wrong_usage)
 {
     static const struct {

@@ -60,7 +60,9 @@ TEST(plain_text_without_urls)
     CHECK_TRACE("1:1 [http://a/]\n");
 }
 
-/* Texts made to be slow are parsed quickly: a second is enough for much longer ones. */
+/*
+ * Texts designed to be slow to parse. Even much longer ones must take less than a second.
+ */
 TEST(plain_text_takes_time_in_proportion_to_it)
 {
     size_t n = 4 << 20;

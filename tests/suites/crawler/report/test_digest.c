@@ -316,7 +316,7 @@ TEST(digest_fails_on_what_the_options_say)
     digested_finish(&digested);
 }
 
-/* The links of several pages come in turns, as from several workers. */
+/* The links of several pages arrive interleaved, as from several workers. */
 TEST(digest_keeps_pages_apart_that_are_searched_at_a_time)
 {
     digested_init(&digested);

@@ -1,5 +1,5 @@
 /*
- * test_formats.c - the bytes of the reports that are made of a digest.
+ * test_formats.c - the bytes of the reports that are made from a digest.
  *
  * tests/suites/crawler/test_formats.py reads them as other programs do.
  */

@@ -218,7 +218,7 @@ TEST(jsonl_strings_are_json_whatever_they_hold)
     check_string("\xc0\xaf", "\\ufffd\\ufffd");                       /* overlong */
     check_string("\xe0\x80\xaf", "\\ufffd\\ufffd\\ufffd");            /* overlong */
     check_string("\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd");            /* a surrogate */
-    check_string("\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"); /* too far */
+    check_string("\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"); /* above U+10FFFF */
     check_string("\xe2\x82", "\\ufffd");
     check_string("\xf0\x9f\x98xy", "\\ufffdxy");
 }
@@ -240,7 +240,7 @@ TEST(jsonl_strings_say_nothing_to_a_terminal)
     check_string("\u2027\u202f\u2065\u206a", "\u2027\u202f\u2065\u206a");
 }
 
-/* Write each byte alone among plain ones: none that must be escaped is left out. */
+/* Write each byte among plain bytes: every byte that must be escaped is escaped. */
 TEST(jsonl_strings_of_each_byte)
 {
     char text[2 * 16 + 1], expected[8 * 16 + 1];

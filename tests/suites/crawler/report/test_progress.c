@@ -33,7 +33,7 @@ TEST(progress_leaves_out_what_is_not_known)
 {
     check_line(&(struct progress){.known = 1}, 80, "0 of 1");
     check_line(&(struct progress){.known = 900, .done = 100, .rate = 10}, 80,
-               "100 of 900, 10/s"); /* more is found than done */
+               "100 of 900, 10/s"); /* more targets are found than done */
     check_line(&(struct progress){.known = 9000, .done = 5000, .rate = 10}, 80,
                "5000 of 9000, 10/s, 7 min left");
     check_line(&(struct progress){.known = 9000, .done = 5000, .rate = 0.2}, 80,

@@ -1,5 +1,5 @@
 /*
- * test_report.c - crawler/report/report.h: the layouts of the report for people.
+ * test_report.c - crawler/report/report.h: the layouts of the text report.
  */
 #include "../../../../crawler/report/report.h"
 #include "../../../harness/harness.h"
@@ -178,7 +178,7 @@ TEST(report_links_of_a_page_into_one_folder_are_one_item)
         "    500:1   other\n");
 }
 
-/* A missing page counts once, whichever fragments the links want. */
+/* A missing page counts once, whichever fragments the links have. */
 TEST(report_fragments_of_a_missing_page_are_one_target)
 {
     begin();

@@ -460,7 +460,7 @@ static double seconds_for_attributes(size_t n)
 
 /*
  * A tenth of the attributes must take a tenth of the time. If each were compared with all
- * others, it would be a hundredth.
+ * others, the time would be a hundredth.
  */
 TEST(html_attributes_take_time_in_proportion)
 {

@@ -366,7 +366,7 @@ TEST(links_and_names_of_places_in_any_element)
     CHECK_TRACE("#[1]#[2]#[3]#[4]");
 }
 
-/* A font element with color, face or size ends the drawing. One with an id does not. */
+/* A font element with color, face or size ends the SVG. One with only an id does not. */
 TEST(links_in_a_font_within_svg_are_those_of_a_drawing)
 {
     CHECK_INT(find_with_ids("<svg><font id=1><![CDATA[><a href=no>]]>"), 0);
@@ -525,7 +525,7 @@ TEST(links_of_a_style_sheet)
     links_finish(&links);
 }
 
-/* Escapes are decoded after the encoding. */
+/* CSS escapes are decoded after the text has been converted to UTF-8. */
 TEST(links_of_a_style_in_windows_1252)
 {
     const char html[] = "<style>url(\xe9\\e9 \x80)</style><p style='a:url(\xe9)'>";

@@ -495,8 +495,8 @@ static int count_link(const struct link *link, void *arg)
 }
 
 /*
- * Return the processor seconds for a text of n bytes: `before`, a piece again and again,
- * `behind`.
+ * Return the processor seconds for a text of n bytes: `before`, repeated copies of
+ * `piece`, `behind`.
  */
 static double seconds_for(const char *before, const char *piece, const char *behind,
                           size_t n)
@@ -518,9 +518,9 @@ static double seconds_for(const char *before, const char *piece, const char *beh
 }
 
 /*
- * Texts that make parsers backtrack. Sixteen times the text may take 16 to 70 times as
- * long, since libcmark-gfm slows down at first. With quadratic time the factor would be
- * 256.
+ * Texts that make parsers backtrack. A text sixteen times as long may take 16 to 70 times
+ * as long, since libcmark-gfm slows down at first. With quadratic time the factor would
+ * be 256.
  */
 TEST(markdown_takes_linear_time)
 {
