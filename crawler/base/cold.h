@@ -19,9 +19,9 @@
 struct cold;
 
 /*
- * Create cold memory. Its file is in `folder`, and lacks a name, so that it disappears
- * with the process. If the file cannot be created or is full, or `folder` is NULL,
- * ordinary memory is used. NULL without memory.
+ * Create cold memory. It uses an unnamed file in `folder`, which disappears with the
+ * process. If the file cannot be created or is full, or `folder` is NULL, ordinary memory
+ * is used. NULL without memory.
  */
 struct cold *cold_create(const char *folder);
 

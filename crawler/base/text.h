@@ -17,7 +17,7 @@
 struct text {
     char *at; /* not NUL-terminated; NULL before the first append */
     size_t n, capacity;
-    bool failed; /* something is missing because memory ran out */
+    bool failed; /* bytes are missing because memory ran out */
 };
 
 /* The percent-encode sets of the URL standard, section 1.3. */

@@ -1,5 +1,5 @@
 /*
- * local.c - the URLs of local files.
+ * local.c - map links of local files to file URLs.
  *
  * The links of a file are resolved against the file's own URL. So "../README.md" may lead
  * out of the root folder, as in a repository. A link that begins with "/" is then moved

@@ -29,7 +29,7 @@
 struct local {
     const struct options *options; /* borrowed; uses base_url, index_files, clean_urls */
     char *root_url; /* URL of the root folder, which "/" refers to; ends in "/" */
-    /* the URL at which the root folder will be served; ends in "/"; or NULL */
+    /* the URL at which the root folder will be served, ending in "/"; or NULL */
     char *base_url;
 };
 

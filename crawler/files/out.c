@@ -1,5 +1,5 @@
 /*
- * out.c - the writer of reports.
+ * out.c - write reports so that each complete line survives.
  *
  *     bytes:  | written |  whole lines  | an incomplete line |
  *             0      written          whole                  n
@@ -16,9 +16,9 @@
  *
  * poll() reports room on a terminal as soon as one byte fits, and a pipe may have other
  * writers. So both are opened again with O_NONBLOCK, which does not affect the shell or
- * others that share the original descriptor. Where that is not possible (a terminal of
- * another user, no /proc), and for sockets, a write may delay signals until the reader
- * reads.
+ * other processes that share the original descriptor. Where that is not possible (a
+ * terminal of another user, no /proc), and for sockets, a write may delay signals until
+ * the reader reads.
  */
 #include "out.h"
 

@@ -72,9 +72,9 @@ int out_fail(struct out *out, int rc);
 int out_flush(struct out *out);
 
 /*
- * For a signal handler that then ends the program: write the complete lines, waiting at
- * most a second for a reader. Afterwards `out` must not be used, and other threads that
- * try to use it hang. (Async-signal-safe)
+ * Write the complete lines, in a signal handler that then ends the program. Waits at most
+ * a second for a reader. Afterwards `out` must not be used, and other threads that try to
+ * use it hang. (Async-signal-safe)
  */
 void out_flush_in_handler(struct out *out);
 

@@ -209,7 +209,7 @@ OPTION_SETTER(add_statuses)
 
     while (rc == 0 && option_next_part(&value, &part))
         rc = add_part(source, row, part, &host);
-    if (source->is_given == NULL) /* this is the default itself */
+    if (source->is_given == NULL) /* the default itself is being set */
         source->options->accept_is_default = true;
     return rc;
 }

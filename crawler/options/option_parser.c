@@ -358,7 +358,7 @@ static int complain_of_command(const struct command *command, const char *usage)
 
 /*
  * True if the first operand is a command. If a file or folder of that name exists and the
- * operands do not fit the command, it is a start.
+ * operands do not fit the command, the operand is a start.
  */
 static bool is_command(const struct command *command, const char *word, size_t wanted)
 {

@@ -19,7 +19,7 @@ enum option_group {
     OPTION_HIDDEN = OPTION_GROUP_COUNT /* not printed anywhere */
 };
 
-/* What a shell completes for a value. */
+/* The completion that a shell offers for a value. */
 enum option_hint { HINT_NONE, HINT_FILE, HINT_FOLDER };
 
 /* Where a value comes from, and where messages about it are printed. */
@@ -78,8 +78,8 @@ const struct option_row *option_named(const char *name, size_t n);
 const struct option_row *option_denied(const char *name, size_t n);
 
 /*
- * Print "no such option; did you mean --lenient?", after `before`, or "--" if that is "".
- * Returns -EINVAL.
+ * Print `before`, the name, and "no such option; did you mean --lenient?". If `before` is
+ * "", print "--" before the names. Returns -EINVAL.
  */
 int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n);
 

@@ -198,7 +198,7 @@ OPTION_SETTER(add_header)
 }
 
 /*
- * Return the header with this name ("Cookie:") among those for the start URLs, or NULL.
+ * Return the header with this name ("Cookie:") that is sent to the start URLs, or NULL.
  */
 static const char **find_header(struct options *options, const char *name)
 {

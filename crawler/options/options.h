@@ -1,5 +1,5 @@
 /*
- * options.h - the options that the user has chosen.
+ * options.h - the options of a run, from the command line and the configuration file.
  *
  * options.c has the table from which the parser, --help, the manual, the configuration
  * file and the completions of shells are made.

@@ -13,7 +13,7 @@
 struct charset {
     /* the name for iconv(3); "" for UTF-8, and for unknown encodings */
     char label[CHARSET_BYTES];
-    /* if not, the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
+    /* if false, the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
     bool is_declared;
     size_t mark_bytes; /* length of the byte order mark, which is not part of the text */
 };

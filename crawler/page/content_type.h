@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True if the value is one type and not a list. Then it can be used as it is. */
+/* True if the value is one type and not a list. Then it can be used unchanged. */
 bool content_type_is_single(const char *value);
 
 /*

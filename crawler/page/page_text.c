@@ -1,5 +1,5 @@
 /*
- * page_text.c - the text of an HTML page, and text fragments in it.
+ * page_text.c - extract the text of an HTML page, and find text fragments in it.
  *
  * The page and the words of a directive are normalised in the same way: lower case,
  * single spaces. Then a directive is a byte search whose matches must begin and end at
@@ -320,7 +320,7 @@ static const char *skip_space(const char *at)
 
 /*
  * Return the end of the range that begins with `start`. Returns NULL if the end or the
- * suffix does not match; *is_over then says whether all later matches would fail, too.
+ * suffix does not match; *is_over is then true if all later matches would fail, too.
  */
 static const char *match_end(const char *text, const char *text_end, const char *start,
                              const struct directive *directive, bool *is_over)

@@ -70,7 +70,7 @@ void search_want_rel(struct search *search);
  */
 void search_leave_out_css(struct search *search);
 
-/* Drop a page that is not searched to its end. */
+/* Drop the current page before its end. */
 void search_cancel(struct search *search);
 
 /*

@@ -11,8 +11,8 @@
  *
  *           1 broken since, 1 fixed, 1 no longer linked, 12 still broken
  *
- * The pages listed are those that link to the target in the later crawl. For a target
- * that is no longer linked, they are those of the earlier crawl.
+ * The report lists the pages that link to the target in the later crawl. If the target is
+ * no longer linked, it lists the pages of the earlier crawl.
  *
  * Each crawl is read twice: first its verdicts, then its links. Only links to targets
  * that changed are stored.
@@ -35,8 +35,7 @@
 enum change { BROKEN, MENDED, UNLINKED, STILL, NO_CHANGE };
 
 struct diff_verdict {
-    struct diff_verdict
-        *next; /* sorted in the order of arrival, later in the order of keys */
+    struct diff_verdict *next; /* in order of arrival, later in order of keys */
     const char *key;
     const char *target, *fragment, *message;
     enum verdict verdict;

@@ -499,7 +499,7 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
     return 0;
 }
 
-/* Drop the links that are in the baseline. The others remain in their order. */
+/* Drop the links that are in the baseline. The other links remain in order. */
 static void drop_known_links(struct digest *digest, struct digest_slot *slot)
 {
     uint32_t *at = &slot->at;

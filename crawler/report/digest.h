@@ -40,7 +40,7 @@ struct digest_link {
     char *text;
     uint32_t text_n; /* length of the text */
     uint32_t line, column;
-    /* index of the previous link to the same target; 0: this is the first */
+    /* index of the previous link to the same target; 0: this link is the first */
     uint32_t before;
     uint16_t element, attribute; /* indexes into digest->words; 0: none */
     bool is_known;               /* the link is in the baseline */

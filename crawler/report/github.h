@@ -11,7 +11,7 @@
 
 /*
  * If a target has more than REFERENCES_KEPT links, its last annotation has the number of
- * the others. Returns 0, the writer's error, or -ENOMEM.
+ * the remaining links. Returns 0, the writer's error, or -ENOMEM.
  */
 int report_github(struct out *out, const struct options *options,
                   const struct targets *targets, const struct references *references);

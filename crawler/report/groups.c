@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This many targets in a folder that are broken for the same reason become one group. */
+/*
+ * If at least this many targets in a folder are broken for the same reason, they form one
+ * group.
+ */
 #define FOLDER_TARGETS 3
 
 struct finding {
@@ -363,7 +366,9 @@ static int cover_links(struct groups *groups, struct graph *graph)
 
     graph->heap = malloc((vertices + 1) * sizeof *graph->heap);
     groups->at = calloc(vertices + 1, sizeof *groups->at);
-    /* A link is in at most two groups: that of its page and that of its target. */
+    /*
+     * A link is in at most two groups: the group of its page and the group of its target.
+     */
     groups->links = calloc(2 * graph->link_count + 1, sizeof(struct broken_link *));
     if (graph->heap == NULL || groups->at == NULL || groups->links == NULL)
         return -ENOMEM;
@@ -424,7 +429,7 @@ static int compare_folders(const void *a, const void *b)
     return order != 0 ? order : compare(one->index, other->index);
 }
 
-/* Make one group of the links of several adjacent groups. */
+/* Merge several adjacent groups into one. */
 static void join_groups(struct groups *groups, const struct group *from, size_t count,
                         struct broken_link **links, size_t *taken)
 {

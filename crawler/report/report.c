@@ -253,8 +253,7 @@ static struct view view_of(struct out *out, const struct options *options)
 }
 
 /*
- * Choose the verdicts that are listed: those that make the run fail, and those that are
- * broken.
+ * Choose the verdicts to list: broken ones, and others that make the run fail.
  */
 static void choose_broken(const struct options *options, bool *verdicts)
 {
@@ -308,7 +307,8 @@ static int compare_urls(const void *a, const void *b)
 }
 
 /*
- * Set *all, which the caller frees, and *count, in order of URLs. Returns 0 or -ENOMEM.
+ * Set *all to the unsearched targets in order of URLs, and *count to their number. The
+ * caller frees *all. Returns 0 or -ENOMEM.
  */
 static int find_unsearched(const struct targets *targets, const struct target ***all,
                            size_t *count)

@@ -60,8 +60,7 @@ static size_t place_columns(const struct view *view, const struct reference *ref
 }
 
 /*
- * Write the link as on the page, without its fragment unless the fragment is what is
- * broken.
+ * Write the link as on the page. Omit its fragment unless the fragment is broken.
  */
 static void put_link(struct view *view, const struct broken_link *link)
 {
@@ -153,7 +152,7 @@ static void put_count_of(struct view *view, size_t count, const struct target *f
         report_put_amount(view, count, "URL", "URLs");
 }
 
-/* Write the names, within their folder, of the different targets of some links. */
+/* Write the name of each different target of the links, relative to its folder. */
 static void put_names(struct view *view, struct broken_link *const *links, size_t count)
 {
     size_t folder = folder_length(links[0]->target->url), listed = 0;
@@ -254,7 +253,7 @@ static bool is_one_cluster(const struct broken_link *a, const struct broken_link
 }
 
 /*
- * Sort links so that those to the same folder are adjacent, in the order of folders on
+ * Sort links so that links to the same folder are adjacent, in the order of folders on
  * the page. Only the folders that are listed are sorted.
  */
 static void cluster_links(struct view *view, struct broken_link **links, size_t count)

@@ -1,8 +1,8 @@
 /*
  * report_inside.h - private declarations shared by the files of the text report.
  *
- * report.c puts the parts together, report_groups.c has the groups of broken links,
- * report_totals.c the last lines.
+ * report.c combines the parts, report_groups.c writes the groups of broken links, and
+ * report_totals.c writes the totals.
  */
 #ifndef CRAWLER_REPORT_INSIDE_H
 #define CRAWLER_REPORT_INSIDE_H
@@ -16,13 +16,13 @@
 #define LONGEST_URL 60      /* without -v */
 #define LONGEST_MESSAGE 160 /* without -v */
 #define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
-#define CLUSTER_LINKS 3     /* this many links into one folder become one item */
+#define CLUSTER_LINKS 3     /* at least this many links to a folder become one item */
 
 enum color { PLAIN, BOLD, RED, GREEN, YELLOW, DIM };
 
 struct view {
     struct out *out;
-    /* common to all start URLs, and removed from URLs; "" if they have several */
+    /* the origin of all start URLs, omitted from printed URLs; "" if there are several */
     const char *origin;
     size_t origin_length;
     /* URL of the working directory, which is removed from URLs of files; or NULL */

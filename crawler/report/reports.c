@@ -1,5 +1,5 @@
 /*
- * reports.c - the reports that the user wants, each with its writer.
+ * reports.c - the requested reports, each with its writer.
  *
  *     jsonl                                a sink that writes each record immediately
  *     text, github                         made from the targets, once the crawl is over
@@ -84,7 +84,7 @@ static int print_verdict(void *arg, const struct record_verdict *verdict)
 
 /* ---- reports of a digest ----------------------------------------------------------- */
 
-/* Write all reports. If one fails, the others are still written. */
+/* Write all reports. If one report fails, the other reports are still written. */
 static int write_digested(void *arg, const struct record_summary *summary)
 {
     struct reports *reports = arg;
@@ -222,7 +222,7 @@ int reports_flush(struct reports *reports)
     return rc;
 }
 
-/* Write all reports. If one fails, the others are still written. */
+/* Write all reports. If one report fails, the other reports are still written. */
 int reports_finish(struct reports *reports, const struct crawler *crawler)
 {
     for (size_t i = 0; i < reports->count; i++) {

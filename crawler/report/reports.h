@@ -39,7 +39,9 @@ int reports_finish(struct reports *reports, const struct crawler *crawler);
 /* Write the complete lines. Returns 0 or a negative errno. */
 int reports_flush(struct reports *reports);
 
-/* For a signal handler that then ends the program: see out_flush_in_handler(). */
+/*
+ * Call this in a signal handler that then ends the program: see out_flush_in_handler().
+ */
 void reports_flush_in_handler(struct reports *reports);
 
 /*

@@ -342,8 +342,8 @@ static void add_sitemap(struct robots *robots, struct span value, struct span li
 }
 
 /*
- * *in_rules means that the current group already has a rule, so that a User-agent begins
- * a new group. Other records neither end a group nor begin its rules. (2.1, 2.2.4)
+ * *in_rules is true if the current group already has a rule. Then a User-agent begins a
+ * new group. Other records neither end a group nor begin its rules. (2.1, 2.2.4)
  */
 static void parse_line(struct robots *robots, struct span line, unsigned number,
                        const char *product, bool *in_rules)

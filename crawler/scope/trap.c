@@ -18,7 +18,8 @@
 #include <strings.h>
 
 /*
- * Ids are long. Shorter values of these names are, for example, numbers of news stories.
+ * The minimum length of an id. Shorter values of these names may be, for example,
+ * numbers of news stories.
  */
 #define ID_BYTES 16
 

@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A path segment, or two alternating ones, this many times in a row are a trap. */
+/*
+ * A path segment, or two alternating segments, that occur this often in a row are a trap.
+ */
 #define TRAP_REPEATS 4
 
 /* Initialize with zeroes. */

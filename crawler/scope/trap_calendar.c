@@ -464,7 +464,7 @@ static int64_t days_of(int year, int month, int day)
                         : 0);
 }
 
-/* Return the number of days until the date. It is positive for the future. */
+/* Return the number of days until the date; negative for a date in the past. */
 static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {
     time_t time = (time_t)now_s;
@@ -494,7 +494,7 @@ static bool is_part_of(const struct parts *target, const struct parts *page)
                             : target->month == page->month && target->day > 0;
 }
 
-/* True for a link from "/2500/" to "/2500/11/"; the page may be a year. */
+/* True for a link from "/2500/" to "/2500/11/", where the page may be a year. */
 static bool is_below(const char *url, const char *page)
 {
     size_t n = strcspn(page, "?#");

@@ -103,7 +103,10 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end)
     text_add(&p->text, p->base->href + begin, end - begin);
 }
 
-/* Return where the port ends. "/." before some paths only makes them unambiguous. */
+/*
+ * Return the offset after the port. A "/." before the path is not part of either: it only
+ * makes the path unambiguous.
+ */
 static size_t authority_end(const struct whatwg_url *url)
 {
     return !url->has_host ? url->scheme_end + 1 : url->path_at;

@@ -30,7 +30,9 @@
 
 /* ---- relative to the base ---------------------------------------------------------- */
 
-/* The rest replaces the last segment of the base, or its query or fragment. */
+/*
+ * The rest of the input replaces the last segment of the base, or its query or fragment.
+ */
 static int parse_after_base(struct parser *p)
 {
     int rc = parser_copy_authority(p);
@@ -161,8 +163,8 @@ static void add_scheme(struct parser *p, const char *scheme, size_t n)
 }
 
 /*
- * "http:x" is relative if the base has the same scheme. This is an accident of early
- * browsers, which pages rely on.
+ * "http:x" is relative if the base has the same scheme. Early browsers did this by
+ * accident, and pages rely on it.
  */
 static bool is_relative_with_scheme(const struct parser *p)
 {

@@ -7,7 +7,7 @@
 /* The number of hosts that are listed: those with the most URLs to fetch. */
 #define WATCH_HOSTS 100
 
-/* What a host is doing or waiting for. */
+/* The current activity of a host. */
 enum watch_state {
     WATCH_IDLE,    /* no URLs to fetch */
     WATCH_ASKED,   /* requests are in flight */

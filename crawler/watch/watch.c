@@ -106,7 +106,7 @@ static const struct {
     {"/metrics", "text/plain; version=0.0.4; charset=utf-8", watch_metrics},
 };
 
-/* Send a complete answer. For HEAD it has no body. */
+/* Send a complete answer, without a body for HEAD. */
 static int send_answer(coil_stream *stream, const char *status, const char *type,
                        const struct text *body, bool with_body)
 {

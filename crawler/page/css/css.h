@@ -10,7 +10,7 @@
  *     css_finish(&css);
  *
  * The tokens are those of CSS Syntax Level 3. So "url(" is ignored in a comment, in a
- * string, or at the end of another name. The URLs found are those in url(), with or
+ * string, or at the end of another name. The tokenizer finds the URLs in url(), with or
  * without quotes, and the strings of @import and image-set(). The names in @namespace and
  * the patterns in @document are not URLs of resources, and are ignored.
  *
@@ -63,7 +63,7 @@ struct css {
     bool is_import;     /* the current token is the URL of an @import */
     bool in_name_rule;  /* between @namespace or @document and ';' or '{' */
     uint32_t depth;     /* of parentheses */
-    uint32_t image_set; /* the depth inside image-set(); 0: not in one */
+    uint32_t image_set; /* the depth inside image-set(); 0: not inside */
     const char *value_at;
     struct html_buffer value; /* the part of the value from earlier pieces */
     struct html_position place;

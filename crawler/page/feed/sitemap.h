@@ -12,7 +12,7 @@
  *
  * Accepts a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or
  * Atom, and a text with one URL per line. For gzip use sitemap_inflate(), or decompress
- * it first. XML is parsed by expat. The limits are those of the protocol: 50,000 URLs, 50
+ * it first. XML is parsed by expat. The limits of the protocol apply: 50,000 URLs, 50
  * MiB. A document type that contains declarations is rejected, so that no entities can be
  * expanded.
  *

@@ -1,5 +1,5 @@
 /*
- * sitemap_xml.c - sitemaps and feeds that are XML.
+ * sitemap_xml.c - parse sitemaps and feeds in XML.
  */
 #include "sitemap_inside.h"
 

@@ -107,7 +107,7 @@ static uint64_t hash_of(const char *name, size_t n, uint64_t key, uint64_t seed)
                             : hash_bytes(name, n, seed);
 }
 
-/* At most half of the table is used. */
+/* Return the size of the table, at most half of which is used. */
 static size_t table_size(const struct html_names *names)
 {
     return 2 * names->capacity;

@@ -38,8 +38,8 @@ struct html_names {
 };
 
 /*
- * Add a name. Returns 1 if it is new, 0 if not, or -ENOMEM. `key` is made of the last
- * eight bytes. The time does not depend on the size of the set.
+ * Add a name. Returns 1 if it is new, 0 if not, or -ENOMEM. `key` consists of the last
+ * eight bytes of the name. The time does not depend on the size of the set.
  */
 int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
 

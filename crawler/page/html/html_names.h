@@ -53,7 +53,8 @@ enum {
 };
 
 /*
- * Must be called before the other functions. Any thread may call it, any number of times.
+ * Build the hash tables. Must be called before the other functions. Any thread may call
+ * it, any number of times.
  */
 void html_names_prepare(void);
 

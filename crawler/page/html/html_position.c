@@ -1,9 +1,9 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Nearly all blocks lack a CR. They are counted with the compiler's vector types (SSE2,
- * NEON, or ordinary words elsewhere). A comparison gives -1 in each byte that is equal,
- * so that subtracting the result counts these bytes.
+ * Nearly all blocks lack a CR. Such blocks are counted with the compiler's vector types
+ * (SSE2, NEON, or ordinary words elsewhere). A comparison gives -1 in each byte that is
+ * equal, so that subtracting the result counts these bytes.
  */
 #include "html_position.h"
 

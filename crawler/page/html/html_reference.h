@@ -6,7 +6,7 @@
  *         s++;
  *     n = html_reference_end(&reference, false, *s, out);
  *
- * (WHATWG: character reference state and those after it)
+ * (WHATWG: character reference state and the states after it)
  */
 #ifndef CRAWLER_HTML_REFERENCE_H
 #define CRAWLER_HTML_REFERENCE_H
@@ -21,7 +21,7 @@
 struct html_entity {
     /* without '&'; with ';' if it is part of the name */
     char name[HTML_ENTITY_BYTES + 1];
-    uint32_t points[2]; /* the characters it means; the second may be 0 */
+    uint32_t points[2]; /* the characters that the name stands for; the second may be 0 */
 };
 
 extern const struct html_entity html_entities[HTML_ENTITY_COUNT];
@@ -42,7 +42,7 @@ void html_reference_begin(struct html_reference *reference);
 /* Returns true if the byte belongs to the reference, and false if it has ended. */
 bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 
-/* The most bytes that html_reference_end() writes. */
+/* The maximum number of bytes that html_reference_end() writes. */
 #define HTML_REFERENCE_OUT_BYTES (HTML_ENTITY_BYTES + 9)
 
 /*

@@ -33,7 +33,7 @@
 
 #define HTML_SPACE " \t\n\f\r" /* white space in HTML */
 
-/* How the text after a start tag is read. (13.2.5: the states of the same names) */
+/* The ways to read the text after a start tag. (13.2.5: the states of the same names) */
 enum html_content {
     HTML_DATA,
     HTML_RCDATA,
@@ -96,7 +96,7 @@ struct html_sink {
      */
     int (*attribute)(const struct html_name *name, const struct html_value *value,
                      void *arg);
-    /* The '>' of a tag. Without it, the tag does not count. */
+    /* The '>' of a tag. A tag without '>' does not count. */
     int (*tag_end)(const struct html_name *name, bool is_end, bool is_self_closing,
                    void *arg);
     /*

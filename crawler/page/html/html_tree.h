@@ -12,7 +12,7 @@
 /* For elements in SVG and MathML. Deeper elements are treated as void. */
 #define HTML_TREE_DEPTH 128
 
-/* How an open element affects its contents. */
+/* The effect of an open element on its contents. */
 enum html_inside {
     INSIDE_HTML, /* an HTML element in one of the integration points below */
     INSIDE_TEMPLATE,

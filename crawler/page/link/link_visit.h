@@ -17,8 +17,8 @@ struct link_visit {
 #define LINK_SEPARATORS HTML_SPACE ","
 
 /*
- * How many relations of a link ("next preload") lead to a resource that can be fetched
- * with GET.
+ * The number of relations of a link ("next preload") that lead to a resource that can be
+ * fetched with GET, and the number of its other relations.
  */
 struct link_relations {
     unsigned to_resources, others;

@@ -3,8 +3,8 @@
  *
  * Values are stored as written, one after the other, because the encoding and the base of
  * the page are known only at its end. Then they are decoded and split. While a tag is
- * read, all values that may be needed are stored. At its '>' it is known whether the tag
- * counts, and most of them are dropped.
+ * read, all values that may be needed are stored. Only at its '>' is it known whether the
+ * tag counts. Then most of the values are dropped.
  */
 #include "links_inside.h"
 
@@ -176,9 +176,9 @@ static uint32_t counted_of_input(const struct links *links)
 }
 
 /*
- * Return the attributes that count. Not counted: <link rel="preconnect">, which names a
- * host and not a resource; targets of forms and pingbacks that only accept POST; and
- * `src` of inputs other than images.
+ * Return the attributes that count. These do not: <link rel="preconnect">, which names a
+ * host and not a resource; targets that only accept POST (forms, pingbacks); `src` of
+ * inputs other than images.
  */
 static uint32_t counted_attributes(const struct links *links)
 {
@@ -240,7 +240,7 @@ static int kind_of(const struct links *links, const struct kept_value *value,
     return urls >> value->attribute & 1 ? KEPT_LINK : -1;
 }
 
-/* Keep only those values of the tag that count. */
+/* Drop the values of the tag that do not count. */
 static void store_tag(struct links *links, bool is_foreign)
 {
     uint32_t counted = counted_attributes(links);
@@ -436,7 +436,7 @@ static void start_tag(struct links *links, const struct html_name *name,
         links->element = ELEMENT_OTHER;
     else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
              html_tree_is_shadow(&links->tree))
-        links->element = ELEMENT_OTHER; /* these count only in the document tree */
+        links->element = ELEMENT_OTHER; /* ignored in a shadow tree */
     else if (links->element == ELEMENT_USE && !effect.is_foreign)
         links->element = ELEMENT_OTHER;
     else if (links->element == ELEMENT_FORM && effect.is_inserted)

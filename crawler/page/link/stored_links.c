@@ -62,8 +62,8 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
 }
 
 /*
- * Return the bytes of a value as UTF-8; *n is their number. If they must be converted,
- * they are in links->text, after room for 3 bytes for each of them. NULL without memory.
+ * Return the bytes of a value as UTF-8, and set *n to their number. Converted bytes are
+ * stored in links->text, after enough room to decode them. NULL without memory.
  */
 static const char *bytes_of(struct links *links, const struct kept_value *value,
                             bool is_windows_1252, size_t *n)

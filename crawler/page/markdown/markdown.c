@@ -6,9 +6,10 @@
  *                             '--> raw HTML, at its place --links.c----------------+
  *
  * Raw HTML is copied to a text that is otherwise blank, at the same offset as in the
- * source. So one tokenizer reads all of it, and its lines and columns are those of the
+ * source. So one tokenizer reads all raw HTML, and reports lines and columns of the
  * source. The walk also passes raw HTML to a second tokenizer, which finds headings.
- * Their ids are counted together with those of Markdown, in the order of the text.
+ * Their ids are counted together with the ids of Markdown headings, in the order of the
+ * text.
  */
 #include "markdown.h"
 

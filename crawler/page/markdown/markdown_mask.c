@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_MAX 64 /* the most backticks of a code span */
+#define RUN_MAX 64 /* the maximum number of backticks of a code span */
 
 struct mask {
     const char *text;

@@ -24,7 +24,7 @@
  */
 #define AHEAD 65536
 #define PATIENCE 16
-#define PATIENCE_BYTES ((size_t)1 << 20) /* the least limit, for short texts */
+#define PATIENCE_BYTES ((size_t)1 << 20) /* the minimum limit, for short texts */
 
 struct span {
     size_t at, n;
@@ -319,7 +319,7 @@ static bool find_inline(struct markdown_source *source, const char *url,
 }
 
 /*
- * True if the text itself became the link: "<http://h/>", "http://h/", "www.h", "me@h".
+ * True if the link is the bare text itself: "<http://h/>", "http://h/", "www.h", "me@h".
  */
 static bool is_bare(const char *url, const char *label)
 {

@@ -1,6 +1,6 @@
 """Tests in Python: functions named test_*, which run in the order of their definition.
 
-COIL_TEST_EVERY=N in the environment runs every Nth test only, including the first.
+COIL_TEST_EVERY=N in the environment runs only every Nth test, including the first.
 """
 import concurrent.futures
 import io

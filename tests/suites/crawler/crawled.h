@@ -21,8 +21,8 @@ void crawled_init(struct crawled *crawled);
 void crawled_finish(struct crawled *crawled);
 
 /*
- * Return the target of a path on http://h, or of a whole URL. It is marked as wanted, and
- * has the verdict ok.
+ * Return the target of a path on http://h, or of an absolute URL. The target is marked as
+ * wanted, and has the verdict ok.
  */
 struct target *crawled_target(struct crawled *crawled, const char *path);
 

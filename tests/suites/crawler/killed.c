@@ -79,7 +79,8 @@ static void die(void)
 }
 
 /*
- * Count an operation. Returns true if the disk is full. half() does half of a torn write.
+ * Count an operation. Returns true if the disk is full. half() performs half of a torn
+ * write.
  */
 static bool is_full(void (*half)(void *arg), void *arg)
 {

@@ -841,7 +841,7 @@ def test_fragments_that_are_ranges_of_lines():
 
 
 def test_lines_of_files_on_github():
-    """A script of GitHub shows the lines. On other sites the fragment is an id."""
+    """On GitHub a script shows the lines. On other sites the fragment is an id."""
     lines = ["L10", "L10-L20", "L10C5-L20C7", "L10-L20-L30"]
     for host, verdict in (("github.com", "unchecked/route"), ("www.github.com", "unchecked/route"),
                           ("github.com.example", "fragment/no-such-id")):
@@ -1274,7 +1274,7 @@ def test_robots_are_believed_for_a_day():
 
 
 def test_robots_elsewhere():
-    """Five redirects are followed, also to other hosts. After more of them the file counts as
+    """Five redirects are followed, also to other hosts. After more redirects the file counts as
     missing."""
     rules = robots("User-agent: *\nDisallow: /a\n")
     answers = {"/": page("/a"), "/a": page(), "/robots.txt": redirect("/1")}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""coil-crawl while one of its allocations fails. It must exit with status 1 and a message, or find the
-same as without the failure.
+"""coil-crawl while one of its allocations fails. It must exit with status 1 and a message, or
+report the same findings as without the failure.
 
     test_enomem.py COIL_CRAWL_ENOMEM [--all | --few]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl against the servers of hostile.py: verdicts, messages, memory, and an end of the crawl.
+"""coil-crawl against the servers of hostile.py: verdicts, messages, memory, and whether the crawl ends.
 
     test_hostile.py COIL_CRAWL [CASE...]
 

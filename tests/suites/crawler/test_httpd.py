@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""examples/httpd, byte by byte.
+"""The responses of examples/httpd, byte by byte.
 
 test_httpd.py HTTPD [TEST...]
 """

@@ -81,8 +81,8 @@ class Lease:
         return [path_of(self.items[n]) for n in sorted(self.items)]
 
     def complete(self, *numbers, more=0, pause=0, troubled="", links=(), span=SPAN, result=b"result"):
-        """Complete all items of the lease, or the given ones. Returns how many were lost, and
-        whether the lease has ended."""
+        """Complete all items of the lease, or the given ones. Returns the number of lost items,
+        and whether the lease has ended."""
         numbers = numbers or sorted(self.items)
         results = [word for n in numbers for word in (n, len(result))]
         reply = self.crawl.run("complete", self.token, self.worker, span, more, pause, troubled, len(numbers),

@@ -175,7 +175,7 @@ def test_max_depth_takes_the_shortest_way():
 
 
 def endless_site():
-    """Each page links to a missing one and to two new ones."""
+    """Each page links to a missing page and to two new pages."""
     def answer(connection, request):
         if request.path == "/robots.txt" or request.path.startswith("/gone"):
             connection.sendall(NOT_FOUND)

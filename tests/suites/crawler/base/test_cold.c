@@ -20,8 +20,7 @@ static size_t mapped_bytes(void)
 }
 
 /*
- * Fill the store. Returns the most bytes that were mapped meanwhile, beyond those at
- * first.
+ * Fill the store. Returns the peak increase of mapped bytes.
  */
 static size_t fill(struct cold *cold, char **pieces, size_t count)
 {
@@ -86,8 +85,7 @@ TEST(cold_memory_that_has_no_file_is_memory)
 }
 
 /*
- * Memory that is in the file leaves the process completely; other memory stays
- * completely.
+ * All memory in the file is released from the process; all other memory remains.
  */
 TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
 {

@@ -26,7 +26,7 @@ static void close_frontier(void)
     targets_finish(&targets);
 }
 
-/* Limit the jobs at a time: for each class, and for each host. */
+/* Limit the number of concurrent jobs: for each class, and for each host. */
 static struct frontier_options at_a_time(unsigned all, unsigned per_host)
 {
     return (struct frontier_options){.limits = {all, all},

@@ -19,16 +19,16 @@
 
 /* The behaviour of a site. */
 struct site {
-    /* of its token bucket; with a rate of 0 it refuses everything */
+    /* of its token bucket; a rate of 0 refuses everything */
     double rate, burst;
     /* not 0: a window with `burst` requests, instead of a bucket */
     int64_t window_ns;
     int status;             /* the status of a refusal */
     int64_t retry_after_ns; /* 0: no Retry-After */
     double penalty;         /* tokens that a refusal costs */
-    unsigned broken_every;  /* each so many-th page is always refused; 0: no page */
+    unsigned broken_every;  /* every n-th page is always refused; 0: no page */
     unsigned
-        /* of each hundred pages, those from this number on; 0: use broken_every */
+        /* in each hundred pages, refuse all from this number on; 0: use broken_every */
         broken_from;
     unsigned pages;     /* 0: PAGES */
     unsigned max_tries; /* an option of the crawl; 0: 3 */
@@ -249,7 +249,7 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         check_site(&rows[i].site, rows[i].seconds);
 }
 
-/* Such pages end as broken, and do not delay the others without end. */
+/* Such pages are finally reported as broken, and do not delay other pages forever. */
 TASK_TEST(throttle_of_pages_that_are_always_refused)
 {
     static const struct {
@@ -370,8 +370,8 @@ TEST(throttle_tests_a_page_that_is_refused)
 }
 
 /*
- * A delivered test shows that the rate is the reason. A single refusal then takes no
- * time.
+ * A delivered test shows that the rate is the reason. A single refusal after that causes
+ * no delay.
  */
 TEST(throttle_does_not_test_what_a_limit_explains)
 {

@@ -158,7 +158,7 @@ TASK_TEST(search_in_the_encoding_of_the_meta_that_counts)
     CHECK_SEARCH(NULL, "<meta charset=utf-16><a href=\xc4\x85>", AS_LATIN2);
 }
 
-/* HTML says "if charset is failure" here: the search continues after the tag. */
+/* HTML's step "if charset is failure": the search continues after the tag. */
 TASK_TEST(search_passes_over_a_meta_whose_label_can_be_none)
 {
     CHECK_SEARCH(NULL, "<meta charset=''><a href=\xb1>", AS_WINDOWS_1252);

@@ -343,7 +343,7 @@ TEST(robots_are_read_up_to_500_kib)
 
     CHECK(!robots_allows(robots, "/a", NULL));
     robots_destroy(robots);
-    /* A truncated line would mean something else than its author wrote. */
+    /* A truncated line could have a meaning that its author did not intend. */
     robots = parse_long("user-agent: *", "\ndisallow: /a", ROBOTS_BYTES + 1);
     CHECK(robots_allows(robots, "/", NULL));
     robots_destroy(robots);

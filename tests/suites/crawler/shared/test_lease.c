@@ -1,6 +1,6 @@
 /*
  * test_lease.c - crawler/shared/lease.h: how workers use a shared crawl, in a
- * redis-server of the test. tests/suites/crawler/test_scripts.py tests the scripts.
+ * redis-server for the test. tests/suites/crawler/test_scripts.py tests the scripts.
  */
 #include "../../../../crawler/shared/lease.h"
 #include "../../../harness/harness.h"
@@ -161,7 +161,9 @@ static void link_many(const struct leases *leases, struct redis_words *links, in
 
 #define SOME 500
 
-/* Complete all items, which have found `links`. More will follow. */
+/*
+ * Complete all items with the links that they found, and lease up to SOME further items.
+ */
 static int complete_all(struct leases *leases, struct lease *lease,
                         const struct redis_words *links)
 {
@@ -318,7 +320,7 @@ static int acquire_in_vain(void *arg)
     return leases_acquire(arg, LEASE_SITE, 10, &lease, &wait_ns);
 }
 
-/* As after Ctrl-C. */
+/* The worker leaves as after Ctrl-C. */
 IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
 {
     struct crawl crawl;
@@ -391,7 +393,7 @@ static void url_of(int page, char url[64])
     snprintf(url, 64, "http://host%d/%d", page % HOSTS, page);
 }
 
-/* Each page links to two that are twice as far, and to the first. */
+/* Page n links to the pages 0, 2n + 1 and 2n + 2. */
 static void add_links(struct leases *leases, const char *url, struct redis_words *links)
 {
     int page = atoi(strrchr(url, '/') + 1);
@@ -461,7 +463,7 @@ static int collect(void *arg, int64_t number, const void *bytes, size_t n)
     return 0;
 }
 
-/* All keys are gone, except those that still inform workers of the end. */
+/* All keys are deleted, except the keys that inform workers of the end. */
 static void check_forgotten(struct crawl *crawl, struct leases *leases)
 {
     struct redis_words words = {.count = 0};

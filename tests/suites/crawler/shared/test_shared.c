@@ -1,6 +1,6 @@
 /*
  * test_shared.c - crawler/shared/shared.h: the frontiers of several processes (here:
- * tasks) share a crawl in a redis-server of the test.
+ * tasks) share a crawl in a redis-server for the test.
  */
 #include "../../../../crawler/shared/shared.h"
 #include "../../../harness/harness.h"
@@ -23,7 +23,7 @@ struct process {
     struct shared shared;
     coil_task *serving, *running, *workers[WORKERS];
     bool retries;     /* each page is requested twice */
-    int asked;        /* pages */
+    int asked;        /* number of requests for pages */
     int robots_asked; /* number of requests for a robots.txt */
 };
 
@@ -55,7 +55,7 @@ static void find(struct process *process, int page)
     frontier_add(&process->frontier, target);
 }
 
-/* Each page links to two that are twice as far, and to the first. */
+/* Page n links to the pages 0, 2n + 1 and 2n + 2. */
 static int ask(struct process *process, struct target *target)
 {
     int page = page_of(target->url);
@@ -333,7 +333,7 @@ IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
     redis_process_stop(&server);
 }
 
-/* The process loses its connection before it can give anything back. */
+/* The process loses its connection before it can release its leases. */
 IO_TEST(shared_crawl_goes_on_after_a_while_without_a_process_that_is_killed)
 {
     struct process killed, stays;

@@ -525,7 +525,7 @@ TEST(links_of_a_style_sheet)
     links_finish(&links);
 }
 
-/* Escapes are decoded after the encoding. */
+/* CSS escapes are decoded after the text has been converted to UTF-8. */
 TEST(links_of_a_style_in_windows_1252)
 {
     const char html[] = "<style>url(\xe9\\e9 \x80)</style><p style='a:url(\xe9)'>";

@@ -14,7 +14,7 @@
 /* ---- a server ---------------------------------------------------------------------- */
 
 /*
- * A server that knows the greeting, and
+ * A server that answers the greeting and these commands:
  *
  *     ECHO word      replies with the word
  *     REFUSE words   replies with an error
