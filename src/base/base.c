@@ -1,5 +1,5 @@
 /*
- * base.c - memory by the caller's allocator, the clock, stopping the program on misuse.
+ * base.c - memory from the program's allocator, the clock, and aborting on misuse.
  */
 #include "base.h"
 #include "fault.h"
@@ -33,7 +33,7 @@ void coil_set_allocator(const coil_allocator *replacement)
 
 const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
-/* A test counts allocations, or has chosen one to fail. */
+/* Used while a test counts allocations, or makes one fail. */
 static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
 {
     void *moved;
@@ -80,7 +80,7 @@ void coil__free(void *block)
 
 #define KEPT_MAX 1024
 
-/* The latest are kept; the memory is malloc(3)'s, see coil/base.h. */
+/* The most recently freed objects. This memory is from malloc(3), see coil/base.h. */
 struct kept {
     size_t next;
     void *blocks[KEPT_MAX];
@@ -94,7 +94,7 @@ static void free_uncounted(void *block)
         allocator.realloc(allocator.context, block, 0);
 }
 
-/* For tests that count blocks it is freed now. */
+/* A test that counts blocks counts the object as freed now. */
 void coil__free_object(void *block)
 {
     void **place;
@@ -171,8 +171,8 @@ void (*_Atomic coil__misuse_contain)(const char *, const void *);
 #define REPORT_MS 10000
 #define ABORT_MS 1000
 
-/* The process in which a thread reports misuse and then aborts. In a child that was forked
-   meanwhile the number is not its own: the thread is missing there. */
+/* The id of the process in which a thread reports misuse and then aborts. A child that
+   was forked meanwhile has another id, and does not have that thread. */
 static _Atomic pid_t aborting_process;
 static atomic_bool abort_is_next; /* the report is complete */
 static COIL__THREAD_LOCAL bool aborting;
@@ -232,7 +232,7 @@ COIL__NOINLINE void coil__misuse_null(const char *function, const char *argument
     coil__misuse("%s() was called with %s that is NULL", function, argument);
 }
 
-/* Likewise. */
+/* Not inlined: see coil__misuse_null(). */
 COIL__NOINLINE void coil__misuse_gone(const char *caller)
 {
     coil__misuse("%s: the object was destroyed before", caller);

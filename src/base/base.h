@@ -1,5 +1,5 @@
 /*
- * base.h (internal) - memory, the clock, failing, stopping the program on misuse.
+ * base.h (internal) - memory, the clock, failures, and aborting on misuse.
  */
 #ifndef COIL_BASE_BASE_H
 #define COIL_BASE_BASE_H
@@ -9,7 +9,8 @@
 
 #include <coil/base.h>
 
-/* All heap memory of the library. As malloc(3), calloc(3), realloc(3), free(3). */
+/* Allocate and free all heap memory of the library, like malloc(3), calloc(3), realloc(3)
+   and free(3). */
 void *coil__alloc(size_t size);
 void *coil__alloc_zeroed(size_t size);
 void *coil__realloc(void *block, size_t size);
@@ -17,12 +18,12 @@ void coil__free(void *block);
 
 /*
  * Free an object of the public interface. In debug mode the memory is not reused for a
- * while, so that a call on the object finds the mark of coil__misuse_gone().
+ * while, so that a later call on the object is detected: see coil__misuse_gone().
  */
 void coil__free_object(void *block);
 
-/* Debug mode: keep the objects that this thread frees from now on; or free those that are
-   kept, and keep no more. */
+/* For debug mode. If `on`, delay the freeing of this thread's objects. Otherwise free the
+   delayed objects, and delay no more. */
 void coil__keep_freed_objects(bool on);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
@@ -34,9 +35,9 @@ int64_t coil__time_add(int64_t a, int64_t b);
 void coil__note_failure(int rc) COIL__COLD;
 
 /*
- * A public function is about to fail with `rc`, a negative errno without a sentence. So
- * the sentence of an older failure with the same rc is dropped. Every failure of a public
- * function passes here or makes an error (coil_fail()); success costs nothing.
+ * Called before a public function fails with `rc`, a negative errno without a message:
+ * drop the message of an older failure with the same rc. Every failure of a public
+ * function calls this or creates an error (coil_fail()). Success costs nothing.
  */
 static inline int coil__failed(int rc)
 {
@@ -44,7 +45,7 @@ static inline int coil__failed(int rc)
     return rc;
 }
 
-/* The same for a result that may be a failure. Returns it. */
+/* Like coil__failed(), for a result that may be a failure. Returns the result. */
 static inline ssize_t coil__result(ssize_t result)
 {
     if (COIL__UNLIKELY(result < 0))
@@ -52,20 +53,20 @@ static inline ssize_t coil__result(ssize_t result)
     return result;
 }
 
-/* If set, coil__note_failure() calls it: the task layer keeps the errors. */
+/* If set, coil__note_failure() calls it. The task layer sets it to record errors. */
 extern void (*_Atomic coil__failed_hook)(int rc);
 
-/* The caller has made a mistake: print the sentence and abort(). */
+/* Print the message about a mistake of the caller, and abort(). */
 COIL__NORETURN void coil__misuse(const char *format, ...) COIL__PRINTF(1, 2);
 
-/* Stop the program: "coil_spawn() was called with a function that is NULL". */
+/* Abort with "coil_spawn() was called with a function that is NULL". */
 COIL__NORETURN void coil__misuse_null(const char *function,
                                       const char *argument) COIL__COLD;
 
 /*
- * The first statement of a public function that needs `pointer`, with a noun for it: "a
- * stream". The second form is for a pointer that may be NULL unless `condition` holds: a
- * buffer of no bytes.
+ * The first statement of a public function: aborts if `pointer` is NULL. The noun
+ * describes it in the message, for example "a stream". The second form aborts only if
+ * `condition` holds: an empty buffer may be NULL.
  */
 #define COIL__REQUIRE(pointer, noun)                                                     \
     do {                                                                                 \
@@ -79,24 +80,24 @@ COIL__NORETURN void coil__misuse_null(const char *function,
     } while (0)
 
 /*
- * Stop the program: `caller` was called with an object that was destroyed, or whose last
+ * Abort because `caller` was called with an object that was destroyed, or whose last
  * reference was released. Objects that detect this have a mark or a count that is 0 in
- * freed memory. The mark must come after the first 16 bytes, which malloc(3) overwrites,
- * or after the first 32 in large blocks.
+ * freed memory. It must come after the first 16 bytes, which malloc(3) overwrites, or
+ * after the first 32 in large blocks.
  */
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 
 /*
- * If set, coil__misuse() calls it first. It returns if the program must be stopped. Else it
- * ends the calls of the running task that made the mistake, and does not return. `from` is
+ * If set, coil__misuse() calls it first. It returns if the program must abort. Otherwise
+ * it does not return, but ends the contained function that made the mistake. `from` is
  * the return address of coil__misuse().
  */
 extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *from);
 
 /*
- * If set, coil__misuse() calls it in place of printing the sentence: it prints the
- * sentence, and the stack from the call of coil__misuse() on. Any thread may set it; all
- * set the same.
+ * If set, coil__misuse() calls it instead of printing the message. It prints the message,
+ * and the stack from the call of coil__misuse() on. Any thread may set it; all threads
+ * set the same function.
  */
 extern void (*_Atomic coil__misuse_report)(const char *sentence, const void *from);
 

@@ -39,15 +39,15 @@
 #define COIL__STOP_EXCEPTIONS(personality)                                               \
     __asm__ volatile(".cfi_personality 0x1b, " #personality)
 
-/* Hides the size and the type of the object from the compiler, which warns here without
-   cause. */
+/* Hides the size and the type of the object from the compiler, to avoid false
+   warnings. */
 #define COIL__FORGET(pointer) __asm__("" : "+r"(pointer))
 
-/* Thread-local variables. A task never moves to another thread, so a cached address of
-   one stays right. */
+/* Thread-local variables. A task never moves to another thread, so the compiler may cache
+   the address of such a variable. */
 #define COIL__THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* The stack pointer. (GCC 14 has a builtin for it.) */
+/* Return the stack pointer. (GCC 14 has a builtin for this.) */
 __attribute__((always_inline)) static inline const char *coil__stack_pointer(void)
 {
     const char *sp;

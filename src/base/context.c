@@ -1,5 +1,5 @@
 /*
- * context.c - variables of the task.
+ * context.c - context variables of tasks.
  *
  *   task ------> slot -- own ------> bindings: {var, value} {var, value} ...
  *   call ------> slot -- own ---------^           immutable, counted
@@ -8,13 +8,13 @@
  *   task ------> slot -- entered
  *
  * A copy of a context shares its bindings, which are immutable: setting a variable
- * replaces them. So a change is not seen in other contexts, bindings may be shared
- * between threads, and a copy costs one reference. A slot is where running code finds its
- * bindings: its own, or those of a context that was entered.
+ * replaces them. So a change is not visible in other contexts, bindings may be shared
+ * between threads, and a copy costs one reference. Running code finds its bindings in a
+ * slot: the slot's own bindings, or those of a context that was entered.
  *
- * The token of a set keeps the old bindings. A reset that directly follows puts them
- * back, and allocates nothing. (Python has a hash tree here, which is for many variables;
- * an array is for few.)
+ * The token of a set has the old bindings. If the reset is the next change, it restores
+ * them without an allocation. (Python uses a hash tree, which suits many variables; an
+ * array suits few.)
  */
 #include "context.h"
 
@@ -189,7 +189,7 @@ static void note_use(struct coil__bindings *const *place)
 /* ---- variables --------------------------------------------------------------------- */
 
 struct token {
-    struct coil__bindings **place; /* NULL once used */
+    struct coil__bindings **place; /* NULL once the token was used */
     const coil_var *var;
     struct coil__bindings *before, *after; /* references */
 };

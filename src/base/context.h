@@ -1,8 +1,8 @@
 /*
  * context.h (internal) - contexts for code that runs later: tasks, callbacks, threads.
  *
- * A call that will be made later captures the bindings when it is scheduled, and runs in
- * a slot with them:
+ * A deferred call captures the current bindings when it is scheduled, and later runs in a
+ * slot with these bindings:
  *
  *     call->bindings = coil__context_capture();
  *     ...
@@ -20,16 +20,16 @@
 
 #include <stdatomic.h>
 
-/* The values of variables: immutable, counted. NULL: no variable is set. */
+/* The values of variables, immutable and reference-counted. NULL: no variable is set. */
 struct coil__bindings;
 
 /* The context of a task, a callback or a thread. Zeroed: no variable is set. */
 struct coil__context_slot {
     struct coil__bindings *own;
-    coil_context *entered; /* instead of `own`; a reference */
+    coil_context *entered; /* used instead of `own` if set; a reference */
 };
 
-/* True once the process has set a variable: before, there is nothing to capture. */
+/* True once the process has set a variable. Before that there is nothing to capture. */
 extern _Atomic bool coil__context_used;
 
 static inline bool coil__context_is_used(void)
@@ -38,7 +38,8 @@ static inline bool coil__context_is_used(void)
         atomic_load_explicit(&coil__context_used, memory_order_relaxed));
 }
 
-/* A reference to the current bindings; pass it to coil__context_enter() or release it. */
+/* Return a reference to the current bindings. Pass it to coil__context_enter(), or
+   release it. */
 struct coil__bindings *coil__context_capture_used(void);
 
 static inline struct coil__bindings *coil__context_capture(void)
@@ -46,11 +47,11 @@ static inline struct coil__bindings *coil__context_capture(void)
     return coil__context_is_used() ? coil__context_capture_used() : NULL;
 }
 
-/* Any thread; NULL is accepted, and returned. */
+/* Any thread may call this. NULL is accepted, and returned. */
 struct coil__bindings *coil__bindings_retain(struct coil__bindings *bindings);
 void coil__bindings_release(struct coil__bindings *bindings);
 
-/* Release what the slot refers to. */
+/* Release the slot's references. */
 static inline void coil__context_slot_finish(struct coil__context_slot *slot)
 {
     if (COIL__LIKELY(slot->entered == NULL && slot->own == NULL))

@@ -1,15 +1,15 @@
 /*
  * fault.h (internal) - lets tests make allocations and system calls fail.
  *
- * Each allocation and system call first asks whether it is to fail. Without a test that
- * costs a load and a branch; in a test libcoil-testing chooses the failing one
+ * Each allocation and system call first checks whether it must fail. Outside of tests
+ * that costs a load and a branch. In a test libcoil-testing chooses the failing call
  * (testing/faults.c).
  *
  *     fd = COIL__CALL(EMFILE, socket(family, type, protocol));
  *
- * The errno is one with which this call may fail. Left out are calls that cannot fail
- * (clocks, getpid(2)), calls whose failure changes nothing (close(2), munmap(2),
- * EPOLL_CTL_DEL, restoring a signal), and calls inside the C library.
+ * The errno is one with which this call may fail. The macro is not used for calls that
+ * cannot fail (clocks, getpid(2)), for calls whose failure changes nothing (close(2),
+ * munmap(2), EPOLL_CTL_DEL, restoring a signal), and for calls inside the C library.
  */
 #ifndef COIL_BASE_FAULT_H
 #define COIL_BASE_FAULT_H
@@ -22,13 +22,14 @@
 #include <stddef.h>
 
 struct coil__fault_hooks {
-    /* Is the next allocation, or the next call, to fail? For a call errno is set. */
+    /* Return true if the next allocation, or the next call, must fail. For a call, also
+       set errno. */
     bool (*allocation_fails)(void);
     bool (*call_fails)(int error, const char *what);
-    /* The same for a call that fails with EINTR alone. */
+    /* Return true if the next call, which can only fail with EINTR, must fail. */
     bool (*call_is_interrupted)(const char *what);
-    void (*block_came)(void); /* an allocation has succeeded */
-    void (*block_went)(void); /* a block was freed */
+    void (*block_came)(void); /* called after a successful allocation */
+    void (*block_went)(void); /* called when a block is freed */
 };
 
 /* NULL: no call is counted, and none fails. Set once, by any thread. */
@@ -51,7 +52,7 @@ static inline bool coil__call_fails(int error, const char *what)
     return COIL__UNLIKELY(hooks != NULL) && hooks->call_fails(error, what);
 }
 
-/* For a call that can fail with EINTR alone. */
+/* For a call that can only fail with EINTR. */
 static inline bool coil__call_is_interrupted(const char *what)
 {
     const struct coil__fault_hooks *hooks = coil__faults();
@@ -61,8 +62,8 @@ static inline bool coil__call_is_interrupted(const char *what)
 
 #define COIL__INTERRUPTIBLE(call) (coil__call_is_interrupted(#call) ? -1 : (call))
 
-/* The call, or -1 and `error` if it is to fail. A macro: the call is evaluated only if
-   it is to be made. */
+/* Make the call, or return -1 with `error` in errno if it must fail. This is a macro so
+   that `call` is evaluated only if it is made. */
 #define COIL__CALL(error, call) (coil__call_fails((error), #call) ? -1 : (call))
 
 #endif

@@ -12,11 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Begins zeroed. Written at the end of each line, and when it is full. */
+/* A buffer, zeroed at first. It is written at the end of each line, and when it is
+   full. */
 struct coil__message {
     char text[256];
     size_t length;
-    bool failed; /* a write(2) did */
+    bool failed; /* a write(2) has failed */
 };
 
 void coil__line_add(struct coil__message *line, const char *format, ...)
@@ -24,7 +25,7 @@ void coil__line_add(struct coil__message *line, const char *format, ...)
 void coil__line_add_bytes(struct coil__message *line, const char *bytes, size_t count);
 void coil__line_vadd(struct coil__message *line, const char *format, va_list args);
 
-/* One whole line; false if it cannot be written. */
+/* Print one complete line. Returns false if it cannot be written. */
 bool coil__line_print(const char *format, ...) COIL__PRINTF(1, 2);
 
 #endif

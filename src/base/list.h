@@ -1,9 +1,9 @@
 /*
  * list.h - a circular, doubly linked list. The links are members of the listed structs.
  *
- * A list's head is a link too. A link that is in no list points to itself. So it may be
- * removed twice, and without knowing which list it is in: the ready queue, the batch that
- * runs, or a future's waiters.
+ * A list's head is a link too. A link that is in no list points to itself. So a link may
+ * be removed twice. The caller need not know which list contains it: the ready queue, the
+ * batch that runs, or a future's waiters.
  */
 #ifndef COIL_BASE_LIST_H
 #define COIL_BASE_LIST_H
@@ -66,7 +66,7 @@ static inline void coil__list_splice(struct coil__list *to, struct coil__list *f
     coil__list_init(from);
 }
 
-/* For each link. The body may remove the link that it is at, and no other. */
+/* Iterate over the links. The body may remove the current link, but no other link. */
 #define COIL__LIST_EACH(link, list)                                                      \
     for (struct coil__list *link = (list)->next, *link##_next = link->next;              \
          link != (list); link = link##_next, link##_next = link->next)

@@ -5,11 +5,11 @@
  * libcoil calls the same functions in tasks and must not be suspended. So it calls each
  * of them through a few instructions in own_x86_64.S (own_aarch64.S). libcoil-posix
  * recognises such a call by its return address. That also works for callbacks that end in
- * a jump, for libcoil.a inside a program, and with link-time optimisation.
+ * a jump (tail call), for libcoil.a inside a program, and with link-time optimisation.
  *
  * The compiler includes this header in every file of libcoil (src/meson.build). The
- * source has plain calls; the labels below redirect them. tests/suites/posix/run finds functions
- * missing in the list.
+ * source has plain calls; the labels below redirect them. tests/suites/posix/run finds
+ * functions missing in the list.
  *
  * Each file also records the range of its code (COIL__OWN_TEXT). Reports leave out coil's
  * frames by these ranges: a stripped program that contains libcoil.a lacks their names.
@@ -19,7 +19,8 @@
 #define COIL_BASE_OWN_H
 
 /* clang-format off */
-/* Functions of up to six arguments, variadic ones included; then those of seven. */
+/* Functions of up to six arguments, including variadic functions; then functions of
+   seven. */
 #define COIL__OWN_CALLS(X)                                                               \
     X(accept4) X(close) X(connect) X(dup3) X(epoll_wait) X(fclose) X(fcntl) X(fdatasync) \
     X(fflush) X(fgets) X(flockfile) X(fopen) X(fprintf) X(fputc) X(fputs) X(fsync)       \
@@ -34,9 +35,9 @@
 
 /*
  * Records the range of this file's code in a section: its start, relative to the record,
- * and its size. Subsection 8191 is the last that assemblers have, so its label is behind
+ * and its size. Subsection 8191 is the last that assemblers have, so its label is after
  * all code of the file. The flag "o" ties the record to the code: --gc-sections drops
- * both.
+ * both or neither.
  */
 #define COIL__OWN_TEXT_IN(section)                                                       \
     .pushsection section, "ax", %progbits; 1: .subsection 8191; 2: .popsection;          \

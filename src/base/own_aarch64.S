@@ -1,5 +1,5 @@
 /*
- * own_aarch64.S - the calls of own.h, each an ordinary frame: backtraces go through.
+ * own_aarch64.S - the calls of own.h. Each has an ordinary frame, so backtraces work.
  */
 #include "own.h"
 

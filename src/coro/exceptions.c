@@ -110,7 +110,7 @@ static COIL__NOINLINE void look_for_runtimes(void)
     errno = saved;
 }
 
-/* ---- leaving and going on ---------------------------------------------------------- */
+/* ---- leaving and resuming ---------------------------------------------------------- */
 
 void coil__exceptions_leave(struct coil__kept_exceptions *kept)
 {
@@ -130,7 +130,7 @@ void coil__exceptions_return(const struct coil__kept_exceptions *kept)
         *runtimes.of[i] = kept->of[i];
 }
 
-/* ---- where they end ---------------------------------------------------------------- */
+/* ---- frames that exceptions must not leave ----------------------------------------- */
 
 enum { SEARCH_PHASE = 1, FATAL_ERROR_IN_SEARCH = 3, CONTINUE_UNWINDING = 8 };
 

@@ -15,7 +15,7 @@
 
 #include <coil/debug.h>
 
-/* The functions between the one that waits and the switch: they are left out. */
+/* True for functions between the one that waits and the switch, which are left out. */
 static bool is_wait_machinery(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||
@@ -33,8 +33,9 @@ static bool is_wait_machinery(uintptr_t function)
 }
 
 /*
- * The innermost coroutine of the task. The running stack may belong to several tasks: to
- * the one that runs, and to those that started it eagerly, one inside the other.
+ * Return the innermost coroutine of the task. The running task may have been started
+ * eagerly by another task, and that one by a third: these are also found from the current
+ * coroutine.
  */
 static coil__coro *innermost(coil_task *task)
 {

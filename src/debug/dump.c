@@ -17,7 +17,7 @@
 
 struct dump {
     struct coil__report report;
-    const void *from; /* the code that asked */
+    const void *from; /* the code that requested the dump */
     int depth;
 };
 
@@ -84,7 +84,7 @@ static void print_task(coil_task *task, void *arg)
     coil__report_close(report, '}');
 }
 
-/* Print the tasks without the mark `but_marked`, and the tasks below them. */
+/* Print the tasks that do not have the mark `but_marked`, and the tasks below them. */
 static void print_tasks(struct dump *d, unsigned but_marked)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
@@ -130,7 +130,7 @@ static void print_all(FILE *out, const void *from)
 COIL__NOINLINE void coil_dump(FILE *out)
 {
     COIL__REQUIRE(out, "a file");
-    struct coil__no_suspend region; /* `out` may be of fopencookie(3) */
+    struct coil__no_suspend region; /* `out` may call user code: fopencookie(3) */
 
     coil__no_suspend_enter(&region, "coil_dump() prints");
     print_all(out, COIL__CALLER());

@@ -9,7 +9,7 @@
 
 struct graph {
     struct coil__report report;
-    const void *from; /* the code that asked */
+    const void *from; /* the code that requested the graph */
     int depth;
 };
 
@@ -78,7 +78,7 @@ COIL__NOINLINE void coil_print_call_graph(coil_future *future, FILE *out)
 {
     COIL__REQUIRE(out, "a file");
     struct graph g = {.from = COIL__CALLER()};
-    struct coil__no_suspend region; /* `out` may be of fopencookie(3) */
+    struct coil__no_suspend region; /* `out` may call user code: fopencookie(3) */
 
     if (future == NULL && coil__scheduler.current != NULL)
         future = &coil__scheduler.current->future;

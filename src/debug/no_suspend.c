@@ -1,9 +1,9 @@
 /*
  * no_suspend.c - regions of code in which the task must not wait.
  *
- * Regions nest. A region belongs to the task that entered it: a task that is started
- * eagerly inside may wait. coil__task_switch_out() checks the regions whenever a task is
- * about to wait.
+ * Regions nest. A region belongs to the task that entered it: another task that is
+ * started eagerly inside it may wait. coil__task_switch_out() checks the regions whenever
+ * a task is about to wait.
  */
 #include "../task/task.h"
 
@@ -54,7 +54,7 @@ bool coil_on_task_stack(void)
                coil__stack_bytes(&task->coro.stack);
 }
 
-/* own.h makes libcoil's calls return to one short range of addresses. */
+/* The return addresses of libcoil's own calls are in one short range: see base/own.h. */
 bool coil_is_own_call(const void *return_address)
 {
     return (uintptr_t)return_address > (uintptr_t)coil__own_begin &&

@@ -16,16 +16,16 @@ enum { COIL__MARK_AWAITED = 1, COIL__MARK_PRINTED = 2 };
 /* Clear the marks of all tasks. */
 void coil__clear_marks(void);
 
-/* "waits 2.0 s: sleep, 3.0 s to go", "is ready", "runs". No newline. */
+/* Print "waits 2.0 s: sleep, 3.0 s to go", "is ready" or "runs", without a newline. */
 void coil__print_state(struct coil__report *report, const coil_task *task);
 
-/* coil_task_backtrace(); for the running task the first address is `from`. */
+/* Like coil_task_backtrace(). For the running task the first address is `from`. */
 int coil__task_backtrace(coil_task *task, void *addresses[], size_t max,
                          const void *from);
 
 /*
- * Print the functions on the task's stack, a line each, with `margin` before it; for the
- * running task from `from` on.
+ * Print the functions on the task's stack, one per line, with `margin` before each. For
+ * the running task, begin with `from`.
  */
 void coil__print_stack(struct coil__report *report, coil_task *task, const char *margin,
                        const void *from);

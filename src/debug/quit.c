@@ -1,8 +1,8 @@
 /*
  * quit.c - Ctrl-\ prints all tasks, and the program continues.
  *
- * The SIGQUIT handler asks the loop for a dump and sets a timer of one second. In its
- * next turn the loop prints all tasks, with symbols, and stops the timer. If the loop
+ * The SIGQUIT handler requests a dump from the loop and sets a timer of one second. In
+ * its next turn the loop prints all tasks, with symbols, and stops the timer. If the loop
  * does not turn within the second, the timer's signal runs the handler again, on the
  * loop's thread. The handler then prints the data that it can read without a lock: the
  * name of the running task or the address of the callback, and the addresses of the open
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 32
-/* Addresses further behind the program's start are in a library. */
+/* Addresses further than this from the program's start are in a library. */
 #define PROGRAM_BYTES_MAX ((uintptr_t)1 << 30)
 
 static struct {
@@ -53,7 +53,7 @@ static void print_dump(struct coil__runnable *runnable)
 
 /* ---- in the handler ---------------------------------------------------------------- */
 
-/* addr2line(1) takes the offset, wherever the program is loaded. */
+/* Print the offset in the program: addr2line(1) needs it, not the absolute address. */
 static void print_address(struct coil__report *report, uintptr_t address)
 {
     coil__report_open(report, NULL, '{');
@@ -67,8 +67,8 @@ static void print_address(struct coil__report *report, uintptr_t address)
 
 /*
  * A frame begins with the address of the next outer frame, then the return address. Code
- * without frame pointers may keep anything in that register. So an address is believed
- * only if it lies further out, in the same stack.
+ * without frame pointers may have any value in that register. So an address is accepted
+ * only if it is further out in the same stack.
  */
 static void print_frame_chain(struct coil__report *report, const char *const *frame,
                               const char *low, const char *high)

@@ -7,11 +7,11 @@
 #include "../loop/loop.h"
 
 /*
- * Handle SIGQUIT: it prints all tasks, and the program continues. If the loop does not
+ * Handle SIGQUIT by printing all tasks; the program then continues. If the loop does not
  * run within a second, the handler prints the data that it can read without a lock. A
- * second SIGQUIT within a second ends the program. False if this is not the main thread,
- * or if SIGQUIT has another disposition than the default. `body` is a function of the
- * program, by which its address is found; the loop runs in frames below `frame`.
+ * second SIGQUIT within a second ends the program. Returns false if this is not the main
+ * thread, or if SIGQUIT does not have the default disposition. `body` is any function of
+ * the program, to find the program's address. The loop runs in frames below `frame`.
  */
 bool coil__quit_install(coil_loop *loop, const void *body, const void *frame);
 void coil__quit_uninstall(coil_loop *loop);

@@ -2,7 +2,7 @@
  * waiting.c - what a task waits for, and which tasks wait for a future.
  *
  * Nothing is recorded for this. A waiting task has a wait, and the class of the wait
- * knows the futures it awaits. The tasks that await a future are found by a search
+ * returns the futures that it awaits. The tasks that await a future are found by a search
  * through all tasks.
  */
 #include "../task/task.h"

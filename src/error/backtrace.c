@@ -22,7 +22,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    _Atomic bool loaded; /* the pointers below are valid from then on */
+    _Atomic bool loaded; /* once true, the pointers below are valid */
     __typeof__(&_Unwind_Backtrace) walk;
     __typeof__(&_Unwind_GetIP) address;
     __typeof__(&_Unwind_GetCFA) frame;
@@ -86,15 +86,15 @@ struct walk {
     void **addresses;
     size_t count, max;
     const void *from;
-    uintptr_t bottom; /* coil's function that calls the body: the walk ends there, or at
-                         coil__coro_main(), if that function jumped to the body, or at
-                         the entry of the stack */
+    uintptr_t bottom; /* coil's function that calls the body: the walk ends there. If
+                         that function jumped to the body, the walk ends at
+                         coil__coro_main() or at the entry of the stack */
     size_t to_skip;   /* frames of the walk itself, if it runs on another stack */
     size_t depth;     /* frames seen */
     bool (*is_machinery)(uintptr_t function);
 };
 
-/* The frames of the switch are among this many innermost frames. */
+/* The frames of the switch are among this number of innermost frames. */
 #define MACHINERY_DEPTH 8
 
 static bool is_bottom(const struct walk *w, uintptr_t function)
@@ -135,7 +135,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *frame, void *arg)
 
 /* ---- signal handlers --------------------------------------------------------------- */
 
-/* The most frames between a handler and its call of coil. */
+/* The maximum number of frames between a handler and its call of coil. */
 #define HANDLER_DEPTH 32
 
 struct search {
@@ -144,8 +144,8 @@ struct search {
     bool found;
 };
 
-/* The unwinder marks a frame that a signal has interrupted: its address is not behind a
-   call. */
+/* The unwinder marks a frame that a signal has interrupted, because its address is not a
+   return address. */
 static _Unwind_Reason_Code look_for_interruption(struct _Unwind_Context *frame, void *arg)
 {
     struct search *search = arg;
@@ -236,8 +236,9 @@ struct slot_search {
 };
 
 /*
- * The frames of one stack have ascending addresses. So the walk ends where they do not,
- * as it may at the bottom of a stack whose maker has left no end for unwinders.
+ * The frames of one stack have ascending addresses, so the walk ends when the address
+ * does not ascend. That may happen at the bottom of a stack that was not terminated for
+ * unwinders.
  */
 static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *arg)
 {
@@ -280,7 +281,7 @@ __attribute__((constructor)) static void offer_search(void)
 
 /* ---- through coroutines ------------------------------------------------------------ */
 
-/* The functions between the one that resumed a generator and the switch. */
+/* True for functions between the one that resumed a generator and the switch. */
 static bool is_switch(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||
@@ -309,7 +310,7 @@ struct throw_search {
     size_t depth;
 };
 
-/* By its name: a sanitizer may have a function of the same name before it. */
+/* Compare names, not addresses: a sanitizer may interpose a function of the same name. */
 static bool throws(uintptr_t function)
 {
     static const char *const names[] = {

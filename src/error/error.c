@@ -1,5 +1,5 @@
 /*
- * error.c - coil_error: an errno, a sentence, a backtrace, and the error that caused it.
+ * error.c - coil_error: an errno, a message, a backtrace, and the error that caused it.
  *
  * An error is one immutable block. A task that awaits a failed task gets a new error with
  * the failed task's error as its cause. That error itself is not changed, since other
@@ -18,17 +18,17 @@
 #include <string.h>
 
 #define TASK_BYTES 32
-#define PRINTED_MAX 32 /* errors of one chain */
+#define PRINTED_MAX 32 /* the maximum number of printed errors of one chain */
 
 struct coil_error {
     int rc;
     coil_error *cause;
     coil_error *earlier; /* of a bare error; else NULL */
-    const char *message; /* stored after the frames, or its cause's, or NULL */
+    const char *message; /* stored after the frames, or the cause's message, or NULL */
     unsigned refs;       /* 0 once freed: see coil__misuse_gone() */
     bool handed_on;
     bool is_bare;
-    bool is_for_debugging; /* exists in debug mode alone: from malloc(3), see base.h */
+    bool is_for_debugging; /* exists only in debug mode: from malloc(3), see base.h */
     char task[TASK_BYTES];
     size_t frame_count;
     void *frames[];
@@ -61,7 +61,7 @@ static coil_error *allocate_error(const struct coil__error_place *place, int rc,
     return error;
 }
 
-/* The size of the sentence with its terminator; 0 without a format. */
+/* Return the size of the message with its terminator, or 0 without a format. */
 static size_t measure(const char *format, va_list args)
 {
     va_list again;
@@ -190,7 +190,7 @@ static void check_not_gone(const coil_error *error, const char *caller)
         coil__misuse_gone(caller);
 }
 
-/* ---- asking ------------------------------------------------------------------------ */
+/* ---- queries ----------------------------------------------------------------------- */
 
 int coil_error_rc(const coil_error *error)
 {

@@ -43,7 +43,7 @@
     F(dwfl_report_end)                                                                   \
     F(dwfl_standard_find_debuginfo)
 
-/* The depth to which nested functions are read. */
+/* The maximum depth to which nested functions are read. */
 #define NEST_MAX 32
 
 #define DECLARE(name) __typeof__(&name) name;
@@ -73,8 +73,7 @@ struct coil__lines {
     Dwfl *dwfl;
 };
 
-/* Only files of this machine: with servers (debuginfod) a report would wait for the
-   network. */
+/* Use only local files: with servers (debuginfod) a report would wait for the network. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
                           Dwarf_Addr base, const char *file, const char *link,
                           GElf_Word crc, char **debug_file)
@@ -124,8 +123,9 @@ void coil__lines_close(struct coil__lines *lines)
 /* ---- looking up -------------------------------------------------------------------- */
 
 /*
- * The compilation unit that contains `address`, and the address relative to its module.
- * clang writes no index of addresses (.debug_aranges); then each unit is searched.
+ * Return the compilation unit that contains `address`, and make the address relative to
+ * its module. clang writes no index of addresses (.debug_aranges); then each unit is
+ * searched.
  */
 static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
 {
@@ -140,8 +140,8 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
     return unit;
 }
 
-/* The path that the compiler was given. Some compilers put their working directory
-   before it. */
+/* Return the path that was passed to the compiler. Some compilers prepend their working
+   directory. */
 static const char *as_told(Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute value;
@@ -198,9 +198,9 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 }
 
 /*
- * The same for a function of a class that another function defines: a lambda without
- * optimisation. Its code is not within the code of that function. So functions and blocks
- * are searched, too, which takes ten times as long.
+ * Find a function of a class that is defined inside another function, such as a lambda
+ * without optimisation. Its code is not within the code of the outer function. So
+ * functions and blocks are searched, too, which takes ten times as long.
  */
 static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {
@@ -223,9 +223,9 @@ static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die
 }
 
 /*
- * Follow the nesting of the machine code. dwarf_getscopes() does not serve: it searches
- * this unit for the inlined functions, and link-time optimisation and dwz(1) move them to
- * other units.
+ * Follow the nesting of the machine code. dwarf_getscopes() is not used, because it
+ * searches only this unit for the inlined functions. Link-time optimisation and dwz(1)
+ * move them to other units.
  */
 static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
 {
@@ -238,7 +238,7 @@ static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
         int tag = dw.dwarf_tag(&die);
 
         if (tag == DW_TAG_subprogram)
-            nest->count = 0; /* a nested function: its code is its own */
+            nest->count = 0; /* a nested function is not inlined: drop the outer ones */
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
             nest->functions[nest->count++] = die;
         found = find_child(&die, address, &die);
@@ -256,7 +256,7 @@ static unsigned number(Dwarf_Die *die, unsigned attribute)
     return (unsigned)word;
 }
 
-/* The line from which an inlined function was called. */
+/* Return the line from which an inlined function was called. */
 static struct coil__line call_site(Dwarf_Die *inlined)
 {
     struct coil__line line = {.number = (int)number(inlined, DW_AT_call_line)};

@@ -64,7 +64,7 @@ static size_t character_length(const unsigned char *text, size_t max)
     return n;
 }
 
-/* Bytes that are not UTF-8 become U+FFFD: JSON is UTF-8. */
+/* Write a JSON string. JSON is UTF-8, so invalid bytes become U+FFFD. */
 static void put_string(struct coil__report *report, const char *text, size_t count)
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + count;
@@ -99,7 +99,7 @@ static void put_key(struct coil__report *report, const char *key)
     put_bytes(report, ":", 1);
 }
 
-/* Without printf(3)'s %f, which writes the decimal point of the locale. */
+/* Does not use printf(3)'s %f, which writes the decimal point of the locale. */
 static void put_fraction(struct coil__report *report, double value)
 {
     long long thousandths = (long long)(value * 1000);

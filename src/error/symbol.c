@@ -1,9 +1,9 @@
 /*
- * symbol.c - addresses of the program as functions, files and lines.
+ * symbol.c - prints addresses of the program as functions, files and lines.
  *
  * Reading debug data takes milliseconds and a deep stack (libdw: 160 KiB). So debug data
- * is kept between coil__symbols_begin() and coil__symbols_end(), and look-ups that begin
- * on a coroutine's stack run on a larger one.
+ * is cached between coil__symbols_begin() and coil__symbols_end(), and look-ups that
+ * begin on a coroutine's stack run on a larger stack.
  */
 #include "symbol.h"
 
@@ -17,7 +17,7 @@
 
 #define STACK_BYTES ((size_t)512 * 1024)
 
-/* ---- what was read, for all threads ------------------------------------------------ */
+/* ---- the cached debug data of all threads ------------------------------------------ */
 
 static struct {
     pthread_mutex_t lock;
@@ -46,7 +46,7 @@ void coil__symbols_end(void)
 
 struct printing {
     struct coil__report *report;
-    const char *margin; /* before each function */
+    const char *margin; /* printed before each function */
     void *const *addresses;
     size_t n;
     const char *key; /* of the record, for a single function */
@@ -60,13 +60,13 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Is it a function of coil.hpp? Users want to see the code that calls it. */
+/* True for a function of coil.hpp: users want to see the code that calls it instead. */
 static bool is_wrapper(const struct coil__line *line)
 {
     return line->file != NULL && strcmp(base_name(line->file), "coil.hpp") == 0;
 }
 
-/* Returns the new count: at least one is left. */
+/* Remove functions of coil.hpp. Returns the new count, which is at least one. */
 static size_t without_wrappers(struct coil__line found[], size_t n)
 {
     size_t left = 0;
@@ -122,7 +122,7 @@ static void print_module(struct coil__report *report, const char *function,
         coil__report_value(report, "offset", "+0x%zx", (size_t)(address - map->l_addr));
 }
 
-/* The path's last `count` names. */
+/* Return the last `count` names of the path. */
 static const char *last_names(const char *path, int count)
 {
     const char *at = path + strlen(path);
@@ -133,9 +133,9 @@ static const char *last_names(const char *path, int count)
 }
 
 /*
- * If a file is compiled in a build folder, its path begins with "../". If that folder is
- * outside of the project, the path begins with several of them, and contains the folders
- * above the project. Only its last three names are printed.
+ * If a file is compiled in a build folder, its path begins with "../". If the build
+ * folder is outside of the project, the path begins with "../" more than once, and
+ * contains the folders above the project. Then return only its last three names.
  */
 static const char *without_way(const char *file)
 {
@@ -161,7 +161,7 @@ static void print_function(struct coil__report *report, const char *key,
     coil__report_close(report, '}');
 }
 
-/* A return address is behind the call: one byte before it is in the call. */
+/* Return an address inside the call instruction: the byte before the return address. */
 static uintptr_t call_of(const void *pc)
 {
     return (uintptr_t)pc - 1;
@@ -179,14 +179,16 @@ static void print_innermost(void *arg)
 
 /* ---- a stack ----------------------------------------------------------------------- */
 
-/* coil_call_traced() stands around the bodies of tasks: it does not wait. */
+/* True for a function of coil's, except coil_call_traced(): that calls the bodies of
+   tasks, and does not wait. */
 static bool is_coils(const struct coil__line *line)
 {
     return strncmp(line->function, "coil_", strlen("coil_")) == 0 &&
            strcmp(line->function, "coil_call_traced") != 0;
 }
 
-/* The base address of the library with the address; NULL if it is the program. */
+/* Return the base address of the library that contains the address, or NULL if the
+   program contains it. */
 static const void *library_of(const void *address)
 {
     struct link_map *map = NULL;
@@ -199,9 +201,9 @@ static const void *library_of(const void *address)
 }
 
 /*
- * Is the address in one of the ranges that own.h notes? They remain in stripped programs.
- * With link-time optimisation (gcc -flto) all notes give one range, the whole program's:
- * they begin at the same address then, and are ignored.
+ * True if the address is in one of the ranges that own.h records, which remain in
+ * stripped programs. With link-time optimisation (gcc -flto) all records have one range,
+ * that of the whole program. They then begin at the same address, and are ignored.
  */
 static bool in_own_text(uintptr_t address)
 {
@@ -223,7 +225,7 @@ static bool in_own_text(uintptr_t address)
     return found;
 }
 
-/* In libcoil's code? Works without symbols. */
+/* True if the address is in libcoil's code. Works without symbols. */
 static bool is_own(uintptr_t address)
 {
     const void *own = library_of((const void *)(uintptr_t)coil__symbols_begin);
@@ -240,8 +242,8 @@ static void print_frame_line(const struct printing *p, const struct coil__line *
     coil__report_words(p->report, "\n");
 }
 
-/* Print the functions of one frame. `outside_coil`: a function of the program was
-   printed already; until then coil's are left out. Returns the new value. */
+/* Print the functions of one frame. Functions of coil's are left out until a function of
+   the program was printed, which `outside_coil` states. Returns its new value. */
 static bool print_frame(const struct printing *p, uintptr_t address, bool outside_coil)
 {
     struct coil__line found[COIL__LINES_MAX];
@@ -271,8 +273,8 @@ static bool is_wrapper_frame(const struct printing *p, uintptr_t address)
     return find_lines(p, address, found) > 0 && is_wrapper(&found[0]);
 }
 
-/* The number of frames without coil's at the outer end, which called the program's code:
-   a server that calls its handler, or coil.hpp, which calls a body. */
+/* Return the number of frames without coil's frames at the outer end, which called the
+   program's code: a server that calls its handler, or coil.hpp, which calls a body. */
 static size_t without_outer_end(const struct printing *p)
 {
     size_t n = p->n;
@@ -306,7 +308,7 @@ static void print_waiting(void *arg)
     for (size_t i = 0; i < p->n && i <= HELPERS_MAX; i++) {
         size_t n = find_lines(p, call_of(p->addresses[i]), found);
 
-        /* The outermost of the inlined functions decides whose code it is. */
+        /* The outermost of the inlined functions decides whether the code is coil's. */
         if (n == 0 || !is_coils(&found[n - 1]))
             continue;
         p->addresses += i + 1;
@@ -316,8 +318,8 @@ static void print_waiting(void *arg)
     print_frames(p);
 }
 
-/* Is it a frame of coil's? By its address, or by the name: of debug data, else of the
-   dynamic linker. */
+/* True for a frame of coil's. Decides by the address, or by the name from debug data,
+   else from the dynamic linker. */
 static bool is_coils_frame(const struct printing *p, uintptr_t address)
 {
     struct coil__line found[COIL__LINES_MAX];
@@ -333,8 +335,9 @@ static bool is_coils_frame(const struct printing *p, uintptr_t address)
            strncmp(info.dli_sname, "coil_", strlen("coil_")) == 0;
 }
 
-/* The outermost frame of coil's is the public function that was called; its caller is
-   printed. Frames further in are static functions, whose names mean nothing to users. */
+/* Print the caller of the outermost frame of coil's, which is the public function that
+   was called. Frames further in are static functions, whose names mean nothing to
+   users. */
 static void print_caller(void *arg)
 {
     struct printing *p = arg;

@@ -74,7 +74,8 @@ static void set_state(coil_barrier *barrier, enum state state)
     coil__condition_notify(&barrier->changed, SIZE_MAX);
 }
 
-/* Wait until the parties of the round before have left; then for those of this round. */
+/* Wait until the parties of the previous round have left, then for those of this
+   round. */
 static int wait_locked(coil_barrier *barrier)
 {
     bool is_last;
@@ -120,7 +121,8 @@ int coil_barrier_wait(coil_barrier *barrier)
     return rc;
 }
 
-/* Waits for the lock: the tasks that leave hold it one after the other. */
+/* Change the state. Waits for the lock, which the leaving tasks hold one after the
+   other. */
 static int change_state(coil_barrier *barrier, enum state state)
 {
     int rc = coil_lock_acquire(&barrier->lock);

@@ -1,9 +1,9 @@
 /*
  * broadcast.c - a channel on which each receiver gets each item. (tokio: sync::broadcast)
  *
- * The items lie in a ring: item i is at i % capacity, and `sent` is the number of the next
- * one. A receiver is only the number of the item that it gets next. So a send costs the
- * same for any number of receivers, except for those that wait.
+ * The items are in a ring: item i is at i % capacity, and `sent` is the number of the
+ * next item. A receiver only consists of the number of the item that it gets next. So the
+ * cost of a send depends only on the number of receivers that wait.
  */
 #include "waiters.h"
 
@@ -92,7 +92,7 @@ static int skip_missed(coil_receiver *receiver)
     return missed < INT_MAX ? (int)missed : INT_MAX;
 }
 
-/* Returns how many items were missed; -EAGAIN without an item. */
+/* Returns the number of missed items, or -EAGAIN if there is no item. */
 static int take_item(coil_receiver *receiver, void *item)
 {
     const coil_broadcast *b = receiver->broadcast;

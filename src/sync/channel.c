@@ -1,18 +1,18 @@
 /*
  * channel.c - a queue that threads share.
  *
- * One mutex guards all of it, and is held for a few instructions at a time. Items are
- * handed over: a put copies its item to the memory of the first waiting getter, and a get
- * moves the item of the first waiting putter to the slot that it freed. So no waiter is
- * overtaken, and a waiter that is woken has its result.
+ * One mutex guards the whole channel, and is held for a few instructions at a time. Items
+ * are handed over: a put copies its item to the memory of the first waiting getter, and a
+ * get moves the item of the first waiting putter to the slot that it freed. So no waiter
+ * is overtaken, and a waiter that is woken has its result.
  *
- *     a task     parks; a post to its loop, which lies on its stack, wakes it
+ *     a task     parks; a post on its stack, sent to its loop, wakes it
  *     a thread   blocks on a condition variable of its own
  *
  * Invariants
  * 1. Getters wait only while the ring is empty, putters only while it is full.
- * 2. A waiter that is in no line is complete: its rc is final, its item was handed over
- *    if the rc is 0, and a task's post is under way. A later cancellation or deadline
+ * 2. A waiter that is in no line is complete. Its rc is final. If the rc is 0, its item
+ *    was handed over. The post of a task is under way. A later cancellation or deadline
  *    does not change the rc; the cancellation reaches the task's next wait.
  * 3. A task in a line has a reference to its loop, which may close. A closed loop accepts
  *    no post: then the item goes to the next in line.
@@ -41,7 +41,7 @@ struct coil_channel {
     bool is_shutdown;
 };
 
-/* A waiting task or thread, in memory of its own stack. */
+/* A waiting task or thread, on its own stack. */
 struct waiter {
     struct coil__list link; /* channel.getters or channel.putters, until it is complete */
     void *item;
@@ -247,7 +247,7 @@ size_t coil_channel_count(coil_channel *channel)
 struct side {
     struct coil__wait_class class;
     const char *task_call, *thread_call;
-    int (*try)(coil_channel *channel, void *item); /* -EAGAIN: it has to wait */
+    int (*try)(coil_channel *channel, void *item); /* -EAGAIN: the caller must wait */
     size_t line;                                   /* offset of the line in a channel */
 };
 
@@ -288,7 +288,7 @@ static bool wake_task(struct waiter *waiter)
     return taken;
 }
 
-/* The post, in the task's loop. */
+/* Run by the task's loop when the post arrives. */
 static void complete_task_wait(struct coil__runnable *runnable)
 {
     struct task_waiter *t = COIL__CONTAINER(runnable, struct task_waiter, post.runnable);
@@ -303,8 +303,8 @@ static void describe_channel(const struct coil__wait *wait, struct coil__waited 
     out->object = COIL__CONTAINER(wait, const struct task_waiter, wait)->channel;
 }
 
-/* The task was cancelled before its post has run: either the waiter is still in line, or
- * it is complete and the post is under way. */
+/* Called if the task was cancelled before its post has run. Either the waiter is still in
+ * line, or it is complete and the post is under way. */
 static int withdraw_task(struct task_waiter *t)
 {
     bool listed;
@@ -348,7 +348,7 @@ static int wait_in_task(coil_channel *channel, const struct side *side, void *it
     rc = side->try(channel, item);
     listed = rc == -EAGAIN && !t.wait.task->delivered;
     if (listed) {
-        coil_loop_retain(t.loop); /* released by what removes the waiter from the line */
+        coil_loop_retain(t.loop); /* released when the waiter is removed from the line */
         coil_channel_retain(channel);
         coil__list_push(line_of(channel, side), &t.waiter.link);
     }
@@ -356,7 +356,7 @@ static int wait_in_task(coil_channel *channel, const struct side *side, void *it
     if (rc != -EAGAIN)
         return rc;
     if (!listed) {
-        coil__task_refuses(t.wait.task); /* suspends: not with the mutex held */
+        coil__task_refuses(t.wait.task); /* suspends, so the mutex must not be held */
         return -ECANCELED;
     }
     coil__wait_park(&t.wait);
@@ -380,7 +380,7 @@ static bool wake_thread(struct waiter *waiter)
     return true;
 }
 
-/* With the mutex held. The waiter is complete when its link is in no line. */
+/* Called with the mutex held. The waiter is complete when its link is in no line. */
 static int block_thread(coil_channel *channel, const struct side *side, void *item,
                         int64_t timeout_ns)
 {
@@ -466,7 +466,7 @@ int coil_channel_get_wait(coil_channel *channel, void *item, int64_t timeout_ns)
     return (int)coil__result(wait_in_thread(channel, &get_side, item, timeout_ns));
 }
 
-/* -EAGAIN is not noted as a failure: callers expect it. */
+/* Do not record -EAGAIN as a failure: callers expect it. */
 static int result_without_waiting(int rc)
 {
     return rc != -EAGAIN ? (int)coil__result(rc) : rc;

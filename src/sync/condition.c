@@ -25,7 +25,8 @@ void coil__condition_notify(coil_waiters *waiters, size_t n)
         n--;
 }
 
-/* Takes the lock even if the task is cancelled. True if a cancellation was delivered. */
+/* Acquire the lock even if the task is cancelled. Returns true if a cancellation was
+   delivered. */
 static bool reacquire(coil_lock *lock, coil_task *task)
 {
     bool cancelled = false;

@@ -1,5 +1,5 @@
 /*
- * condition.h (internal) - the condition that another object contains, such as a barrier.
+ * condition.h (internal) - a condition inside another object, such as a barrier.
  */
 #ifndef COIL_SYNC_CONDITION_H
 #define COIL_SYNC_CONDITION_H
@@ -9,8 +9,8 @@
 #include <coil/condition.h>
 
 /*
- * As coil_condition_wait() and coil_condition_notify(), for a list of waiters and a lock.
- * Task dumps show `class` and `object` as what the task waits for.
+ * Like coil_condition_wait() and coil_condition_notify(), for a list of waiters and a
+ * lock. Task dumps describe the wait by `class` and `object`.
  */
 int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
                          const struct coil__wait_class *class, const void *object);

@@ -32,7 +32,7 @@ static bool has_waiter(const coil_lock *lock)
     return w != NULL;
 }
 
-/* Only the first: if it was cancelled, it wakes the next itself when it runs. */
+/* Wake only the first waiter: if it was cancelled, it wakes the next when it runs. */
 static void wake_first_waiter(coil_lock *lock)
 {
     struct coil__waiter *first = coil__waiters_first(&lock->waiters);

@@ -1,10 +1,11 @@
 /*
- * queue.c - items from task to task. (asyncio: queues.Queue, LifoQueue, PriorityQueue)
+ * queue.c - passes items from task to task. (asyncio: queues.Queue, LifoQueue,
+ * PriorityQueue)
  *
  * This file decides which task waits and which is woken; queue_items.c stores the items
  * in their order.
  *
- * A getter that finds the queue empty waits in line, and looks again when it is woken. A
+ * A getter that finds the queue empty waits in line, and checks again when it is woken. A
  * put wakes the first getter and removes it from the line, but does not hand the item
  * over. So no item is lost if that getter is cancelled before it runs: it then wakes the
  * next getter. Putters wait for room in the same way.
@@ -73,7 +74,7 @@ bool coil_queue_full(const coil_queue *queue)
 
 /* ---- waking ------------------------------------------------------------------------ */
 
-/* Remove waiters from the line until one can be woken: those cancelled cannot. */
+/* Remove waiters from the line until one can be woken: a cancelled waiter cannot. */
 static inline void wake_next(coil_waiters *line, const char *caller)
 {
     struct coil__waiter *waiter;
@@ -104,7 +105,7 @@ static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
     if (queue->is_shutdown)
         return coil__failed(-ESHUTDOWN);
     if (queue->maxsize > 0 && queue->count >= queue->maxsize)
-        return -EAGAIN; /* not noted as a failure: callers expect it */
+        return -EAGAIN; /* not recorded as a failure: callers expect it */
     rc = coil__queue_items_push(queue, item);
     if (rc < 0)
         return rc;
@@ -114,7 +115,7 @@ static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
     return 0;
 }
 
-/* If memory runs out, the room that this putter was woken for is the next putter's. */
+/* If memory runs out, wake the next putter for the room that this one does not use. */
 static int put_or_wake_next(coil_queue *queue, const void *item)
 {
     int rc = put_now(queue, item);
@@ -183,7 +184,7 @@ static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item, enum side si
     while (must_wait(queue, side)) {
         int rc;
 
-        COIL__FORGET(side); /* else gcc makes a loop for each side, with a call each */
+        COIL__FORGET(side); /* otherwise gcc generates a loop and a call for each side */
         if (queue->is_shutdown)
             return coil__failed(-ESHUTDOWN);
         rc = coil__waiters_wait(line, &classes[side], queue);

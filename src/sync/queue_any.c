@@ -40,7 +40,7 @@ static void describe_any(const struct coil__wait *wait, struct coil__waited *out
     out->object = COIL__CONTAINER(wait, const struct any, wait)->queues[0];
 }
 
-/* 0 when one of the queues has woken the task, or -ECANCELED. */
+/* Wait until one of the queues wakes the task. Returns 0 or -ECANCELED. */
 static int wait_in_all_lines(struct any *any)
 {
     static const struct coil__wait_class class = {.what = "queue.get_any",
@@ -58,8 +58,8 @@ static int wait_in_all_lines(struct any *any)
     return rc;
 }
 
-/* For each queue whose put has woken us, but from which we did not get: `taken` is the
- * index of the one from which we did. */
+/* Wake the next getter of each queue whose put has woken this task, except of the queue
+ * with index `taken`, from which the task got its item. */
 static void pass_on_wakeups(const struct any *any, int taken)
 {
     for (size_t i = 0; i < any->n; i++)

@@ -32,8 +32,8 @@ static char *slot(const coil_queue *queue, size_t i)
 
 /*
  * Most items are pointers, for which this is two instructions instead of a call of
- * memcpy(). COIL__FORGET hides the objects from link-time optimisation: it would see
- * items of other sizes at the callers, and warn of the branch that is not taken for them.
+ * memcpy(). COIL__FORGET hides the objects from link-time optimisation. Otherwise, for
+ * callers with items of other sizes, the compiler would warn about this untaken branch.
  */
 static void copy_item(const coil_queue *queue, void *to, const void *from)
 {
@@ -69,7 +69,7 @@ static int grow_items(coil_queue *queue)
     queue->items = items;
     queue->capacity = capacity;
     queue->first = 0;
-    coil__queue_be_careful(queue); /* one from a static initialiser */
+    coil__queue_be_careful(queue); /* for a queue with a static initialiser */
     return 0;
 }
 
@@ -190,7 +190,7 @@ static void pop_first(coil_queue *queue, void *item)
     queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
 }
 
-/* The order is another one, or the queue is used in debug mode. */
+/* The queue is not a FIFO queue, or is used in debug mode. */
 static COIL__NOINLINE void pop_with_care(coil_queue *queue, void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {

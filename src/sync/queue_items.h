@@ -7,15 +7,15 @@
 #include <coil/queue.h>
 
 /*
- * In debug mode this bit is set in `order`, so that the hot paths, which test the order
- * anyway, find their way to the checks of debug mode.
+ * In debug mode this bit is set in `order`. The hot paths test the order anyway, so they
+ * reach the checks of debug mode without a further test.
  */
 #define COIL__QUEUE_CAREFUL 4u
 
-/* Set it, and bind the queue to the thread's loop, if that is in debug mode. */
+/* If the thread's loop is in debug mode, set that bit and bind the queue to the loop. */
 void coil__queue_be_careful(coil_queue *queue);
 
-/* Add a copy of *item: 0, or -ENOMEM and nothing is added. Ignores maxsize. */
+/* Add a copy of *item, ignoring maxsize. Returns 0, or -ENOMEM if nothing was added. */
 int coil__queue_items_push(coil_queue *queue, const void *item);
 
 /* Move the next item to *item; the queue must not be empty. */

@@ -1,9 +1,10 @@
 /*
  * rwlock.c - a lock that many readers or one writer hold. (tokio: sync::RwLock)
  *
- * Waking a waiter acquires the lock on its behalf: a waiter that is cancelled after it was
- * woken releases the lock again. The line is served from its head, as far as the lock
- * admits: some readers, or one writer. The class of a wait tells which of the two it is.
+ * Waking a waiter acquires the lock on its behalf: a waiter that is cancelled after it
+ * was woken releases the lock again. The line is served from its head while the lock
+ * admits the next waiter: some readers, or one writer. The class of a wait distinguishes
+ * the two.
  */
 #include "waiters.h"
 

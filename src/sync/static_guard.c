@@ -9,13 +9,15 @@
  *         __cxa_guard_release(&guard);
  *     }
  *
- * The C++ runtime has them too. There, a thread that finds the guard taken blocks. If a
- * suspended task of the same thread has it, that is a deadlock. Here a task waits as a
- * task. Programs are linked with libcoil before the runtime, so these functions are used.
+ * The C++ runtime also defines these functions. There, a thread that finds the guard
+ * taken blocks. If a suspended task of the same thread has the guard, that is a deadlock.
+ * Here only the task waits. Programs are linked with libcoil before the runtime, so these
+ * functions are used.
  *
- * A guard has two words. `state` is as libstdc++'s, in case another module uses that for
- * the same guard. `owner` is ours: the task, or else the thread, that runs the
- * initialiser. With it a deadlock by recursion can be distinguished from a wait.
+ * A guard has two words. `state` has the format of libstdc++, in case another module uses
+ * libstdc++'s functions for the same guard. `owner` is coil's: the task, or else the
+ * thread, that runs the initialiser. It distinguishes a deadlock by recursion from a
+ * wait.
  *
  *     task that waits             task or thread that has initialised
  *     lists itself as a waiter    changes the state
@@ -41,7 +43,7 @@ COIL_API int __cxa_guard_acquire(struct guard *guard);
 COIL_API void __cxa_guard_release(struct guard *guard);
 COIL_API void __cxa_guard_abort(struct guard *guard);
 
-/* ---- who initialises --------------------------------------------------------------- */
+/* ---- the owner of a guard ---------------------------------------------------------- */
 
 /* Tasks' control blocks and threads' descriptors begin with a cache line each. Two within
    256 GiB never have the same number. */
@@ -77,7 +79,8 @@ static void check_thread_may_block(const struct guard *guard)
     }
 }
 
-/* Returns 1 if the caller must initialise, 0 if the variable is initialised, or -EBUSY. */
+/* Returns 1 if the caller must initialise, 0 if the variable is initialised, or
+   -EBUSY. */
 static int try_to_acquire(struct guard *guard)
 {
     uint32_t state = 0;
@@ -91,7 +94,7 @@ static int try_to_acquire(struct guard *guard)
 
 /* ---- tasks that wait --------------------------------------------------------------- */
 
-/* Not on the task's stack, which may be gone before a guard is released. */
+/* On the heap: the task's stack may no longer exist when the guard is released. */
 struct guard_waiter {
     struct coil__list link;
     const struct guard *guard;
@@ -104,7 +107,7 @@ static struct {
     _Atomic unsigned count;
 } waiters = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* In a child of fork(2): the waiters are the parent's. */
+/* Called in a child of fork(2): the waiters belong to the parent. */
 static void forget_waiters(void)
 {
     pthread_mutex_init(&waiters.lock, NULL);
@@ -118,7 +121,7 @@ static void set_up_waiters(void)
     pthread_atfork(NULL, NULL, forget_waiters);
 }
 
-/* NULL without memory. */
+/* Add a waiter for the running task. Returns NULL without memory. */
 static struct guard_waiter *add_waiter(const struct guard *guard)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -172,8 +175,8 @@ static void wake_waiters(const struct guard *guard)
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* The second attempt is needed: a release between the first one and the listing has woken
-   no one. */
+/* List a waiter, try again, and wait. The second attempt is needed: a release between the
+   first attempt and the listing did not wake this task. */
 static int wait_and_try(struct guard *guard)
 {
     struct guard_waiter *waiter = add_waiter(guard);
@@ -188,7 +191,7 @@ static int wait_and_try(struct guard *guard)
     return rc != -EBUSY ? rc : try_to_acquire(guard);
 }
 
-/* Shielded: a variable is initialised in a cancelled task, too. */
+/* Shielded, because a cancelled task must initialise a variable, too. */
 static int acquire_in_task(struct guard *guard)
 {
     coil_scope shield;

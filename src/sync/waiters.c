@@ -2,8 +2,8 @@
  * waiters.c - the line of tasks that wait for one object.
  *
  * A waiter that was woken stays in the line until its task runs. `asleep` points to the
- * waiter from which the search for the next one to wake starts: all before it are woken,
- * and it may be, too. So waking n waiters one by one takes n steps, not n * n / 2.
+ * waiter from which the search for the next one to wake starts. All waiters before it are
+ * woken, and it may be woken, too. So waking n waiters takes n steps, not n * n / 2.
  */
 #include "waiters.h"
 
@@ -22,7 +22,7 @@ void coil__waiters_check_with_care(const coil_waiters *waiters, const char *call
     }
 }
 
-/* Not inlined: that would make the usual path of coil__waiters_push() longer. */
+/* Not inlined, to keep the usual path of coil__waiters_push() short. */
 static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters,
                                         const struct coil__waiter *waiter)
 {
@@ -79,7 +79,7 @@ static inline int wait_in_line(coil_waiters *waiters, struct coil__waiter *waite
     waiter->listed = false;
     coil__waiters_push(waiters, waiter);
     rc = coil__wait_park(&waiter->wait);
-    if (waiter->listed) /* not in the line of a queue, which has removed it */
+    if (waiter->listed) /* false for a queue, which has removed the waiter */
         coil__waiters_remove(waiters, waiter);
     return rc;
 }
@@ -139,6 +139,6 @@ void coil__waiters_finish(const coil_waiters *waiters, const char *what)
         return;
     task = coil__waiters_first(waiters)->wait.task;
     if (!coil__loop_is_parents(
-            task->future.loop)) /* a fork's parent still has the task */
+            task->future.loop)) /* after fork(2), the task is the parent's */
         coil__misuse("%s: task '%s' still waits for it", what, coil_task_name(task));
 }

@@ -1,9 +1,9 @@
 /*
  * waiters.h - the line of tasks that wait for one object, oldest first.
  *
- * A waiter is in its task's room, or on its stack. Waking it completes its wait, no more:
- * it keeps its place in the line until its task runs and removes it, as asyncio's futures
- * do.
+ * A waiter is in its task's room, or on its stack. Waking a waiter only completes its
+ * wait. As with asyncio's futures, it stays in the line until its task runs and removes
+ * it.
  */
 #ifndef COIL_SYNC_WAITERS_H
 #define COIL_SYNC_WAITERS_H
@@ -17,7 +17,7 @@ static inline struct coil__waiter *coil__waiters_first(const coil_waiters *waite
     return (struct coil__waiter *)waiters->first;
 }
 
-/* The long way of the check below. */
+/* The slow path of the check below. */
 void coil__waiters_check_with_care(const coil_waiters *waiters, const char *caller);
 
 /*
@@ -33,7 +33,7 @@ static inline void coil__waiters_check(const coil_waiters *waiters, const char *
         coil__waiters_check_with_care(waiters, caller);
 }
 
-/* At the initialisation: no other loop uses the memory any more. */
+/* Called at the initialisation, when no other loop uses the memory any more. */
 static inline void coil__waiters_bind_in_debug_mode(coil_waiters *waiters)
 {
     if (COIL__UNLIKELY(coil__loop_number_of_thread == COIL__LOOP_CAREFUL))
@@ -43,12 +43,12 @@ static inline void coil__waiters_bind_in_debug_mode(coil_waiters *waiters)
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
 
 /*
- * Prepare a waiter, not yet in a line, that completes `wait` when it is woken. With
- * several such waiters for one wait a task waits in several lines.
+ * Prepare a waiter, not yet in a line, that completes `wait` when it is woken. A task can
+ * wait in several lines by several such waiters for one wait.
  */
 void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait);
 
-/* No effect if it is not in the line. */
+/* Remove the waiter. No effect if it is not in the line. */
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter);
 
 /* Remove the first waiter and return it, or NULL. */
@@ -78,15 +78,15 @@ static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
 void coil__waiter_describe(const struct coil__wait *wait, struct coil__waited *out);
 
 /*
- * Wait in the line until woken: 0, or -ECANCELED. The waiter is in the task's room, and
- * removed from the line at the end. coil__waiter_was_woken() returns whether it was woken
- * before it was cancelled. Task dumps show `class` and `object` as what the task waits
- * for.
+ * Wait in the line until woken. Returns 0 or -ECANCELED. The waiter is in the task's
+ * room, and is removed from the line at the end. coil__waiter_was_woken() returns whether
+ * it was woken before it was cancelled. Task dumps describe the wait by `class` and
+ * `object`.
  */
 int coil__waiters_wait(coil_waiters *waiters, const struct coil__wait_class *class,
                        const void *object);
 
-/* The same with a waiter of the caller's. */
+/* Like coil__waiters_wait(), with a waiter of the caller's. */
 int coil__waiters_wait_as(coil_waiters *waiters, struct coil__waiter *waiter,
                           const struct coil__wait_class *class, const void *object);
 
@@ -106,7 +106,7 @@ extern const struct coil__wait_class coil__waiter_stands_in;
 
 bool coil__waiter_wake_other(struct coil__waiter *waiter, const char *caller);
 
-/* For `caller`, a public function that has not checked the thread. */
+/* Wake a waiter. For `caller`, a public function that has not checked the thread. */
 static inline bool coil__waiter_wake_for(struct coil__waiter *waiter, const char *caller)
 {
     if (COIL__UNLIKELY(waiter->wait.class == &coil__waiter_stands_in))

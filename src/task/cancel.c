@@ -162,7 +162,7 @@ bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)
     return cancelled;
 }
 
-/* ---- for everybody ----------------------------------------------------------------- */
+/* ---- public functions -------------------------------------------------------------- */
 
 COIL__NOINLINE bool coil_task_cancel(coil_task *task, const char *reason)
 {

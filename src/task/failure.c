@@ -109,7 +109,7 @@ void coil__failure_loop_closes(void)
     keep_in_thread(NULL);
 }
 
-/* ---- failures without a sentence --------------------------------------------------- */
+/* ---- failures without a message ---------------------------------------------------- */
 
 /* Record a bare error. Returns false if memory is lacking. */
 static bool keep_bare_error(int rc, const void *from)
@@ -276,7 +276,7 @@ COIL__NOINLINE int(coil_future_set_error)(coil_future *future, int rc, const cha
     return coil_future_set(future, rc, NULL, NULL);
 }
 
-/* ---- handing on -------------------------------------------------------------------- */
+/* ---- passing errors to awaiting tasks ---------------------------------------------- */
 
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
 {
@@ -319,7 +319,7 @@ void coil__failure_settle(coil_future *future, int rc)
         keep_in_future(future, error != NULL ? coil_error_retain(error) : NULL);
 }
 
-/* ---- asking, and telling ----------------------------------------------------------- */
+/* ---- queries and reports ----------------------------------------------------------- */
 
 coil_error *coil_last_error(void)
 {

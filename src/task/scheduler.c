@@ -44,7 +44,7 @@ static void report_pending(coil_loop *loop)
     (void)loop;
 }
 
-/* ---- the loop finds out about tasks ------------------------------------------------ */
+/* ---- the loop's queries about tasks ------------------------------------------------ */
 
 static struct coil__context_slot *context_of(coil_task *task)
 {
