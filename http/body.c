@@ -1,8 +1,8 @@
 /*
  * body.c - buffers for bodies, and a pool of spare ones.
  *
- * A buffer is so large that free(3) returns its memory to the system. Reusing a buffer
- * avoids allocating its pages again for the next body.
+ * free(3) returns the memory of such large buffers to the system. Reusing a buffer avoids
+ * allocating its pages again for the next body.
  */
 #include "body.h"
 

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 
 /*
- * A task that ends a request mostly begins the next one, so few handles are spare at
- * once.
+ * A task that ends a request usually begins the next one, so few handles are spare at a
+ * time.
  */
 #define MOST_SPARE 32
 

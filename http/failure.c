@@ -1,4 +1,4 @@
-/* failure.c - map libcurl's many errors to the few that a caller can handle. */
+/* failure.c - map libcurl's many errors to the few errors that a caller can handle. */
 #include "failure.h"
 
 #include <coil/error.h>
@@ -37,9 +37,9 @@ static bool begins_with(const char *text, const char *beginning)
 }
 
 /*
- * The errno for CURLE_RECV_ERROR. libcurl uses that code for a broken connection, and for
- * a proxy that refuses a tunnel. It also uses the code for too many header bytes, a
- * trailer that is too long, and malformed chunks. All messages about malformed chunks
+ * Return the errno for CURLE_RECV_ERROR. libcurl uses that code for a broken connection,
+ * and for a proxy that refuses a tunnel. It also uses the code for too many header bytes,
+ * a trailer that is too long, and malformed chunks. All messages about malformed chunks
  * contain "chunk".
  */
 static int errno_of_reception(const coil_http_response *response)
@@ -67,7 +67,7 @@ static bool ended_in_headers(const coil_http_response *response)
 }
 
 /*
- * The errno for CURLE_WRITE_ERROR. A callback that refuses bytes has set
+ * Return the errno for CURLE_WRITE_ERROR. A callback that refuses bytes has set
  * response->failure. Otherwise bytes followed the end of a compressed stream. The body is
  * complete then, and the bytes are ignored, as in browsers.
  */
@@ -171,7 +171,9 @@ static void explain_handshake(coil_http_response *response)
     memcpy(response->error, said, sizeof said);
 }
 
-/* A message for libcurl's result. NULL if libcurl's own message is good enough. */
+/*
+ * Return a message for libcurl's result, or NULL if libcurl's own message is good enough.
+ */
 static const char *sentence_of_result(const coil_http_response *response)
 {
     int rc = errno_of(response);
@@ -185,10 +187,7 @@ static const char *sentence_of_result(const coil_http_response *response)
         return what_is_too_long(response);
     if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
         return "a trailer is longer than libcurl takes";
-    /*
-     * The same message whichever connection it was, and whether or not libcurl tried
-     * others.
-     */
+    /* Use the same message for every connection, whether or not libcurl tried others. */
     if (response->code == CURLE_GOT_NOTHING ||
         begins_with(response->error, "Connection died"))
         return "the server closed the connection without a response";

@@ -4,7 +4,7 @@
 
 #include "session.h"
 
-/* The result of a completed transfer: 0 or a negative errno. */
+/* Return the result of a completed transfer: 0 or a negative errno. */
 int coil__http_outcome(const coil_http_response *response);
 
 /*

@@ -7,7 +7,7 @@
  * could. So the timer fires about once per idle timeout, whatever the number of
  * transfers.
  *
- * If libcurl has not begun a transfer, because it waits for a free connection, its time
+ * A transfer that waits for a free connection has not begun in libcurl, so its idle time
  * does not run yet.
  */
 #include "idle.h"
@@ -59,8 +59,8 @@ static void fail_idle(coil_http_response *response)
 }
 
 /*
- * Fail the transfer if it was idle for too long; otherwise return when that will be the
- * case.
+ * Fail the transfer if it was idle for too long. Otherwise return the time at which it
+ * will have been.
  */
 static int64_t look_at(coil_http_response *response, int64_t now)
 {

@@ -134,7 +134,9 @@ static size_t origin_of(const char *url)
     return (size_t)(host - url) + strcspn(host, "/?#");
 }
 
-/* True if the origin is in its simplest form: no user name, no escape, no upper case. */
+/*
+ * True if the origin is in its simplest form, without user name, escapes or upper case.
+ */
 static bool is_plain(const char *origin, size_t n)
 {
     size_t scheme = strncmp(origin, "https://", 8) == 0  ? 8

@@ -13,9 +13,11 @@ struct http_name {
     char *host, *port;
     bool numeric; /* a numeric address, which libcurl needs no help with */
     char *entry;  /* "+host:port:address,address" for CURLOPT_RESOLVE, if rc is 0 */
-    /* versions of `entry`, from 1: current, and known to libcurl */
+    /* versions of `entry`, from 1: the current one, and the one passed to libcurl */
     unsigned version, given;
-    /* The beginning of a URL with this host and port, "http://host:80"; or NULL. */
+    /*
+     * The beginning of a URL with this host and port, such as "http://host:80"; or NULL.
+     */
     char *origin;
     size_t origin_bytes;
     coil_lock lock; /* held during the lookup */
@@ -54,7 +56,7 @@ void coil__http_name_leads(struct http_name *name, const char *url);
 void coil__http_name_release(struct http_name *name);
 
 /*
- * Look the name up, unless name->entry is fresh. Suspends. Fails as coil_getaddrinfo(),
+ * Look the name up, unless name->entry is fresh. Suspends. Fails like coil_getaddrinfo(),
  * and with -ETIMEDOUT after timeout_ns, unless that is 0.
  */
 int coil__http_name_resolve(struct http_name *name, int64_t timeout_ns);

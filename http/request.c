@@ -272,8 +272,8 @@ static int find_proxy(coil_http_response *response, struct http_proxy *proxy)
 }
 
 /*
- * libcurl caches the addresses that it got. Pass only new ones, or all if libcurl has
- * requested them.
+ * libcurl caches the addresses passed to it. Pass only new addresses, or all of them if
+ * libcurl has requested them.
  */
 static int give_addresses(coil_http_response *response, bool all)
 {

@@ -20,12 +20,12 @@ int coil__http_request_check(coil_http_response *response,
                              const coil_http_request *request);
 
 /*
- * Check response->url. Fails as coil__http_target_parse(), with a message in
+ * Check response->url. Fails like coil__http_target_parse(), with a message in
  * response->error.
  */
 int coil__http_check_url(coil_http_response *response);
 
-/* The first step of a request. */
+/* Return the first step of a request. */
 struct http_step coil__http_first_step(const coil_http_request *request);
 
 /* Prepare the step after a redirect with `status`, to the same origin or another one. */
@@ -35,13 +35,13 @@ struct http_step coil__http_next_step(struct http_step step, int status,
 /*
  * Look up the host of response->url, or of its proxy unless `directly` is set, and pass
  * its addresses to libcurl. Unless `all` is set, pass only addresses that libcurl does
- * not have yet. Suspends. Fails as coil__http_target_parse() and coil_getaddrinfo(), with
- * a message in response->error.
+ * not have yet. Suspends. Fails like coil__http_target_parse() and coil_getaddrinfo(),
+ * with a message in response->error.
  */
 int coil__http_look_up(coil_http_response *response, bool directly, bool all);
 
 /*
- * Give the response a handle with all options of the request. Fails as
+ * Give the response a handle with all options of the request. Fails like
  * coil__http_easy_take().
  */
 int coil__http_prepare(coil_http_response *response, const coil_http_request *request,

@@ -8,22 +8,18 @@
  *
  * libcurl pushes data, and the caller pulls it. Between them is a buffer of fixed size.
  * Received data is copied to the buffer until it is full. Then the transfer is paused,
- * and the peer waits in TCP. A response that is not read costs the buffer but no
- * processor time.
+ * and TCP flow control stops the peer. A response that is not read costs the buffer but
+ * no processor time.
  *
  * A request with on_body needs no buffer and is never paused. coil passes libcurl's own
  * bytes to on_body, and the task waits in coil_http_get() until the end. The body of a
  * redirect is the exception: its bytes go to the buffer and are dropped.
  *
- * Invariants 1. At most one task waits (`waiter`): first the task in coil_http_get(),
- * later the
- *
- *      task in coil_http_read().
- *
+ * Invariants
+ * 1. At most one task waits (`waiter`): first the task in coil_http_get(), later the task
+ *    in coil_http_read().
  * 2. A failure is returned after the bytes that arrived before it, and from then on by
- *
- *      every call.
- *
+ *    every call.
  * 3. However a transfer ends, coil__http_stop() removes it from libcurl, once.
  *
  * Where to start reading: coil_http_get(), send_step(), coil_http_read().
@@ -69,9 +65,9 @@ static bool is_handed_on(const coil_http_response *response)
 #define BEGINNING ((size_t)4)
 
 /*
- * A bit for a header's name in a set of 64 bits: a hash of its first four letters, in any
- * case. coil_http_header() tests it first. A search by libcurl examines all headers, and
- * most headers for which a program looks are missing.
+ * Return the bit for a header's name in a set of 64 bits: a case-insensitive hash of its
+ * first four letters. coil_http_header() tests the bit first, because a search by libcurl
+ * examines all headers, and most headers that programs look up are missing.
  */
 static uint64_t place_of_name(const char *name)
 {
@@ -197,7 +193,7 @@ static void leave_unknown_coding(coil_http_response *response)
 /* ---- called by libcurl ------------------------------------------------------------- */
 
 /*
- * CURLOPT_HEADERFUNCTION. An empty line ends the headers, also those of an interim
+ * CURLOPT_HEADERFUNCTION. An empty line ends the headers, including those of an interim
  * response (1xx). Trailers arrive here as well, after the body.
  */
 static size_t on_header(char *line, size_t one, size_t n, void *arg)

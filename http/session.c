@@ -168,7 +168,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
     return 0;
 }
 
-/* Note that libcurl has begun the transfer: its idle time runs from now on. */
+/* Record that libcurl has begun the transfer: its idle time starts now. */
 static void begin(coil_http_response *response)
 {
     if (!response->begun)
@@ -312,7 +312,7 @@ static bool copy(char **to, const char *from)
     return from == NULL || *to != NULL;
 }
 
-/* The value of the first variable that is set and not empty, or NULL. */
+/* Return the value of the first variable that is set and not empty, or NULL. */
 static const char *from_environment(const char *const names[])
 {
     for (; *names != NULL; names++) {

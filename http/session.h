@@ -26,7 +26,7 @@ struct http_proxy {
 struct coil_http_session {
     CURLM *multi;     /* NULL once the session is destroyed */
     CURLSH *cookies;  /* NULL unless the session stores cookies */
-    coil_timer timer; /* the time at which libcurl must be called */
+    coil_timer timer; /* due when libcurl must be called */
     coil_timer idle_timer;
     int64_t idle_due; /* when idle_timer is due, if it is started */
     struct http_sockets sockets;
@@ -81,7 +81,7 @@ struct coil_http_response {
     char *cookies;
     struct curl_slist *addresses; /* "+host:port:address,address" */
     char *url;
-    coil_task *waiter;          /* the task that waits in the response; or NULL */
+    coil_task *waiter;          /* the task that waits for the response; or NULL */
     struct http_buffer *buffer; /* bytes of the body not read yet: [begin, end) */
     size_t begin, end;
     size_t body_limit, body_bytes;

@@ -4,15 +4,15 @@
  * Between two requests libcurl does not watch an idle connection: it removes the
  * descriptor, and soon adds it again. In the meantime coil leaves the descriptor
  * registered with the loop as readable, which saves two system calls for each request. An
- * idle connection mostly becomes readable because the peer has closed it. Then coil ends
+ * idle connection usually becomes readable because the peer has closed it. Then coil ends
  * the registration, since its callback would run in each turn. libcurl detects the event
  * when it next uses the connection.
  *
  * The entry of a connection lives until libcurl closes its descriptor by our function
  * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
  * of its own lookups. Their entries are freed before that, when libcurl removes the
- * descriptors. So a closed descriptor never stays registered, and an entry is never
- * mistaken for that of a new descriptor with the same number.
+ * descriptors. So a closed descriptor never stays registered, and a new descriptor with
+ * the same number never gets an old entry.
  */
 #include "watched.h"
 

@@ -2,17 +2,17 @@
  * deadlock.c - detects that all tasks wait for events that can never happen.
  *
  * Only a descriptor, a timer or a post can wake the loop. With neither descriptor nor
- * timer, only another thread could wake it, by a post. The kernel knows the process's
- * threads. Coil's own threads that wait for work never post. If any other thread exists,
- * the loop waits without limit, as told. A thread of coil's own that is busy (its job was
- * abandoned, or it is about to look for more work) may post, so the loop looks again
- * later.
+ * timer, only another thread could wake it, by a post. The kernel reports the number of
+ * the process's threads. Coil's own threads never post while they wait for work. If any
+ * other thread exists, the loop waits without limit. One of coil's own threads may post
+ * if it is busy: its job was abandoned, or it is about to look for more work. Then the
+ * loop checks again later.
  *
  * The kernel's worker threads for io_uring, which perform operations that would block,
  * are among the process's threads too. They never post, and are not counted.
  *
- * Counting threads takes longer than a poll. A loop that lives on posts alone must not do
- * it each time, so threads are counted only if nothing has happened for 100 ms.
+ * Counting threads takes longer than a poll. A loop that is woken only by posts must not
+ * count each time, so threads are counted only if nothing has happened for 100 ms.
  */
 #include "loop.h"
 
@@ -44,7 +44,7 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
         return COIL_NEVER;
     if (coil__pool_idle < own - 1)
         return LOOK_AGAIN;
-    /* A thread that has ended made its posts before it ended: look for them now. */
+    /* A thread that has ended may have posted before: check for such posts now. */
     if (!coil__wakeup_pending(&loop->wakeup) && coil__task_layer->stuck(loop))
         *rc = -EDEADLK;
     return COIL_NEVER;

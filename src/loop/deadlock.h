@@ -1,6 +1,4 @@
-/*
- * deadlock.h (internal) - whether any event can still happen.
- */
+/* deadlock.h (internal) - checks whether any event can still happen. */
 #ifndef COIL_LOOP_DEADLOCK_H
 #define COIL_LOOP_DEADLOCK_H
 
@@ -16,7 +14,7 @@ struct coil__deadlock {
 
 /*
  * The threads that coil has created in this process, and the number of them that wait for
- * work. A thread that does not wait may post, expected or not.
+ * work. A thread that does not wait may post.
  */
 extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
 

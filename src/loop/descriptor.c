@@ -58,8 +58,8 @@ int coil__descriptor_make_room(struct coil__descriptors *all, int fd)
 }
 
 /*
- * Every number that is not an open descriptor is refused, whatever its value is. The
- * entry of a simulated socket is made together with the socket.
+ * Refuse every number that is not an open descriptor, whatever its value. The entry of a
+ * simulated socket is created together with the socket.
  */
 static int open_entry(struct coil__descriptors *all, int fd)
 {
@@ -100,7 +100,10 @@ static bool is_of_stream_socket(enum coil__op_kind kind)
            kind == COIL__OP_SENDFILE;
 }
 
-/* EPIPE is not listed: after an orderly end of the peer, a read still returns 0. */
+/*
+ * EPIPE is not included: after the peer has closed in an orderly way, a read still
+ * returns 0.
+ */
 static bool ends_connection(int error)
 {
     switch (error) {

@@ -13,7 +13,7 @@ struct coil__runnable;
 
 /*
  * A simulated socket (backend.h) has a number that no descriptor can have (proc(5),
- * fs.nr_open). Such numbers have a table of their own.
+ * fs.nr_open). Such numbers have a separate table.
  */
 #define COIL__FIRST_SIMULATED 1000000000
 
@@ -37,15 +37,16 @@ struct coil__descriptor {
 
     /* The fields of one backend; all 0 at first. */
     union {
-        struct {                 /* readiness.c */
-            uint8_t interest;    /* what the poller looks for now */
-            uint8_t blocked;     /* directions known not to be ready */
-            uint8_t in_vain : 2; /* directions reported ready whose call found nothing */
-            uint8_t paused : 2;  /* directions that are retried by time */
-            uint8_t drains : 2;  /* enum coil__drains */
-            bool unusual : 1;    /* COIL__FOUND_UNUSUAL was seen */
-            bool always : 1;     /* the poller refused it as always ready */
-            uint32_t slot;       /* private to the poller */
+        struct {              /* readiness.c */
+            uint8_t interest; /* the events that the poller waits for */
+            uint8_t blocked;  /* directions known not to be ready */
+            /* directions reported ready, but whose call would block */
+            uint8_t in_vain : 2;
+            uint8_t paused : 2; /* directions that are retried by time */
+            uint8_t drains : 2; /* enum coil__drains */
+            bool unusual : 1;   /* COIL__FOUND_UNUSUAL was seen */
+            bool always : 1;    /* the poller refused it as always ready */
+            uint32_t slot;      /* private to the poller */
         };
         struct { /* io_uring, attached or borrowed */
             bool is_socket : 1;
@@ -61,10 +62,10 @@ struct coil__descriptor {
         };
         struct {                    /* io_uring, watched; by direction */
             uint8_t armed : 2;      /* polls or time-outs in the kernel */
-            uint8_t to_arm : 2;     /* those that the next poll() submits */
-            uint8_t pauses : 2;     /* of both: time-outs in place of a poll */
+            uint8_t to_arm : 2;     /* polls that the next poll() submits */
+            uint8_t pauses : 2;     /* armed or to arm: time-outs instead of polls */
             uint8_t pause_count[2]; /* time-outs in a row */
-            int next_to_arm;        /* next descriptor in the list of those to arm; -1 */
+            int next_to_arm;        /* next descriptor in the list to arm; -1: end */
         };
     };
 };
@@ -80,14 +81,14 @@ struct coil__descriptors {
 
 void coil__descriptors_finish(struct coil__descriptors *all);
 
-/* The entry of a descriptor, used or not, or NULL if it was not created yet. */
+/* Return the entry of a descriptor, used or not, or NULL if it was not created yet. */
 static inline struct coil__descriptor *
 coil__descriptor_find(const struct coil__descriptors *all, int fd)
 {
     return (size_t)fd < all->count ? &all->entries[fd] : NULL;
 }
 
-/* The same, for a descriptor or a simulated socket. */
+/* Return the entry of a descriptor or a simulated socket, or NULL. */
 struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptors *all,
                                                    int fd);
 
@@ -102,22 +103,25 @@ int coil__descriptor_make_room(struct coil__descriptors *all, int fd);
 int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use use,
                            struct coil__descriptor **out);
 
-/* The same for a COIL__OP_POLL; -EBUSY also if its direction has a waiter. */
+/*
+ * Like coil__descriptor_claim(), for a COIL__OP_POLL. -EBUSY also if its direction has a
+ * waiter.
+ */
 int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil__op *op,
                                 struct coil__descriptor **out);
 
 /*
- * Report a lost connection to both of its sides. Returns what the operation returns whose
- * call has returned `result`: 0, or a failure.
+ * Report a lost connection to both its reader and its writer. `result` is what an
+ * operation's call returned: 0, or a failure. Returns the result of the operation.
  *
- * The kernel reports a reset or a time-out once, to whichever call comes first; a receive
- * after that returns 0, as at an orderly end. The descriptor keeps the error, and each
- * receive that would return 0 returns the error instead.
+ * The kernel reports a reset or a time-out once, to the first call. A later receive
+ * returns 0, as after an orderly close. So the descriptor's entry stores the error, and
+ * each receive that would return 0 returns the error instead.
  */
 ssize_t coil__descriptor_result(struct coil__descriptor *d, enum coil__op_kind kind,
                                 ssize_t result);
 
-/* Make an operation's call, as coil__op_call(), but return a lost connection's error. */
+/* Make an operation's call like coil__op_call(), but return a lost connection's error. */
 static inline ssize_t coil__descriptor_call(struct coil__descriptor *d,
                                             const struct coil__op *op)
 {
@@ -131,7 +135,7 @@ static inline ssize_t coil__descriptor_call(struct coil__descriptor *d,
 /* End the use of the descriptor. Events that carry the old generation are stale now. */
 void coil__descriptor_release(struct coil__descriptor *d);
 
-/* No operation or watcher waits for the descriptor. */
+/* True if no operation or watcher waits for the descriptor. */
 static inline bool coil__descriptor_is_idle(const struct coil__descriptor *d)
 {
     return d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL; /* or watchers */

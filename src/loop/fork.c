@@ -1,9 +1,10 @@
 /*
- * fork.c - a child of fork(2) inherits its parent's loop, and must not touch it.
+ * fork.c - disables the parent's loop, which a child of fork(2) inherits but must not
+ * use.
  *
  * An epoll instance, a ring and an eventfd are shared with the parent: a descriptor
- * removed from the epoll instance by the child is removed for the parent as well. And a
- * child that continued the loop would run every task a second time. So a handler of
+ * removed from the epoll instance by the child is removed for the parent as well. A child
+ * that continued the loop would also run every task a second time. So a handler of
  * pthread_atfork(3) disables the loop in the child before fork(2) returns there:
  *
  *     the thread has no loop and no current task    calls that need one abort
@@ -11,8 +12,8 @@
  *     ready runnables are put aside                 so nothing runs before that
  *     the child's copies of its descriptors         are closed
  *
- * Only fork(2) itself pays for this. Functions that destroy an object ask whether its
- * loop is the parent's (coil__loop_is_parents()), which is one comparison.
+ * Only fork(2) itself has a cost. Functions that destroy an object check whether its loop
+ * belongs to the parent (coil__loop_is_parents()), which is one comparison.
  *
  * A child of vfork(2), clone(2) or _Fork(3) runs no handlers: it must exec or _exit.
  */
@@ -138,7 +139,7 @@ void coil__fork_watch(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, watch_forks);
-    coil__process = getpid(); /* also in a child of clone(2) */
+    coil__process = getpid(); /* needed in a child of clone(2) */
 }
 
 coil_loop *coil__loop_require_parents(const char *caller)

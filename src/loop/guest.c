@@ -2,8 +2,9 @@
  * guest.c - a loop inside another event loop (the host).
  *
  * The host needs a turn that does not wait, and two facts for its own wait: a descriptor
- * and a time-out. A busy loop may take several turns without a poll; not so here. Each
- * step polls, and returns to the host after one turn, however busy the tasks are.
+ * and a time-out. Otherwise a busy loop may take several turns without a poll. In guest
+ * mode each step polls, and returns to the host after one turn, however busy the tasks
+ * are.
  */
 #include "loop.h"
 

@@ -3,9 +3,9 @@
  *
  * A handle is a timer on the heap; its link in the ready queue is part of the timer. A
  * handle has up to two holders: the loop, until the call is made or cancelled, and the
- * user. A program may have very many, so a handle is small: 72 bytes are a size that
- * malloc(3) allocates without waste. A handle does not store its loop, which is the
- * thread's. Only in debug mode it stores the code that requested the call.
+ * user. A program may have very many handles, so a handle is small: malloc(3) allocates
+ * its 72 bytes without waste. A handle does not store its loop, which is the thread's
+ * loop. Only in debug mode does it store the code that requested the call.
  */
 #include "../base/context.h"
 #include "loop.h"
@@ -131,8 +131,8 @@ COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
                    "coil_call_at", out);
 }
 
-/* A handle in a ready queue does not show which loop it belongs to: only debug mode can
- * detect that it is another's. */
+/* A handle in a ready queue does not show which loop it belongs to. So only debug mode
+ * detects that it belongs to another loop. */
 static coil_loop *loop_to_undo(const coil_handle *handle)
 {
     coil_loop *loop = coil__timer_loop_to_undo(&handle->timer, "coil_handle_cancel");

@@ -6,8 +6,7 @@
  * may be noted. An object whose note cannot be allocated is not reported.
  *
  * Notes are allocated by the C library, not by the allocator of coil_set_allocator(). So
- * a program whose allocations fail, one or all, fails the same way with and without debug
- * mode.
+ * allocation failures affect a program in the same way with and without debug mode.
  */
 #include "leak.h"
 
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 
 #define FRAMES 16
-#define BUCKET_BITS 14 /* untouched pages of the table take no memory */
+#define BUCKET_BITS 14 /* untouched pages of the table use no memory */
 
 struct note {
     struct coil__list link; /* in `notes` */
@@ -37,7 +36,7 @@ _Atomic size_t coil__leak_notes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct coil__list notes = {&notes, &notes};
 
-/* The head of the hash bucket of `thing`. */
+/* Return the head of the hash bucket of `thing`. */
 static struct note **bucket_of(const void *thing)
 {
     static struct note *buckets[1 << BUCKET_BITS];
@@ -46,7 +45,10 @@ static struct note **bucket_of(const void *thing)
     return &buckets[hash >> (64 - BUCKET_BITS)];
 }
 
-/* Needs `lock`. The link that points to the note of `thing`, or the end of its bucket. */
+/*
+ * Return the link that points to the note of `thing`, or the end of its bucket. The
+ * caller holds `lock`.
+ */
 static struct note **find(const void *thing)
 {
     struct note **place = bucket_of(thing);
@@ -67,7 +69,7 @@ static void enter(struct note *note)
     atomic_fetch_add(&coil__leak_notes, 1);
 }
 
-/* Needs `lock`. Unlinks the note of `thing` and returns it, or NULL. */
+/* Unlink the note of `thing` and return it, or NULL. The caller holds `lock`. */
 static struct note *take(const void *thing)
 {
     struct note **place = find(thing), *note = *place;

@@ -2,7 +2,8 @@
  * leak.h - in debug mode: objects created on a loop and not freed when the loop closes.
  *
  * The code that creates an object notes it; the code that frees it removes the note.
- * While no loop is in debug mode, either costs a load and a branch. Any thread.
+ * While no loop is in debug mode, each costs a load and a branch. May be used on any
+ * thread.
  */
 #ifndef COIL_LOOP_LEAK_H
 #define COIL_LOOP_LEAK_H
@@ -11,7 +12,7 @@
 
 struct coil__leak_kind {
     const char *noun;   /* "a stream" */
-    const char *number; /* the meaning of its number: "descriptor"; or NULL */
+    const char *number; /* what its number means, such as "descriptor"; or NULL */
     const char *verb;   /* the participle in "was not destroyed" */
 };
 
@@ -35,15 +36,18 @@ static inline void coil__leak_note(const struct coil__leak_kind *kind, const voi
         coil__leak_add(kind, thing, number, name);
 }
 
-/* `thing` was freed, or need not be freed any more. Accepts an object never noted. */
+/*
+ * Remove the note of `thing`, which was freed or need no longer be freed. Accepts an
+ * object that was never noted.
+ */
 static inline void coil__leak_forget(const void *thing)
 {
     if (COIL__UNLIKELY(atomic_load_explicit(&coil__leak_notes, memory_order_relaxed) > 0))
         coil__leak_remove(thing);
 }
 
-/* The loop closes: report its notes to the exception handler, in the order of their
- * creation. */
+/* Report the loop's notes to the exception handler, in the order of their creation.
+ * Called when the loop closes. */
 void coil__leak_report(const coil_loop *loop);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define USUAL_SLACK COIL_USEC(50)   /* as the kernel's, for each thread */
+#define USUAL_SLACK COIL_USEC(50)   /* the kernel's default for each thread */
 #define LONGEST_DRAIN COIL_SEC(300) /* asyncio: THREAD_JOIN_TIMEOUT */
 
 /* ---- options and environment ------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * loop.c - the event loop: one turn after the other.
+ * loop.c - the event loop and its turns.
  *
  *            +-------------------------------------------------------------+
  *            |  poll           I/O that happened; wait if nothing is ready |
@@ -17,8 +17,8 @@
  * 3. A runnable is in at most one list. Cancelling removes it from that list, so lists
  *    never contain cancelled runnables that would have to be skipped.
  *
- * A poll that waits for a timer may take the loop's slack longer. So timers that are due at
- * almost the same time cost one wake-up. Their deadlines stay the same.
+ * A poll that waits for a timer may wait longer, by the loop's slack. So timers that are
+ * due at almost the same time cost one wake-up. Their deadlines stay the same.
  *
  * A poll is a system call, and reading the clock takes time, too. While runnables are
  * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and
@@ -29,8 +29,8 @@
  * this file: a task that suspends when the batch is empty begins the turn and switches to
  * the next task directly (task.c).
  *
- * A turn itself is never interrupted by a poll, however many runnables it has and however
- * long they take: the order of events is asyncio's, where a turn polls once.
+ * A poll never interrupts a turn, however many runnables it has and however long they
+ * take. So the order of events is the same as in asyncio, where a turn polls once.
  */
 #include "backend/backend.h"
 #include "leak.h"
@@ -76,7 +76,7 @@ int64_t coil_in(int64_t span_ns)
 
 /* ---- polling ----------------------------------------------------------------------- */
 
-/* How long to poll. Reads the clock only if a timer is armed. */
+/* Return how long to poll. Reads the clock only if a timer is armed. */
 static int64_t poll_timeout(coil_loop *loop)
 {
     int64_t next = coil__timers_next(&loop->timers), now;
@@ -93,7 +93,7 @@ static int64_t poll_timeout(coil_loop *loop)
                : 0;
 }
 
-/* Nothing is ready, and no timer is armed. */
+/* Poll without limit: nothing is ready, and no timer is armed. */
 static int poll_for_ever(coil_loop *loop)
 {
     int rc = 0;
@@ -134,8 +134,9 @@ static int poll_now(coil_loop *loop)
 
 /*
  * Choose the number of turns until the next look at the clock. The clock was read `turns`
- * turns after the last look; 0 if the time between does not measure turns. If more turns
- * passed than planned, a timer was started, and the first of them may have been short.
+ * turns after the last look. `turns` is 0 if that time span does not measure turns. If
+ * more turns passed than planned, a timer was started, and the first turns may have been
+ * short. So at most `look_every` turns are counted.
  */
 static void choose_look_every(coil_loop *loop, unsigned turns)
 {

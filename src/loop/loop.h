@@ -1,6 +1,4 @@
-/*
- * loop.h (internal) - the loop for upper layers: runnables, timers, posts.
- */
+/* loop.h (internal) - the loop's interface for upper layers: runnables, timers, posts. */
 #ifndef COIL_LOOP_LOOP_H
 #define COIL_LOOP_LOOP_H
 
@@ -19,18 +17,21 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The functions that the loop needs from the task layer, which lies above it. */
+/* The functions that the loop needs from the task layer above it. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     struct coil__context_slot *(*context)(coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns the previous task */
-    /* The task of which the runnable is the next step, or NULL. */
+    /* Return the task whose next step the runnable is, or NULL. */
     const coil_task *(*stepping)(const struct coil__runnable *runnable);
-    /* The return address of the call that spawned the task. */
+    /* Return the return address of the call that spawned the task. */
     const void *(*spawned_at)(const coil_task *task);
-    /* No event can happen any more. True if tasks wait for one; they were reported. */
+    /*
+     * Called when no event can happen any more. Reports the waiting tasks, and returns
+     * true if there are any.
+     */
     bool (*stuck)(coil_loop *loop);
-    /* True in a child of fork(2): all tasks belong to its parent. Async-signal-safe. */
+    /* Called in a child of fork(2): all tasks belong to its parent. Async-signal-safe. */
     void (*forked)(void);
 };
 
@@ -55,7 +56,7 @@ struct coil_loop {
     struct coil__backend *backend;
     struct coil__timer_heap timers;
 
-    pid_t pid;                 /* the process that owns the loop, not one forked later */
+    pid_t pid;                 /* the owner of the loop, not a process forked later */
     uint32_t number;           /* unique in the process, unlike the address; never 0 */
     uint32_t number_in_checks; /* `number`, or COIL__LOOP_CAREFUL in debug mode */
     bool running, stopping, closing;
@@ -114,7 +115,7 @@ static inline void coil__loop_set_of_thread(coil_loop *loop)
     coil__loop_number_of_thread = loop != NULL ? loop->number_in_checks : 0;
 }
 
-/* Is the thread's loop in debug mode? */
+/* True if the thread's loop is in debug mode. */
 static inline bool coil__loop_is_debugged(void)
 {
     return coil__loop_of_thread != NULL && coil__loop_of_thread->debug;
@@ -124,12 +125,13 @@ static inline bool coil__loop_is_debugged(void)
 
 /*
  * The thread's loop while it waits in the kernel; coil__loop_of_thread is NULL meanwhile.
- * During that wait only a signal handler can run on this thread. A function that it calls
- * finds no loop and aborts with a message, so no other call has to check.
+ * During that wait only a signal handler can run on this thread. If the handler calls a
+ * function of coil, that function finds no loop and aborts with a message, so no other
+ * check is needed.
  */
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
 
-/* To be called around the system call in which a backend waits. */
+/* These functions enclose the system call in which a backend waits. */
 static inline void coil__loop_enter_kernel(void)
 {
     coil__loop_in_kernel = coil__loop_of_thread;
@@ -150,9 +152,9 @@ COIL__NORETURN void coil__loop_stop_handler(const char *caller);
  * the task's own stack. Looks for it among the innermost frames: some microseconds. */
 void coil__loop_check_frames(const char *caller);
 
-/* Aborts, naming `caller`, in a signal handler that runs on its alternate
- * stack and has interrupted a task. A handler on the task's own stack is noticed in debug
- * mode alone. */
+/* Aborts with `caller` in the message in a signal handler that runs on its alternate
+ * stack and has interrupted a task. A handler on the task's own stack is detected only in
+ * debug mode. */
 static inline void coil__loop_check_stack(const char *caller)
 {
     if (COIL__UNLIKELY(coil__coro_off_stack()) && coil__coro_in_handler())
@@ -161,7 +163,10 @@ static inline void coil__loop_check_stack(const char *caller)
         coil__loop_check_frames(caller);
 }
 
-/* The same, also in a handler that has interrupted the wait in the kernel. */
+/*
+ * Like coil__loop_check_stack(), but also aborts in a handler that has interrupted the
+ * wait in the kernel.
+ */
 static inline void coil__loop_check_handler(const char *caller)
 {
     if (COIL__UNLIKELY(coil__loop_in_kernel != NULL))
@@ -170,9 +175,9 @@ static inline void coil__loop_check_handler(const char *caller)
 }
 
 /*
- * To be called before a loop is created. In a child of vfork(2) or clone(2) no fork
- * handler has run: the child drops its parent's loop, whatever state that is in, and may
- * create its own.
+ * Called before a loop is created. In a child of vfork(2) or clone(2) no fork handler has
+ * run. So the child drops its parent's loop here, whatever its state, and may create its
+ * own.
  */
 void coil__loop_forget_parents(void);
 
@@ -191,8 +196,8 @@ void coil__fork_watch(void);
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
 /*
- * In a child of fork(2), return the loop that the thread had in the parent. Aborts if it
- * had none.
+ * In a child of fork(2), return the loop that the thread had in the parent. Aborts if
+ * there was none.
  */
 coil_loop *coil__loop_require_parents(const char *caller);
 
@@ -211,7 +216,9 @@ static inline coil_loop *coil__loop_to_undo(const char *caller)
 
 COIL__NORETURN void coil__loop_missing(const char *caller);
 
-/* The thread's loop. Aborts with a message that names `caller` if there is none. */
+/*
+ * Return the thread's loop. Aborts with a message that names `caller` if there is none.
+ */
 static inline coil_loop *coil__loop_require(const char *caller)
 {
     if (COIL__UNLIKELY(coil__loop_of_thread == NULL))
@@ -219,12 +226,12 @@ static inline coil_loop *coil__loop_require(const char *caller)
     return coil__loop_of_thread;
 }
 
-/* Aborts, naming `caller`, if the loop is not this thread's. */
+/* Aborts with `caller` in the message if the loop does not belong to this thread. */
 void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
 /*
- * True if the loop belongs to the process that this one was forked from: then its objects
- * must not be changed.
+ * True if the loop belongs to the parent of this forked process. Then its objects must
+ * not be changed.
  */
 static inline bool coil__loop_is_parents(const coil_loop *loop)
 {
@@ -235,8 +242,8 @@ static inline bool coil__loop_is_parents(const coil_loop *loop)
 COIL__NORETURN void coil__loop_wrong_thread(const coil_loop *loop, const char *caller);
 
 /*
- * Checked by all code that makes something ready: another thread may only post. Public
- * functions that may be called on a wrong thread check first, with their own name.
+ * All code that makes a runnable ready calls this check: another thread may only post.
+ * Public functions that may be called on a wrong thread check first, with their own name.
  */
 static inline void coil__loop_check_thread(const coil_loop *loop, const char *caller)
 {
@@ -245,9 +252,9 @@ static inline void coil__loop_check_thread(const coil_loop *loop, const char *ca
 }
 
 /*
- * The same check for calls that make nothing ready, or not always, naming `caller`; to be
- * called with the number of a loop that is not this thread's. A closed loop belongs to no
- * thread any more: objects that outlive it may be used, and freed, by any thread.
+ * The thread check for calls that may make nothing ready. `number` is that of a loop
+ * other than this thread's loop. A closed loop belongs to no thread, so any thread may
+ * use and free objects that outlive it.
  */
 void coil__loop_check_foreign(uint32_t number, const char *caller);
 
@@ -270,8 +277,8 @@ static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *
 
 int64_t coil__loop_now(coil_loop *loop);
 
-/* To be called just before a callback of the user's. `asked_at`: the code that requested
- * the callback, or NULL. */
+/* Called just before a user's callback. `asked_at` is the code that requested the
+ * callback, or NULL. */
 static inline void coil__loop_calls(coil_loop *loop, const void *callback,
                                     const void *asked_at)
 {
@@ -280,8 +287,8 @@ static inline void coil__loop_calls(coil_loop *loop, const void *callback,
 }
 
 /*
- * Count one more (or, with -1, one fewer) job that runs outside the loop and ends with a
- * post: a job on a thread. Until then a virtual clock stands still.
+ * Add `change` (1 or -1) to the number of jobs that run on threads and end with a post.
+ * While there are such jobs, a virtual clock stands still.
  */
 static inline void coil__loop_expect(coil_loop *loop, int change)
 {
@@ -293,9 +300,10 @@ static inline void coil__loop_expect(coil_loop *loop, int change)
 #define COIL__LONGEST_POLL COIL_SEC(24 * 3600)
 
 /*
- * How long to wait for a timer that is due in `span_ns`: longer by the loop's slack, at
- * most a day. `exactly`: the kernel does not prolong the wait by the thread's slack. 0 or
- * less: the span was too long to be computed.
+ * Return how long to wait for a timer that is due in `span_ns`: longer by the loop's
+ * slack, at most a day. `exactly` means that the kernel does not prolong the wait by the
+ * thread's slack. A `span_ns` of 0 or less means that the span was too long to be
+ * computed.
  */
 static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns,
                                           bool exactly)
@@ -309,8 +317,8 @@ static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns
 #define COIL__TURNS_UNPOLLED 64
 #define COIL__RUNS_UNPOLLED 256
 
-/* To be called when a timer is started that is due before all others: makes the next turn
- * look at the clock. */
+/* Makes the next turn look at the clock. Called when a timer is started that is due
+ * before all others. */
 static inline void coil__loop_look_soon(coil_loop *loop)
 {
     loop->look_every = 1;
@@ -324,7 +332,7 @@ static inline void coil__loop_poll_next(coil_loop *loop)
     loop->next_look = 0;
 }
 
-/* May the next turn begin without a poll? Something must be ready. */
+/* True if the next turn may begin without a poll. There must be a ready runnable. */
 static inline bool coil__loop_may_skip_poll(const coil_loop *loop)
 {
     if (coil__list_empty(&loop->ready) || loop->polls_every_turn || loop->stopping ||
@@ -337,7 +345,7 @@ static inline bool coil__loop_may_skip_poll(const coil_loop *loop)
     return true;
 }
 
-/* A turn begins without a poll: what is ready is its batch. */
+/* Begin a turn without a poll: the ready runnables become its batch. */
 static inline void coil__loop_begin_batch(coil_loop *loop)
 {
     loop->turns_unpolled++;
@@ -345,9 +353,9 @@ static inline void coil__loop_begin_batch(coil_loop *loop)
 }
 
 /*
- * To be called when the batch is empty. If the poll may be skipped, makes the ready
- * runnables the next batch and returns true. Otherwise returns false, and loop.c must
- * begin the next turn, most often with a poll.
+ * Called when the batch is empty. If the poll may be skipped, makes the ready runnables
+ * the next batch and returns true. Otherwise returns false, and loop.c must begin the
+ * next turn, most often with a poll.
  */
 static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
 {
@@ -357,7 +365,9 @@ static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
     return true;
 }
 
-/* Decide whether turns may skip the poll; to be called when a field read here changes. */
+/*
+ * Decide whether turns may skip the poll. Called when a field that is read here changes.
+ */
 static inline void coil__loop_choose_turns(coil_loop *loop)
 {
     loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug ||
@@ -371,7 +381,7 @@ int coil__loop_take_turn(coil_loop *loop);
 
 /* The functions that libcoil-testing provides for loops (run/border.h). */
 struct coil__loop_hooks {
-    /* The backend "simulated"; and whether the loops of this thread use it if no backend
+    /* The backend "simulated", and whether the loops of this thread use it if no backend
      * is requested by name. */
     const struct coil__backend_class *backend;
     bool (*backend_is_wanted)(void);
@@ -387,8 +397,8 @@ extern const struct coil__loop_hooks *_Atomic coil__loop_hooks;
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * An upper layer that keeps data per loop has its hook called when the loop closes, while
- * the loop is still complete; the hook registered last is called first.
+ * A hook of an upper layer that stores data per loop. The loop calls its hooks when it
+ * closes, while it is still complete. The hook registered last is called first.
  */
 struct coil__close_hook {
     struct coil__list link;

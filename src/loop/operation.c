@@ -58,8 +58,8 @@ static ssize_t run_accept(const struct coil__op *op)
     return accept4(op->fd, op->addr, op->addrlen, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-/* The state of a connection that was begun. SO_ERROR of 0 does not mean success yet: an
- * event from before the attempt may have led here. */
+/* Return the state of a connection attempt. SO_ERROR of 0 does not yet mean success: the
+ * event may have happened before the attempt. */
 static int find_out_whether_connected(int fd)
 {
     struct sockaddr_storage peer;
@@ -95,7 +95,10 @@ static ssize_t run_sendfile(const struct coil__op *op)
     return coil__sendfile_quietly(op->fd, op->fd2, op->offset, op->len);
 }
 
-/* The subset of op->events that holds now; hang-ups and errors count as both events. */
+/*
+ * Return the subset of op->events that holds now; hang-ups and errors count as both
+ * events.
+ */
 static ssize_t run_poll(const struct coil__op *op)
 {
     struct pollfd p = {.fd = op->fd};

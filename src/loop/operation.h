@@ -1,8 +1,8 @@
 /*
  * operation.h - an operation of the kernel that a task waits for, and the table of kinds.
  *
- * A new operation is a kind, below, and a row in operation.c. The table is read by the
- * backends, by files, and by code that prints what a task waits for.
+ * A new operation is a kind, below, and a row in operation.c. Backends, files, and code
+ * that prints the waits of tasks read the table.
  */
 #ifndef COIL_LOOP_OPERATION_H
 #define COIL_LOOP_OPERATION_H
@@ -15,7 +15,7 @@
 enum coil__direction { COIL__IN, COIL__OUT };
 
 enum coil__op_kind {
-    /* On attached descriptors; one operation for each direction at a time. */
+    /* Operations on attached descriptors: one for each direction at a time. */
     COIL__OP_READ,    /* read(fd, buf, len) */
     COIL__OP_WRITE,   /* write(fd, buf, len) */
     COIL__OP_WRITEV,  /* writev(fd, buf: struct iovec[len]) */
@@ -32,9 +32,9 @@ enum coil__op_kind {
     COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: those that
                     * hold */
     /*
-     * On files: any descriptor, attached or not, any number of operations at a time. A
-     * backend that could only block returns -EOPNOTSUPP; a thread of the file lane makes
-     * the call then (io/file_op.c).
+     * Operations on files: any descriptor, attached or not, and any number of operations
+     * at a time. A backend that could only block returns -EOPNOTSUPP. Then a thread of
+     * the file lane makes the call (io/file_op.c).
      */
     COIL__OP_PREAD,    /* pread(fd, buf, len, offset); offset -1: read() */
     COIL__OP_PWRITE,   /* pwrite(fd, buf, len, offset); offset -1: write() */
@@ -81,7 +81,7 @@ struct coil__op {
     const void *hints[2];
     struct coil__list link; /* the backend's */
     void *backend_data;     /* the backend's */
-    /* A COIL__OP_READABLE ends here: it may lie in a struct coil__short_op. */
+    /* A COIL__OP_READABLE has no members below: it may be in a struct coil__short_op. */
 
     void *buf;
     size_t len;
@@ -89,15 +89,16 @@ struct coil__op {
     struct sockaddr *addr;
     socklen_t *addrlen;
     unsigned mode;
-    bool begun; /* connect() was called before; COIL__OP_POLL: so was poll(), just now */
+    /* connect() was called before; COIL__OP_POLL: poll() was called just now */
+    bool begun;
     int fd2;
     const char *path, *path2;
     int64_t offset, offset2;
 };
 
 /*
- * The memory of an operation without a buffer. This is in the object that the task waits
- * for, so that no pointer refers to the stack of the task.
+ * The memory of an operation without a buffer. It is in the object that the task waits
+ * for, so that no pointer refers to the task's stack.
  */
 struct coil__short_op {
     _Alignas(struct coil__op) unsigned char bytes[offsetof(struct coil__op, buf)];
@@ -105,15 +106,15 @@ struct coil__short_op {
 
 _Static_assert(sizeof(struct coil__short_op) == 80, "each connection has one");
 
-/* Its operation, of which only the members before `buf` may be used. */
+/* Return its operation. Only the members before `buf` may be used. */
 static inline struct coil__op *coil__short_op(struct coil__short_op *memory)
 {
     return (struct coil__op *)(void *)memory;
 }
 
 /*
- * For reads from and writes to a descriptor. The fields that they do not use stay unset:
- * setting them would take longer than all the rest.
+ * Initialize a read from or a write to a descriptor. The fields that it does not use stay
+ * unset, because setting them would take longer than everything else.
  */
 static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, void *buf,
                                  size_t len)
@@ -138,13 +139,13 @@ struct coil__op_row {
      */
     ssize_t (*run)(const struct coil__op *op);
     const char *call; /* that call as text, to name it in an injected failure */
-    const char *what; /* printed as what a waiting task does: "read" */
+    const char *what; /* printed as the action of a waiting task: "read" */
     const char *user; /* files: the public function that submits it */
-    int error;        /* the errno of an injected failure; 0: it is never made to fail */
-    int waits;        /* the errno that means: wait until the descriptor is ready */
+    int error;        /* the errno of an injected failure; 0: no injection */
+    int waits;        /* the errno after which the caller waits for readiness */
     uint8_t direction;
     /*
-     * io_uring's opcode, or NOP if the kernel lacks it or has one that differs from the
+     * io_uring's opcode, or NOP if the kernel lacks one or its opcode differs from the
      * system call.
      */
     uint8_t opcode;
@@ -161,14 +162,15 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
 
 /*
  * Make the operation's system call, and repeat it while it is interrupted. Returns the
- * result or a negative errno; -EINPROGRESS if the call would block. Then the caller waits
- * until the descriptor is ready and calls this again; for a connection, with `begun` set.
+ * result or a negative errno. If the call would block, returns -EINPROGRESS. Then the
+ * caller waits until the descriptor is ready and calls this again, for a connection with
+ * `begun` set.
  */
 ssize_t coil__op_call(const struct coil__op *op);
 
 /*
- * Prefetch the operation and the memory around it, both about to be read: mostly the
- * stack frames of the task that waits for it and will continue. NULL is accepted.
+ * Prefetch the operation and the memory around it. That memory is usually the stack
+ * frames of the waiting task, which is about to continue. NULL is accepted.
  */
 static inline void coil__op_prefetch(const struct coil__op *op)
 {

@@ -32,7 +32,7 @@
 
 #define LOOK_EVERY COIL_MSEC(10)
 #define TELL_AFTER COIL_SEC(1)
-#define ANSWER_WITHIN COIL_MSEC(200) /* by the signal handler */
+#define ANSWER_WITHIN COIL_MSEC(200) /* the signal handler's time limit */
 
 #define STACK_WORDS 2048 /* the part of the stack that is copied */
 
@@ -54,14 +54,14 @@ struct stack_copy {
 
 struct coil__sampler {
     pthread_t thread;
-    pid_t process; /* not that of a child which was forked later */
+    pid_t process; /* the owner, not a process forked later */
     pid_t sampled; /* the loop's thread */
     int memory;    /* to read the process's memory without faults */
     pthread_mutex_t lock;
     pthread_cond_t closed;
     bool closing;
 
-    /* Needs the lock: the step that runs, and its samples. */
+    /* The running step and its samples. Guarded by the lock. */
     uint64_t step; /* 0 between steps */
     uint64_t steps;
     int64_t began, deadline;
@@ -187,7 +187,7 @@ static void unwind(struct stack_copy *copy, struct coil__sample *sample)
         copy->words[i] = (uintptr_t)(first + copy->count);
     if (moved(copy, copy->frame) != copy->frame)
         copy->words[SAVED_FRAME] = moved(copy, copy->frame);
-    copy->words[SAVED_PC] = copy->pc + 1; /* as if it were a return address */
+    copy->words[SAVED_PC] = copy->pc + 1; /* like a return address */
     sample->count =
         coil__backtrace_suspended(&coro, sample->frames, COIL__SAMPLE_MAX, NULL);
 }
@@ -227,7 +227,7 @@ static void tell(const struct news *news)
     coil__report_end(&report);
 }
 
-/* Samples the step if it is due. True if *news is to be printed, without the lock. */
+/* Sample the step if it is due. True if the caller must print *news, without the lock. */
 static bool look(struct coil__sampler *s, struct news *news)
 {
     int64_t now = coil__clock_monotonic();
@@ -239,7 +239,7 @@ static bool look(struct coil__sampler *s, struct news *news)
     s->sampled_already = true;
     if (now - s->began < TELL_AFTER || now < s->deadline)
         return false;
-    take_sample(s); /* the current place, not that of the first sample */
+    take_sample(s); /* the current position, not the first sample's */
     s->told = true;
     memcpy(news->task, s->task, sizeof news->task);
     news->spawned_at = s->spawned_at;
@@ -303,8 +303,8 @@ static void destroy(struct coil__sampler *s)
 
 /*
  * The loop's thread ends without closing its loop, by pthread_exit(3) in a task. The
- * sampler's thread must end, too: it blocks all signals, so the process would remain, and
- * SIGTERM would not end it.
+ * sampler's thread must end, too. It blocks all signals, so otherwise the process would
+ * remain and SIGTERM would not end it.
  */
 static pthread_key_t at_end_of_thread;
 
@@ -321,7 +321,7 @@ static void create_key(void)
     pthread_key_create(&at_end_of_thread, stop_at_end_of_thread);
 }
 
-/* On Valgrind the kernel would report the thread's place in Valgrind's own code. */
+/* Not on Valgrind: there the kernel would report a position in Valgrind's own code. */
 struct coil__sampler *coil__sampler_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -21,15 +21,18 @@ struct coil__sampler *coil__sampler_start(void);
 /* Join that thread. This and the functions below accept NULL. */
 void coil__sampler_stop(struct coil__sampler *sampler);
 
-/* A step of `task` begins ("": of no task); it should last no longer than `limit`. */
+/*
+ * Begin a step of `task` (or "" if it is not a task's step), which should last no longer
+ * than `limit`.
+ */
 void coil__sampler_begin(struct coil__sampler *sampler, const char *task,
                          const void *spawned_at, int64_t began, int64_t limit);
 
-/* The step has ended. *sample becomes its sample. */
+/* End the step, and store its sample in *sample. */
 void coil__sampler_end(struct coil__sampler *sampler, struct coil__sample *sample);
 
-/* Sample a thread of this process that sleeps in a system call; no frames if it does
- * not. Any thread. */
+/* Sample a thread of this process that sleeps in a system call. If it does not sleep, the
+ * sample has no frames. May be called on any thread. */
 void coil__sample_sleeper(pid_t thread, struct coil__sample *sample);
 
 /* Prints ", in usleep in libc.so.6, called by block at a.c:3", or nothing. */

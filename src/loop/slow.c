@@ -3,9 +3,9 @@
  *
  * The runnables of a batch are run one by one from a list private to this file. So a task
  * that suspends finds the loop's batch empty and a poll due, and returns here instead of
- * switching directly to the next task. A runnable may be gone after it has run, so its
- * name and origin are read before. Times are of the real clock, even if the loop has a
- * virtual one.
+ * switching directly to the next task. A runnable may be freed when it has run, so its
+ * name and origin are read first. Times are measured by the real clock, even if the loop
+ * has a virtual one.
  */
 #include "loop.h"
 
@@ -72,7 +72,7 @@ static double seconds(int64_t span_ns)
     return (double)span_ns / (double)COIL_SEC(1);
 }
 
-/* The description of a runnable, as far as it is known before it runs. */
+/* The description of a runnable, as known before it runs. */
 struct subject {
     char task[32]; /* the task's name; "" if it is not a task */
     const void *spawned_at;
@@ -99,7 +99,7 @@ static void print_subject(struct coil__report *report, const coil_loop *loop,
     coil__report_words(report, "Executing ");
     if (is_task)
         coil__report_words(report, "task '%s'", s->task);
-    else if (loop->slow.callback != NULL) /* + 1: it is taken for a return address */
+    else if (loop->slow.callback != NULL) /* + 1: the printer expects a return address */
         coil__symbol_print(report, NULL, "%s", (const char *)loop->slow.callback + 1);
     else
         coil__report_words(report, "a callback of coil's");

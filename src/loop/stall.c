@@ -1,12 +1,12 @@
 /*
- * stall.c - reports a loop whose thread has waited for a lock for long.
+ * stall.c - reports a loop whose thread has waited for a lock for a long time.
  *
  * A task that waits for a lock by a system call of its own (a futex) blocks the thread.
- * If another task of the thread holds that lock, this is a deadlock. So a thread of
- * coil's looks at the watched loops once a second. A loop that waits for events is in
- * another system call. A thread that has been in the same wait for a lock at LOOKS looks
- * in a row is reported, once for each such wait: it may be a deadlock, or another thread
- * may hold the lock for long.
+ * If another task of the thread holds that lock, this is a deadlock. So one of coil's
+ * threads checks the watched loops once a second. A loop that waits for events is in
+ * another system call. If LOOKS checks in a row find a thread in the same wait for a
+ * lock, the loop is reported, once per wait. It may be a deadlock, or another thread may
+ * hold the lock for a long time.
  *
  * libcoil-posix uses this, because it runs code in tasks that was not written for coil.
  * The watching thread exists while any loop is watched.
@@ -29,7 +29,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct coil__list loops;
-    unsigned long generation; /* of the thread: an older one ends */
+    unsigned long generation; /* of the thread: older threads end */
     bool has_thread;
     pthread_t thread;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -52,8 +52,8 @@ static void report(pid_t thread, int64_t waited_ns)
     coil__report_end(&text);
 }
 
-/* The lock is held. True if the loop is to be reported. A thread that is not in its loop
- * may wait for any lock. */
+/* True if the loop must be reported. A thread that is not in its loop may wait for any
+ * lock. The caller holds the lock. */
 COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
 {
     const coil_loop *loop = COIL__CONTAINER(stall, coil_loop, stall);
@@ -66,7 +66,7 @@ COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
     return stall->looks == LOOKS;
 }
 
-/* The thread of a loop to report, or 0. */
+/* Return the thread of a loop to report, or 0. */
 static pid_t look_at_all(void)
 {
     pid_t found = 0;
@@ -108,7 +108,7 @@ static void *look_again_and_again(void *arg)
     return NULL;
 }
 
-/* The lock is held. Without a thread nothing is reported. */
+/* If no thread can be started, nothing is reported. The caller holds the lock. */
 static void start_thread(void)
 {
     sigset_t all, before;
@@ -137,7 +137,7 @@ void coil__stall_watch(coil_loop *loop)
     pthread_mutex_unlock(&watch.lock);
 }
 
-/* The last loop ends the thread. */
+/* The last watched loop ends the thread. */
 void coil__stall_finish(coil_loop *loop)
 {
     pthread_t thread;

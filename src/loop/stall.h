@@ -12,14 +12,14 @@
 
 /* Private to stall.c; one in each loop. */
 struct coil__stall {
-    bool is_watched;        /* the loop's thread alone uses it */
+    bool is_watched;        /* used only by the loop's thread */
     struct coil__list link; /* of the watched loops */
     pid_t thread;
-    unsigned long switches; /* that the thread had made at the latest look */
-    unsigned looks;         /* that found it in the same wait, in a row */
+    unsigned long switches; /* context switches of the thread at the latest check */
+    unsigned looks;         /* checks in a row that found it in the same wait */
 };
 
-/* The time between two looks at each loop. Tests shorten it. */
+/* The time between two checks of a loop. Tests shorten it. */
 extern int64_t coil__stall_look_ns;
 
 /* Watch the loop of this thread from now on, until it closes. Any number of calls. */
@@ -28,7 +28,7 @@ void coil__stall_watch(coil_loop *loop);
 /* The loop is closing. */
 void coil__stall_finish(coil_loop *loop);
 
-/* In a forked child: the watching thread is the parent's. Async-signal-safe. */
+/* In a forked child: the watching thread belongs to the parent. Async-signal-safe. */
 void coil__stall_forked(void);
 
 #endif

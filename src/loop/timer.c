@@ -1,16 +1,16 @@
 /*
  * timer.c - the timers of a loop: a 4-ary heap.
  *
- * Four children per node halve the depth of a binary heap, and all four are one cache
- * line, since an entry is a deadline and a pointer, and the array is aligned so that
- * entry 1 begins a line. A timer stores its index in the heap, so cancelling removes it
- * at once: the heap never holds cancelled timers that have to be cleaned up later, as
- * asyncio's does.
+ * Four children per node halve the depth of a binary heap. An entry is a deadline and a
+ * pointer, and the array is aligned so that entry 1 begins a cache line. So the four
+ * children of a node share one line. A timer stores its index in the heap, so cancelling
+ * removes it immediately. Unlike asyncio's heap, this heap never holds cancelled timers
+ * that have to be cleaned up later.
  *
- * Timers with equal deadlines fire first in, first out, by a sequence number. It shares
- * its memory with the link, which is unused while the timer is in no list. So a timer
- * takes no more memory than a watcher of libev: most of the time of arming a million
- * timers is spent on touching their memory.
+ * Timers with equal deadlines fire first in, first out, by a sequence number. The number
+ * shares its memory with the link, which is unused while the timer is in no list. So a
+ * timer takes no more memory than a watcher of libev. Size matters because arming a
+ * million timers mostly means touching their memory.
  */
 #include "leak.h"
 #include "loop.h"
@@ -65,8 +65,9 @@ static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, s
     return a + (size_t)(second < first) * (b - a);
 }
 
-/* Also fetches the lines of which one is needed next. Since nothing is predicted, the
- * processor would begin to fetch that one only when the child is known. */
+/* Also prefetches the cache lines of all grandchildren, one of which is needed next.
+ * Without branch prediction, the processor would begin to fetch that line only when the
+ * child is known. */
 static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t index)
 {
     size_t first = CHILDREN * index + 1, best = first;
@@ -82,8 +83,8 @@ static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t 
     return best;
 }
 
-/* Not inline: on its own it keeps all variables in registers, which saves a tenth of the
- * time of firing. */
+/* Not inline: as a separate function it keeps all variables in registers, which saves a
+ * tenth of the time of firing. */
 static COIL__NOINLINE void sift_down(struct coil__timer_heap *heap, size_t index,
                                      struct coil__timer_entry entry)
 {
@@ -113,8 +114,8 @@ static inline void take_out(struct coil__timer_heap *heap, struct coil__timer *t
         sift_down(heap, index, last);
 }
 
-/* Where in the memory entry 0 lies, so that entry 1 begins a line: at most 2 lines less
- * one byte less an entry from its beginning. */
+/* Return the offset of entry 0 in the memory, so that entry 1 begins a cache line. The
+ * offset is less than two lines minus the size of an entry. */
 static size_t offset_in(const char *memory)
 {
     return LINE - sizeof(struct coil__timer_entry) + (-(uintptr_t)memory) % LINE;
@@ -227,7 +228,7 @@ static struct timer *inside(const coil_timer *timer)
 
 static const struct coil__leak_kind leaked_timer = {"a timer", NULL, "stopped"};
 
-/* The timer is in no list any more: its callback may free it. */
+/* The timer is no longer in a list, so its callback may free it. */
 static void call(struct coil__runnable *runnable)
 {
     struct timer *t = COIL__CONTAINER(runnable, struct timer, timer.runnable);

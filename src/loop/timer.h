@@ -13,29 +13,29 @@
 
 /*
  * A timer that becomes due goes to the ready queue as its `runnable`. The owner sets
- * runnable.run, and may cancel at any moment, also after the timer has become due and
- * before it runs.
+ * runnable.run, and may cancel the timer at any time, even between the time when it
+ * becomes due and the time when it runs.
  */
 struct coil__timer {
     union {
         struct coil__runnable runnable;
-        uint64_t sequence; /* while in the heap, and so in no list: orders timers with
-                            * equal deadlines first in, first out */
+        /* while in the heap: orders timers with equal deadlines first in, first out */
+        uint64_t sequence;
     };
     size_t place; /* index in the heap + 1, or COIL__TIMER_IDLE */
 };
 
 #define COIL__TIMER_IDLE 0 /* also the place of a zeroed timer */
 
-/* Has a copy of the deadline, so comparing causes no cache miss. */
+/* Contains a copy of the deadline, so comparing causes no cache miss. */
 struct coil__timer_entry {
     int64_t when;
     struct coil__timer *timer;
 };
 
 struct coil__timer_heap {
-    struct coil__timer_entry *entries; /* lies in `memory` so that each group of four
-                                        * children is one line of the cache */
+    /* in `memory`, aligned so that four children share a cache line */
+    struct coil__timer_entry *entries;
     void *memory;
     size_t count, capacity;
     size_t reserved; /* reservations: the room to keep free */
@@ -50,8 +50,8 @@ int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when);
 /* Double the size of the heap. Returns 0 or -ENOMEM. */
 int coil__timers_grow(struct coil__timer_heap *heap);
 
-/* Is there room for one more timer? A timer armed by a reservation counts twice here, in
- * `count` and in `reserved`, so there is always room enough. */
+/* True if there is room for one more timer. A timer armed by a reservation counts twice,
+ * in `count` and in `reserved`, so the room is never overestimated. */
 static inline bool coil__timers_have_room(const struct coil__timer_heap *heap)
 {
     return COIL__LIKELY(heap->count + heap->reserved < heap->capacity);
@@ -84,7 +84,7 @@ static inline void coil__timer_unreserve(struct coil__timer_heap *heap)
     heap->reserved--;
 }
 
-/* Disarm the timer: in the heap, in the ready queue, or idle. */
+/* Disarm the timer, which may be in the heap, in the ready queue, or idle. */
 void coil__timer_stop(coil_loop *loop, struct coil__timer *timer);
 
 /* Return when an armed timer fires. For a timer that is due but has not run yet, return
@@ -94,8 +94,8 @@ int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *ti
 COIL__NORETURN void coil__timer_stop_foreign(const char *caller);
 
 /*
- * True if the timer is in no other heap: in this one, in the ready queue, or idle. This
- * is cheap, because the caller reads the entry anyway.
+ * True if the timer is in this heap, in the ready queue, or idle; false if it is in
+ * another heap. The check is cheap, because the caller reads the entry anyway.
  */
 static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
                                     const struct coil__timer *timer)
@@ -106,7 +106,7 @@ static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
            COIL__LIKELY(place <= heap->count && heap->entries[place - 1].timer == timer);
 }
 
-/* Aborts, naming `caller`, if the timer is armed on another loop. */
+/* Aborts with `caller` in the message if the timer is armed on another loop. */
 static inline void coil__timer_check(const struct coil__timer_heap *heap,
                                      const struct coil__timer *timer, const char *caller)
 {
@@ -115,12 +115,13 @@ static inline void coil__timer_check(const struct coil__timer_heap *heap,
 }
 
 /*
- * The loop to stop the timer on: the thread's, or in a child of fork(2) its parent's,
- * also while the child has a loop of its own. Aborts if it is armed on neither.
+ * Return the loop on which to stop the timer: the thread's loop, or in a child of fork(2)
+ * the parent's loop, even if the child has its own loop. Aborts if the timer is armed on
+ * neither.
  */
 coil_loop *coil__timer_loop_to_undo(const struct coil__timer *timer, const char *caller);
 
-/* The earliest deadline, or COIL_NEVER. */
+/* Return the earliest deadline, or COIL_NEVER. */
 static inline int64_t coil__timers_next(const struct coil__timer_heap *heap)
 {
     return heap->count > 0 ? heap->entries[0].when : COIL_NEVER;
@@ -132,7 +133,7 @@ static inline size_t coil__timers_count(const struct coil__timer_heap *heap)
     return heap->count;
 }
 
-/* Free the heap, which holds no timer any more. */
+/* Free the heap, which must be empty. */
 void coil__timers_finish(coil_loop *loop);
 
 /* Move every timer due at `now` to the ready queue. */

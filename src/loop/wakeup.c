@@ -18,7 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A write that came after the flag was seen: drain it, or poll returns at once again. */
+/*
+ * Drain a write that happened after the flag was read. Otherwise the next poll would
+ * return immediately.
+ */
 static void collect_late(struct coil__runnable *runnable)
 {
     coil__wakeup_collect(COIL__CONTAINER(runnable, coil_loop, wakeup.watch));
@@ -58,7 +61,7 @@ void coil__wakeup_finish(coil_loop *loop)
     coil__loop_unwatch(loop, loop->wakeup.fd, COIL__IN, &loop->wakeup.watch);
 }
 
-/* Why the descriptor cannot be used, as far as that is known. */
+/* Return the reason why the descriptor cannot be used, as far as it is known. */
 static const char *explain(const coil_loop *loop)
 {
     return coil__wake_fd_is_open(loop->wakeup.fd)
@@ -111,8 +114,7 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     if (loop == coil__loop_of_thread)
         return post_here(loop, post);
     if (coil__loop_is_parents(loop))
-        return coil__failed(
-            -ESHUTDOWN); /* a thread that exists only in the parent may hold the lock */
+        return coil__failed(-ESHUTDOWN); /* a thread of the parent may hold the lock */
     post->next = NULL;
     pthread_mutex_lock(&loop->wakeup.lock);
     taken = loop->wakeup.takes_posts;
@@ -164,8 +166,8 @@ void coil__wakeup_collect(coil_loop *loop)
 
     /*
      * The order matters: drain, clear the flag, take the list. A post made before the
-     * flag is cleared is in the list taken below. A post made after that makes the
-     * descriptor readable again, and must not be drained.
+     * flag is cleared is in the list taken below. A later post makes the descriptor
+     * readable again, and must not be drained.
      */
     coil__list_remove(&loop->wakeup.watch.link);
     rc = coil__wake_fd_drain(loop->wakeup.fd);

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A post lies in the poster's memory until it runs, on the loop's thread. */
+/* A post is in the poster's memory until it runs on the loop's thread. */
 struct coil__post {
     struct coil__post *next;
     struct coil__runnable runnable;
@@ -32,12 +32,17 @@ struct coil__wakeup {
  * the post will not run. */
 int coil__loop_post(coil_loop *loop, struct coil__post *post);
 
-/* Withdraw a post, from the list of posts or the ready queue; on the loop's thread. */
+/*
+ * Withdraw a post from the list of posts or the ready queue. Called on the loop's thread.
+ */
 void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
 
 int coil__wakeup_init(coil_loop *loop);
 
-/* The loop closes: refuse further posts, and make the calls that coil_post() accepted. */
+/*
+ * Refuse further posts, and make the calls that coil_post() accepted. Called when the
+ * loop closes.
+ */
 void coil__wakeup_run_last(coil_loop *loop);
 void coil__wakeup_finish(coil_loop *loop);
 
@@ -56,20 +61,22 @@ void coil__wakeup_forked(coil_loop *loop);
 /* Close the descriptor: nothing wakes a closed loop. */
 void coil__wakeup_close(coil_loop *loop);
 
-/* The last reference to the loop is gone, so no thread can post any more. */
+/*
+ * Called when the last reference to the loop is dropped, so no thread can post any more.
+ */
 void coil__wakeup_destroy(coil_loop *loop);
 
 /* ---- signals ----------------------------------------------------------------------- */
 
 /* The runnable that coil__loop_interrupt() makes ready; or NULL. Setting it drops an
- * interrupt for the one before that the loop has not seen. */
+ * interrupt for the previous runnable that the loop has not handled yet. */
 struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop);
 void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable);
 
 /* Make that runnable ready, and wake the loop. Async-signal-safe. */
 void coil__loop_interrupt(coil_loop *loop);
 
-/* The same for coil__loop_ask_for_dump(). */
+/* Set the runnable for coil__loop_ask_for_dump(). */
 void coil__loop_set_on_dump(coil_loop *loop, struct coil__runnable *runnable);
 void coil__loop_ask_for_dump(coil_loop *loop);
 

@@ -2,9 +2,10 @@
  * watch.c - readers and writers: callbacks for descriptors that are ready.
  *
  * The backend makes a watcher ready in every poll that finds its descriptor ready. A
- * watcher is a runnable stored in the descriptor's entry (descriptor.h). A watcher is the
- * library's own, or belongs to a struct watch, defined here, which calls a callback of
- * the user. Removing a watcher that is ready removes it from the ready queue as well.
+ * watcher is a runnable stored in the descriptor's entry (descriptor.h). A watcher
+ * belongs either to the library itself, or to a struct watch, defined here, which calls a
+ * user's callback. Removing a watcher that is ready removes it from the ready queue as
+ * well.
  */
 #include "../base/context.h"
 #include "leak.h"
@@ -48,7 +49,9 @@ static void free_watch(struct watch *watch)
     coil__free(watch);
 }
 
-/* The user's watch of this runnable; NULL if it is NULL or a watcher of the library's. */
+/*
+ * Return the user's watch of this runnable, or NULL for NULL or a watcher of the library.
+ */
 static struct watch *watch_of(struct coil__runnable *runnable)
 {
     if (runnable == NULL || runnable->run != run_watch)
@@ -102,7 +105,7 @@ void coil__loop_unwatch(coil_loop *loop, int fd, enum coil__direction direction,
 
 void coil__watch_found(struct coil__runnable *runnable)
 {
-    /* The watcher may still be in the ready queue since an earlier poll. */
+    /* The watcher may still be in the ready queue after an earlier poll. */
     if (runnable != NULL && coil__list_empty(&runnable->link))
         coil__loop_add_ready(coil_loop_current(), runnable);
 }
@@ -117,8 +120,8 @@ static struct watch *find(const coil_loop *loop, int fd, enum coil__direction di
 }
 
 /*
- * The backend is notified again, since the number may belong to another descriptor by
- * now. A call that is due for the old descriptor is dropped.
+ * Notify the backend again, since the number may now belong to another descriptor. A
+ * pending call for the old descriptor is dropped.
  */
 static int replace(coil_loop *loop, struct watch *watch, int fd,
                    enum coil__direction direction, coil_callback fn, void *arg)
@@ -167,7 +170,10 @@ static int take_away(coil_loop *loop, int fd, enum coil__direction direction)
     return 1;
 }
 
-/* In a child of fork(2) that has a loop of its own, from its parent's as well. */
+/*
+ * Remove a watch. In a child of fork(2) that has its own loop, also remove it from the
+ * parent's loop.
+ */
 static int undo(const char *caller, int fd, enum coil__direction direction)
 {
     int taken = take_away(coil__loop_to_undo(caller), fd, direction);

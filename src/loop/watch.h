@@ -11,7 +11,7 @@
 /*
  * Make `runnable` ready in each poll that finds `fd` ready in `direction`:
  * level-triggered, errors and hang-ups included. A runnable that replaces another watches
- * the descriptor that has the number now. Returns 0, -EBADF, -EINVAL, -ENOMEM, or -EBUSY
+ * the descriptor that now has the number. Returns 0, -EBADF, -EINVAL, -ENOMEM, or -EBUSY
  * if operations use `fd`.
  */
 int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,

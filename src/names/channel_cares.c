@@ -379,7 +379,7 @@ static int weight_of(int status)
     }
 }
 
-/* True if a server answered that the name or address does not exist. */
+/* True if the search goes on with its next name. Without any answer it ends here. */
 static bool says_no(int status)
 {
     return weight_of(status) > 0 || status == ARES_ENOTFOUND || status == ARES_EBADNAME;

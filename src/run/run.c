@@ -1,5 +1,5 @@
 /*
- * run.c - coil_run() and runners: a loop, a main task, its signals, the shutdown.
+ * run.c - coil_run() and runners: a loop, a main task, signals and the shutdown.
  *
  *   open_runner() --> run_main(), again and again --> coil_runner_close()
  *   loop, context     main task, Ctrl-C               leftovers, threads, loop
@@ -36,7 +36,7 @@ static void stop_loop(struct coil__runnable *runnable)
     coil_loop_stop(COIL__CONTAINER(runnable, struct stopper, runnable)->loop);
 }
 
-/* Sets *deadlock if the loop found a deadlock, which is then reported already. */
+/* Sets *deadlock if the loop found, and has already reported, a deadlock. */
 static int run_until_complete(coil_future *future, bool *deadlock)
 {
     struct stopper stopper = {.loop = future->loop};
@@ -80,9 +80,9 @@ static const struct {
 
 /*
  * The handler only wakes the loop. SA_RESETHAND has restored the default action by then,
- * so a second Ctrl-C ends the program at once. So does a signal that comes after the run,
- * or in a forked child: a handler set during the run may have replaced ours and restored
- * it later (os/signal_table.c).
+ * so a second Ctrl-C ends the program at once. A signal after the run or in a forked
+ * child also ends the program at once. It can reach our handler because a handler set
+ * during the run may have replaced ours and restored it later (os/signal_table.c).
  */
 struct interruption {
     struct coil__runnable runnable;
@@ -165,7 +165,7 @@ static void restore_signals(struct interruption *i, coil_loop *loop)
     interrupted_loop = NULL;
     coil__loop_set_on_interrupt(loop, NULL);
     coil__list_remove(&i->runnable.link);
-    i->signo = interrupted_by; /* also one that the loop's last turn has not seen */
+    i->signo = interrupted_by; /* even if the loop's last turn missed it */
 }
 
 /* ---- run --------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ struct coil_runner {
     coil_loop *loop; /* NULL once closed */
     coil_context *context;
     bool overflow_reported;
-    bool reported;       /* why the latest run ended has been reported */
+    bool reported;       /* the latest run's failure has been reported */
     coil_error *failure; /* of the latest main task; a reference, until tell_result() */
     bool destroyed;
 };
@@ -192,7 +192,10 @@ static int tell_result(coil_runner *runner, int rc)
     return rc;
 }
 
-/* Before a main task begins, also if it then cannot: no result is that of an earlier one. */
+/*
+ * Called before a main task begins, even if it then cannot start, so that no result of an
+ * earlier task remains.
+ */
 static void clear_result(coil_runner *runner)
 {
     runner->reported = false;
@@ -242,7 +245,7 @@ void coil__run_report(const coil_run_opts *opts, const char *name, int rc,
         &(coil_exception){.message = message, .rc = rc, .error = error});
 }
 
-/* A reference, or NULL. */
+/* Return a reference to the error, or NULL. */
 static coil_error *error_of(const coil_future *future)
 {
     coil_error *error = coil_future_error(future);
@@ -267,7 +270,7 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
     rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
     if (rc < 0)
         return rc;
-    interruption.main_task->spawned_at = NULL; /* not by the user's code */
+    interruption.main_task->spawned_at = NULL; /* the user's code did not spawn it */
     if (!runner->opts.no_signals)
         take_signals(&interruption, runner->loop, runner->opts.take_sigterm);
     quit_taken =
@@ -323,7 +326,7 @@ static bool anything_is_left(const coil_loop *loop)
     return !coil__list_empty(&loop->ready) || !coil__list_empty(&coil__scheduler.tasks);
 }
 
-/* At most `count` turns; fewer if nothing is left to run. */
+/* Take at most `count` turns, fewer if nothing is left to run. */
 static int take_turns(coil_loop *loop, int count)
 {
     int rc = 0;
@@ -336,10 +339,10 @@ static int take_turns(coil_loop *loop, int count)
 }
 
 /*
- * Cancel the tasks that are left and wait for them, once. Tasks that these spawn
- * meanwhile are not cancelled: they get as many turns as CPython takes to notice the end,
- * and to shut down generators and threads. Tasks that run longer are reported when the
- * loop closes. To cancel them too would never end if each spawned another.
+ * Cancel the remaining tasks once, and wait for them. Tasks that they spawn meanwhile are
+ * not cancelled, since this would never end if each spawned another. New tasks get as
+ * many turns as CPython takes to notice the end and to shut down generators and threads.
+ * Tasks that run longer are reported when the loop closes.
  */
 static int cancel_leftovers(coil_loop *loop)
 {
@@ -389,9 +392,9 @@ static void refuse_running_loop(const char *caller)
 }
 
 /*
- * No loop could be created. A backend that the caller named and that is missing is not
- * reported: the caller may handle it. One named by the environment has been reported
- * already.
+ * Report that no loop could be created. A missing backend that the caller named is not
+ * reported, because the caller may handle it. A backend named by the environment has
+ * already been reported.
  */
 static int tell_no_loop(coil_runner *runner, int rc)
 {

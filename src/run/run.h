@@ -1,6 +1,4 @@
-/*
- * run.h (internal) - what coil_run() and coil_run_threads() share.
- */
+/* run.h (internal) - functions that coil_run() and coil_run_threads() share. */
 #ifndef COIL_RUN_RUN_H
 #define COIL_RUN_RUN_H
 
@@ -12,8 +10,8 @@
 void coil__run_report(const coil_run_opts *opts, const char *name, int rc,
                       coil_error *error);
 
-/* coil_run() for coil_run_threads(), which reports the failure itself, unless *reported
-   says that it has been. */
+/* Like coil_run(), for coil_run_threads(), which reports the failure itself unless
+   *reported is true. */
 int coil__run_quietly(coil_task_fn fn, void *arg, const coil_run_opts *opts,
                       bool *reported);
 

@@ -9,11 +9,12 @@
  *       join, in coil_run_threads()
  *
  * Thread 0 is the caller's. It receives the signals until the last thread has ended. The
- * first member that fails cancels the others by posts. These are in the members' structs,
- * so posting does not allocate.
+ * first member that fails cancels the others by posts. The posts are in the members'
+ * structs, so posting does not allocate.
  *
  * Invariants
- * 1. struct team says which members its lock guards. Only a member's own thread uses its
+ * 1. struct team documents which members its lock guards. Only a member's own thread uses
+ *    its
  *    main task.
  * 2. The other threads can post to a member's loop from the beginning of its main task
  *    until that has ended. Posts to a loop that is closed are refused.
@@ -58,8 +59,8 @@ struct team {
     unsigned started; /* threads to join; only thread 0 uses it */
     struct coil__post all_ended;
 
-    pthread_mutex_t lock; /* guards the members below, and those marked above */
-    unsigned running;     /* of those started */
+    pthread_mutex_t lock; /* guards the members below and the marked members above */
+    unsigned running;     /* started threads that still run */
     bool failed;
     int rc; /* of the first failure */
     struct member *first_failed;
@@ -131,7 +132,7 @@ static void begin_member(struct member *member)
         coil_task_cancel(member->main, "another thread failed");
 }
 
-/* After this the member is not cancelled any more. */
+/* End a member. Afterwards it cannot be cancelled any more. */
 static void end_member(struct member *member, int rc)
 {
     struct team *team = member->team;
@@ -169,7 +170,7 @@ static int run_loop(struct member *member, coil_task_fn fn)
     opts.name = member->name;
     opts.error = &member->error;
     if (member->index > 0)
-        opts.signo = NULL; /* thread 0 has the signals */
+        opts.signo = NULL; /* thread 0 handles the signals */
     this_member = member;
     outer = coil__context_enter(&slot, member->bindings);
     rc = coil__run_quietly(fn, member, &opts, &member->reported);
@@ -196,7 +197,9 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* Returns 0 or a negative errno; the threads started so far run. */
+/*
+ * Returns 0 or a negative errno. After a failure the threads started so far keep running.
+ */
 static int start_threads(struct team *team)
 {
     for (unsigned i = 1; i < team->count; i++) {
@@ -235,7 +238,7 @@ struct waiting {
     struct member *member;
 };
 
-/* Cancel the other members too, and go on waiting for them. */
+/* Cancel the other members too, and continue to wait for them. */
 static bool cancel_others(struct coil__wait *wait)
 {
     fail_team(COIL__CONTAINER(wait, struct waiting, wait)->member, -ECANCELED);
@@ -308,8 +311,8 @@ static struct team *create_team(unsigned n, coil_task_fn fn, void *arg,
     return team;
 }
 
-/* The result of the team: the first failure of the others, else thread 0's, which has
-   SIGINT. */
+/* Return the result of the team: the first failure of the others, otherwise the result of
+   thread 0, which handles SIGINT. */
 static int result_of(struct team *team, int rc)
 {
     struct member *source = &team->members[0];
@@ -332,7 +335,8 @@ static void destroy_team(struct team *team)
 {
     for (unsigned i = 0; i < team->count; i++) {
         coil_error_release(team->members[i].error);
-        coil_loop_release(team->members[i].loop); /* kept, if it failed at its start */
+        /* still set if the member failed at its start */
+        coil_loop_release(team->members[i].loop);
     }
     coil_loop_release(team->waiting);
     pthread_mutex_destroy(&team->lock);

@@ -1,9 +1,9 @@
 /*
  * faults.c - makes the n-th allocation or system call fail.
  *
- * libcoil asks before each allocation and system call (base/fault.h), from the first call
- * of a function of this file on. All threads share one count, so exactly one call on one
- * thread fails.
+ * Once a function of this file has been called, libcoil calls these hooks before each
+ * allocation and system call (base/fault.h). All threads share one count, so exactly one
+ * call on one thread fails.
  */
 #include "inside.h"
 
@@ -13,11 +13,11 @@
 struct fault {
     _Atomic uint64_t count;   /* calls since counting began */
     _Atomic uint64_t failing; /* the number of the call that fails; 0: none */
-    _Atomic int error;        /* errno of the failure; 0: one that the call may have */
+    _Atomic int error;        /* errno of the failure; 0: a possible errno of the call */
 };
 
 static struct fault allocations, calls;
-static _Atomic int64_t blocks;     /* allocated and not freed */
+static _Atomic int64_t blocks;     /* allocated but not yet freed */
 static const char *_Atomic failed; /* the call that was made to fail, or NULL */
 
 /* Count a call; true, with errno set, if it has to fail. */
@@ -45,7 +45,7 @@ static bool call_fails(int error, const char *what)
     return count_and_fail(&calls, error, what);
 }
 
-/* Calls that can fail with EINTR alone are counted only when EINTR was requested. */
+/* Calls whose only failure is EINTR are counted only when EINTR was requested. */
 static bool call_is_interrupted(const char *what)
 {
     return atomic_load_explicit(&calls.error, memory_order_relaxed) == EINTR &&

@@ -1,6 +1,4 @@
-/*
- * inside.c - libcoil-testing registers with libcoil.
- */
+/* inside.c - registers libcoil-testing with libcoil. */
 #include "inside.h"
 
 const struct coil__inside *_Atomic coil__inside;

@@ -1,9 +1,9 @@
 /*
  * inside.h (internal) - libcoil's hidden functions that libcoil-testing calls.
  *
- * This folder is a library of its own, so it cannot link to libcoil's hidden functions.
- * It calls them through the table `coil__inside`. Inline functions of libcoil's headers
- * that call a hidden function are in that table, too.
+ * This folder is a separate library, so it cannot link to libcoil's hidden functions. It
+ * calls them through the table `coil__inside`. Inline functions of libcoil's headers that
+ * call a hidden function are in that table, too.
  */
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H
@@ -19,7 +19,7 @@ void coil__testing_begin(void);
 
 /* ---- injected failures: faults.c --------------------------------------------------- */
 
-/* As libcoil's coil__call_fails(), for the calls that the simulated network makes up. */
+/* Like libcoil's coil__call_fails(), for the simulated system calls. */
 bool coil__sim_call_fails(int error, const char *what);
 
 /* ---- random order: shuffle.c ------------------------------------------------------- */

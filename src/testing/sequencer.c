@@ -1,9 +1,9 @@
 /*
- * sequencer.c - points in several tasks that are passed in a fixed order.
+ * sequencer.c - makes several tasks pass marked points in a fixed order.
  *
  * Waiting tasks are listed with the position of their point; a task that passes its point
  * wakes the task at the next position. If a task is cancelled at its point, the order is
- * broken for all.
+ * broken for all tasks.
  */
 #include "inside.h"
 

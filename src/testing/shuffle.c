@@ -1,11 +1,12 @@
 /*
  * shuffle.c - runs the handles of each turn of the loop in a random order.
  *
- * A program should rely only with intent on the order of handles that become ready in one
- * turn; shuffling shows where it relies on it by accident. This is a radix sort by 32
- * random bits for each handle, without extra memory. The batch is dealt onto 16 piles at
- * random, and the piles are joined, eight times. While it is on, every turn begins in
- * loop.c: tasks that switch to each other directly need not know of it.
+ * A program may rely on the order of handles that become ready in one turn, but it should
+ * do so on purpose. Shuffling reveals where it relies on the order by accident. This is a
+ * radix sort by 32 random bits for each handle, without extra memory. The batch is dealt
+ * onto 16 piles at random, and the piles are joined, eight times. While shuffling is on,
+ * every turn begins in loop.c, so the code that switches directly between tasks is not
+ * affected.
  */
 #include "inside.h"
 
@@ -44,8 +45,8 @@ void coil__shuffle_batch(coil_loop *loop)
         deal(loop, &loop->batch);
 }
 
-/* Small seeds differ in few bits: multiplying spreads them. The factor is odd, so only
- * seed 0, which means "off", becomes 0. */
+/* Small seeds differ in few bits, so the seed is multiplied to spread them. The factor is
+ * odd, so only seed 0, which means "off", becomes 0. */
 void coil__shuffle_begin(coil_loop *loop)
 {
     loop->shuffle = seed_of_thread * UINT64_C(0x9e3779b97f4a7c15);

@@ -6,18 +6,18 @@
  *     a simulated socket: ops, watchers <--- changed() --- connections, datagrams
  *     any other descriptor: the poll backend's
  *
- * An operation is tried at once, and again whenever its socket has changed; by chance
- * (opts.late_ppm) the first try is delayed. Watchers are level-triggered: each poll
- * checks all of them.
+ * An operation is tried immediately, and again whenever its socket has changed. The first
+ * try is randomly delayed (opts.late_ppm). Watchers are level-triggered: each poll checks
+ * all of them.
  *
  * Invariants
  * 1. No call on one socket changes another socket directly. It sends packets; their
  *    arrivals are events, which the loop's timer runs between the steps of tasks.
  * 2. in_use counts the real descriptors only. Every future event of the network has a
- *    timer. So without timers and real descriptors the waiting tasks would never
- *    continue, and the loop reports that.
- * 3. Random numbers are drawn in an order that depends on the program alone: tables are
- *    walked by descriptor, never by address.
+ *    timer. So without timers and real descriptors the waiting tasks could never
+ *    continue, and the loop reports a deadlock.
+ * 3. Random numbers are drawn in an order that depends only on the program: tables are
+ *    traversed by descriptor, never by address.
  *
  * Start reading at submit(), then simulated_flow.c.
  */
@@ -49,7 +49,7 @@ static int create(struct coil__backend **out)
     return 0;
 }
 
-/* Closes the sockets that are left, as the end of a process does. */
+/* Closes the remaining sockets, like the end of a process. */
 static void destroy(struct coil__backend *backend)
 {
     struct coil__sim *sim = coil__sim_of(backend);
@@ -209,8 +209,8 @@ static void try_late_out(struct coil__sim *sim, struct coil__sim_event *event)
              COIL__OUT);
 }
 
-/* Make the operation wait until its socket changes; if `late`, at most for a random time,
- * since it has not been tried. */
+/* Make the operation wait until its socket changes. If `late`, the operation has not been
+ * tried yet, so it waits at most for a random time. */
 static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                         struct coil__op *op, bool late)
 {
@@ -233,7 +233,7 @@ static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
     return -EINPROGRESS;
 }
 
-/* Make the call, which may be to connect: -EAGAIN if the operation has to wait. */
+/* Make the call, which may be connect(). Returns -EAGAIN if the operation has to wait. */
 static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
                          struct coil__op *op)
 {
@@ -247,11 +247,11 @@ static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
         return coil__sim_udp_connect(sim, socket, &to);
     if (rc == 0)
         rc = coil__sim_tcp_connect(sim, socket, &to);
-    /* An earlier connect may have begun it. */
+    /* An earlier connect() may have begun the attempt. */
     return rc == -EINPROGRESS || rc == -EALREADY ? -EAGAIN : rc;
 }
 
-/* Is a failure injected into the operation? Sets errno. */
+/* True, with errno set, if a failure is injected into the operation. */
 static bool is_struck(const struct coil__op *op)
 {
     const struct coil__op_row *row = &coil__inside->op_rows[op->kind];
@@ -284,7 +284,7 @@ static int check_poll(const struct coil__sim_socket *socket, const struct coil__
     return 0;
 }
 
-/* May the operation be done on the socket? */
+/* Return 0 if the operation may be done on the socket, or a negative errno. */
 static int check_op(const struct coil__sim_socket *socket, const struct coil__op *op)
 {
     if (op->kind > COIL__OP_POLL || op->kind == COIL__OP_SENDFILE)
@@ -342,7 +342,7 @@ static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
     return result == -EAGAIN ? -EINPROGRESS : result;
 }
 
-/* An operation that waits has had no effect yet, so it ends at once. */
+/* A waiting operation has had no effect yet, so it ends immediately. */
 static void cancel(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__sim *sim = coil__sim_of(backend);

@@ -1,5 +1,5 @@
 /*
- * simulated.h (internal) - what the files of the simulated network share.
+ * simulated.h (internal) - the shared declarations of the simulated network.
  *
  *     simulated.c           the backend: operations and watches on simulated sockets
  *     simulated_events.c    the queue of future events; random numbers
@@ -33,7 +33,7 @@ struct coil__sim_end;
 struct coil__sim_event {
     void (*happen)(struct coil__sim *sim, struct coil__sim_event *event);
     int64_t when;
-    uint64_t order; /* among events of the same time; random */
+    uint64_t order; /* order among events of the same time; random */
     bool queued;
     struct coil__sim_event *child, *next, *prev; /* in the heap */
 };
@@ -42,24 +42,26 @@ struct coil__sim_event {
 void coil__sim_schedule(struct coil__sim *sim, struct coil__sim_event *event,
                         int64_t when);
 
-/* No effect if it is not scheduled. */
+/* Cancel the event. Has no effect if it is not scheduled. */
 void coil__sim_unschedule(struct coil__sim *sim, struct coil__sim_event *event);
 
 int64_t coil__sim_now(void);
 
-/* From 0 to n - 1; n is not 0. */
+/* Return a random number from 0 to n - 1; n is not 0. */
 uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n);
 
-/* True `ppm` times in a million. With 0 no random number is drawn. */
+/*
+ * Return true with a probability of `ppm` in a million. With 0 no random number is drawn.
+ */
 bool coil__sim_chance(struct coil__sim *sim, unsigned ppm);
 
-/* A random time in the range, both ends included. */
+/* Return a random time in the range, both ends included. */
 int64_t coil__sim_between(struct coil__sim *sim, const int64_t range[2]);
 
-/* The random latency of a packet. */
+/* Return the random latency of a packet. */
 int64_t coil__sim_latency(struct coil__sim *sim);
 
-/* The bytes that a call moves of the n that it could: by chance fewer. */
+/* Return how many of n possible bytes a call moves: randomly fewer. */
 size_t coil__sim_shorten(struct coil__sim *sim, size_t n);
 
 /* ---- addresses: simulated_address.c ------------------------------------------------ */
@@ -70,12 +72,12 @@ struct coil__sim_address {
     in_port_t port; /* in network byte order */
 };
 
-/* Parse an address for a socket of this family. -EINVAL, -EAFNOSUPPORT. */
+/* Parse an address for a socket of this family. Fails with -EINVAL or -EAFNOSUPPORT. */
 int coil__sim_address_read(int family, const struct sockaddr *address,
                            socklen_t address_bytes, struct coil__sim_address *out);
 
-/* Write it as the system calls do: truncated to *address_bytes, which is then set to the
- * full length. */
+/* Write an address like the system calls: truncated to *address_bytes, which is then set
+ * to the full length. */
 void coil__sim_address_write(int family, const struct coil__sim_address *from,
                              struct sockaddr *address, socklen_t *address_bytes);
 
@@ -84,11 +86,11 @@ bool coil__sim_address_equal(const struct coil__sim_address *a,
 
 bool coil__sim_host_equal(const struct in6_addr *a, const struct in6_addr *b);
 
-/* 0.0.0.0 or ::. */
+/* True for 0.0.0.0 and ::. */
 bool coil__sim_host_any(const struct in6_addr *host);
 
-/* The source host of a socket that is not bound and sends to this host: as Linux chooses
- * it for its own addresses. */
+/* Return the source host of an unbound socket that sends to this host. Linux makes the
+ * same choice for its own addresses. */
 struct in6_addr coil__sim_host_facing(const struct in6_addr *host);
 
 /* Write a line to the log: time, source, destination, and the text. */
@@ -105,11 +107,13 @@ struct coil__sim_cut {
 
 int coil__sim_cut(struct coil__sim *sim, const char *address, int64_t for_ns);
 
-/* The time until which one of the two hosts is cut off: a past one if neither is. */
+/*
+ * Return the time until which one of the two hosts is cut off; a past time if neither is.
+ */
 int64_t coil__sim_cut_until(struct coil__sim *sim, const struct in6_addr *a,
                             const struct in6_addr *b);
 
-/* A packet is sent to the host: by chance (opts.cut_ppm) cut it off. */
+/* Called when a packet is sent to the host: randomly cut the host off (opts.cut_ppm). */
 void coil__sim_perhaps_cut(struct coil__sim *sim, const struct in6_addr *host);
 
 /* ---- sockets: simulated_socket.c --------------------------------------------------- */
@@ -127,7 +131,7 @@ struct coil__sim_socket {
     bool bound, reuse_address, reuse_port, v6_only, resets_on_close;
     size_t send_limit, receive_limit;
     struct coil__sim_address name, peer;
-    int error; /* pending: of a datagram socket, or of a connect that failed */
+    int error; /* pending error of a datagram socket or a failed connect */
 
     /* simulated.c */
     enum coil__use use;
@@ -147,27 +151,30 @@ struct coil__sim_socket {
     size_t received_bytes;
 };
 
-/* The socket of that descriptor, or NULL. */
+/* Return the socket of that descriptor, or NULL. */
 struct coil__sim_socket *coil__sim_find(const struct coil__sim *sim, int fd);
 
-/* NULL if it fails, and *rc is -EMFILE or -ENOMEM. */
+/* Create a socket. On failure returns NULL and sets *rc to -EMFILE or -ENOMEM. */
 struct coil__sim_socket *coil__sim_socket_create(struct coil__sim *sim, int family,
                                                  int type, int *rc);
 
 /* Free the socket and its descriptor. Nothing may refer to it. */
 void coil__sim_socket_free(struct coil__sim *sim, struct coil__sim_socket *socket);
 
-/* Bind an unbound socket to a free port, and to the host that faces `peer` (may be NULL).
- * -EADDRNOTAVAIL. */
+/* Bind an unbound socket to a free port, and to the host that faces `peer`, which may be
+ * NULL. Fails with -EADDRNOTAVAIL. */
 int coil__sim_socket_autobind(struct coil__sim *sim, struct coil__sim_socket *socket,
                               const struct in6_addr *peer);
 
-/* The socket that a packet to `to` reaches: the one with the most specific name. */
+/*
+ * Return the socket that a packet to `to` reaches: the socket with the most specific
+ * name.
+ */
 struct coil__sim_socket *coil__sim_socket_at(struct coil__sim *sim, int type,
                                              enum coil__sim_state state,
                                              const struct coil__sim_address *to);
 
-/* Count and copy the bytes of an iovec, from `offset` on. */
+/* Count the bytes of an iovec, and copy them from `offset` on. */
 size_t coil__sim_iov_bytes(const struct iovec *parts, size_t count);
 void coil__sim_iov_get(const struct iovec *parts, size_t count, size_t offset, void *to,
                        size_t n);
@@ -182,7 +189,7 @@ enum coil__sim_packet_kind {
     COIL__SIM_HELLO, /* the handshake's second (server's) and third (client's) packet */
     COIL__SIM_FIN,
     COIL__SIM_RST,
-    COIL__SIM_CONTROLS, /* the number of the above: members of the end, not allocated */
+    COIL__SIM_CONTROLS, /* the number of control packets, which are members of the end */
     COIL__SIM_DATA
 };
 
@@ -191,7 +198,8 @@ struct coil__sim_packet {
     enum coil__sim_packet_kind kind;
     bool breaks; /* the packet is lost, and the connection is reset */
     int64_t sent, due;
-    size_t bytes, taken; /* of `data`: the number of bytes, and of those that were read */
+    /* of `data`: the number of bytes, and the number of bytes read */
+    size_t bytes, taken;
     unsigned char data[];
 };
 
@@ -214,10 +222,10 @@ struct coil__sim_end {
     struct coil__list flying;  /* sent, not arrived */
     size_t flying_bytes;
     size_t unacknowledged; /* bytes in the send buffer */
-    size_t acknowledging;  /* of these, arrived; the acknowledgement is under way */
+    size_t acknowledging;  /* of these, arrived; their acknowledgement is in transit */
     size_t send_limit;
     int64_t last_due, wire_free;
-    struct coil__sim_event arrival; /* of the first packet in `flying` */
+    struct coil__sim_event arrival; /* arrival of the first packet in `flying` */
     struct coil__sim_event acknowledgement;
     struct coil__sim_packet controls[COIL__SIM_CONTROLS];
 };
@@ -250,7 +258,7 @@ int coil__sim_tcp_shutdown(struct coil__sim *sim, struct coil__sim_socket *socke
 void coil__sim_tcp_close(struct coil__sim *sim, struct coil__sim_socket *socket);
 unsigned coil__sim_tcp_ready(const struct coil__sim_socket *socket);
 
-/* A HELLO, or a reset, has arrived at the end. */
+/* A HELLO or a reset has arrived at the end. */
 void coil__sim_tcp_greeted(struct coil__sim *sim, struct coil__sim_end *end);
 void coil__sim_tcp_was_reset(struct coil__sim *sim, struct coil__sim_end *end);
 
@@ -264,14 +272,17 @@ void coil__sim_tcp_destroy(struct coil__sim *sim, struct coil__sim_connection *c
 void coil__sim_flow_init(struct coil__sim_end *end);
 void coil__sim_flow_finish(struct coil__sim *sim, struct coil__sim_end *end);
 
-/* Send a packet without data, after those that wait; a reset drops those. */
+/*
+ * Send a packet without data after the waiting packets. A reset drops the waiting
+ * packets.
+ */
 void coil__sim_flow_control(struct coil__sim *sim, struct coil__sim_end *end,
                             enum coil__sim_packet_kind kind);
 
 /* Drop the packets that have not been sent. */
 void coil__sim_flow_drop_waiting(struct coil__sim_end *end);
 
-/* A cut has changed: schedule the next arrival again. */
+/* Reschedule the next arrival after a cut has changed. */
 void coil__sim_flow_reschedule(struct coil__sim *sim, struct coil__sim_end *end);
 
 ssize_t coil__sim_flow_send(struct coil__sim *sim, struct coil__sim_end *end,
@@ -282,7 +293,7 @@ ssize_t coil__sim_flow_receive(struct coil__sim *sim, struct coil__sim_end *end,
 /* ---- datagrams: simulated_udp.c ---------------------------------------------------- */
 
 struct coil__sim_datagram {
-    struct coil__list link; /* coil__sim.datagrams, or a socket's */
+    struct coil__list link; /* in coil__sim.datagrams or a socket's list */
     struct coil__sim_event arrival;
     struct coil__sim_address from, to;
     bool unreachable; /* an ICMP answer: no socket is bound to `from` */
@@ -307,8 +318,8 @@ struct coil__sim {
     coil_network_opts opts;
     uint64_t random[4];
     struct coil__sim_event *first; /* the top of the heap */
-    struct coil__timer timer;      /* of the first event */
-    struct coil__runnable untimed; /* in its place, if no memory was left for the timer */
+    struct coil__timer timer;      /* due at the first event */
+    struct coil__runnable untimed; /* replaces the timer if memory for it ran out */
     int64_t timed_for;
     struct coil__sim_socket **sockets; /* by descriptor - COIL__FIRST_SIMULATED */
     size_t socket_slots, socket_count;
@@ -325,15 +336,17 @@ static inline struct coil__sim *coil__sim_of(struct coil__backend *backend)
     return COIL__CONTAINER(backend, struct coil__sim, backend);
 }
 
-/* The options that the thread has set, or zeroes: network.c. */
+/* Return the options that the thread has set, or zeroes: network.c. */
 coil_network_opts coil__network_wanted_opts(void);
 
 void coil__sim_events_init(struct coil__sim *sim);
 
-/* The socket's state has changed: try its operations again. NULL has no effect. */
+/* Try the socket's operations again, since its state has changed. NULL has no effect. */
 void coil__sim_changed(struct coil__sim *sim, struct coil__sim_socket *socket);
 
-/* The socket is about to be closed: end its operations with -EBADF, and its watch. */
+/*
+ * Called before the socket is closed: end its operations with -EBADF, and end its watch.
+ */
 void coil__sim_abandon(struct coil__sim *sim, struct coil__sim_socket *socket);
 
 #endif

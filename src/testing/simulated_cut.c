@@ -1,8 +1,8 @@
 /*
  * simulated_cut.c - hosts of the simulated network that are cut off for a while.
  *
- * A packet that arrives is checked against this list. There are few cuts, so they are in
- * an array; a cut whose time is over is reused for the next.
+ * Each arriving packet is checked against the list of cuts. There are few cuts, so they
+ * are in an array. An expired cut is reused for the next one.
  */
 #include "simulated.h"
 
@@ -18,7 +18,7 @@ static struct coil__sim_cut *cut_of(struct coil__sim *sim, const struct in6_addr
 }
 
 /*
- * Return the host's cut, or else one whose time is over, or a new one. Returns NULL if
+ * Return the host's cut, otherwise an expired cut, otherwise a new one. Returns NULL if
  * memory ran out.
  */
 static struct coil__sim_cut *cut_for(struct coil__sim *sim, const struct in6_addr *host)
@@ -64,7 +64,7 @@ int coil__sim_cut(struct coil__sim *sim, const char *address, int64_t for_ns)
     if (cut == NULL)
         return for_ns > 0 ? -ENOMEM : 0;
     cut->until = for_ns > 0 ? coil__inside->time_add(coil__sim_now(), for_ns) : 0;
-    COIL__LIST_EACH (link, &sim->connections) { /* packets held back may go on */
+    COIL__LIST_EACH (link, &sim->connections) { /* delayed packets may continue */
         struct coil__sim_connection *c =
             COIL__CONTAINER(link, struct coil__sim_connection, link);
 

@@ -1,14 +1,15 @@
 /*
  * simulated_events.c - the future events of the simulated network; random numbers.
  *
- * Events are in a pairing heap, ordered by time, whose links are members of the events:
- * each event has a list of children, which come later than it. A timer of the loop is set
- * to the first event, so a virtual clock advances to it. If memory runs out for the
- * timer, the network checks for due events in every turn.
+ * Events are in a pairing heap, ordered by time. The links are members of the events:
+ * each event has a list of children, which are due later. A timer of the loop is set to
+ * the first event, so a virtual clock advances to it. If memory runs out for the timer,
+ * the network checks for due events in every turn.
  *
- * The random number generator is xoshiro256** by Blackman and Vigna; splitmix64 fills its
- * state, as they recommend. It gives the same numbers on every machine. Numbers are drawn
- * in an order that depends on the program alone, so a run can be repeated.
+ * The random number generator is xoshiro256** by Blackman and Vigna; splitmix64
+ * initializes its state, as the authors recommend. It gives the same numbers on every
+ * machine. Numbers are drawn in an order that depends only on the program, so a run can
+ * be repeated.
  */
 #include "simulated.h"
 
@@ -42,7 +43,9 @@ static uint64_t draw(struct coil__sim *sim)
     return result;
 }
 
-/* The modulus favours small numbers by n in 2^64, which does not matter here. */
+/*
+ * The modulus favours small numbers by a share of n in 2^64, which does not matter here.
+ */
 uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n)
 {
     return draw(sim) % n;

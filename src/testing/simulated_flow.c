@@ -7,8 +7,8 @@
  *               `-------------------- the window opens ---------------'
  *
  * Invariants
- * 1. Flying packets arrive in order: none is due earlier than the one before it, and only
- *    the first has an event.
+ * 1. Flying packets arrive in order: no packet is due before its predecessor, and only
+ *    the first packet has an event.
  * 2. flying_bytes plus the bytes that the other end has not read are at most its receive
  *    limit, except for a single packet that is larger. All further packets are waiting.
  * 3. unacknowledged counts the bytes that are waiting, flying, or arrived and not yet
@@ -143,7 +143,10 @@ static void log_packet(struct coil__sim *sim, const struct coil__sim_end *end,
         coil__sim_log(sim, &end->name, &other->name, "%s", kinds[packet->kind]);
 }
 
-/* Data that `end` has sent. An end that is closed or dead answers with a reset. */
+/*
+ * Deliver data that `end` has sent. If the other end is closed or dead, it answers with a
+ * reset.
+ */
 static void deliver_data(struct coil__sim *sim, struct coil__sim_end *end,
                          struct coil__sim_packet *packet)
 {
@@ -254,7 +257,10 @@ void coil__sim_flow_init(struct coil__sim_end *end)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
-/* Linux reports an error once. The other backends report it to each receive, too. */
+/*
+ * Linux reports an error once. But coil's other backends report it to each receive, so
+ * this backend does, too.
+ */
 static int take_error(struct coil__sim_end *end)
 {
     int error = end->error;
@@ -311,8 +317,8 @@ ssize_t coil__sim_flow_send(struct coil__sim *sim, struct coil__sim_end *end,
 
 /* ---- receiving --------------------------------------------------------------------- */
 
-/* The result of a receive without data. Its order of checks is Linux's, in
- * tcp_recvmsg_locked(). */
+/* Return the result of a receive without data. The order of the checks is the same as in
+ * Linux's tcp_recvmsg_locked(). */
 static ssize_t receive_nothing(struct coil__sim_end *end)
 {
     if (end->fin_received)
@@ -368,7 +374,7 @@ size_t coil__sim_iov_bytes(const struct iovec *parts, size_t count)
     return bytes;
 }
 
-/* Copy n bytes to the parts if `into`, else from them. */
+/* Copy n bytes to the parts if `into` is set, otherwise from the parts. */
 static void copy_parts(const struct iovec *parts, size_t count, size_t offset,
                        unsigned char *bytes, size_t n, bool into)
 {

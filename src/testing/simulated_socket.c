@@ -2,8 +2,8 @@
  * simulated_socket.c - sockets of the simulated network: descriptors, names, options.
  *
  * A new socket gets the lowest free descriptor, as in the kernel. So a closed descriptor
- * is reused at once, and a program that still uses the old one shows its bug. Ephemeral
- * ports are given out in ascending order.
+ * is reused soon, which exposes programs that still use it. Ephemeral ports are assigned
+ * in ascending order.
  */
 #include "simulated.h"
 
@@ -33,7 +33,7 @@ struct coil__sim_socket *coil__sim_find(const struct coil__sim *sim, int fd)
                                                                    : NULL;
 }
 
-/* The lowest free descriptor, or -EMFILE or -ENOMEM. */
+/* Return the lowest free descriptor, or -EMFILE or -ENOMEM. */
 static int free_descriptor(struct coil__sim *sim)
 {
     struct coil__sim_socket **sockets;
@@ -107,8 +107,8 @@ static bool name_covers(const struct coil__sim_socket *socket,
 }
 
 /*
- * True if the second must not be bound while the first is bound, whichever of them will
- * listen. (Linux: inet_csk_bind_conflict(); SO_REUSEADDR in socket(7))
+ * True if the second socket must not be bound while the first is bound, whichever of them
+ * will listen. (Linux: inet_csk_bind_conflict(); SO_REUSEADDR in socket(7))
  */
 static bool names_conflict(const struct coil__sim_socket *a,
                            const struct coil__sim_socket *b)
@@ -140,7 +140,7 @@ static bool port_is_used(const struct coil__sim *sim, int type, in_port_t port)
     return false;
 }
 
-/* In network byte order; 0 if all are used. */
+/* Return a free port in network byte order; 0 if all are used. */
 static in_port_t free_port(struct coil__sim *sim, int type)
 {
     for (int tried = FIRST_PORT; tried <= LAST_PORT; tried++) {
@@ -172,7 +172,10 @@ int coil__sim_socket_autobind(struct coil__sim *sim, struct coil__sim_socket *so
     return 0;
 }
 
-/* How specific the name is for that address; 0: it does not cover the address. */
+/*
+ * Return how specific the socket's name is for that address; 0 if it does not cover the
+ * address.
+ */
 static unsigned specificity(const struct coil__sim_socket *socket,
                             const struct coil__sim_address *to)
 {

@@ -1,5 +1,5 @@
 /*
- * simulated_tcp.c - connections of the simulated network: how they are made and end.
+ * simulated_tcp.c - connections of the simulated network: how they begin and end.
  *
  *   client                                     server
  *   connect --- attempt (SYN) ----------------> a listener with room: half open
@@ -11,7 +11,7 @@
  *
  * Invariants
  * 1. A connection exists while one of its ends is open, that is, while a socket or a
- *    listener's queue refers to it. Packets under way do not keep it alive, because no
+ *    listener's queue refers to it. Packets in transit do not keep it alive, because no
  *    program could receive them.
  * 2. An end that is closed still sends its waiting packets, and its FIN. It answers
  *    packets that arrive after that with a reset.
@@ -20,7 +20,7 @@
  */
 #include "simulated.h"
 
-#define ATTEMPTS 7 /* one and tcp_syn_retries of tcp(7), 6; the last waits for 64 s */
+#define ATTEMPTS 7 /* 1 + tcp_syn_retries of tcp(7), 6; the last one waits 64 s */
 
 static struct coil__sim_end *client_of(struct coil__sim_connection *c)
 {
@@ -324,7 +324,7 @@ static void close_listener(struct coil__sim *sim, struct coil__sim_socket *socke
 static void close_end(struct coil__sim *sim, struct coil__sim_socket *socket)
 {
     struct coil__sim_end *end = socket->end;
-    /* Unread data is lost: the peer must know. (RFC 2525, 2.17) */
+    /* Closing loses unread data, so the peer gets a reset. (RFC 2525, 2.17) */
     bool resets = end->received_bytes > 0 || socket->resets_on_close;
 
     mark_closed(end);

@@ -1,15 +1,15 @@
 /*
  * simulated_udp.c - datagrams of the simulated network.
  *
- * Each datagram has its own latency: it may be lost, duplicated, or overtake another. One
- * that reaches no socket is answered by ICMP's "unreachable", which only a connected
- * sender receives. The datagram itself turns round as that answer.
+ * Each datagram has its own latency. It may be lost, duplicated, or overtake another. A
+ * datagram that reaches no socket is answered by an ICMP "unreachable", which only a
+ * connected sender receives. The datagram itself is sent back as that answer.
  */
 #include "simulated.h"
 
 #include <string.h>
 
-/* 65,535 less the headers: IPv4's and UDP's; with IPv6 only UDP's. */
+/* 65,535 minus the headers: those of IPv4 and UDP, or with IPv6 only that of UDP. */
 enum { LARGEST_V4 = 65507, LARGEST_V6 = 65527 };
 
 static struct coil__sim_datagram *first_received(struct coil__sim_socket *socket)
@@ -23,7 +23,7 @@ static void drop_datagram(struct coil__sim_datagram *datagram)
     coil__inside->free(datagram);
 }
 
-/* The connected socket with that name and that peer, or NULL. */
+/* Return the connected socket with that name and that peer, or NULL. */
 static struct coil__sim_socket *connected_at(struct coil__sim *sim,
                                              const struct coil__sim_address *name,
                                              const struct coil__sim_address *peer)

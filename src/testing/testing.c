@@ -1,6 +1,4 @@
-/*
- * testing.c - a run in virtual time, and waiting until all other tasks are blocked.
- */
+/* testing.c - running in virtual time, and waiting until all other tasks are blocked. */
 #include "inside.h"
 
 #include <coil/testing.h>

@@ -1,10 +1,10 @@
 /*
  * backend.h - the interface between a loop and the kernel, made of completions.
  *
- * An operation is submitted and completed once. It can be cancelled; the canceller still
- * has to wait for its completion, since its buffer may lie on a stack. io_uring works
- * like that. The readiness backends (epoll, poll, select) share readiness.c, which tries
- * the system call, waits until the descriptor is ready, and tries again.
+ * An operation is submitted and completed once. It can be cancelled, but the canceller
+ * still has to wait for its completion, since its buffer may be on a stack. io_uring
+ * works in this way. The readiness backends (epoll, poll, select) share readiness.c,
+ * which tries the system call, waits until the descriptor is ready, and tries again.
  */
 #ifndef COIL_LOOP_BACKEND_BACKEND_H
 #define COIL_LOOP_BACKEND_BACKEND_H
@@ -22,11 +22,11 @@ struct coil__backend {
     /* Operations in flight and watches, without the watch for the loop's own wake-up.
      * While this is 0 and no timer is armed, a busy loop need not poll. */
     size_t in_use;
-    /* The watches that poll() reports as ready each time although the descriptor of
-     * pollable() does not become readable for them. */
+    /* The number of watches that every poll() reports as ready, although they do not make
+     * the descriptor of pollable() readable. */
     size_t always_ready;
-    /* A timed wait of poll() ends with its time: the kernel does not prolong it by the
-     * thread's timer slack (coil__thread_timer_slack()). */
+    /* True if a timed wait of poll() ends exactly on time: the kernel does not prolong it
+     * by the thread's timer slack (coil__thread_timer_slack()). */
     bool waits_exactly;
 };
 
@@ -46,50 +46,51 @@ struct coil__backend_class {
      * `fd` is about to be closed. Before this returns, complete its operations in flight,
      * with -EBADF or, if an operation had taken effect, with its result, and forget the
      * descriptor. Afterwards the kernel holds no reference to it. Its number may be
-     * reused at once for another descriptor, which must not get the events of this one.
+     * reused immediately for another descriptor, which must not get the events of this
+     * one.
      */
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
      * From now on receive only the bytes from `fd` that operations request. Returns the
      * number of bytes that were received ahead; reads of that many bytes in all complete
-     * at once. Read them before the detach() of a descriptor that stays open elsewhere.
-     * *error is the error that follows those bytes, as a negative errno, or 0; it has to
-     * be passed on, too. Both are 0 for a descriptor that is not attached. NULL: this
-     * backend never receives ahead.
+     * at once. If the descriptor stays open elsewhere, read the bytes before detach().
+     * *error is the error that follows those bytes, as a negative errno, or 0. The caller
+     * has to deliver it, too. Both are 0 for a descriptor that is not attached. NULL:
+     * this backend never receives ahead.
      */
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
     /*
      * Start an operation on an attached descriptor. Returns its result if it is available
-     * at once (complete() is not called then), else -EINPROGRESS. -EBUSY if another
-     * operation of this direction is in flight, -EOPNOTSUPP for an operation that this
-     * backend could perform only by blocking.
+     * immediately (complete() is not called then), else -EINPROGRESS. Returns -EBUSY if
+     * another operation of this direction is in flight, and -EOPNOTSUPP for an operation
+     * that this backend could perform only by blocking.
      */
     ssize_t (*submit)(struct coil__backend *backend, struct coil__op *op);
 
     /*
-     * The same for a task that must not wait, since it is cancelled. Returns -EINPROGRESS
-     * if the result is not available at once: then the operation has not been started.
-     * The answer is the kernel's, not what the backend knows of an earlier call, and
-     * counts bytes that were received ahead.
+     * Like submit(), for a task that must not wait because it is cancelled. Returns
+     * -EINPROGRESS, without starting the operation, if the result is not available
+     * immediately. The result is the kernel's current answer, not knowledge from an
+     * earlier call, and includes bytes received ahead.
      */
     ssize_t (*attempt)(struct coil__backend *backend, struct coil__op *op);
 
     /*
-     * Ask an operation in flight to end. complete() is called, before this returns or
-     * from a later poll(), with -ECANCELED or, if the operation had taken effect, its
-     * result.
+     * Request that an operation in flight end. complete() is called before this returns
+     * or from a later poll(). Its result is -ECANCELED, or the operation's result if it
+     * had taken effect.
      */
     void (*cancel)(struct coil__backend *backend, struct coil__op *op);
 
     /*
      * The watcher of `direction` in the entry `d` has changed (watch.h). Pass it to
-     * coil__watch_found() in each poll that finds `fd` ready; a descriptor that the
+     * coil__watch_found() in each poll that finds `fd` ready. A descriptor that the
      * kernel cannot wait for is always ready. `anew` means that the watcher replaces
-     * another one, and that the number may belong to another descriptor by now. Returns
-     * 0, or -EBADF, -EINVAL or -ENOMEM from the kernel. If the watcher is NULL now, the
-     * watch ends; that cannot fail.
+     * another one, and that the number may now belong to another descriptor. Returns 0,
+     * or -EBADF, -EINVAL or -ENOMEM from the kernel. A NULL watcher ends the watch; that
+     * cannot fail.
      */
     int (*watch)(struct coil__backend *backend, int fd, struct coil__descriptor *d,
                  enum coil__direction direction, bool anew);
@@ -102,9 +103,9 @@ struct coil__backend_class {
     int (*poll)(struct coil__backend *backend, int64_t timeout_ns);
 
     /*
-     * For guest mode: submit to the kernel all that is queued, and return a descriptor,
-     * owned by the backend, that is readable while poll() would find something. NULL if
-     * the backend lacks such a descriptor.
+     * For guest mode: submit all queued operations to the kernel, and return a
+     * descriptor, owned by the backend, that is readable while poll() would find events.
+     * NULL if the backend lacks such a descriptor.
      */
     int (*pollable)(struct coil__backend *backend);
 
@@ -115,7 +116,7 @@ struct coil__backend_class {
      */
     void (*forked)(struct coil__backend *backend);
 
-    /* A simulated network (io/socket.h). NULL: sockets are the kernel's. */
+    /* A simulated network (io/socket.h). NULL: sockets belong to the kernel. */
     const struct coil__network *network;
 };
 

@@ -1,6 +1,6 @@
 /*
- * choice.c - creates a loop's backend: the one that the options or COIL_BACKEND name, else
- * the first that works.
+ * choice.c - creates a loop's backend: the backend named by the options or COIL_BACKEND,
+ * otherwise the first backend that works.
  */
 #include "backend.h"
 
@@ -17,8 +17,9 @@ const char *coil_backend_name(void)
 }
 
 /*
- * The default, then its replacement where it is forbidden. poll always works, so the
- * backends after it are used only on request (docs/decisions/0007-epoll-by-default.md).
+ * The default comes first, then its replacement for systems that forbid it. poll always
+ * works, so the backends after it are used only on request
+ * (docs/decisions/0007-epoll-by-default.md).
  */
 static const struct coil__backend_class *const backends[] = {
     &coil__backend_epoll,
@@ -49,7 +50,7 @@ static int create_by_name(coil_loop *loop, const char *name)
     return class != NULL ? class->create(&loop->backend) : coil__failed(-EINVAL);
 }
 
-/* "epoll, poll", and so on. */
+/* Write the names of the backends: "epoll, poll", and so on. */
 static const char *list_backends(char *names, size_t size)
 {
     size_t n = 0;
@@ -61,9 +62,9 @@ static const char *list_backends(char *names, size_t size)
 }
 
 /*
- * Report to the exception handler that the backend named by the environment failed, because
- * the program's code does not show the cause. A backend that reads environment variables of
- * its own has reported a wrong value itself, and returned -EINVAL.
+ * Report to the exception handler that the backend named by the environment failed,
+ * because the program's code does not show the cause. After -EINVAL nothing is reported:
+ * the backend has reported a wrong value of its own environment variable itself.
  */
 static int refuse_environment(const char *name, int rc)
 {

@@ -7,8 +7,8 @@
  *
  * An event carries the descriptor's number and generation. The kernel keeps reporting
  * events of an open file description that is still open elsewhere (after fork(2) or
- * dup(2)) although its number was closed here. Such events carry an older generation and
- * are ignored.
+ * dup(2)) although its number was closed in this process. Such events carry an older
+ * generation and are ignored.
  *
  * With epoll_pwait2(2) (Linux 5.11) the time-out is in nanoseconds, else in milliseconds,
  * rounded up.
@@ -60,13 +60,13 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
     };
 
     if (interest == 0) {
-        /* Fails if the owner has closed the descriptor already; then nothing is left to
-         * do. */
+        /* Fails if the owner has already closed the descriptor. That needs no handling.
+         * */
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, &event);
         return 0;
     }
     /* The registration may differ from d->interest if the number was closed and opened
-     * again without this backend being told: try both MOD and ADD. */
+     * again without notifying this backend: try both MOD and ADD. */
     if (d->interest != 0) {
         if (COIL__CALL(ENOMEM, epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event)) == 0)
             return 0;

@@ -5,24 +5,26 @@
  *   cancel ---> todo ----+-> one io_uring_enter -+--> a buffer of bytes received ahead
  *   watches --> to arm --'   a turn, in poll()   `--> a watch's callback made ready
  *
- * An operation that a task waits for goes to a queue in memory that coil shares with the
- * kernel. The next poll submits the whole queue and fetches all completions, in one system
- * call.
+ * An operation that a task waits for is put into a queue in memory shared with the
+ * kernel. The next poll submits the whole queue and fetches all completions, in one
+ * system call.
  *
  * Invariants
  * 1. An operation in the kernel is completed by the kernel's completion of it and by
- *    nothing else. Cancelling asks the kernel to end it. For an operation on a
- *    descriptor, the kernel has only a poll, which always ends when asked to and uses no
+ *    nothing else. Cancelling requests that the kernel end it. For an operation on a
+ *    descriptor, the kernel has only a poll. A poll always ends on request and uses no
  *    memory. An operation on a file uses its memory until it has ended (io_uring_op.c).
- * 2. A descriptor has at most one operation per direction, as in all backends. Besides,
- *    it may have a multishot receive in the kernel (io_uring_receive.c), or one poll for
+ * 2. A descriptor has at most one operation per direction, as in all backends. In
+ *    addition, it may have a multishot receive in the kernel (io_uring_receive.c), or one
+ *    poll for
  *    each direction that is watched (io_uring_watch.c).
- * 3. Before a descriptor is released, detach() and the end of a watch cancel everything that
- *    the kernel has of it, and reap completions until that has ended. So no completion can
+ * 3. Before a descriptor is released, detach() and the end of a watch cancel everything
+ *    that the kernel holds for it, and reap completions until all of that has ended. So
+ *    no completion can
  *    be taken for one of the next descriptor with that number, and close(2) really closes.
- * 4. A completion that needs a second step (a read that found nothing; a poll that said
- *    the descriptor is ready) gets it in the same poll(). So a poll() that finds nothing
- *    means that there is nothing.
+ * 4. A completion that needs a second step (a read that found nothing; a poll that
+ *    reported the descriptor as ready) gets that step in the same poll(). So if a poll()
+ *    finds no events, there are none.
  * 5. Nothing here runs a user's code, so the table of descriptors does not move while
  *    completions are handled.
  *
@@ -106,7 +108,7 @@ static size_t settle(struct coil__backend *backend, int fd, int *error)
 
 /* ---- operations -------------------------------------------------------------------- */
 
-/* May the operation be done on the descriptor? */
+/* Return 0 if the operation may be done on the descriptor, or a negative errno. */
 static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
 {
     if (d == NULL || d->use != COIL__ATTACHED)
@@ -167,7 +169,7 @@ static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 
 /* ---- watches ----------------------------------------------------------------------- */
 
-/* Cancel the poll of a watch: the kernel must not keep the open file alive. */
+/* Cancel the poll of a watch, since it would keep the open file alive in the kernel. */
 static void disarm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                    enum coil__direction direction)
 {
@@ -236,8 +238,8 @@ static int watch(struct coil__backend *backend, int fd, struct coil__descriptor 
 /*
  * The ring's own descriptor cannot be used: with DEFER_TASKRUN it is readable while
  * completions wait to be processed, but a host that already waits for it is not woken. So
- * the kernel writes to an eventfd then. If completions are there before, this function
- * writes to it.
+ * the kernel writes to an eventfd instead. If completions exist already, this function
+ * writes to the eventfd.
  */
 static int pollable(struct coil__backend *backend)
 {
@@ -291,10 +293,10 @@ static int create(struct coil__backend **out)
 
 /*
  * Streams that were never destroyed may still have operations in the kernel, on the
- * stacks of tasks that will never run again: those operations end without complete(). The
- * kernel writes the result of a file operation to such a stack, even if that memory has
- * another use by then. If the kernel refuses all further calls, the end of such an
- * operation cannot be known. The program aborts then.
+ * stacks of tasks that will never run again. Those operations end without complete(). The
+ * kernel writes the result of a file operation to such a stack, even if the memory has
+ * been reused by then. If the kernel refuses all further calls, the end of such an
+ * operation cannot be detected, so the program aborts.
  */
 static void destroy(struct coil__backend *backend)
 {

@@ -1,6 +1,6 @@
 /*
- * io_uring_entry.c - an operation as an entry of the queue: an operation on a file as
- * itself, an operation on a descriptor as the poll that it waits for.
+ * io_uring_entry.c - converts an operation to an entry of the queue. An operation on a
+ * file is submitted itself. For an operation on a descriptor the entry is a poll.
  *
  * Operations missing here either do not exist in io_uring, or differ from the system call
  * there; a thread of the file lane makes that system call (io/file_op.c).
@@ -16,7 +16,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
-/* The most that read(2) and similar calls transfer at once; sqe->len has 32 bits. */
+/* The maximum that read(2) and similar calls transfer at once; sqe->len has 32 bits. */
 #define LONGEST ((size_t)0x7ffff000)
 
 /* clang-format off */
@@ -33,7 +33,9 @@ int coil__uring_struck(const struct coil__op *op)
 
     if (row->error == 0 || !coil__call_fails(row->error, row->call))
         return 0;
-    /* EINTR would be repeated, and EAGAIN would wait: neither is a failure. */
+    /*
+     * Callers repeat the call after EINTR and wait after EAGAIN, so neither is a failure.
+     */
     return errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 

@@ -1,39 +1,39 @@
 /*
- * io_uring_op.c - an operation, from the queue to its result.
+ * io_uring_op.c - the life of an operation, from the queue to its result.
  *
- * ON DESCRIPTORS. The kernel is only asked to poll; a non-blocking system call of ours
- * moves the bytes (loop/operation.c).
+ * ON DESCRIPTORS. The kernel only polls. Then coil moves the bytes by a non-blocking
+ * system call (loop/operation.c).
  *
  *   submitted --> the call --> would block --> IN_KERNEL: a poll --> the call --> result
  *                                                  ^                   |
  *                                                  `--- would block ---'
  *
- * So a request to end always ends the operation: the kernel can always cancel a poll. A
- * send or a receive in the kernel may be about to be retried by a worker that blocks, and
- * the request to end it would be lost. Also, the kernel never uses the memory of an
- * operation on a descriptor.
+ * So a request to end always ends the operation: the kernel can always cancel a poll. By
+ * contrast, a blocking worker of the kernel may be about to retry a send or a receive,
+ * and a request to end it would be lost. Another advantage: the kernel never uses the
+ * memory of an operation on a descriptor.
  *
- * A COIL__OP_READABLE works like that, too. Its call is poll(2), because urgent data may end
- * the kernel's poll: they wake every wait for input.
+ * A COIL__OP_READABLE works in the same way. Its call is poll(2), because urgent data
+ * wakes every wait for input and so may end the kernel's poll.
  *
- * Each operation makes its call first, except a receive after one that took all there was
- * (io_uring_receive.c).
+ * Each operation makes its call first. Exception: a receive that follows one that took
+ * all available bytes (io_uring_receive.c).
  *
  * If the poll ends but the call would block, twice in a row, polling again would spin.
- * There are two causes. The poll may have ended on an event that was not asked for, as it
- * always does when the peer shuts down its sending side (POLLRDHUP). Then a multishot
+ * There are two causes. The poll may have ended on an event that was not requested. This
+ * always happens when the peer shuts down its sending side (POLLRDHUP). Then a multishot
  * poll replaces it (STAYS). It reports the current events once and later only changes. It
- * stays in the kernel until the call is done (DONE). Or the
- * event asked for is reported although the call would block: an unconnected local socket
- * is writable while the queue of its receiver is full. Then, and on kernels without
- * multishot polls, a time-out replaces the poll (PAUSES), and the call is repeated after
- * 1 ms, 2 ms, ... 16 ms.
+ * stays in the kernel until the call is done (DONE). Or the requested event is reported
+ * although the call would block: an unconnected local socket is writable while the queue
+ * of its receiver is full. Then, and on kernels without multishot polls, a time-out
+ * replaces the poll (PAUSES), and the call is repeated after 1 ms, 2 ms, ... 16 ms.
  *
  * ON FILES. The kernel performs these operations itself, most of them by its workers, and
  * some take long: opening a FIFO, moving bytes out of a pipe. A request to end interrupts
- * the worker, but may find none if the operation is between two steps, so it may have to
- * be repeated. Operations with such a request are in u->ending until they have ended. After
- * a request without effect, a time-out (REMIND) repeats the requests for all of u->ending.
+ * the worker. If the operation is between two steps, there is no worker, and the request
+ * has to be repeated. Operations with such a request are in u->ending until they have
+ * ended. After a request without effect, a time-out (REMIND) repeats the requests for all
+ * of u->ending.
  */
 #include "io_uring_op.h"
 
@@ -68,7 +68,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
     coil__list_init(&op->link);
     if (d == NULL) {
         state |= COIL__URING_FILE;
-        coil__loop_expect(coil_loop_current(), 1); /* a virtual clock waits */
+        coil__loop_expect(coil_loop_current(), 1); /* a virtual clock stands still */
         coil__list_push(&u->files, &op->link);
     } else if (op->kind != COIL__OP_POLL) {
         d->ops[coil__op_direction(op)] = op;
@@ -87,7 +87,7 @@ void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t resu
     if (coil__uring_state(op) & COIL__URING_DONE)
         result = op->result;
     else if (is_ending(op) && result == -EINTR)
-        result = -ECANCELED; /* a worker of the kernel was interrupted by our request */
+        result = -ECANCELED; /* our request interrupted a kernel worker */
     if ((coil__uring_state(op) & COIL__URING_DETACHED) && result == -ECANCELED)
         result = -EBADF;
     u->backend.in_use--;
@@ -114,7 +114,7 @@ void coil__uring_again(struct coil__uring *u, struct coil__op *op)
 ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op)
 {
     if (!queue_op(u, op))
-        coil__uring_again(u, op); /* the next round has room */
+        coil__uring_again(u, op); /* the next round will have room */
     return -EINPROGRESS;
 }
 
@@ -149,7 +149,7 @@ static void poll_again(struct coil__uring *u, struct coil__op *op, int events)
     coil__uring_again(u, op);
 }
 
-/* The call is done, but its multishot poll goes on: end that first. */
+/* The call is done, but its multishot poll continues: end the poll first. */
 static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 {
     op->result = result;
@@ -157,7 +157,7 @@ static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
     coil__uring_again(u, op);
 }
 
-/* The poll or the pause has ended: make the call. `more`: the poll goes on. */
+/* The poll or the pause has ended: make the call. `more`: the poll continues. */
 static void polled(struct coil__uring *u, struct coil__op *op, int result, bool more)
 {
     struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, op->fd);
@@ -190,7 +190,10 @@ static int as_interrupted(int result)
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK ? -EINTR : result;
 }
 
-/* Interrupted without a request to end. A close is not repeated: close(2). */
+/*
+ * True if the operation was interrupted without a request to end. A close is not
+ * repeated: close(2).
+ */
 static bool must_repeat(const struct coil__op *op, int result)
 {
     return result == -EINTR && op->kind != COIL__OP_CLOSE && !is_ending(op);
@@ -245,7 +248,10 @@ ssize_t coil__uring_submit_poll(struct coil__uring *u, struct coil__op *op)
     return start_new(u, d, op);
 }
 
-/* A splice from a stream would take bytes that follow those received ahead. */
+/*
+ * True for a splice from a stream with bytes received ahead: the splice would take later
+ * bytes.
+ */
 static bool would_overtake(const struct coil__uring *u, const struct coil__op *op)
 {
     const struct coil__descriptor *d =
@@ -314,8 +320,8 @@ static bool request_end_by_kernel(struct coil__uring *u, struct coil__op *op)
     return true;
 }
 
-/* The next step of an operation that is in no list: end it, or submit it. Return
- * false if the queue is full. */
+/* Do the next step of an operation that is in no list: end it or submit it. Return false
+ * if the queue is full. */
 static bool do_next(struct coil__uring *u, struct coil__op *op)
 {
     if (is_ending(op) || (coil__uring_state(op) & COIL__URING_DONE)) {
@@ -443,7 +449,9 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
     return found || !coil__list_empty(&u->todo);
 }
 
-/* The kernel has at most polls for them, and the completions of those are not read. */
+/*
+ * The kernel has only polls for the operations, and the polls' completions are not read.
+ */
 void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d)
 {
     for (int i = 0; i < 2; i++)

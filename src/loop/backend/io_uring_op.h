@@ -1,6 +1,4 @@
-/*
- * io_uring_op.h (internal) - operations, from the queue to their results.
- */
+/* io_uring_op.h (internal) - the life of operations, from the queue to their results. */
 #ifndef COIL_LOOP_BACKEND_IO_URING_OP_H
 #define COIL_LOOP_BACKEND_IO_URING_OP_H
 
@@ -13,10 +11,11 @@ ssize_t coil__uring_submit_file(struct coil__uring *u, struct coil__op *op);
 void coil__uring_cancel(struct coil__backend *backend, struct coil__op *op);
 
 /*
- * Learn from the result of a call. A read that took less than it asked for has mostly
- * taken all there is; the next read then polls before its call. After a message there may
- * always be another. Where poll(2) was the call, there is something. A call that failed
- * may fail again.
+ * Predict from the result of a call whether the next read should poll first. A read that
+ * returned fewer bytes than requested has usually taken all available bytes, so the next
+ * read polls before its call. The next read makes its call first in these cases: after a
+ * full read, after a message, since there may be another, after poll(2), since there is
+ * something to read, and after a failure, since the call may fail again.
  */
 static inline void coil__uring_learn(struct coil__descriptor *d,
                                      const struct coil__op *op, ssize_t result)
@@ -37,11 +36,14 @@ ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *
 /* Submit an operation that is enlisted. Returns -EINPROGRESS. */
 ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op);
 
-/* The operation waits, in the kernel or not: enter it in its descriptor, and count it. */
+/*
+ * Register a waiting operation in its descriptor, and count it, whether it is in the
+ * kernel or not.
+ */
 void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
                         struct coil__op *op, uintptr_t state);
 
-/* End the operation: it leaves all lists, and complete() is called. */
+/* End the operation: remove it from all lists, and call complete(). */
 void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t result);
 
 /* Handle a completion of an operation; flags: IORING_CQE_F_... */
@@ -51,7 +53,7 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
 /* Handle the completion of a request to end an operation. */
 void coil__uring_cancelled(struct coil__uring *u, int result);
 
-/* Repeat the requests to end operations: the time-out for that has passed. */
+/* Handle the reminder time-out: repeat the requests to end operations. */
 void coil__uring_reminded(struct coil__uring *u);
 
 /* Submit the operation again in the next round. */
@@ -60,7 +62,7 @@ void coil__uring_again(struct coil__uring *u, struct coil__op *op);
 /* Queue the operations of u->todo. */
 void coil__uring_do(struct coil__uring *u);
 
-/* Ask the descriptor's operations to end. True while one of them has not ended. */
+/* Request that the descriptor's operations end. True while one of them has not ended. */
 bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__descriptor *d);
 
 /* End the descriptor's operations without the kernel: the ring is dead. */
@@ -69,7 +71,10 @@ void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d);
 /* True if there are operations whose memory the kernel may use. */
 bool coil__uring_uses_memory(const struct coil__uring *u);
 
-/* Ask all operations to end, without complete(). True while one of them has not ended. */
+/*
+ * Request that all operations end, without complete(). True while one of them has not
+ * ended.
+ */
 bool coil__uring_abandon_ops(struct coil__uring *u);
 
 #endif

@@ -8,28 +8,28 @@
  *                              at QUEUED_MOST buffers the receive is called off
  *   a large read ------------> the receive is called off; bytes go to the read directly
  *
- * To wait until there is something to read (READABLE) is to wait for the next queued
- * bytes, where small reads have followed such waits; else it is a poll.
+ * A wait for readability (READABLE) waits for the next queued bytes if small reads have
+ * followed such waits. Otherwise it is a poll.
  *
- * So a request-response server needs neither an entry of the queue nor a system call to
- * get the next request.
+ * With this design a request-response server needs neither a queue entry nor a system
+ * call to get the next request.
  *
  * Invariants
  * 1. Reads take bytes in the order of their arrival. A read never passes the queued bytes,
  *    and a plain read is submitted only without a multishot receive.
  * 2. `end` (the end of file, or an error) is taken once, after all queued bytes.
  * 3. A read that waits for a multishot receive is not in the kernel itself: if cancelled,
- *    it ends at once and has taken nothing.
+ *    it ends immediately and has taken no bytes.
  * 4. Without free buffers (ENOBUFS) everything still works, by plain reads.
  *
  * The kernel uses the buffers in the order in which they were offered. If it had all of
- * them, it would cycle through all, and none would be in a cache when its turn comes
- * again. So it is offered a few, those given back last, and more only after those were
- * not enough.
+ * them, it would cycle through all, and no buffer would still be in a cache when it is
+ * used again. So coil offers only a few buffers, the most recently returned ones, and
+ * more only after those were not enough.
  *
- * Only stream sockets are received this way: a datagram must not be cut, nor its rest be
- * kept. The first read of a connection is plain, since many connections have only one. A
- * connection with repeated large reads uses plain reads from then on.
+ * Only stream sockets are received this way: a datagram must not be truncated, nor its
+ * rest be queued. The first read of a connection is plain, since many connections have
+ * only one. A connection with repeated large reads uses plain reads from then on.
  */
 #include "io_uring_receive.h"
 
@@ -75,7 +75,7 @@ static void offer(struct coil__uring_buffers *b, unsigned id)
 {
     struct io_uring_buf *slot = &b->ring->bufs[b->tail & (BUFFERS - 1)];
 
-    /* Leave slot->resv alone: in the first slot it is the ring's tail. */
+    /* Do not set slot->resv: in the first slot it is the ring's tail. */
     slot->addr = (uintptr_t)memory_of(b, id);
     slot->len = BUFFER_BYTES;
     slot->bid = (uint16_t)id;
@@ -104,7 +104,7 @@ static void free_memory(struct coil__uring_buffers *b)
     b->ring = NULL;
 }
 
-/* One mapping: the ring, then the buffers. Untouched pages take no memory. */
+/* Map one block: the ring, then the buffers. Untouched pages use no memory. */
 static bool get_memory(struct coil__uring_buffers *b)
 {
     void *memory = MAP_FAILED;
@@ -347,7 +347,7 @@ void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor
     d->small_reads = 0;
 }
 
-/* If the request failed, the receive may have been between two steps: the request is
+/* If the request failed, the receive may have been between two steps. Then the request is
  * repeated when more bytes arrive, or by detach(). */
 void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 {
@@ -358,9 +358,9 @@ void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 }
 
 /*
- * A plain read: by a system call, after a poll if there is probably nothing to receive. A
- * read from anything but a socket may fail at once although the descriptor is not ready:
- * a read of four bytes from an eventfd.
+ * A plain read: by a system call, after a poll if there is probably nothing to receive.
+ * Only a socket is polled first. A read from another descriptor may fail immediately
+ * although the descriptor is not ready, such as a read of four bytes from an eventfd.
  */
 static ssize_t receive_plainly(struct coil__uring *u, struct coil__descriptor *d,
                                struct coil__op *op)
@@ -393,7 +393,7 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
     return receive_plainly(u, d, op);
 }
 
-/* A multishot receive may have received bytes that were not reaped yet. */
+/* True while a multishot receive may have received bytes that were not reaped yet. */
 bool coil__uring_receive_is_unclear(const struct coil__descriptor *d)
 {
     return !has_something(d) && d->receiving;
@@ -415,7 +415,7 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
 
 /* ---- completions ------------------------------------------------------------------- */
 
-/* Copy directly to the read that waits, if it is large enough. */
+/* Copy directly to the waiting read, if its buffer is large enough. */
 static bool hand_over(struct coil__uring *u, struct coil__descriptor *d, unsigned id,
                       unsigned n)
 {

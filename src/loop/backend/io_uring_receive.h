@@ -1,5 +1,6 @@
 /*
- * io_uring_receive.h (internal) - receives, by multishot receives that run ahead of reads.
+ * io_uring_receive.h (internal) - reads, by multishot receives that run ahead of the
+ * program.
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_RECEIVE_H
 #define COIL_LOOP_BACKEND_IO_URING_RECEIVE_H
@@ -11,10 +12,13 @@
 ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
                             struct coil__op *op);
 
-/* Could a completion that was not reaped yet change the result of a receive? */
+/* True if a completion that was not reaped yet could change the result of a receive. */
 bool coil__uring_receive_is_unclear(const struct coil__descriptor *d);
 
-/* The same for a task that must not wait: -EINPROGRESS, and it is not started. */
+/*
+ * Like coil__uring_receive(), for a task that must not wait. Returns -EINPROGRESS,
+ * without starting the operation, if it would have to wait.
+ */
 ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descriptor *d,
                                     struct coil__op *op);
 
@@ -27,7 +31,7 @@ void coil__uring_receive_plainly(struct coil__descriptor *d);
 /* Handle the completion of the request to end a multishot receive. */
 void coil__uring_called_off(struct coil__uring *u, int fd, int result);
 
-/* Ask the descriptor's multishot receive to end, if it has one. */
+/* Request that the descriptor's multishot receive end, if it has one. */
 void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor *d);
 
 size_t coil__uring_queued_bytes(const struct coil__uring *u,
@@ -36,7 +40,7 @@ size_t coil__uring_queued_bytes(const struct coil__uring *u,
 /* Drop the bytes received ahead. */
 void coil__uring_drop_queued(struct coil__uring *u, struct coil__descriptor *d);
 
-/* Offer the kernel buffers that were given back. */
+/* Offer returned buffers to the kernel again. */
 void coil__uring_offer_buffers(struct coil__uring *u);
 
 void coil__uring_free_buffers(struct coil__uring *u);

@@ -1,23 +1,22 @@
 /*
- * io_uring_ring.c - the ring: the kernel's features, setting it up, mapping it.
+ * io_uring_ring.c - the ring: kernel features, set-up and mapping.
  *
  * One system call per turn submits the queue and fetches completions. The features that
- * make it cheap came with several kernels, so the set-up flags are tried from best to
- * least. With DEFER_TASKRUN (6.1) the kernel processes completions only when coil fetches them.
- * With COOP_TASKRUN (5.19) it does so whenever coil enters the kernel. Without either, at
- * any time.
- * TASKRUN_FLAG sets a flag in shared memory while completions wait to be processed, so a
- * busy loop does not enter the kernel needlessly. At least 5.11 is needed, for waiting with
- * a time-out.
+ * make it cheap were added by several kernel versions, so the set-up flags are tried from
+ * best to worst. With DEFER_TASKRUN (6.1) the kernel processes completions only when coil
+ * fetches them. With COOP_TASKRUN (5.19) the kernel processes them whenever coil enters
+ * it, and without either flag at any time. TASKRUN_FLAG sets a flag in shared memory
+ * while completions wait to be processed, so a busy loop does not enter the kernel
+ * needlessly. Linux 5.11 is the minimum, for waiting with a time-out.
  *
  * The ring is small: since Linux 6.14 its pages count against RLIMIT_MEMLOCK again, and a
- * user may have many loops. A full queue is submitted at once. The kernel keeps
+ * user may have many loops. A full queue is submitted immediately. The kernel keeps
  * completions that do not fit (NODROP) until there is room.
  *
- * Mapping the ring into memory costs more than setting it up. Whether the kernel lets us
- * use a ring is known without mapping it (coil__uring_open(), by which a loop chooses
- * its backend). The ring is mapped at its first use (coil__uring_need()). A loop that has
- * only timers and posts never maps it: see io_uring_watch.c.
+ * Mapping the ring into memory costs more than setting it up. A loop can find out whether
+ * the kernel allows a ring without mapping it: coil__uring_open(), which the choice of
+ * the backend uses. The ring is mapped at its first use (coil__uring_need()). A loop that
+ * has only timers and posts never maps it: see io_uring_watch.c.
  */
 #include "io_uring_ring.h"
 
@@ -69,8 +68,8 @@ static int refuse_name(const char *name, size_t length)
 }
 
 /*
- * The environment variable COIL_IO_URING_WITHOUT names features to leave unused although
- * the kernel has them, so that tests cover the code for older kernels.
+ * The environment variable COIL_IO_URING_WITHOUT lists features not to use even if the
+ * kernel has them, so that tests cover the code for older kernels.
  */
 static int read_mask(unsigned *mask)
 {
@@ -131,7 +130,7 @@ static const struct {
 enum { SETUPS = sizeof setups / sizeof setups[0] };
 
 /*
- * liburing maps memory by system calls of its own, which ThreadSanitizer does not see.
+ * liburing maps memory by its own system calls, which ThreadSanitizer does not see.
  * Without this, ThreadSanitizer would take the memory for another thread's stack.
  */
 static void tell_sanitizer(const struct io_uring *ring, unsigned entries)
@@ -183,8 +182,8 @@ static int set_up_best(struct coil__uring *u, unsigned without)
 }
 
 /*
- * With a registered number the kernel need not look up the descriptor on each call. And
- * the number still works if the program closes all descriptors that it does not know.
+ * With a registered number the kernel need not look up the descriptor on each call. The
+ * number also still works if the program closes all descriptors that it does not know.
  */
 static void register_ring(struct coil__uring *u)
 {
@@ -196,7 +195,7 @@ static void register_ring(struct coil__uring *u)
     }
 }
 
-/* Does the kernel allow entering the ring? A sandbox may allow only its set-up. */
+/* Check that the kernel allows entering the ring. A sandbox may allow only its set-up. */
 static int try_to_enter(struct coil__uring *u)
 {
     struct io_uring_getevents_arg arg = {.ts = 0};
@@ -209,9 +208,9 @@ static int try_to_enter(struct coil__uring *u)
 }
 
 /*
- * Any refusal counts as a missing backend: forbidden (by a sandbox or a sysctl), not
- * implemented, too much locked memory. A lack of descriptors does not: another backend
- * would fail, too.
+ * Treat any refusal as a missing backend: forbidden (by a sandbox or a sysctl), not
+ * implemented, too much locked memory. Exception: with a lack of descriptors another
+ * backend would fail, too.
  */
 static int as_missing(int rc)
 {
@@ -247,8 +246,8 @@ int coil__uring_open(struct coil__uring *u)
 int coil__uring_map(struct coil__uring *u)
 {
     int fd = u->ring.ring_fd;
-    /* Is it still a ring? The program may have closed descriptors that it does not know,
-     * and opened others with the same numbers. */
+    /* Check that it is still a ring. The program may have closed descriptors that it does
+     * not know, and opened others with the same numbers. */
     int rc = try_to_enter(u);
 
     if (rc < 0)
@@ -262,8 +261,8 @@ int coil__uring_map(struct coil__uring *u)
     u->backend.waits_exactly = true;
     tell_sanitizer(&u->ring, u->params.sq_entries);
     io_uring_ring_dontfork(&u->ring);
-    /* Slot i of the submission array always refers to entry i. Set once here; liburing
-     * sets it for each entry. */
+    /* Slot i of the submission array always refers to entry i. It is set here once,
+     * whereas liburing sets it for each entry. */
     for (unsigned i = 0; i < u->params.sq_entries; i++)
         u->ring.sq.array[i] = i;
     register_ring(u);
@@ -360,8 +359,8 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
                                                IORING_ENTER_GETEVENTS | u->enter_flags,
                                                (sigset_t *)&arg, sizeof arg)));
     coil__loop_leave_kernel();
-    /* EAGAIN, EBUSY: no memory at the moment, or no room for completions. Both pass as
-     * the present completions are handled. */
+    /* EAGAIN, EBUSY: no memory at the moment, or no room for completions. Both conditions
+     * end when the present completions are handled. */
     if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
         return 0;
     return -errno;

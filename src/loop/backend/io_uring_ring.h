@@ -13,9 +13,10 @@
 
 /* Features of the running kernel. Tests can mask out each of them. */
 enum coil__uring_feature {
-    COIL__URING_DEFER = 1 << 0,   /* 6.1: task work runs only when we ask for events */
-    COIL__URING_COOP = 1 << 1,    /* 5.19: task work when we enter, without interrupts */
-    COIL__URING_RING_FD = 1 << 2, /* 5.18: the ring's own descriptor, registered */
+    COIL__URING_DEFER = 1 << 0, /* 6.1: task work runs only when coil fetches events */
+    /* 5.19: task work runs when coil enters, without interrupts */
+    COIL__URING_COOP = 1 << 1,
+    COIL__URING_RING_FD = 1 << 2, /* 5.18: the ring's own descriptor can be registered */
     COIL__URING_MULTISHOT = 1 << 3, /* 6.0: multishot receives into buffers of the ring;
                                      * and, since 5.13, multishot polls */
     COIL__URING_LATER_OPS = 1 << 4, /* operations added after 5.11 */
@@ -24,7 +25,7 @@ enum coil__uring_feature {
 
 /* The state of an operation: bits of op->backend_data. */
 enum {
-    COIL__URING_IN_KERNEL = 1 << 0, /* submitted, or in the queue to be */
+    COIL__URING_IN_KERNEL = 1 << 0, /* submitted, or queued for submission */
     COIL__URING_AHEAD = 1 << 1,     /* waits for bytes of the multishot receive */
     COIL__URING_FILE = 1 << 2,      /* a file operation: the kernel uses its memory */
     COIL__URING_CANCELLED = 1 << 3,
@@ -33,7 +34,7 @@ enum {
     COIL__URING_PAUSES = 1 << 6,   /* the kernel has a time-out for it, not a poll */
     COIL__URING_STAYS = 1 << 7,    /* the kernel has a multishot poll for it */
     COIL__URING_DONE = 1 << 8,     /* op->result is set; only that poll has to end */
-    COIL__URING_PAUSED = 1 << 9 /* the bits from here on: the number of pauses in a row */
+    COIL__URING_PAUSED = 1 << 9    /* this and higher bits: number of pauses in a row */
 };
 
 /* The user_data of a completion: the address of an operation, or one of these tags. */
@@ -117,14 +118,17 @@ static inline void coil__uring_set_state(struct coil__op *op, uintptr_t state)
     op->backend_data = (void *)state;
 }
 
-/* 0, or a negative errno; -ENOSYS if the kernel lacks a feature that is needed. */
+/*
+ * Set up the ring. Returns 0, or a negative errno; -ENOSYS if the kernel lacks a required
+ * feature.
+ */
 int coil__uring_open(struct coil__uring *u);
 void coil__uring_close(struct coil__uring *u);
 int coil__uring_map(struct coil__uring *u);
 
 /*
- * Map the ring, if it is not mapped yet. To be called before anything is queued. 0, or a
- * negative errno, most likely for lack of memory.
+ * Map the ring, if it is not mapped yet. Must be called before anything is queued.
+ * Returns 0, or a negative errno, most likely -ENOMEM.
  */
 static inline int coil__uring_need(struct coil__uring *u)
 {
@@ -147,16 +151,17 @@ static inline int coil__uring_as_call(int rc)
 }
 
 /*
- * Submit the queue, and wait until there is a completion or the time is up. 0 or a
- * negative errno; an interrupted wait returns 0.
+ * Submit the queue, and wait until there is a completion or the time is up. Returns 0 or
+ * a negative errno; an interrupted wait returns 0.
  */
 int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 
-/* There are completions, or entering the kernel would produce some. */
+/* True if there are completions, or entering the kernel would produce some. */
 bool coil__uring_has_more(const struct coil__uring *u);
 
-/* Create u->event_fd, to which the kernel writes whenever there is a completion; and make
- * the kernel write again after it did. 0, or a negative errno. */
+/* The first function creates u->event_fd, to which the kernel writes when there is a
+ * completion. The second makes the kernel write again after it did. Both return 0 or a
+ * negative errno. */
 int coil__uring_open_event_fd(struct coil__uring *u);
 int coil__uring_renew_event_fd(struct coil__uring *u);
 

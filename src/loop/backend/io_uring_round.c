@@ -51,7 +51,7 @@ static bool is_receive(const struct io_uring_cqe *cqe)
     return (cqe->user_data & COIL__URING_TAGS) == COIL__URING_RECEIVE;
 }
 
-/* The operation that waits for this completion; or NULL. */
+/* Return the operation that waits for this completion, or NULL. */
 static const struct coil__op *op_of(const struct coil__uring *u,
                                     const struct io_uring_cqe *cqe)
 {
@@ -95,8 +95,8 @@ static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsign
 /*
  * With many connections, all memory touched here is out of the caches, and each piece
  * holds the address of the next. So a completion is handled in four steps, `ahead`
- * completions apart: while one completion is handled, the memory for the steps of later
- * ones is being fetched.
+ * completions apart. While one completion is handled, the memory for later completions is
+ * being fetched.
  */
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
 {
@@ -138,9 +138,9 @@ int coil__uring_await_end(struct coil__uring *u, int failures)
 }
 
 /*
- * Map the ring of a loop that waits again and again, if that works. ppoll(2) wakes the loop
- * 50 us late (PR_SET_TIMERSLACK in prctl(2)). The ring is late only by what
- * coil_loop_opts.timer_slack_ns allows.
+ * Map the ring of a loop that waits repeatedly, if mapping works. ppoll(2) wakes the loop
+ * 50 us late (PR_SET_TIMERSLACK in prctl(2)). The ring is late by at most
+ * coil_loop_opts.timer_slack_ns.
  */
 static bool maps_ring_now(struct coil__uring *u, int64_t timeout_ns)
 {

@@ -1,22 +1,23 @@
 /*
  * io_uring_watch.c - readers and writers: level-triggered watches made of one-shot polls.
  *
- * The poll of a watch that has fired is submitted again by the next poll(): it fires at
- * once if the descriptor is still ready, else at the next event. That costs an entry of
- * the queue and no system call of its own.
+ * The poll of a watch that has fired is submitted again by the next poll(): it fires
+ * immediately if the descriptor is still ready, otherwise at the next event. This costs a
+ * queue entry, but no extra system call.
  *
  * If a watched descriptor is closed without removing the watch, its poll stays until an
- * event on the open file, which the kernel keeps alive. If the poll fails with EBADF when it
- * is armed next, its watcher is made ready once, and no more.
+ * event on the open file, which the kernel keeps alive. If the poll fails with EBADF when
+ * it is armed next, its watcher is made ready one last time.
  *
- * A poll also ends, unasked, when the peer shuts down its sending side (POLLRDHUP). A
- * writer without room gets no call for that, and its next poll would end at once again.
- * So a time-out comes between: first of 1 ms, later of up to 16 ms.
+ * A poll always ends when the peer shuts down its sending side (POLLRDHUP), even if that
+ * event was not requested. If the descriptor has no room for a write, the writer is not
+ * called, and its next poll would end immediately again. So the poll is delayed by a
+ * time-out: first 1 ms, later up to 16 ms.
  *
  * The first watch is that of the loop's own wake-up. Many loops have only this one, since
- * they use timers, and posts from other threads. For that watch alone the ring need not be
- * mapped, which is most of the cost of creating a loop: ppoll(2) waits for it until the
- * ring is needed.
+ * they use timers, and posts from other threads. For this watch the ring need not be
+ * mapped, and mapping is most of the cost of creating a loop. ppoll(2) waits for the
+ * watch until the ring is needed.
  */
 #include "io_uring_watch.h"
 

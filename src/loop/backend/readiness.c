@@ -8,19 +8,19 @@
  *                                              |   `---' would still block
  *                                              `-- cancel, detach, gone -> complete
  *
- * KNOWN TO BLOCK. `blocked` records that a receive would be in vain. EAGAIN sets it, and
- * so does a short read. The poller clears it. So a request-response server makes one
+ * KNOWN TO BLOCK. `blocked` records that a receive would find no bytes. EAGAIN and a
+ * short read set it, and the poller clears it. So a request-response server makes one
  * recv() per request, not two.
  *
  * READY IN VAIN. A descriptor may be reported as ready although its call would block: an
- * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. With edges
- * that is reported once. Without edges each poll would report it. Therefore, after the
- * second time in a row, the poller stops looking for that direction, and the operation is
- * retried by time: first after 1 ms, later after up to 16 ms.
+ * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. An
+ * edge-triggered poller reports this once. Without edges each poll would report it. So
+ * after the second such report in a row, the poller stops polling that direction, and a
+ * timer retries the operation: first after 1 ms, later after up to 16 ms.
  *
  * Invariants
  * 1. With edges, `blocked` may be set only if the descriptor was drained: then a later
- *    change makes an edge, and poll() clears the flag. Nothing else would clear it.
+ *    change produces an edge, and poll() clears the flag. Nothing else would clear it.
  * 2. Without edges, a wrong guess costs one turn: the poller reports the current state.
  * 3. A descriptor has one use at a time: by operations or by watchers.
  * 4. Nothing that poll() calls runs a user's code, so the table of descriptors does not
@@ -63,7 +63,7 @@ static unsigned bit_of(enum coil__direction direction)
     return 1u << direction;
 }
 
-/* The events that the poller should look for. */
+/* Return the events that the poller should wait for. */
 static unsigned wanted(const struct coil__readiness *r, const struct coil__descriptor *d)
 {
     unsigned interest = 0;
@@ -80,7 +80,7 @@ static unsigned wanted(const struct coil__readiness *r, const struct coil__descr
 static void note_always(struct coil__readiness *r, struct coil__descriptor *d,
                         bool always)
 {
-    if (d->use == COIL__WATCHED) /* operations find that out by their calls */
+    if (d->use == COIL__WATCHED) /* operations find out by their calls */
         r->backend.always_ready += (size_t)always - (size_t)d->always;
     d->always = always;
 }
@@ -98,7 +98,7 @@ static int set_interest(struct coil__readiness *r, int fd, struct coil__descript
     return rc;
 }
 
-/* Tell the poller the wanted events, if they changed. Removing events cannot fail. */
+/* Pass the wanted events to the poller, if they changed. Removing events cannot fail. */
 static int update_interest(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     unsigned interest = wanted(r, d);
@@ -114,7 +114,7 @@ static void give_up(struct coil__readiness *r, int fd, struct coil__descriptor *
     coil__descriptor_release(d);
 }
 
-/* Begin a use of the descriptor; undone if the poller refuses it. */
+/* Begin a use of the descriptor. Undone if the poller refuses the descriptor. */
 static int take_up(struct coil__readiness *r, int fd, struct coil__descriptor *d,
                    enum coil__use use)
 {
@@ -152,10 +152,10 @@ static enum coil__drains find_out_drains(int fd)
 }
 
 /*
- * Does a short read mean that the descriptor was drained? (epoll(7), questions and
- * answers, 9.) Not after a hang-up of the peer, since the end of file is still to be
- * read; and not after urgent data, since a read stops at the mark. No edge would follow
- * in either case.
+ * True if a short read means that the descriptor was drained (epoll(7), questions and
+ * answers, 9). False after a hang-up of the peer, since the end of file is still to be
+ * read. False after urgent data, since a read stops at the mark. No edge would follow in
+ * either case.
  */
 static bool may_guess(const struct coil__readiness *r, struct coil__descriptor *d, int fd)
 {
@@ -173,7 +173,10 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
 {
     bool reads = op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV;
 
-    /* A poll may find nothing although there are bytes: fewer than SO_RCVLOWAT. */
+    /*
+     * With fewer than SO_RCVLOWAT bytes available, a poll reports nothing although there
+     * are bytes.
+     */
     if (result == -EINPROGRESS && op->kind < COIL__OP_READABLE)
         d->blocked |= (uint8_t)bit_of(coil__op_direction(op));
     else if (reads && op->flags == 0 && result > 0 && (size_t)result < op->len &&
@@ -182,8 +185,8 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
 }
 
 /*
- * Only a receive from a connection would block for sure. Other calls may fail at once
- * although the descriptor is not ready: a read of four bytes from an eventfd.
+ * Only a receive from a connection is certain to block. Other calls may fail immediately
+ * although the descriptor is not ready, such as a read of four bytes from an eventfd.
  */
 static bool would_block(const struct coil__descriptor *d, const struct coil__op *op)
 {
@@ -216,14 +219,16 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
     return rc;
 }
 
-/* The directions in which the operation waits; a COIL__OP_POLL may wait for both. */
+/*
+ * Return the directions in which the operation waits; a COIL__OP_POLL may wait for both.
+ */
 static unsigned directions_of(const struct coil__descriptor *d, const struct coil__op *op)
 {
     return (d->ops[COIL__IN] == op ? COIL__FOR_IN : 0u) |
            (d->ops[COIL__OUT] == op ? COIL__FOR_OUT : 0u);
 }
 
-/* True with edges: the descriptor is registered once, for all of its use. */
+/* True for an edge-triggered descriptor, which is registered once for its whole use. */
 static bool is_told_once(const struct coil__descriptor *d)
 {
     return (d->interest & COIL__FOR_EDGES) != 0;
@@ -256,7 +261,7 @@ static void finish_op(struct coil__readiness *r, struct coil__descriptor *d,
     op->complete(op);
 }
 
-/* The operation is in d->ops: make the poller look for it. */
+/* The operation is in d->ops: make the poller wait for it. */
 static ssize_t defer(struct coil__readiness *r, struct coil__descriptor *d,
                      struct coil__op *op)
 {
@@ -291,8 +296,8 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
         if (result < 0)
             return result;
     }
-    /* The poller looks at a new descriptor's state, so it reports every event since the
-     * caller's poll(2). */
+    /* A poller checks the state of a newly registered descriptor, so it reports every
+     * event since the caller's poll(2). */
     result = op->begun && is_new && !d->always ? -EINPROGRESS : coil__op_call(op);
     if (result == -EINPROGRESS) {
         coil__descriptor_enlist_poll(d, op);
@@ -303,7 +308,10 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
     return result;
 }
 
-/* Return whether an operation other than COIL__OP_POLL may use its descriptor. */
+/*
+ * Return 0 if an operation other than COIL__OP_POLL may use its descriptor, or a negative
+ * errno.
+ */
 static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
 {
     if (op->kind > COIL__OP_POLL)
@@ -352,7 +360,7 @@ ssize_t coil__readiness_attempt(struct coil__backend *backend, struct coil__op *
     return result;
 }
 
-/* The operation only waited for readiness and had no effect, so it ends at once. */
+/* The operation only waited for readiness and had no effect, so it ends immediately. */
 void coil__readiness_cancel(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__readiness *r = readiness_of(backend);
@@ -431,7 +439,7 @@ int64_t coil__readiness_timeout(const struct coil__backend *backend, int64_t tim
     return pause < timeout_ns ? pause : timeout_ns;
 }
 
-/* finish_op() removes an operation that is done from `paused`; others stay in it. */
+/* finish_op() removes a finished operation from `paused`; other operations stay. */
 void coil__readiness_try_paused(struct coil__backend *backend)
 {
     struct coil__readiness *r = readiness_of(backend);

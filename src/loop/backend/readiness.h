@@ -1,21 +1,20 @@
 /*
  * readiness.h - completions built on readiness: shared by epoll, poll and select.
  *
- * A poller can tell the kernel which events to report, and can wait for them; readiness.c
- * does everything else. The struct of a poller's backend begins with a struct
- * coil__readiness.
+ * A poller passes the wanted events to the kernel, and waits for them; readiness.c does
+ * everything else. The struct of a poller's backend begins with a struct coil__readiness.
  */
 #ifndef COIL_LOOP_BACKEND_READINESS_H
 #define COIL_LOOP_BACKEND_READINESS_H
 
 #include "backend.h"
 
-/* Events to look for, and events found. */
+/* Events to wait for, and events found. */
 enum {
     COIL__FOR_IN = 1u << COIL__IN,
     COIL__FOR_OUT = 1u << COIL__OUT,
     COIL__FOR_BOTH = COIL__FOR_IN | COIL__FOR_OUT,
-    /* To look for: report changes only, each once. For pollers with `edges`. */
+    /* To wait for: report changes only, each once. For pollers with `edges`. */
     COIL__FOR_EDGES = 4,
     /* Found: a hang-up of either side, an error, urgent data. Comes together with the
      * direction that it makes ready. */
@@ -27,14 +26,14 @@ enum coil__drains { COIL__DRAINS_UNKNOWN, COIL__DRAINS_NO, COIL__DRAINS_YES };
 
 struct coil__poller {
     /*
-     * The poller can be edge-triggered: then a descriptor used by operations is
+     * True if the poller can be edge-triggered. Then a descriptor used by operations is
      * registered once. Otherwise it is registered only while an operation waits.
      */
     bool edges;
     /*
-     * Look for `interest` from now on instead of descriptor->interest; 0: stop looking,
-     * which cannot fail. -EPERM: the descriptor cannot be polled, since it is always
-     * ready. -EBADF, -EINVAL, -ENOMEM.
+     * Wait for `interest` from now on instead of descriptor->interest. 0 means: stop
+     * waiting, which cannot fail. Fails with -EPERM if the descriptor cannot be polled
+     * because it is always ready, or with -EBADF, -EINVAL or -ENOMEM.
      */
     int (*set_interest)(struct coil__backend *backend, int fd,
                         struct coil__descriptor *descriptor, unsigned interest);
@@ -66,13 +65,12 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 /* `found` was reported for fd: perform the waiting operations, make watchers ready. */
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found);
 
-/* fd is the next to be handled: prefetch its waiting operation. */
+/* fd will be handled next: prefetch its waiting operation. */
 void coil__readiness_next(struct coil__backend *backend, int fd);
 
 /*
- * fd is closed: its owner closed it without detaching it or removing its watches. Stop
- * looking for it, end its operations with -EBADF, and make its watchers ready once, so
- * that they notice.
+ * The owner closed fd without detaching it or removing its watches. Stop polling it, end
+ * its operations with -EBADF, and make its watchers ready once, so that they notice.
  */
 void coil__readiness_gone(struct coil__backend *backend, int fd);
 
@@ -86,7 +84,7 @@ void coil__readiness_try_paused(struct coil__backend *backend);
 /* Make the watchers of always-ready descriptors ready. */
 void coil__readiness_found_always(struct coil__backend *backend);
 
-/* The time-out in the form of ppoll() and pselect(); NULL for COIL_NEVER. */
+/* Convert the time-out for ppoll() and pselect(); NULL for COIL_NEVER. */
 struct timespec *coil__readiness_timespec(int64_t timeout_ns, struct timespec *buffer);
 
 #endif

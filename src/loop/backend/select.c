@@ -1,9 +1,9 @@
 /*
  * select.c - readiness by select(2): on all systems, for descriptors below FD_SETSIZE.
  *
- * This is the oldest interface, and the easiest to understand: two bit sets, copied for
- * each call, and a test of every bit afterwards. poll(2) reports which descriptor is
- * closed; select(2) only fails with EBADF, so the closed descriptor has to be searched.
+ * This is the oldest and simplest interface. Two bit sets are copied for each call, and
+ * every bit is tested afterwards. poll(2) reports which descriptor is closed; select(2)
+ * only fails with EBADF, so the closed descriptor has to be searched for.
  */
 #include "readiness.h"
 
@@ -73,7 +73,7 @@ static void destroy(struct coil__backend *backend)
     coil__free(s);
 }
 
-/* Some descriptor was closed while it was in a set: find it. */
+/* A descriptor was closed while it was in a set: find it. */
 static void drop_closed(struct select_backend *s)
 {
     for (int fd = s->limit - 1; fd >= 0; fd--)
