@@ -1,5 +1,5 @@
 /*
- * differential.c - compares a call in a task with the same call outside of tasks.
+ * differential.c - compare a call in a task with the same call outside of tasks.
  */
 #include "differential.h"
 
@@ -121,9 +121,9 @@ static struct ticking *ticker_of_task;
  *
  * Linux rounds such a time-out up to ticks (CONFIG_HZ), adds one, and counts from the
  * latest tick that it has handled (schedule_timeout(), jiffies). If a virtual processor
- * did not run, that tick is late and the wait is too short. With 250 ticks a second, 30
- * ms become 36 ms from that tick. If the tick is more than 6 ms old, less than 30 ms are
- * left. The kernel lets up to 5 ticks be late (MAX_STALLED_JIFFIES).
+ * was not scheduled, the latest tick is old and the wait is too short. With 250 ticks a
+ * second, 30 ms become 36 ms from that tick. If the tick is more than 6 ms old, less than
+ * 30 ms are left. The kernel lets up to 5 ticks be late (MAX_STALLED_JIFFIES).
  *
  * CLOCK_MONOTONIC_COARSE has the time of the latest tick. coil counts from the call, so
  * the wait of a task is measured from the call.
@@ -155,7 +155,7 @@ static char *inside(void (*scenario)(void), bool waits)
     finish_task(start_task(run_in_task, (void *)scenario));
     ticker_of_task = NULL;
     ticking.over = true;
-    /* Under Valgrind a short time may be over before the call begins to wait. */
+    /* Under Valgrind a short time-out may pass before the call begins to wait. */
     if (waits && !test_under_valgrind())
         CHECK(ticking.ticks > 0);
     finish_task(ticker);
@@ -273,8 +273,7 @@ void read_slowly(int fd)
     }
 }
 
-/* ---- what they are called on
- * ------------------------------------------------------------- */
+/* ---- descriptors for the calls ----------------------------------------------------- */
 
 void make_pipe(int ends[2])
 {

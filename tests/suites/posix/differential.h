@@ -1,6 +1,6 @@
 /*
- * differential.h - compares calls in a task with the C library's outside of tasks: both
- * must do the same.
+ * differential.h - compare calls in a task with the C library's calls outside of tasks:
+ * both must have the same results.
  *
  *     SAME(reads_of_a_pipe, true)
  *     {
@@ -9,8 +9,8 @@
  *     }
  *
  * The body runs on a thread of its own, and then in a task. The lines that it records
- * must be the same both times: results, errno, and the bytes received and left. `true` means
- * that the body waits: then other tasks must have run meanwhile.
+ * must be the same both times: results, errno, the bytes received and the bytes left.
+ * `true` means that the body waits, and that other tasks must run meanwhile.
  */
 #ifndef COIL_TESTS_POSIX_DIFFERENTIAL_H
 #define COIL_TESTS_POSIX_DIFFERENTIAL_H
@@ -36,7 +36,8 @@
     static void scenario_of_##name(void)
 
 /*
- * Whether tests may pass invalid addresses and sizes. Not under tools that report them.
+ * Return true if tests may pass invalid addresses and sizes. Some tools would report
+ * them.
  */
 bool may_call_wrongly(void);
 
@@ -66,7 +67,7 @@ int64_t milliseconds(void);
 #define SAY_TIME_OUT(ms, call) SAY_FROM(from_latest_tick(), ms, call)
 int64_t from_latest_tick(void);
 
-/* Return a time `ms` from now by the clock, and whether a time has come. */
+/* Return the time in `ms` milliseconds by the clock. Return true if a time has come. */
 struct timespec from_now(clockid_t clock, int ms);
 bool has_come(clockid_t clock, const struct timespec *t);
 
@@ -86,12 +87,12 @@ bool has_come(clockid_t clock, const struct timespec *t);
 void later(int ms, void (*fn)(int arg), int arg);
 void finish_later(void);
 
-/* For later(): write a byte, close, or read slowly up to the end. */
+/* For later(): write a byte, close the descriptor, or read slowly to the end. */
 void write_byte(int fd);
 void close_fd(int fd);
 void read_slowly(int fd);
 
-/* Connected, blocking. */
+/* Make two connected, blocking descriptors. */
 void make_pipe(int ends[2]);
 void make_tcp(int ends[2]);
 void make_unix(int ends[2], int type);

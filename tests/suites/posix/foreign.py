@@ -157,7 +157,7 @@ def is_in_manual(row):
 
 
 def update(build):
-    """Of all programs, those of libraries.py too; what is not installed keeps its row."""
+    """Write the rows of all programs. Keep the row of a library that is not installed."""
     text = MANUAL.read_text()
     start = text.index(HEAD) + len(HEAD)
     end = text.index('\n\n', start) + 1

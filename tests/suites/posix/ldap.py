@@ -26,7 +26,7 @@ SUCCESS = element(ENUMERATED, b'\0') + element(STRING) * 2
 
 class Handler(socketserver.StreamRequestHandler):
     def receive(self):
-        """The number and the tag of the next request, and its content."""
+        """Return the number, the tag and the content of the next request."""
         header = self.rfile.read(2)
         if len(header) < 2:
             raise ConnectionError

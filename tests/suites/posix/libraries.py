@@ -41,7 +41,7 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """In the child: ask for this signal when the parent ends."""
+    """Run in the child: request this signal for the end of the parent."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)
     return prepare
@@ -126,7 +126,7 @@ class SlowHandler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         time.sleep(WAIT_S)
-        with contextlib.suppress(OSError):  # it did not want to wait
+        with contextlib.suppress(OSError):  # the client did not wait
             self.send_response(200)
             self.send_header('Content-Length', '5')
             self.end_headers()

@@ -1,7 +1,7 @@
 """mariadb.py - a server that speaks MariaDB's protocol, so that its connector can be tested
 without the large package of the real one.
 
-It lets everybody in, and answers `select N * M from (select sleep(SECONDS)) as t` after
+It accepts every login, and answers `select N * M from (select sleep(SECONDS)) as t` after
 that time. Every other command gets an OK. (MariaDB's documentation, "Clientserver
 Protocol")
 """
@@ -24,7 +24,7 @@ SELECT = re.compile(rb'select (\d+) \* (\d+) from \(select sleep\(([\d.]+)\)\) a
 
 
 def text(value):
-    """A string with its length before it."""
+    """Return the string, preceded by its length."""
     return bytes([len(value)]) + value
 
 

@@ -114,7 +114,7 @@ def manual():
         raise Failure(done.stdout)
 
 
-# pthreads(7) names them.
+# The cancellation points of pthreads(7).
 CANCELLATION_POINTS = """
     accept access aio_suspend asctime asctime_r catclose catgets catopen chmod chown
     clock_nanosleep close closedir closelog connect creat ctermid ctime ctime_r dbm_close
@@ -153,7 +153,7 @@ CANCELLATION_POINTS = """
 
 
 def cancellation_points(library):
-    """Those that suspend are exported; those that block are in the table as such."""
+    """Suspending functions must be exported. The table must list blocking ones as blocking."""
     text = (ROOT / 'docs' / 'manual' / 'posix.md').read_text()
     text = text[text.index('<!-- cancellation points -->'):]
     rows = dict(re.findall(r'^\| ([\w, ]+) \| (`.*`) \|$', text.split('\n\n')[0], re.M))
@@ -281,7 +281,7 @@ def active(build):
 
 
 def allocators(build):
-    """Tasks and a thread allocate, with a library of this test, and with jemalloc if it is
+    """Tasks and a thread allocate, with this test's library, and with jemalloc if it is
     installed."""
     with tempfile.TemporaryDirectory() as folder:
         run('cc', '-shared', '-fPIC', '-O2', '-fno-builtin',

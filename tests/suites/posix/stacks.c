@@ -1,6 +1,6 @@
 /*
- * stacks.c - replaces two functions that the harness calls: the shared libcoil does not
- * export them.
+ * stacks.c - replace two functions that the harness calls, because the shared libcoil
+ * does not export them.
  */
 #include "../../../src/coro/stack.h"
 

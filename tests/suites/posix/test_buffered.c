@@ -114,7 +114,7 @@ SAME(read_blocks_in_pieces, true)
     finish_later();
     next_text = "0123456";
     later(10, write_text_and_byte, p[1]);
-    SAY(fread(buf, 4, 2, in)); /* the last byte arrives later than the others */
+    SAY(fread(buf, 4, 2, in)); /* the last byte of the item arrives later */
     say("%.8s", buf);
     for (int i = 0; i < 3; i++) {
         write_later(sent, p[1]);
@@ -194,7 +194,7 @@ SAME(scan_what_comes_in_pieces, true)
     make_pipe(p);
     in = open_end(p[0], "r");
     next_text = "  12";
-    later(10, write_text_and_byte, p[1]); /* the byte ends the number */
+    later(10, write_text_and_byte, p[1]); /* the extra byte ends the number */
     SAY(fscanf(in, "%d", &n));
     say("%d", n);
     SAY(getc(in));
@@ -485,7 +485,7 @@ IO_TEST(close_a_command_in_a_cancelled_task)
     finish_task(task);
     CHECK_INT(error, ECANCELED);
     CHECK_INT(kill(child, SIGKILL), 0);
-    while (kill(child, 0) == 0) /* until the thread in the lane has waited for it */
+    while (kill(child, 0) == 0) /* until the lane's thread has reaped the child */
         coil_sleep(COIL_MSEC(1));
 }
 
@@ -611,7 +611,7 @@ IO_TEST(flockfile_is_a_tasks)
     fclose(in);
 }
 
-/* A thread that reads a FILE in use by a task waits, as for another thread. */
+/* A thread that reads a FILE in use by a task waits, as it would for another thread. */
 static void *read_a_line(void *arg)
 {
     read_line(arg);
@@ -701,7 +701,7 @@ IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
     fclose(in);
 }
 
-/* ---- what is buffered, while a thread has the FILE --------------------------------- */
+/* ---- buffered bytes, while a thread holds the FILE --------------------------------- */
 
 /*
  * Called through pointers, because the headers replace calls by getc_unlocked() and

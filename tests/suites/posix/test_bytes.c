@@ -1,5 +1,6 @@
 /*
- * test_bytes.c - reading, writing, sending and receiving: the same in a task as outside.
+ * test_bytes.c - reading, writing, sending and receiving give the same results in a task
+ * as outside.
  */
 #include "differential.h"
 
@@ -237,7 +238,7 @@ static void type_line(int fd)
     CHECK_INT(write(fd, "line\n", 5), 5);
 }
 
-/* A terminal delivers what was written to it in pieces: wait for n bytes. */
+/* Read n bytes. A terminal may deliver them in pieces. */
 static void say_what_comes(int fd, size_t n)
 {
     char buf[32] = "";
@@ -342,7 +343,8 @@ SAME(write_many_parts, true)
 }
 
 /*
- * The first write returns the bytes written before the peer closed. The next one fails.
+ * The first write returns the number of bytes written before the peer closed. The next
+ * one fails.
  */
 SAME(write_to_who_goes_away, true)
 {
@@ -522,7 +524,7 @@ static void reset_after_a_byte(int fd)
     reset(fd);
 }
 
-/* The bytes received are returned. The next call reports the reset. */
+/* The call returns the bytes received. The next call reports the reset. */
 SAME(receive_all_until_a_reset, true)
 {
     char buf[16];
@@ -636,7 +638,7 @@ SAME(several_messages_at_once, true)
     SAY(recvmmsg(ends[0], messages, 3, 0, NULL));
 }
 
-/* ---- where RWF_NOWAIT is not known -------------------------------------------------- */
+/* ---- files without RWF_NOWAIT ------------------------------------------------------ */
 
 struct from_terminal {
     int fd;
@@ -657,7 +659,10 @@ static int read_terminal(void *arg)
     return 0;
 }
 
-/* The terminal has room for a part of the text. The other task must read to make more. */
+/*
+ * The terminal has room for a part of the text. The other task must read to make room for
+ * the rest.
+ */
 IO_TEST(write_to_a_terminal_that_another_task_reads)
 {
     struct from_terminal from = {.count = 0};
@@ -740,8 +745,8 @@ static int flush_to_terminal(void *slave)
 }
 
 /*
- * Only a poll for the first bytes shows that the thread has begun to write. After the
- * cancellation the thread must still have a copy of all bytes.
+ * Cancel the task once a poll sees the first bytes, which shows that the thread has begun
+ * to write. The thread must still have a copy of all bytes.
  */
 static void cancel_once_it_writes(int (*body)(void *slave))
 {
@@ -787,7 +792,7 @@ static void make_fifo(int ends[2])
 
 static sem_t taken;
 
-/* The reader waits for the first bytes of each part. */
+/* Read all parts, waiting for the first bytes of each. */
 static void *read_whole(void *fd)
 {
     char buf[2 * LETTERS];

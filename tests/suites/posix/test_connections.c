@@ -1,5 +1,6 @@
 /*
- * test_connections.c - connecting and accepting: the same in a task as outside.
+ * test_connections.c - connecting and accepting give the same results in a task as
+ * outside.
  */
 #include "differential.h"
 
@@ -30,7 +31,7 @@ static void set_timeout(int fd, int option, int ms)
     CHECK_INT(setsockopt(fd, SOL_SOCKET, option, &t, sizeof t), 0);
 }
 
-/* Calls may change a socket's options for a while. Record that these are restored. */
+/* Calls may change a socket's options temporarily. Record that these are restored. */
 static void say_state(int fd)
 {
     struct timeval t[2];
@@ -99,7 +100,7 @@ SAME(connect_a_datagram_socket, false)
     close_both(ends);
 }
 
-/* Fill a listener's queue. A further connection is then neither made nor refused. */
+/* Fill a listener's queue. Further connection attempts then stay pending. */
 static int fill_queue(int fds[4])
 {
     int listener = listen_tcp(&address, &address_bytes, 0);
@@ -210,7 +211,7 @@ static long system_call_of(pid_t thread)
     return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
 }
 
-/* How many of 100 samples show the thread blocked in connect(2). */
+/* The number of samples, of 100, that show the thread blocked in connect(2). */
 static _Atomic int seen_connecting;
 
 static void *watch(void *thread)
@@ -246,7 +247,7 @@ IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
     CHECK_INT(connect(fds[8], at(), address_bytes), 0);
     for (int i = 0; i < 8; i++)
         tasks[i] = start_task(connect_in_vain, (void *)(intptr_t)fds[i]);
-    coil_sleep(COIL_MSEC(1)); /* by now each task has tried once */
+    coil_sleep(COIL_MSEC(1)); /* by now each task has made its first attempt */
     seen_connecting = 0;
     CHECK_INT(pthread_create(&watcher, NULL, watch, (void *)(intptr_t)gettid()), 0);
     CHECK_INT(pthread_join(watcher, NULL), 0);
@@ -259,8 +260,7 @@ IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
     close(listener);
 }
 
-/* ---- accepting
- * ------------------------------------------------------------------------- */
+/* ---- accepting --------------------------------------------------------------------- */
 
 static void connect_and_close(int unused)
 {
@@ -318,8 +318,7 @@ SAME(accept_where_nobody_can_connect, false)
     close_both(ends);
 }
 
-/* ---- tasks at one listener
- * --------------------------------------------------------------- */
+/* ---- tasks that share a listener --------------------------------------------------- */
 
 struct serving {
     int listener, served;
@@ -369,7 +368,7 @@ IO_TEST(accept_beside_another_process)
         int fd = tcp(0);
 
         CHECK_INT(connect(fd, at(), address_bytes), 0);
-        close(accept(s.listener, NULL, NULL)); /* from this task, which gets it at once */
+        close(accept(s.listener, NULL, NULL)); /* this task's own connection */
         close(fd);
         settle();
         CHECK_INT(s.served, 0);
@@ -381,8 +380,8 @@ IO_TEST(accept_beside_another_process)
 }
 
 /*
- * A connection inherits its listener's options. The short time-out that another task sets
- * to accept must not be inherited, while a time-out that the program has set must be.
+ * A connection inherits its listener's options. It must inherit a time-out that the
+ * program has set, but not the short one that libcoil-posix sets while a task accepts.
  */
 IO_TEST(accepted_connection_has_no_time_out_of_an_accept)
 {
@@ -411,7 +410,7 @@ IO_TEST(accepted_connection_has_no_time_out_of_an_accept)
     close(listener);
 }
 
-/* ---- beside signals ---------------------------------------------------------------- */
+/* ---- during signals ---------------------------------------------------------------- */
 
 static void handle(int signo)
 {

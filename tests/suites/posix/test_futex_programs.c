@@ -85,7 +85,10 @@ static void signal_one(futex *cond)
     wake_at(cond, 1);
 }
 
-/* The caller holds the mutex. Its unlock wakes the waiters that this call moves there. */
+/*
+ * The caller holds the mutex. This call moves the waiters to the mutex, whose unlock
+ * wakes them.
+ */
 static void broadcast(futex *cond, futex *mutex)
 {
     uint32_t value = ++*cond;
@@ -125,7 +128,7 @@ static void post(futex *sem)
 static struct {
     futex mutex, not_empty, not_full, tickets;
     int items[ROOM], count; /* guarded by `mutex` */
-    int produced, consumed; /* the same */
+    int produced, consumed; /* also guarded by `mutex` */
     long sum;
     /* tasks and threads that hold the mutex, and that hold a ticket */
     int inside, at_once;
@@ -154,7 +157,7 @@ static void nap(int us)
         usleep((useconds_t)us);
 }
 
-/* In a task most of these calls suspend it. */
+/* Spend some time. In a task, most of these calls suspend the task. */
 static void dawdle(struct worker *w)
 {
     switch (next_random(w) % 8) {
@@ -282,7 +285,10 @@ static void start(struct worker *w, enum mix mix, bool as_task)
                   0);
 }
 
-/* A cancelled worker still makes all its steps, because the locks cannot fail. */
+/*
+ * A cancelled worker still makes all its steps, because operations of the locks cannot
+ * fail.
+ */
 static void finish(struct worker *w)
 {
     if (w->task == NULL) {
@@ -363,12 +369,12 @@ IO_TEST(futex_program_of_tasks_of_several_threads)
     run_programs(LOOPS, false);
 }
 
-/* ---- each wake-up wakes one -------------------------------------------------------- */
+/* ---- counting wake-ups ------------------------------------------------------------- */
 
 /*
  * The values never change, so re-reading them never ends a wait: a lost wake-up hangs the
- * test. The test adds up the results of the calls, so it sees a wake-up that wakes two
- * waiters, or none.
+ * test. The test adds up the results of the calls, which shows a wake-up that wakes two
+ * waiters or none.
  */
 #define WORDS 3
 #define WAITS 25
@@ -405,7 +411,7 @@ static void wake_some(struct worker *w)
     futex *from = &wakes.words[next_random(w) % WORDS];
     futex *to = &wakes.words[next_random(w) % WORDS];
     uint32_t n = next_random(w) % 3;
-    long rc, most = n > 0 ? n : 1; /* 0 wakes one waiter, too */
+    long rc, most = n > 0 ? n : 1; /* a count of 0 also wakes one waiter */
 
     switch (next_random(w) % 4) {
     case 0: /* both return the number of waiters woken and moved */

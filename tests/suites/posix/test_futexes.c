@@ -1,6 +1,6 @@
 /*
- * test_futexes.c - futex(2) through syscall(): in a task as outside, between tasks and
- * threads, and wake-ups that bypass libcoil-posix.
+ * test_futexes.c - futex(2) through syscall(): compared with calls outside of tasks,
+ * between tasks and threads, and with wake-ups that bypass libcoil-posix.
  */
 #include "differential.h"
 
@@ -23,7 +23,7 @@
 
 static _Atomic uint32_t word, other;
 
-/* The C library's syscall(). Inline system calls also bypass libcoil-posix like this. */
+/* The C library's syscall(). Like an inline system call, it bypasses libcoil-posix. */
 static long kernel_futex(_Atomic uint32_t *address, int operation, long value)
 {
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -42,7 +42,7 @@ static void wake_both(int n)
     FUTEX(&other, FUTEX_WAKE, n, NULL, NULL, 0);
 }
 
-/* ---- as outside of tasks ----------------------------------------------------------- */
+/* ---- same as outside of tasks ------------------------------------------------------ */
 
 SAME(futex_calls_that_fail_at_once, false)
 {
@@ -258,7 +258,7 @@ IO_TEST(futex_wakes_as_many_tasks_as_it_should_the_oldest_first)
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 2, NULL, NULL, 0), 2);
     CHECK_INT(woken(all, 6), 2);
     CHECK_INT(all[0].state + all[1].state, 4);
-    /* the kernel does the same */
+    /* the kernel's result is the same */
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0), 1);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 3);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 0);
@@ -297,7 +297,7 @@ IO_TEST(futex_moves_tasks_to_another)
     end_tasks(all, 5);
 }
 
-/* Only re-reading the value can show that the wait is over. */
+/* Only by re-reading the value can coil see that the wait is over. */
 IO_TEST(futex_that_a_task_was_moved_to_is_looked_at)
 {
     struct waiter one = {.bitset = 0};
@@ -559,7 +559,10 @@ static int end_slowly(void *unused)
     return 0;
 }
 
-/* The kernel clears the word and wakes its waiters: CLONE_CHILD_CLEARTID. */
+/*
+ * When a thread ends, the kernel clears the word and wakes its waiters
+ * (CLONE_CHILD_CLEARTID).
+ */
 IO_TEST(futex_woken_by_the_end_of_a_thread_is_found)
 {
     static char stack[65536] __attribute__((aligned(16)));

@@ -18,7 +18,7 @@ static bool is_of_posix(void *function)
            strstr(info.dli_fname, "libcoil-posix") != NULL;
 }
 
-/* Open the library itself: a look-up in this handle finds its own functions only. */
+/* Open libcoil-posix itself: a look-up in this handle finds only its own functions. */
 static void *posix_library(void)
 {
     Dl_info info;

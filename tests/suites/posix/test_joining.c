@@ -1,5 +1,5 @@
 /*
- * test_joining.c - waiting for the end of a thread: which task wakes, and when.
+ * test_joining.c - waiting for the end of a thread: which task is woken, and when.
  */
 #include "differential.h"
 
@@ -39,7 +39,7 @@ static void post(int unused)
     CHECK_INT(sem_post(&may_end), 0);
 }
 
-/* ---- as outside of tasks ----------------------------------------------------------- */
+/* ---- same as outside of tasks ------------------------------------------------------ */
 
 SAME(join_a_thread, true)
 {
@@ -124,7 +124,10 @@ static int join(void *arg)
     return coil_sleep(0);
 }
 
-/* The virtual clock stands still without timers: a join that polls would advance it. */
+/*
+ * Without timers the virtual clock does not advance. A join that polled with a timer
+ * would advance it.
+ */
 TASK_TEST(join_is_woken_by_the_end_of_the_thread)
 {
     struct joining j = {.thread = start_thread(&j), .rc = -1};
@@ -188,8 +191,8 @@ TASK_TEST(join_of_c11_is_woken_by_the_end_of_the_thread)
 }
 
 /*
- * The join cannot fail, because the thread is already joined. The next call reports the
- * cancellation.
+ * The join cannot fail, because the thread has already been joined. The next call reports
+ * the cancellation.
  */
 IO_TEST(join_of_a_cancelled_task_is_finished)
 {
@@ -231,7 +234,7 @@ IO_TEST(timed_join_of_a_cancelled_task_leaves_the_thread_joinable)
     CHECK(j.result == &j);
 }
 
-/* Joins must not use all threads of the lane: system() needs one, too. */
+/* Joins must not use all threads of the lane: system() also needs one. */
 IO_TEST(joins_in_great_number_leave_room_for_others)
 {
     enum { COUNT = 300 };
@@ -257,7 +260,7 @@ IO_TEST(joins_in_great_number_leave_room_for_others)
     pthread_attr_destroy(&small);
 }
 
-/* ---- without a lane of its own ------------------------------------------------------ */
+/* ---- without a separate lane ------------------------------------------------------- */
 
 static int join_it(void *thread)
 {

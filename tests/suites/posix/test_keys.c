@@ -1,5 +1,6 @@
 /*
- * test_keys.c - coil_hooks_thread_keys(): each task has its own pthread_getspecific().
+ * test_keys.c - coil_hooks_thread_keys(): each task has its own values of
+ * pthread_getspecific().
  */
 #include "differential.h"
 
@@ -171,7 +172,10 @@ static int fail_often(void *unused)
     return 0;
 }
 
-/* libcoil's own keys stay per thread: otherwise a running task's stack could be freed. */
+/*
+ * libcoil's own keys keep one value per thread: otherwise a running task's stack could be
+ * freed.
+ */
 TASK_TEST(keys_of_libcoil_stay_the_threads)
 {
     for (int i = 0; i < 100; i++)

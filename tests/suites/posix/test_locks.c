@@ -1,5 +1,6 @@
 /*
- * test_locks.c - locks of threads and of files: in a task as outside, and between tasks.
+ * test_locks.c - locks of threads and of files: compared with calls outside of tasks, and
+ * between tasks.
  */
 #include "differential.h"
 
@@ -19,8 +20,7 @@ static void init_mutex(pthread_mutex_t *mutex, int type)
     pthread_mutexattr_destroy(&attributes);
 }
 
-/* ---- beside other threads
- * ----------------------------------------------------------------- */
+/* ---- shared with threads ----------------------------------------------------------- */
 
 static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t shared_rw = PTHREAD_RWLOCK_INITIALIZER;
@@ -168,7 +168,7 @@ SAME(read_write_lock_of_its_own_writer, false)
     SAY(pthread_rwlock_destroy(&lock));
 }
 
-/* ---- until a point of time, by whichever clock ------------------------------------- */
+/* ---- absolute time-outs, by each clock --------------------------------------------- */
 
 static void time_out_everywhere(void)
 {
@@ -242,8 +242,7 @@ SAME(locks_until_a_time_long_ago, false)
     sem_destroy(&semaphore);
 }
 
-/* ---- between tasks
- * ----------------------------------------------------------------------- */
+/* ---- between tasks ----------------------------------------------------------------- */
 
 struct contest {
     pthread_mutex_t mutex;
@@ -456,8 +455,7 @@ IO_TEST(condition_between_tasks)
     CHECK_INT(e.turn, 6);
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------- */
 
 static int open_file(void)
 {
@@ -535,7 +533,10 @@ IO_TEST(lock_a_file_by_its_description)
     compare_in_and_out(lock_by_description, true);
 }
 
-/* A child locks the file, reports that, and holds the lock until go[1] says to end. */
+/*
+ * A child locks the file, reports that, and holds the lock until the parent writes to
+ * go[1].
+ */
 static pid_t lock_in_child(int fd, const int go[2])
 {
     int ends[2];

@@ -1,6 +1,6 @@
 /*
- * test_names.c - name look-ups: the same in a task as outside. No query leaves the
- * machine.
+ * test_names.c - name look-ups give the same results in a task as outside. No query
+ * leaves the machine.
  */
 #include "differential.h"
 
@@ -143,7 +143,7 @@ IO_TEST(look_up_in_a_cancelled_task)
     coil_task_cancel(coil_task_current(), NULL);
     CHECK_INT(getaddrinfo("localhost", "80", NULL, &list), EAI_SYSTEM);
     CHECK_INT(errno, ECANCELED);
-    CHECK_INT(getaddrinfo("127.0.0.1", "80", NULL, &list), 0); /* need not wait */
+    CHECK_INT(getaddrinfo("127.0.0.1", "80", NULL, &list), 0); /* needs no wait */
     freeaddrinfo(list);
     coil_uncancel();
     coil_cancel_caught();
@@ -156,7 +156,9 @@ IO_TEST(look_up_in_a_cancelled_task)
 
 #define REQUESTS 300
 
-/* So many that they are not done at once. The hosts file has the name. */
+/*
+ * Make so many requests that they cannot all finish at once. The hosts file has the name.
+ */
 SAME(requests_for_names_are_waited_for, true)
 {
     struct timespec wrong = {0, -1};
@@ -180,7 +182,7 @@ SAME(requests_for_names_are_waited_for, true)
     last[0] = NULL;
     last[1] = list[REQUESTS - 1];
     rc = gai_suspend(last, 2, NULL);
-    say("%d", rc == 0 || rc == EAI_ALLDONE); /* depends on when it was done */
+    say("%d", rc == 0 || rc == EAI_ALLDONE); /* the result depends on the timing */
     SAY(gai_error(list[REQUESTS - 1]));
     SAY(gai_suspend(last, 2, NULL) == EAI_ALLDONE);
     SAY(gai_suspend(last, 1, NULL) == EAI_ALLDONE);

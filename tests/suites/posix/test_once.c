@@ -12,7 +12,7 @@ static once_flag flag_of_c11;
 static coil_task *initialiser;
 static int initialised;
 
-/* Like an initialiser that reads a file of settings, this one waits. */
+/* This initialiser waits, like one that reads a configuration file. */
 static void initialise(void)
 {
     initialiser = coil_task_current();
@@ -98,7 +98,10 @@ IO_TEST(once_that_another_thread_has_begun)
     CHECK_INT(pthread_join(thread, NULL), 0);
 }
 
-/* If a process forks while a routine runs, the child begins the routine again. */
+/*
+ * If a process forks while a routine runs, the child runs the routine again from its
+ * start.
+ */
 static void fork_within(void)
 {
     pid_t pid;

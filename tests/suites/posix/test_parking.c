@@ -1,6 +1,6 @@
 /*
- * test_parking.c - tasks that wait for locks, conditions and semaphores: which of them
- * wake, how often, and the cost of waiting.
+ * test_parking.c - tasks that wait for locks, conditions and semaphores: which tasks are
+ * woken, how often, and the cost of waiting.
  */
 #include "differential.h"
 
@@ -169,7 +169,7 @@ IO_TEST(condition_with_a_thousand_idle_waiters_costs_next_to_nothing)
     coil_sleep(COIL_MSEC(20));
     before = processor_time();
     coil_sleep(COIL_MSEC(500));
-    /* 10 % of the time; on an idle machine far below 1 % */
+    /* at most 10 % of the time; an idle machine needs far below 1 % */
     CHECK(processor_time() - before < COIL_MSEC(50));
     let_go(COUNT);
     pthread_cond_broadcast(&crowd.cond);
@@ -241,7 +241,7 @@ IO_TEST(locks_shared_with_a_process_are_had)
     CHECK_INT(munmap(s, sizeof *s), 0);
 }
 
-/* ---- locks that others let go of --------------------------------------------------- */
+/* ---- locks released by others ------------------------------------------------------ */
 
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t semaphore;
@@ -305,8 +305,8 @@ static int take_two(void *sem)
 }
 
 /*
- * The semaphores share the slots in which waiting tasks are listed. A task that is woken
- * for another semaphore's post waits on, and is not woken again for that post.
+ * The semaphores share the slots in which waiting tasks are listed. A task that was woken
+ * by a post to another semaphore continues to wait. That post does not wake it again.
  */
 IO_TEST(semaphores_in_great_number_wake_no_more_than_they_must)
 {
@@ -372,7 +372,7 @@ IO_TEST(recursive_mutexes_are_known_however_many_are_held)
     finish_task(start_task(lock_a_thousand, many));
 }
 
-/* ---- a cancellation that is held --------------------------------------------------- */
+/* ---- a delayed cancellation -------------------------------------------------------- */
 
 static int quiet[2];
 static bool was_read;
@@ -434,7 +434,7 @@ IO_TEST(held_deadline_is_not_lost)
     close_both(quiet);
 }
 
-/* ---- memory of the caller's -------------------------------------------------------- */
+/* ---- memory of the caller ---------------------------------------------------------- */
 
 static struct {
     fd_mask set[1];

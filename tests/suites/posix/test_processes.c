@@ -1,5 +1,5 @@
 /*
- * test_processes.c - children and signals: the same in a task as outside.
+ * test_processes.c - children and signals behave the same in a task as outside.
  */
 #include "differential.h"
 
@@ -34,7 +34,7 @@ static void say_status(int status)
         say("neither");
 }
 
-/* Wait until the child has stopped. */
+/* Wait until the child has stopped, and continue it. */
 static void continue_stopped(int pid)
 {
     siginfo_t info;
@@ -87,7 +87,7 @@ SAME(wait_for_a_child_by_what_it_did, true)
     SAY(waitid(P_ALL, 0, &info, WEXITED));
 }
 
-/* The child lets itself be traced, and stops some time after its start. */
+/* Start a child that lets itself be traced, and stops some time after its start. */
 static pid_t start_traced(void)
 {
     pid_t pid = fork();
@@ -109,7 +109,7 @@ static void say_stop(int status)
         say_status(status);
 }
 
-/* A tracer gets the stops of its child without WSTOPPED. */
+/* A tracer sees the stops of its child even without WSTOPPED. */
 SAME(wait_for_a_child_that_is_traced, true)
 {
     siginfo_t info = {0};
@@ -211,7 +211,10 @@ static void handle(int signo)
     handled[signo]++;
 }
 
-/* To the waiting thread: another one might get a signal to the process. */
+/*
+ * Send the signal to the waiting thread: another thread might get a signal to the
+ * process.
+ */
 static void signal_pauser(int signo)
 {
     pthread_kill(pauser, signo);
@@ -265,7 +268,7 @@ SAME(suspend_until_a_blocked_signal_is_handled, true)
     say_handled();
     finish_later();
     signal_pauser(SIGUSR1);
-    SAY(sigsuspend(&none)); /* it is pending already */
+    SAY(sigsuspend(&none)); /* the signal is already pending */
     say_handled();
     signal_pauser(SIGUSR1);
     later(20, signal_pauser, SIGUSR2);
@@ -310,7 +313,7 @@ static int pause_once(void *count)
     return 0;
 }
 
-/* As of two threads that pause: each signal ends one pause. */
+/* Each signal ends the pause of one task, as it does with two threads. */
 IO_TEST(each_signal_ends_the_pause_of_one_task)
 {
     int count = 0;
@@ -329,11 +332,10 @@ IO_TEST(each_signal_ends_the_pause_of_one_task)
     for (int i = 0; i < 2; i++)
         finish_task(tasks[i]);
     CHECK_INT(raise(SIGUSR1), 0);
-    CHECK_INT(handled[SIGUSR1], 3); /* it is not blocked any more */
+    CHECK_INT(handled[SIGUSR1], 3); /* the signal is no longer blocked */
 }
 
-/* ---- forked in a task
- * --------------------------------------------------------------------- */
+/* ---- forked in a task -------------------------------------------------------------- */
 
 /* The child's loop does not run, so calls block as they do outside of tasks. */
 IO_TEST(fork_in_a_task)
@@ -362,8 +364,8 @@ IO_TEST(fork_in_a_task)
 }
 
 /*
- * The task that has locked the FILE does not exist in the child, so it can never unlock
- * it.
+ * The task that has locked the FILE does not run in the child, so it can never unlock the
+ * FILE there.
  */
 static FILE *used;
 
@@ -435,7 +437,9 @@ SAME(words_are_expanded_by_commands, true)
 
 static int byte_to_read[2];
 
-/* In the child: a wait must block it, since the loop is its parent's. */
+/*
+ * Runs in the child. A wait must block the child, because the loop belongs to its parent.
+ */
 static void read_and_exit(void)
 {
     char byte = 0;
@@ -450,7 +454,10 @@ static void *write_soon(void *unused)
     return unused;
 }
 
-/* Not later(): while a child of vfork() runs, the kernel does not call its parent asleep. */
+/*
+ * Not later(): while a child of vfork() runs, the kernel does not report its parent as
+ * sleeping.
+ */
 static pthread_t writer;
 
 static void begin_child(void)
@@ -458,7 +465,10 @@ static void begin_child(void)
     CHECK_INT(pthread_create(&writer, NULL, write_soon, NULL), 0);
 }
 
-/* 5 if the child has read what came later. A task of the parent can wait again then. */
+/*
+ * Record the child's status: 5 if it has read the later byte. After that a task of the
+ * parent can wait again.
+ */
 static void say_child(pid_t pid)
 {
     int status = 0;

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-/* ---- splice() and its like --------------------------------------------------------- */
+/* ---- splice() and similar ---------------------------------------------------------- */
 
 static void read_all(int fd)
 {
@@ -43,7 +43,7 @@ SAME(splice_between_pipes_and_sockets, true)
     SAY(splice(a[0], NULL, b[1], NULL, 100, SPLICE_F_NONBLOCK));
     SAY(splice(s[0], NULL, s[1], NULL, 100, 0)); /* neither end is a pipe */
     close(a[1]);
-    SAY(splice(a[0], NULL, b[1], NULL, 100, 0)); /* the end */
+    SAY(splice(a[0], NULL, b[1], NULL, 100, 0)); /* end of file */
     close(s[0]);
     SAY(splice(s[1], NULL, b[1], NULL, 100, 0));
     close(a[0]);
@@ -237,7 +237,9 @@ static void say_stream(FILE *file)
         (flags & O_ACCMODE) == O_RDONLY ? "to read" : "to write");
 }
 
-/* Every mode, also with the letters for O_APPEND, O_CLOEXEC and O_EXCL. */
+/*
+ * Test every mode of fopen(), also with the letters for O_APPEND, O_CLOEXEC and O_EXCL.
+ */
 SAME(open_a_fifo_as_a_stream, true)
 {
     static const char *const modes[] = {"r", "reb", "rme", "w", "wb", "a", "ae"};
@@ -430,7 +432,7 @@ IO_TEST(write_to_the_disk_beside_other_tasks)
 
     unlink(name);
     coil_yield();
-    CHECK(!s.done); /* another thread does it, so this task continues */
+    CHECK(!s.done); /* another thread writes to the disk, so this task continues */
     finish_task(task);
     CHECK(s.done);
     close(s.fd);
@@ -580,7 +582,7 @@ SAME(messages_wait_in_a_posix_queue, true)
     say("%d", has_come(CLOCK_REALTIME, &due));
     later(20, take_message, mail);
     SAY(mq_send(mail, "more", 4, 1));
-    /* a message is already there */
+    /* a message is already in the queue */
     SAY(mq_timedreceive(mail, text, sizeof text, NULL, &due));
     SAY(mq_send(mail, text, 17, 1));
     finish_later();

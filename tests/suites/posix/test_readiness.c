@@ -1,5 +1,5 @@
 /*
- * test_readiness.c - poll, select, epoll: the same in a task as outside.
+ * test_readiness.c - poll, select and epoll give the same results in a task as outside.
  */
 #include "differential.h"
 
@@ -125,7 +125,7 @@ SAME(select_one, true)
     SAY_AT_LEAST(20, select(0, NULL, NULL, NULL, &span));
 }
 
-/* A hang-up counts as readable only: select() for another event keeps waiting. */
+/* A hang-up counts only as readable: select() for another event continues to wait. */
 /* Use a set that is large enough for a descriptor beyond FD_SETSIZE. */
 static int select_high(int fd, struct timeval *timeout)
 {
@@ -222,8 +222,7 @@ SAME(epoll_two, true)
     SAY(epoll_wait(set, events, 1, -1));
 }
 
-/* ---- several
- * --------------------------------------------------------------------------- */
+/* ---- several ----------------------------------------------------------------------- */
 
 struct reading {
     int fd, taken;
@@ -276,7 +275,7 @@ static void send_signal(int thread)
     CHECK_INT(tgkill(getpid(), thread, SIGUSR1), 0);
 }
 
-/* End each wait with a signal that only the mask of the call unblocks. */
+/* End each wait with a signal that only the call's mask unblocks. */
 static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -300,8 +299,8 @@ static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 }
 
 /*
- * The usual way to wait for a signal or a descriptor: block the signal except in these
- * calls.
+ * The usual way to wait for a signal or a descriptor: block the signal except during
+ * these calls.
  */
 SAME(wait_with_a_mask, true)
 {

@@ -1,6 +1,6 @@
 /*
- * test_resolver.c - res_query() and its relatives, with queries to a server of this test,
- * which the thread's own `_res` names.
+ * test_resolver.c - res_query() and its relatives, with queries to this test's own
+ * server, which is set in the thread's `_res`.
  */
 #include "differential.h"
 
@@ -34,7 +34,7 @@ static void ask_here(void)
     _res.ndots = 1;
 }
 
-/* Reset `_res` to its state before the first query of a thread. */
+/* Reset `_res` to its state before the thread's first query. */
 static void ask_elsewhere(void)
 {
     res_nclose(&_res);
@@ -161,13 +161,15 @@ IO_TEST(ask_a_name_server_in_a_cancelled_task)
     coil_task_cancel(task, NULL);
     finish_task(task);
     CHECK_INT(answer, -ECANCELED);
-    answer_one(0); /* the thread that still waits for it */
+    answer_one(0); /* answers the thread that still waits */
     ask_elsewhere();
 }
 
 /* ---- getaddrinfo() and its relatives ----------------------------------------------- */
 
-/* Return true if getaddrinfo() on this system uses the server, and so DNS at all. */
+/*
+ * Return true if getaddrinfo() on this system queries the server, and so uses DNS at all.
+ */
 static bool asks_servers(void)
 {
     struct pollfd asked = {.fd = server, .events = POLLIN};

@@ -1,6 +1,6 @@
 /*
- * test_tasks.c - what only tasks have: cancellation, deadlines, descriptors closed during
- * a wait, regions in which a task must not wait.
+ * test_tasks.c - features of tasks only: cancellation, deadlines, descriptors closed
+ * during a wait, and regions in which a task must not wait.
  */
 #include "differential.h"
 
@@ -21,8 +21,7 @@ TEST(calls_get_to_libcoil_posix)
     CHECK(coil_posix_active());
 }
 
-/* ---- cancelled
- * --------------------------------------------------------------------------- */
+/* ---- cancelled --------------------------------------------------------------------- */
 
 static int ends[2];
 static char large[1000000];
@@ -221,10 +220,13 @@ static int pause_until_done(void *arg)
         }
     CHECK(refused > 0 && refused <= 101);
     CHECK(waited > 0 && waited <= (coil_now() - begun) / COIL_MSEC(1));
-    return coil_sleep(COIL_SEC(100)); /* coil's own calls still deliver it */
+    return coil_sleep(COIL_SEC(100)); /* coil's own calls deliver it */
 }
 
-/* The loop does not spin without end, and does not abort as libuv would. */
+/*
+ * A loop that ignores the cancellation does not spin forever, and does not abort as libuv
+ * would.
+ */
 IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
 {
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -307,8 +309,7 @@ IO_TEST(deadlines_reach_into_calls)
     close_both(ends);
 }
 
-/* ---- closed
- * ------------------------------------------------------------------------------ */
+/* ---- closed ------------------------------------------------------------------------ */
 
 IO_TEST(close_ends_the_calls_of_other_tasks)
 {
@@ -405,7 +406,7 @@ static void read_on_signal(int signo)
     read_in_handler = call_read();
 }
 
-/* A handler may run on a stack of its own. No other task may run meanwhile. */
+/* A handler may run on its own stack. No other task may run meanwhile. */
 IO_TEST(calls_block_in_a_signal_handler)
 {
     static char room[65536];
@@ -446,8 +447,7 @@ IO_TEST(calls_block_in_callbacks)
     close_both(ends);
 }
 
-/* ---- fair
- * -------------------------------------------------------------------------------- */
+/* ---- fairness ---------------------------------------------------------------------- */
 
 /* A task that writes to a pipe with room must not starve others. */
 IO_TEST(calls_that_need_not_wait_let_others_run)
@@ -481,8 +481,8 @@ static int yield_often(void *unused)
 }
 
 /*
- * Calls that only let other tasks run do not deliver a held cancellation. So the task is
- * not reported for ignoring it.
+ * Calls that only let other tasks run do not deliver a delayed cancellation, so coil does
+ * not report that the task ignores it.
  */
 IO_TEST(yields_hold_the_cancellation_back)
 {
@@ -528,7 +528,7 @@ IO_TEST(calls_keep_errno_apart)
     close_both(ends);
 }
 
-/* libcoil-posix does not interpose libcoil's own calls on its own descriptors. */
+/* libcoil-posix does not interpose calls that libcoil itself makes on its descriptors. */
 static int echo(void *arg)
 {
     coil_stream *stream = arg;

@@ -1,6 +1,6 @@
 /*
  * test_thread_locals.c - coil_hooks_thread_locals(): each task has its own thread-local
- * variables of a library. Here the library is this program.
+ * variables of a library. In this test the library is the program itself.
  */
 #include "differential.h"
 
@@ -68,7 +68,7 @@ TASK_TEST(variables_of_each_task_have_values_of_their_own)
     CHECK_INT(zero, 8);
     CHECK_INT(large[0], 0);
     CHECK_INT(destroyed, 2);
-    CHECK_INT(destroyed_values, 3); /* each saw its task's variable */
+    CHECK_INT(destroyed_values, 3); /* each destructor saw its task's variable */
 }
 
 static void destroy_again(void *variable)

@@ -1,5 +1,5 @@
 /*
- * test_time.c - sleeping: the same in a task as outside.
+ * test_time.c - sleeping gives the same results in a task as outside.
  */
 #include "differential.h"
 
@@ -31,7 +31,7 @@ SAME(sleep_to_a_point_of_time, true)
         t = from_now(clock, 100);
         SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, NULL));
         say("%s", has_come(clock, &t) ? "it was time" : "too early");
-        SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, &t)); /* has passed */
+        SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, &t)); /* the time has passed */
     }
 }
 
@@ -48,7 +48,7 @@ SAME(sleep_what_cannot_be, false)
     SAY(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &(struct timespec){0, 0}, NULL));
 }
 
-/* Sleeps follow the loop's clock: with a virtual clock an hour takes no time. */
+/* Sleeps follow the loop's clock: with a virtual clock an hour takes no real time. */
 TASK_TEST(sleep_by_the_loops_clock)
 {
     CHECK_INT(sleep(3600), 0);

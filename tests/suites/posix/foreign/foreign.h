@@ -1,9 +1,10 @@
 /*
  * foreign.h - a third-party library, unmodified, in 20 tasks of one thread.
  *
- * The same thread does the work that each use waits for. Either the library's bytes pass
- * through its tasks (`server`), or one of its tasks is the other side (`other_side`). So
- * a call that blocks the thread never returns, and the test detects it without a clock.
+ * That thread also does the work that each use of the library waits for. Either the
+ * library's bytes pass through its tasks (`server`), or one of its tasks is the other
+ * side (`other_side`). So a call that blocks the thread never returns, and the test
+ * detects it without a clock.
  */
 #ifndef COIL_TESTS_POSIX_FOREIGN_H
 #define COIL_TESTS_POSIX_FOREIGN_H
@@ -15,15 +16,15 @@
 struct foreign {
     const char *name;
     const char *tested; /* a few words, for docs/manual/libraries.md */
-    const char *option; /* that the library needs besides thread_keys; may be NULL */
+    const char *option; /* a further option that the library needs; may be NULL */
     bool thread_keys;   /* use coil_hooks_thread_keys() */
     void (*thread_locals)(void); /* use coil_hooks_thread_locals(); may be NULL */
     bool server;                 /* the port on 127.0.0.1 is in FOREIGN_SERVER */
     bool (*start)(void);         /* runs in a task, before the uses; may be NULL */
     /* runs in a task for each number from 0; returns true if all results were correct */
     bool (*use)(int number);
-    bool (*other_side)(void); /* runs in a task beside them; may be NULL */
-    bool (*stop)(void);       /* runs in a task after all of them; may be NULL */
+    bool (*other_side)(void); /* runs in a task at the same time; may be NULL */
+    bool (*stop)(void);       /* runs in a task after all uses; may be NULL */
 };
 
 /* The library that this program tests. */

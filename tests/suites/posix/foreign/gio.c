@@ -1,6 +1,6 @@
 /*
- * gio.c - GIO's blocking calls: a connection by GSocketClient, streams, a resolver that
- * looks up names on GLib's own threads.
+ * gio.c - GIO's blocking calls: a connection by GSocketClient, streams, and a resolver
+ * that looks up names on GLib's own threads.
  */
 #include "foreign.h"
 

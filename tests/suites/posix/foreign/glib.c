@@ -1,7 +1,7 @@
 /*
  * glib.c - GLib's locks, which are futexes. Tasks and GLib's threads hold and acquire
- * each of them across waits. Also the state that GLib has per thread: the default main
- * context, and the mark for a log message that is being written.
+ * each of them across waits. It also tests GLib's state per thread: the default main
+ * context, and the mark that a log message is being written.
  */
 #include "foreign.h"
 
@@ -134,7 +134,7 @@ static gboolean quit(gpointer loop)
     return G_SOURCE_REMOVE;
 }
 
-/* Run a main loop of the task's own, with a time-out. */
+/* Run a main loop that belongs to the task, with a time-out. */
 static bool run_main_loop(void)
 {
     GMainContext *context = g_main_context_new();

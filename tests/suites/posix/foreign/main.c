@@ -1,7 +1,7 @@
 /*
  * main.c - runs a third-party library in 20 tasks of one thread. Another task ticks all
- * the time, which it can do only while the thread is not blocked. Ends with `N passed, N
- * failed`.
+ * the time, which is possible only while the thread is not blocked. Ends with `N passed,
+ * N failed`.
  */
 #include "foreign.h"
 

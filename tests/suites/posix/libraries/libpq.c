@@ -1,5 +1,5 @@
 /*
- * libpq.c - PostgreSQL's client: it has non-blocking sockets, and waits in poll().
+ * libpq.c - PostgreSQL's client: it uses non-blocking sockets, and waits in poll().
  */
 #include "library.h"
 

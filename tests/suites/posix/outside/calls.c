@@ -1,6 +1,7 @@
 /*
- * calls.c - every interposed call that may wait, in a task: others run meanwhile, and the
- * task waits as posix/functions.h says, and so the manual.
+ * calls.c - make every interposed call that may wait in a task. Other tasks must run
+ * meanwhile, and the task must wait in the way listed in posix/functions.h and the
+ * manual.
  *
  *     calls          all of them; prints those that do not
  *

@@ -173,7 +173,7 @@ static struct gaicb **create_look_ups(void)
     return list;
 }
 
-/* Returns a list of the last one. */
+/* Start the look-ups, and return a list that has only the last one. */
 static const struct gaicb *const *start_look_ups(void)
 {
     static const struct gaicb *last;
@@ -234,7 +234,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     })
 
 /* clang-format off */
-/* In each of these calls the task waits for something that another task does. */
+/* In each of these calls the task waits for an action of another task. */
 #define CALLS_THAT_SUSPEND(X)                                                            \
     X(read, read(quiet[0], &byte, 1))                                                    \
     X(__read_chk, __read_chk(quiet[0], &byte, 1, 1))                                     \
@@ -379,7 +379,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(thrd_sleep, thrd_sleep(&long_time, NULL))                                          \
     X(thrd_yield, THEN_0(thrd_yield()))
 
-/* Calls that another thread makes. */
+/* Calls that coil makes on another thread. */
 #define CALLS_ON_LANES(X)                                                                \
     X(fsync, fsync(memory))                                                              \
     X(fdatasync, fdatasync(memory))                                                      \

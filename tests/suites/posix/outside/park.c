@@ -25,7 +25,7 @@ static int park(void *unused)
 static int app(void *unused)
 {
     (void)unused;
-    for (int i = 0; i < 2; i++) { /* it is reported once */
+    for (int i = 0; i < 2; i++) { /* only the first wait is reported */
         coil_task *task;
 
         if (coil_spawn(park, NULL, NULL, &task) < 0)

@@ -1,13 +1,13 @@
 /*
  * tails.c - every kind of function that coil calls in a task, with every kind of call as
  * its last statement. The compiler turns such a call into a jump, so the call returns
- * straight into libcoil. It must suspend the task nevertheless.
+ * straight into libcoil. It must still suspend the task.
  *
  * Each call would wait without end. Another task ends it with a cancellation, or by
  * unlocking the lock. That task runs only if the thread is not blocked.
  *
- * Hooks and callbacks, in which nothing may be suspended, end in calls that take a
- * moment. Those go to the C library, and the program continues.
+ * Hooks and callbacks, in which nothing may be suspended, end in short calls.
+ * libcoil-posix passes these to the C library, and the program continues.
  *
  *     tails          all of them; prints those that blocked the thread
  */

@@ -1,6 +1,6 @@
 /*
- * tails.h - code that tails.c and tails_cxx.cpp share: the calls, a task that ends the
- * call of another task, and a child process for each call.
+ * tails.h - code shared by calls.c, tails.c and tails_cxx.cpp: the calls, a task that
+ * ends the call of another task, and a child process for each call.
  */
 #include <coil.h>
 #include <coil/posix.h>
@@ -92,7 +92,7 @@ static int start_over(void)
     return prepare_call();
 }
 
-/* Run a function in a task, beside the task that ends its call. */
+/* Run a function in a task, and another task that ends its call. */
 static int run_one(int (*fn)(void *arg), void *arg)
 {
     coil_task *tasks[3];
