@@ -273,8 +273,7 @@ void read_slowly(int fd)
     }
 }
 
-/* ---- what they are called on
- * ------------------------------------------------------------- */
+/* ---- descriptors for the calls ----------------------------------------------------- */
 
 void make_pipe(int ends[2])
 {

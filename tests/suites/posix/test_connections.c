@@ -260,8 +260,7 @@ IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
     close(listener);
 }
 
-/* ---- accepting
- * ------------------------------------------------------------------------- */
+/* ---- accepting --------------------------------------------------------------------- */
 
 static void connect_and_close(int unused)
 {
@@ -319,10 +318,7 @@ SAME(accept_where_nobody_can_connect, false)
     close_both(ends);
 }
 
-/*
- * ---- tasks that share a
- * listener------------------------------------------------------------
- */
+/* ---- tasks that share a listener --------------------------------------------------- */
 
 struct serving {
     int listener, served;

@@ -242,8 +242,7 @@ SAME(locks_until_a_time_long_ago, false)
     sem_destroy(&semaphore);
 }
 
-/* ---- between tasks
- * ----------------------------------------------------------------------- */
+/* ---- between tasks ----------------------------------------------------------------- */
 
 struct contest {
     pthread_mutex_t mutex;
@@ -456,8 +455,7 @@ IO_TEST(condition_between_tasks)
     CHECK_INT(e.turn, 6);
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------- */
 
 static int open_file(void)
 {

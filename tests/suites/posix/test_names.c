@@ -143,8 +143,7 @@ IO_TEST(look_up_in_a_cancelled_task)
     coil_task_cancel(coil_task_current(), NULL);
     CHECK_INT(getaddrinfo("localhost", "80", NULL, &list), EAI_SYSTEM);
     CHECK_INT(errno, ECANCELED);
-    CHECK_INT(getaddrinfo("127.0.0.1", "80", NULL, &list), 0); /* a numeric address
-                                                                * needs no wait */
+    CHECK_INT(getaddrinfo("127.0.0.1", "80", NULL, &list), 0); /* needs no wait */
     freeaddrinfo(list);
     coil_uncancel();
     coil_cancel_caught();

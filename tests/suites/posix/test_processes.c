@@ -335,8 +335,7 @@ IO_TEST(each_signal_ends_the_pause_of_one_task)
     CHECK_INT(handled[SIGUSR1], 3); /* the signal is no longer blocked */
 }
 
-/* ---- forked in a task
- * --------------------------------------------------------------------- */
+/* ---- forked in a task -------------------------------------------------------------- */
 
 /* The child's loop does not run, so calls block as they do outside of tasks. */
 IO_TEST(fork_in_a_task)

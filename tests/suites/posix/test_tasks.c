@@ -21,8 +21,7 @@ TEST(calls_get_to_libcoil_posix)
     CHECK(coil_posix_active());
 }
 
-/* ---- cancelled
- * --------------------------------------------------------------------------- */
+/* ---- cancelled --------------------------------------------------------------------- */
 
 static int ends[2];
 static char large[1000000];
@@ -310,8 +309,7 @@ IO_TEST(deadlines_reach_into_calls)
     close_both(ends);
 }
 
-/* ---- closed
- * ------------------------------------------------------------------------------ */
+/* ---- closed ------------------------------------------------------------------------ */
 
 IO_TEST(close_ends_the_calls_of_other_tasks)
 {
@@ -449,10 +447,7 @@ IO_TEST(calls_block_in_callbacks)
     close_both(ends);
 }
 
-/*
- * ----
- * fairness-----------------------------------------------------------------------------
- */
+/* ---- fairness ---------------------------------------------------------------------- */
 
 /* A task that writes to a pipe with room must not starve others. */
 IO_TEST(calls_that_need_not_wait_let_others_run)

@@ -1137,8 +1137,8 @@ static void detach_while_shut_out(bool ahead)
 
 TEST(ring_that_is_shut_out_completes_what_the_kernel_does_not_touch)
 {
-    setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1); /* the kernel still writes to the
-                                                       * buffer */
+    /* With these settings the kernel still works on the request. */
+    setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1);
     detach_while_shut_out(false);
 }
 

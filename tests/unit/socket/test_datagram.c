@@ -529,7 +529,7 @@ IO_TEST(datagram_send_waits_and_is_cancelled)
 
 /*
  * With IP_RECVERR an ICMP error stays in a queue of its own (ip(7)). Until the error is
- * read, poll(2) reports POLLERR, which coil treats as readable.
+ * read, poll(2) reports an error, and also reports the socket as readable.
  */
 IO_TEST(datagram_receive_sleeps_though_an_error_waits_in_its_queue)
 {

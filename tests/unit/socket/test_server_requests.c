@@ -127,8 +127,7 @@ NET_TEST(server_answers_a_request_that_has_arrived_when_it_stops)
     coil_task *stopper;
     char bytes[3];
 
-    CHECK_INT(coil_write(stream, "sxx", 3), 3); /* two more requests wait behind the
-                                                 * first */
+    CHECK_INT(coil_write(stream, "sxx", 3), 3); /* two more are queued */
     coil_sleep(COIL_MSEC(20));
     stopper = test_spawn(stop, &p);
     CHECK_INT(coil_read_exact(stream, bytes, 3), 3);

@@ -30,8 +30,7 @@ static void nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
 }
 
-/* ---- without threads
- * ------------------------------------------------------------------- */
+/* ---- without threads --------------------------------------------------------------- */
 
 static int destroyed;
 
@@ -177,8 +176,7 @@ TEST(promise_wait_would_stop_a_running_loop)
     coil_promise_release(promise);
 }
 
-/* ---- set by a thread
- * --------------------------------------------------------------------- */
+/* ---- set by a thread --------------------------------------------------------------- */
 
 static void *set_nine(void *promise)
 {
@@ -249,8 +247,7 @@ IO_TEST(promises_set_while_their_awaiters_are_cancelled)
     test_trace_clear();
 }
 
-/* ---- tasks from other threads
- * -------------------------------------------------------------- */
+/* ---- tasks from other threads ------------------------------------------------------ */
 
 struct remote {
     coil_loop *loop;
@@ -433,8 +430,7 @@ TASK_TEST(spawn_threadsafe_carries_the_context)
     CHECK_TRACE("red ");
 }
 
-/* ---- loops that close
- * ------------------------------------------------------------------------ */
+/* ---- loops that close -------------------------------------------------------------- */
 
 TEST(spawn_threadsafe_on_a_loop_that_closes_or_has_closed)
 {

@@ -1,7 +1,7 @@
 /*
  * foreign.h - a third-party library, unmodified, in 20 tasks of one thread.
  *
- * One thread also does the work that each use of the library waits for. Either the
+ * That thread also does the work that each use of the library waits for. Either the
  * library's bytes pass through its tasks (`server`), or one of its tasks is the other
  * side (`other_side`). So a call that blocks the thread never returns, and the test
  * detects it without a clock.

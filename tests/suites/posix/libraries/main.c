@@ -40,8 +40,7 @@ static void check(bool right, const char *format, const char *name)
     }
 }
 
-/* ---- one by one
- * -------------------------------------------------------------------------- */
+/* ---- one by one -------------------------------------------------------------------- */
 
 struct handles {
     struct library *library;
@@ -101,8 +100,7 @@ static void measure_one_by_one(struct handles *h)
     coil_park();
 }
 
-/* ---- together
- * ---------------------------------------------------------------------------- */
+/* ---- together ---------------------------------------------------------------------- */
 
 struct caller {
     struct handles *handles;
@@ -175,8 +173,7 @@ static void report(const char *name, int calls, double one_by_one, double togeth
     check(together < one_by_one / 10, "%s: not in a tenth of the time", name);
 }
 
-/* ---- a library
- * ---------------------------------------------------------------------------- */
+/* ---- a library --------------------------------------------------------------------- */
 
 static bool open_all(struct handles *h)
 {
@@ -279,8 +276,7 @@ static int app(void *arg)
     return n < 0 ? -ECONNREFUSED : 0;
 }
 
-/* ---- without libcoil-posix
- * ------------------------------------------------------------------ */
+/* ---- without libcoil-posix --------------------------------------------------------- */
 
 /*
  * Measure without libcoil-posix: the figures that all tests would have if libcoil-posix
