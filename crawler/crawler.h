@@ -13,10 +13,12 @@
  *         rc = crawl_run(crawl);              // in a task
  *     if (rc < 0)
  *         fprintf(stderr, "%s\n", crawl_message(crawl));
+ *
  *     crawl_destroy(crawl);
  *
- * This is the header for programs. It is not installed, because it may still change. Call
- * curl_global_init() before the first crawl. docs/design/crawler.md describes the inside.
+ * Programs include this header alone. The interface may still change, so the header is not
+ * installed. Call curl_global_init() before the first crawl. docs/design/crawler.md
+ * describes the inside.
  */
 #ifndef CRAWLER_CRAWLER_H
 #define CRAWLER_CRAWLER_H
@@ -29,7 +31,7 @@ struct crawl;
 
 /*
  * Create a crawl whose records go to the functions of `sink`, which is copied. Returns 0
- * or -ENOMEM. Destroy it afterwards. It may run once.
+ * or -ENOMEM. Destroy the crawl afterwards. A crawl may run once.
  */
 int crawl_create(const struct record_sink *sink, struct crawl **out);
 
@@ -37,8 +39,8 @@ int crawl_create(const struct record_sink *sink, struct crawl **out);
 void crawl_destroy(struct crawl *crawl);
 
 /*
- * Set an option of coil-crawl by its long name, without "--". NULL is the value of options
- * that have none. crawl_run() checks the value. No configuration file is read. Returns 0
+ * Set an option of coil-crawl by its long name, without "--". For options without a
+ * value, pass NULL. crawl_run() checks the value. No configuration file is read. Returns 0
  * or -ENOMEM.
  *
  * Options that write files or share a crawl belong to the command, and crawl_run() refuses
@@ -48,7 +50,7 @@ int crawl_set(struct crawl *crawl, const char *option, const char *value);
 
 /*
  * Add a URL, a file or a folder at which the crawl starts. Returns 0 or -ENOMEM. Fails
- * with -EINVAL if the start begins with "-", or has none of ":", "/" and ".": such words
+ * with -EINVAL if the start begins with "-", or lacks all of ":", "/" and ".". Such words
  * are options and commands of coil-crawl. Write http://localhost/ or ./folder.
  */
 int crawl_add_start(struct crawl *crawl, const char *start);
