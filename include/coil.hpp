@@ -525,7 +525,7 @@ template <typename Body> struct lone_body {
  * exception that it throws is the task's failure, and is not thrown again. If no task
  * awaits the failed task, the failure is reported.
  *
- * Returns 0, or fails as coil_spawn() and coil_future_add_callback(). After -ENOMEM, an
+ * Returns 0, or fails like coil_spawn() and coil_future_add_callback(). After -ENOMEM, an
  * opts->eager body may have run; if it waits, it is cancelled.
  */
 template <typename Body>

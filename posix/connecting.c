@@ -16,8 +16,8 @@
  * - accept() is called when a connection is waiting. It waits for the tick only if
  *   another process has taken that connection.
  *
- * A signal that comes in the tick ends the call with EINTR, even if its handler was set
- * with SA_RESTART: signal(7). The call then continues as after the tick.
+ * A signal that arrives during the tick ends the call with EINTR, even if its handler was
+ * installed with SA_RESTART: see signal(7). The call then continues as after the tick.
  */
 #include "waiting.h"
 

@@ -81,7 +81,7 @@ static struct _PyInterpreterFrame *current_frame(const PyThreadState *thread)
 #endif
 }
 
-/* Save the fields that entering and leaving save in the same way. */
+/* Save the fields that are saved in the same way on entry and on exit. */
 static void save_fields(const PyThreadState *thread, struct python_state *saved)
 {
 #if PY_VERSION_HEX < 0x030d0000

@@ -78,7 +78,7 @@ void crawler_finish(struct crawler *crawler);
 void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved);
 
 /* Write the results since the last call to the crawl's file, if it has one. Call it
-   about every second. Fails as state_save_if_due(). */
+   about every second. Fails like state_save_if_due(). */
 COIL_SUSPENDS int crawler_save(struct crawler *crawler);
 
 /* The first and last steps of crawler_run(), for a caller that only checks some
@@ -87,7 +87,7 @@ int crawler_open(struct crawler *crawler);
 void crawler_close(struct crawler *crawler);
 
 /* Fetch the targets that were enqueued since crawler_open(), and the targets of their
-   redirects, but no links. Fails as crawler_run(). */
+   redirects, but no links. Fails like crawler_run(). */
 COIL_SUSPENDS int crawler_ask(struct crawler *crawler);
 
 /* The number of pages that are known, and that are done. */

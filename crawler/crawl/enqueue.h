@@ -35,7 +35,7 @@ struct enqueuer {
 void enqueuer_finish(struct enqueuer *enqueuer);
 
 /* Decide about a web page when the first link to it is found. `from` is the URL of the
-   linking page, or NULL. Returns 0, or fails as verdicts_settle(). */
+   linking page, or NULL. Returns 0, or fails like verdicts_settle(). */
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from);
 
 /* Return the rule that excludes a page whose kind is known, REASON_NONE, or -ENOMEM. */

@@ -26,7 +26,7 @@ struct member {
     struct shared shared;
 };
 
-/* Connect, and begin the crawl or join it. Fails as connection_open() and
+/* Connect, and begin the crawl or join it. Fails like connection_open() and
    leases_begin(). */
 COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
 
@@ -35,7 +35,7 @@ COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
 COIL_SUSPENDS int member_close(struct member *member, int rc);
 
 /* A task's function, with the member as argument: lease hosts until the crawl is over.
-   Targets that were added before are the starts. Fails as shared_run(). */
+   Targets that were added before are the starts. Fails like shared_run(). */
 COIL_SUSPENDS int member_lease(void *arg);
 
 /* Send the result of a target. The links are stored without numbers. Returns 0 or

@@ -14,11 +14,11 @@
 COIL_SUSPENDS int process_answer(struct worker *worker, struct target *page,
                                  struct answer *answer);
 
-/* Settle a page that `line` of robots.txt forbids. Fails as verdicts_settle(). */
+/* Settle a page that `line` of robots.txt forbids. Fails like verdicts_settle(). */
 int forbid_page(struct crawler *crawler, struct target *page, unsigned line);
 
 /* Settle a page that is not fetched because the robots.txt of its host could not be
-   fetched. Fails as verdicts_settle(). */
+   fetched. Fails like verdicts_settle(). */
 int fail_page(struct crawler *crawler, struct target *page, const struct answer *failure);
 
 #endif

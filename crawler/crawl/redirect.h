@@ -10,7 +10,7 @@
  *
  * *reopens becomes true if the redirect closes a loop whose pages are fetched again
  * to send a cookie. During a replay it holds the decision of the earlier run before the
- * call. Fails as verdicts_settle().
+ * call. Fails like verdicts_settle().
  */
 int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *location,
                     bool *reopens);

@@ -12,7 +12,7 @@
 /* Make targets of the start URLs, which define the site. Returns 0 or -ENOMEM. */
 int starts_add(struct crawler *crawler);
 
-/* Enqueue the start URLs, files and folders. Fails as verdicts_settle(), or with
+/* Enqueue the start URLs, files and folders. Fails like verdicts_settle(), or with
    -ECANCELED. */
 COIL_SUSPENDS int starts_enqueue(struct crawler *crawler);
 

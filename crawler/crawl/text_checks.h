@@ -30,7 +30,7 @@ struct text_checks {
 /* Return the directive after ":~:" in a reference, or NULL if it names no text. */
 const char *text_checks_directive(const char *reference);
 
-/* Add a link on the page `from` to a text of `page`. Fails as verdicts_settle(). */
+/* Add a link on the page `from` to a text of `page`. Fails like verdicts_settle(). */
 int text_checks_add(struct text_checks *checks, const struct target *from,
                     const struct link *link, struct target *page, const char *directive);
 
@@ -38,7 +38,7 @@ int text_checks_add(struct text_checks *checks, const struct target *from,
 bool text_checks_want(const struct text_checks *checks, const struct target *page);
 
 /* Call after the page was searched: look for all linked texts in `text`, the text of the
-   page. Takes ownership of it. NULL if it was not needed. Fails as verdicts_settle(). */
+   page. Takes ownership of it. NULL if it was not needed. Fails like verdicts_settle(). */
 int text_checks_take(struct text_checks *checks, const struct target *page, char *text);
 
 /* Call before the verdict of a page is settled. If a link needs the text of the page by

@@ -25,7 +25,7 @@ struct worker {
     const char *flaw; /* why the search ended early; or NULL */
 };
 
-/* Report the answer of a page, before it is processed. Fails as records_answer(). */
+/* Report the answer of a page, before it is processed. Fails like records_answer(). */
 int worker_report_answer(const struct worker *worker, const struct target *page,
                          const struct answer *answer);
 

@@ -56,7 +56,7 @@ int warc_open(const char *path, bool goes_on, const char *software, struct warc 
 int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
              const char *truncated);
 
-/* Sort the index, and close both files. NULL is allowed. Fails as warc_open(). */
+/* Sort the index, and close both files. NULL is allowed. Fails like warc_open(). */
 int warc_close(struct warc *warc, char **message);
 
 /*

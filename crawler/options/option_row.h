@@ -165,7 +165,7 @@ OPTION_SETTER(set_unsigned);
 OPTION_SETTER(set_size); /* a number of type size_t */
 OPTION_SETTER(set_bytes);
 OPTION_SETTER(set_duration);
-OPTION_SETTER(set_choice); /* an enum in the order of the choices */
+OPTION_SETTER(set_choice); /* an enum whose values are in the order of the choices */
 OPTION_SETTER(set_text);
 OPTION_SETTER(set_line); /* text for a header */
 OPTION_SETTER(set_file); /* a file that can be read */

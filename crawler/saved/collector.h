@@ -45,7 +45,7 @@ int collector_add(struct collector *collector, int64_t number, const void *bytes
 COIL_SUSPENDS int collector_save(struct collector *collector);
 
 /* Save the rest, even if the task is cancelled, and record whether the crawl is over.
-   Fails as collector_save(). */
+   Fails like collector_save(). */
 COIL_SUSPENDS int collector_finish(struct collector *collector, bool is_over);
 
 /* The message of the file's error, or NULL. */

@@ -26,7 +26,7 @@ struct saved_crawl {
     char *notice;            /* describes damage that was repaired; or NULL */
 };
 
-/* Create the files of a new crawl with these options. Fails as store_create(). */
+/* Create the files of a new crawl with these options. Fails like store_create(). */
 int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
                       char **message);
 

@@ -63,12 +63,12 @@ int state_add(struct state *state, const struct target *target,
  */
 COIL_SUSPENDS int state_save_if_due(struct state *state);
 
-/* Write the batch now. Fails as state_save_if_due(). */
+/* Write the batch now. Fails like state_save_if_due(). */
 COIL_SUSPENDS int state_save(struct state *state);
 
 /*
  * Write the rest after the last state_add(), even if the task is cancelled, and record
- * whether the crawl is finished. Fails as state_save_if_due().
+ * whether the crawl is finished. Fails like state_save_if_due().
  */
 COIL_SUSPENDS int state_finish(struct state *state, bool is_finished);
 

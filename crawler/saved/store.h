@@ -202,7 +202,7 @@ int store_replace(const char *folder, char **message);
 
 /*
  * Complete a store_replace() that was interrupted. Call this before crawl.db is read and
- * a new recheck.db is written. Fails as store_open() does.
+ * a new recheck.db is written. Fails like store_open() does.
  */
 int store_mend(const char *folder, char **message);
 

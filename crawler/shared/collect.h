@@ -29,7 +29,7 @@ struct collecting {
  *
  * Returns 0. If the task is cancelled, fails with -ECANCELED; results collected so far
  * stay in the folder. Fails with -EEXIST if the folder contains another crawl. Otherwise
- * fails as connection_open(), leases_join(), store_create(), store_open() or
+ * fails like connection_open(), leases_join(), store_create(), store_open() or
  * collector_add().
  */
 COIL_SUSPENDS int collect(void *arg);

@@ -21,7 +21,7 @@ struct connection {
     char *complaint; /* the error message, if errno is not enough; the caller frees it */
 };
 
-/* Connect, and start the task. Fails as redis_create() or redis_open(). */
+/* Connect, and start the task. Fails like redis_create() or redis_open(). */
 COIL_SUSPENDS int connection_open(struct connection *connection,
                                   const struct options *options);
 

@@ -56,7 +56,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *po
  *
  * `host` and `service` may each be NULL with a size of 0. Numbers (NI_NUMERICHOST,
  * NI_NUMERICSERV) need no lookup. The C library looks names up in the dns lane, whatever
- * the resolver's engine and servers. Fails as coil_getaddrinfo(), and with -EMSGSIZE if a
+ * the resolver's engine and servers. Fails like coil_getaddrinfo(), and with -EMSGSIZE if a
  * name does not fit.
  */
 COIL_SUSPENDS int coil_getnameinfo(const struct sockaddr *address,

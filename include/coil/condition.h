@@ -50,7 +50,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_condition_wait(coil_condition *condition);
  * Wait until predicate(arg) is not 0, and return its value. (asyncio: wait_for)
  *
  * The predicate is called immediately, and after each notification, with the lock held. A
- * negative value is a failure of the predicate. Fails as coil_condition_wait().
+ * negative value is a failure of the predicate. Fails like coil_condition_wait().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_condition_wait_for(coil_condition *condition,
                                                        int (*predicate)(void *arg),

@@ -50,7 +50,7 @@ typedef struct coil_connect_options {
  * coil_connect() with options; NULL means the defaults. (asyncio: create_connection with
  * family, local_addr, happy_eyeballs_delay)
  *
- * Fails as coil_connect(). Fails with -EINVAL for options out of range, or a local
+ * Fails like coil_connect(). Fails with -EINVAL for options out of range, or a local
  * address that is not numeric. Also fails with -EADDRNOTAVAIL if all addresses of the
  * host are of another family than the local one.
  */

@@ -38,7 +38,7 @@ typedef struct coil_datagram coil_datagram;
  * Open a socket bound to a host (NULL for all addresses, IPv6 and IPv4) and a port (NULL
  * or "0" for a free one). It uses the host's first address that works.
  *
- * Suspends only to look up names. Fails as bind(2), as coil_getaddrinfo(), with -EINVAL
+ * Suspends only to look up names. Fails like bind(2), as coil_getaddrinfo(), with -EINVAL
  * for an unknown flag, -EMFILE, -ENOMEM. *out is the caller's.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_datagram_open(const char *host, const char *port,
@@ -50,7 +50,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_datagram_open(const char *host, const char *
  *
  * If ICMP later reports that no socket is bound at the peer, the next call in either
  * direction fails with -ECONNREFUSED and transfers nothing. The call after that works
- * again. Fails as connect(2), else as coil_datagram_open().
+ * again. Fails like connect(2), else as coil_datagram_open().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect(const char *host, const char *port,
                                                      coil_datagram **out);
@@ -123,7 +123,7 @@ COIL_API int coil_datagram_leave(coil_datagram *datagram, const char *group,
  * Send n bytes as one datagram, suspending while the kernel's buffer or a local
  * receiver's queue is full.
  *
- * Returns n. Fails as sendto(2): -EMSGSIZE for a datagram that is too large,
+ * Returns n. Fails like sendto(2): -EMSGSIZE for a datagram that is too large,
  * -EDESTADDRREQ for coil_send() without a connected peer. Also fails with -EBADF,
  * -ECANCELED.
  */
@@ -137,7 +137,7 @@ COIL_SUSPENDS ssize_t coil_send_to(coil_datagram *datagram, const void *buf, siz
  *
  * A datagram that is larger than the buffer fails with -EMSGSIZE. The buffer has its
  * first n bytes, the other bytes are lost, and coil_datagram_size() returns the full
- * size. Fails as recvmsg(2), -EBADF, -ECANCELED.
+ * size. Fails like recvmsg(2), -EBADF, -ECANCELED.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive(coil_datagram *datagram, void *buf,
                                                 size_t n);
@@ -171,7 +171,7 @@ COIL_SUSPENDS int coil_send_batch(coil_datagram *datagram, coil_message *message
  * Wait for a datagram, and also receive those that have already arrived, up to `count`.
  * One or two system calls receive many. (recvmmsg)
  *
- * Returns how many were received, at least 1, or fails as coil_receive(), except for
+ * Returns how many were received, at least 1, or fails like coil_receive(), except for
  * -EMSGSIZE.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_receive_batch(coil_datagram *datagram,

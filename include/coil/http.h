@@ -210,7 +210,7 @@ typedef struct coil_http_request {
  * limits for the response are 100 KiB for a header line and 300 KiB for all headers.
  *
  * Also fails with -ECANCELED, -ESHUTDOWN (the session was destroyed), -EMFILE, -ENOMEM,
- * -EACCES (allows_address). With on_body it also fails as coil_http_read() and with the
+ * -EACCES (allows_address). With on_body it also fails like coil_http_read() and with the
  * return value of on_body.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
@@ -235,7 +235,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, 
 
 /*
  * Read the rest of the body. *body is the caller's, to be freed by free(3); a NUL follows
- * its *n bytes. After a failure it is NULL; fails as coil_http_read().
+ * its *n bytes. After a failure it is NULL; fails like coil_http_read().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
                                                   char **body, size_t *n);
@@ -244,7 +244,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
  * Read and discard the rest of the body, so that the connection can be reused. If the
  * rest is longer than n bytes, end the transfer instead.
  *
- * Returns 0, or fails as coil_http_read(). After -EBUSY the task that is reading still
+ * Returns 0, or fails like coil_http_read(). After -EBUSY the task that is reading still
  * gets the whole body.
  */
 COIL_SUSPENDS int coil_http_discard(coil_http_response *response, size_t n);

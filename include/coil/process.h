@@ -88,7 +88,7 @@ typedef struct coil_process_opts {
  * microseconds with vfork(2), regardless of the parent's memory. A child with another
  * user or group is created by fork(2), so that it does not share memory with the parent.
  *
- * Fails as execve(2), with -ENOENT, -EACCES, -E2BIG and so on; the program was not
+ * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on; the program was not
  * started then. The message of coil_last_error() says whether the cause was the program,
  * the directory or the identity (-EPERM). Also fails with -EINVAL, -EBADF for a
  * descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.

@@ -99,7 +99,7 @@ typedef struct coil_run_opts {
  * coil_runner_run() and coil_run_threads() do the same. (Python: an exception that leaves
  * asyncio.run())
  *
- * Fails as coil_loop_create() and coil_spawn(). Aborts if called inside a running loop.
+ * Fails like coil_loop_create() and coil_spawn(). Aborts if called inside a running loop.
  */
 COIL_API COIL_CHECKED int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts);
 
@@ -133,7 +133,7 @@ COIL_API COIL_CHECKED int coil_runner_create(const coil_run_opts *opts,
  * Run fn(arg) as a main task and return its rc, as coil_run() does. (asyncio: Runner.run)
  *
  * Each run installs the signal handlers and restores the old ones. Afterwards
- * coil_last_error() returns the task's error. Fails as coil_spawn(), and with -ESHUTDOWN
+ * coil_last_error() returns the task's error. Fails like coil_spawn(), and with -ESHUTDOWN
  * once the runner is closed. Aborts if called inside a running loop.
  */
 COIL_API int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg);

@@ -52,7 +52,7 @@ COIL_API COIL_CHECKED int coil_scope_enter(coil_scope *scope, int64_t deadline);
  * calls inside wait normally. After the exit, every call that would wait returns
  * -ECANCELED again. The scope's own deadline does cancel the calls inside, and so do
  * scopes and groups that are opened there. Always set a deadline, so that the cleanup
- * cannot last forever. Fails as coil_scope_enter().
+ * cannot last forever. Fails like coil_scope_enter().
  */
 COIL_API COIL_CHECKED int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
 

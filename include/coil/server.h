@@ -98,8 +98,8 @@ typedef struct coil_server_opts {
      * coil closes the scopes and groups of the handler, and jumps out of its functions by
      * longjmp(3). So their memory, descriptors and locks are lost, and no guard or C++
      * destructor runs. A scope or a group that a handler enters then costs an allocation.
-     * The program still aborts if the mistake is made by another task than the
-     * handler's, by a callback or a generator, or in the middle of a wait.
+     * The program still aborts if the mistake is made by a task other than the
+     * handler's, by a callback or a generator, or while that task is in a wait.
      */
     bool contain_misuse;
 } coil_server_opts;
@@ -184,7 +184,7 @@ COIL_API size_t coil_server_connections(const coil_server *server);
  *
  * If the caller is cancelled, the call stops the server, waits for that, and returns
  * -ECANCELED. So `arg` may be on the caller's stack. Else it returns the result of
- * coil_server_wait(), or fails as coil_server_create().
+ * coil_server_wait(), or fails like coil_server_create().
  */
 COIL_SUSPENDS int coil_serve(coil_listener *listener, coil_handler fn, void *arg,
                              const coil_server_opts *opts);

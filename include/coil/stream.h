@@ -48,7 +48,7 @@ typedef struct coil_listener coil_listener;
  * coil/connect.h. If all fail, it returns the first error that describes the host. The
  * message of coil_last_error() lists all errors.
  *
- * Fails as connect(2), as coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
+ * Fails like connect(2), as coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
  * caller's.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect(const char *host, const char *port,
@@ -62,7 +62,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_port(const char *host, uint16_t port
  * Connect to an IPv4 address, an IPv6 address or a local socket. No name is looked up.
  *
  * coil_stream_peer(), coil_listener_name(), coil_address_of_numbers() and
- * coil_address_of_path() produce such addresses. Fails as connect(2), with -EINVAL for an
+ * coil_address_of_path() produce such addresses. Fails like connect(2), with -EINVAL for an
  * incomplete address, -EAFNOSUPPORT for another family, -ECANCELED, -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_address(const coil_address *to,
@@ -72,7 +72,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_address(const coil_address *to,
  * Connect to a local socket: a path, or "@name" in the abstract namespace. (asyncio:
  * open_unix_connection)
  *
- * Waits while the listener's queue is full. Fails as connect(2), with -ENAMETOOLONG (108
+ * Waits while the listener's queue is full. Fails like connect(2), with -ENAMETOOLONG (108
  * bytes or more), -ECANCELED, -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_unix(const char *path, coil_stream **out);
@@ -152,7 +152,7 @@ COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_
  *
  * Suspends until at least one byte is sent. The descriptors are sent with the first
  * byte. Returns how many bytes were sent; use coil_write() for the rest. The descriptors
- * remain the caller's. n must not be 0. Fails as sendmsg(2): -EINVAL for more than 253
+ * remain the caller's. n must not be 0. Fails like sendmsg(2): -EINVAL for more than 253
  * descriptors; -EOPNOTSUPP for any other stream, also with TLS; -EBADF, -EBUSY,
  * -ECANCELED.
  */
@@ -188,7 +188,7 @@ COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_
 
 /*
  * Send small writes immediately, or let the kernel combine them (TCP_NODELAY). The option
- * is on for all streams that coil creates. Fails as setsockopt(2): -EOPNOTSUPP for local
+ * is on for all streams that coil creates. Fails like setsockopt(2): -EOPNOTSUPP for local
  * sockets, -ENOTSOCK; -EBADF.
  */
 COIL_API int coil_stream_set_no_delay(coil_stream *stream, bool on);
@@ -270,7 +270,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_exact(coil_stream *stream, void *bu
  * Write all n bytes, suspending as often as necessary. When the call returns, the kernel
  * has all of them. (asyncio: write and drain)
  *
- * Returns n, or fails as write(2) (without SIGPIPE), -EBADF, -EBUSY, -ECANCELED. On a
+ * Returns n, or fails like write(2) (without SIGPIPE), -EBADF, -EBUSY, -ECANCELED. On a
  * lost connection a write fails with the connection's error, or with -EPIPE.
  * coil_stream_write_transferred() returns how many bytes were written before the failure.
  */
@@ -292,7 +292,7 @@ COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts
  *
  * Returns that number, which is less than n if the file ends earlier or shrinks
  * meanwhile. To a socket, pages in the page cache are sent by sendfile(2). Everything
- * else is read without blocking the loop, and then written. Fails as coil_write() and
+ * else is read without blocking the loop, and then written. Fails like coil_write() and
  * pread(2); -EINVAL if `fd` is not a regular file.
  */
 COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
@@ -305,7 +305,7 @@ COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset
  * earlier. The end is not passed on to `to`: see coil_stream_shutdown_write(). Both may
  * be the same stream. A proxy needs one task for each direction.
  *
- * Fails as coil_read() on `from` and as coil_write() on `to`, with -ENOMEM, -ECANCELED.
+ * Fails like coil_read() on `from` and as coil_write() on `to`, with -ENOMEM, -ECANCELED.
  * After a failure, coil_stream_write_transferred() of `to` returns how many bytes were
  * written, and coil_stream_read_transferred() of `from` returns the same number. No other
  * byte is lost: bytes that were read but not written are the next to be read from `from`.
@@ -321,7 +321,7 @@ COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
  *
  * Suspends only for TLS, which sends a message (coil/tls.h). The write end of a pipe is
  * closed, as by coil_stream_close(). Its reader sees the end once all processes that
- * share that end have closed it. Fails as shutdown(2), -EBADF, -EBUSY, -ECANCELED. Fails
+ * share that end have closed it. Fails like shutdown(2), -EBADF, -EBUSY, -ECANCELED. Fails
  * with -ENOTSOCK for a terminal, the read end of a pipe, or a FIFO that is also open for
  * reading.
  */
@@ -349,7 +349,7 @@ COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
  * Fails with -EMSGSIZE if the line does not fit `size` bytes, or is longer than the
  * limit. Nothing is consumed then, and coil_read() can still read the line. Fails with
  * -ENODATA at the end of the stream: `line` then holds the bytes after the last '\n', and
- * coil_stream_read_transferred() returns how many. Else fails as coil_read(), having
+ * coil_stream_read_transferred() returns how many. Else fails like coil_read(), having
  * consumed nothing, or with -ENOMEM, -EINVAL for a size of 0.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_line(coil_stream *stream, char *line,
@@ -357,7 +357,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_line(coil_stream *stream, char *lin
 
 /*
  * Read into `buf` up to and including a separator of n bytes. Returns the number of
- * bytes. Fails as coil_read_line(); -EINVAL for an empty separator. (asyncio: readuntil)
+ * bytes. Fails like coil_read_line(); -EINVAL for an empty separator. (asyncio: readuntil)
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_until(coil_stream *stream,
                                                    const void *separator, size_t n,
@@ -369,7 +369,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_until(coil_stream *stream,
  *
  * *data is borrowed until the next call that reads or closes the stream. Returns the
  * number of bytes, which is less than `at_least` only at the end of the stream. If
- * `at_least` is 0, the call does not wait. Fails as coil_read(), with -EMSGSIZE if
+ * `at_least` is 0, the call does not wait. Fails like coil_read(), with -EMSGSIZE if
  * `at_least` exceeds the limit, -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_peek(coil_stream *stream, const void **data,
@@ -399,7 +399,7 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
  * Listen on a host (NULL for all addresses) and a port ("0" for a free one).
  *
  * Uses the first address that works, with SO_REUSEADDR. `backlog` is as in listen(2); 0
- * means 1024. Suspends only to look up names. Fails as bind(2), listen(2),
+ * means 1024. Suspends only to look up names. Fails like bind(2), listen(2),
  * coil_getaddrinfo().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_listen(const char *host, const char *port,
@@ -413,7 +413,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_port(const char *host, uint16_t port,
  * Listen on an address of the kinds that coil_connect_address() takes; a local socket
  * behaves as for coil_listen_unix(). Does not suspend.
  *
- * Fails as coil_listen(), with -EINVAL for an incomplete address, -EAFNOSUPPORT.
+ * Fails like coil_listen(), with -EINVAL for an incomplete address, -EAFNOSUPPORT.
  */
 COIL_API COIL_CHECKED int coil_listen_address(const coil_address *at, int backlog,
                                               coil_listener **out);
@@ -424,7 +424,7 @@ COIL_API COIL_CHECKED int coil_listen_address(const coil_address *at, int backlo
  *
  * A socket that already exists at the path is replaced, whether its server has crashed or
  * still runs. If any other file exists there, the result is -EADDRINUSE. Closing the
- * listener removes the file, unless another program has replaced it. Fails as bind(2),
+ * listener removes the file, unless another program has replaced it. Fails like bind(2),
  * listen(2), with -ENAMETOOLONG (108 bytes or more), -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_listen_unix(const char *path, int backlog,
@@ -463,7 +463,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_opts(const coil_listen_options *opts,
  *
  * Returns the number of listeners, at least 1; out[0] to out[n-1] are the caller's.
  * Address families that this machine does not support are skipped. If one listener cannot
- * be created, none is. Fails as coil_listen_opts(). A coil_server (coil/server.h) can
+ * be created, none is. Fails like coil_listen_opts(). A coil_server (coil/server.h) can
  * serve several listeners.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_listen_all(const coil_listen_options *opts,
@@ -481,7 +481,7 @@ COIL_API COIL_CHECKED int coil_listener_adopt(int fd, coil_listener **out);
 /*
  * Wait for a connection. *out is the caller's.
  *
- * Fails as accept(2), with -EBADF when closed, -ECANCELED. Connections that the peer
+ * Fails like accept(2), with -EBADF when closed, -ECANCELED. Connections that the peer
  * aborted before they were accepted are skipped. After -EMFILE, similar errors and
  * -ENOMEM, the connection is still queued for the next call. If the select(2) backend
  * cannot watch the connection, it is closed, and the result is -EINVAL.

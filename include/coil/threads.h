@@ -44,7 +44,7 @@ extern "C" {
  * "-1" and so on is added to its name, opts->name. These threads are called "coil-1" and
  * so on. *opts->error, if requested, belongs to the returned failure.
  *
- * Fails as coil_run(), with -EINVAL (n above 1024), and with -EAGAIN if a thread could
+ * Fails like coil_run(), with -EINVAL (n above 1024), and with -EAGAIN if a thread could
  * not be started; main tasks that have begun are cancelled then.
  */
 COIL_API int coil_run_threads(unsigned n, coil_task_fn fn, void *arg,

@@ -211,7 +211,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_accept_tls(coil_stream *stream, coil_tls *tl
  * close_notify. (asyncio: transport.close, ssl_shutdown_timeout; ssl: unwrap)
  *
  * After that both peers know that all data was received, and the stream can be destroyed.
- * Use a scope with a deadline. Returns 0, or fails as coil_stream_shutdown_write() and
+ * Use a scope with a deadline. Returns 0, or fails like coil_stream_shutdown_write() and
  * coil_read(); -EINVAL without TLS.
  */
 COIL_SUSPENDS int coil_tls_stop(coil_stream *stream);

@@ -74,7 +74,7 @@ static void add_runtime_of(const char *name)
 /*
  * Eight bytes that are zero exactly if both words are: objects are at addresses above 64
  * KiB, so a pointer to a caught exception has a bit in its upper six bytes. A stack is
- * too small for 65,536 exceptions in flight.
+ * too small for 65,536 exceptions in flight, so two bytes can hold their count.
  */
 static const void *watch_both(const struct coil__exceptions *words)
 {

@@ -52,8 +52,8 @@ static void report(pid_t thread, int64_t waited_ns)
     coil__report_end(&text);
 }
 
-/* True if the loop must be reported. A thread that is not in its loop may wait for any
- * lock. The caller holds the lock. */
+/* True if the loop must be reported. A thread that runs outside its loop may
+ * wait for any lock, and is not reported. The caller holds the lock. */
 COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
 {
     const coil_loop *loop = COIL__CONTAINER(stall, coil_loop, stall);

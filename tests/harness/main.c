@@ -239,7 +239,7 @@ static size_t allocated(void)
 }
 
 /*
- * Check leaks outside coil once for each test, not on every backend, and only if memory
+ * Check for leaks outside coil once per test, not on every backend, and only if memory
  * has grown: LeakSanitizer takes longer than most tests. Skip the libraries' exit
  * handlers, which also take time and are not tested.
  */

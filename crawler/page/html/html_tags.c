@@ -85,7 +85,7 @@ static const char *read_name(const char *p, const char *end,
     return p;
 }
 
-/* Skip the part of an unwanted name in this piece. */
+/* Skip as much of an unwanted name as this piece of input contains. */
 static const char *skip_name(const char *p, const char *end)
 {
     while (p < end && (in_names[(unsigned char)*p] != 0 || *p == '\0'))

@@ -57,7 +57,7 @@ int redis_create(const struct redis_options *options, struct redis **out);
 void redis_destroy(struct redis *redis);
 
 /*
- * Connect, and check that the server is suitable for a crawl. Fails as coil_connect() and
+ * Connect, and check that the server is suitable for a crawl. Fails like coil_connect() and
  * coil_start_tls(), or with
  *
  *     -ETIMEDOUT               the server did not answer in time
@@ -90,7 +90,7 @@ COIL_SUSPENDS int redis_serve(void *arg);
 COIL_SUSPENDS int redis_command(struct redis *redis, const struct redis_words *words,
                                 redisReply **reply);
 
-/* Run a script with one key and these arguments. Fails as redis_command(). */
+/* Run a script with one key and these arguments. Fails like redis_command(). */
 COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 

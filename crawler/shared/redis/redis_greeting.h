@@ -19,7 +19,7 @@ struct redis_greeting {
     char run_id[REDIS_RUN_ID_BYTES]; /* changes each time that Redis starts */
 };
 
-/* Fails as redis_open(). */
+/* Fails like redis_open(). */
 COIL_SUSPENDS int redis_greet(struct redis_link *link, struct redis_greeting *greeting);
 
 #endif

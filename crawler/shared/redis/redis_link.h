@@ -32,7 +32,7 @@ struct redis_link {
     char message[REDIS_MESSAGE_BYTES];
 };
 
-/* Fails as coil_connect_tls(). Call redis_link_close() in any case. */
+/* Fails like coil_connect_tls(). Call redis_link_close() in any case. */
 COIL_SUSPENDS int redis_link_open(struct redis_link *link);
 void redis_link_close(struct redis_link *link);
 

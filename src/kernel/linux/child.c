@@ -1,5 +1,5 @@
 /*
- * child.c - the code of a child until it runs its program. The child shares the parent's
+ * child.c - what a child executes before its program. The child shares the parent's
  * memory, unless it changes its user or groups.
  *
  * The parent's thread is blocked meanwhile; its other threads run, and may hold any lock.

@@ -28,7 +28,7 @@ export function* elements(root, withShadows = true) {
   }
 }
 
-// The name as written: "xlink:href" has a prefix.
+// Return the value of an attribute by its name as written, with its prefix: "xlink:href".
 export function attribute(element, name) {
   return element.attrs.find(({ prefix, name: local }) => (prefix ? `${prefix}:${local}` : local) === name)?.value;
 }

@@ -1237,8 +1237,8 @@ def test_a_start_that_robots_forbid():
 
 def test_robots_of_a_host_that_comes_later():
     """The host has no listener at first, so the page is requeued. Once the host answers,
-    robots.txt is fetched before the page. A redirect to a host that never answers forbids
-    everything."""
+    robots.txt is fetched before the page. If robots.txt redirects to a host that never
+    answers, all pages are forbidden."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"

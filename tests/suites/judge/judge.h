@@ -28,7 +28,7 @@ struct body {
     int number;
     int first, end; /* lines of the body: first up to, not including, end */
     coil_task *task;
-    bool raced; /* a race spawns it */
+    bool raced; /* started by a `race` instruction */
     int result;
     coil_scope *scope; /* the innermost open one, or NULL */
     char detail[200];  /* text that the instruction adds to its outcome when it ends */

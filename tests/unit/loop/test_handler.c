@@ -416,7 +416,7 @@ TEST(handler_that_interrupts_a_callback_stops_the_program_in_debug_mode)
     test_dies(run_interrupt_a_callback, NULL, "coil_spawn: a signal handler called it");
 }
 
-/* Below the task's stack, in static memory. */
+/* The handler's alternate stack: static memory, at an address below the task's stack. */
 TEST(handler_on_its_alternate_stack_that_waits_is_no_stack_overflow)
 {
     static const struct call waits = {do_sleep, "coil_sleep"};
