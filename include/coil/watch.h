@@ -92,7 +92,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_watch_next(coil_watch *watch, coil_change *o
 /* Return the name of a kind, in lower case: "created". Never NULL. */
 COIL_API const char *coil_change_name(enum coil_change_kind kind);
 
-/* Close and free the watch; NULL is accepted. No task may be in a call on it. */
+/* Close and free the watch; NULL is accepted. Aborts if a task is in a call on it. */
 COIL_API void coil_watch_destroy(coil_watch *watch);
 
 #ifdef __cplusplus

@@ -608,6 +608,8 @@ void coil_watch_destroy(coil_watch *watch)
     if (watch == NULL)
         return;
     check(watch, "coil_watch_destroy");
+    if (watch->busy)
+        coil__misuse("coil_watch_destroy: a task is still in a call on the watch");
     close(watch->fd);
     coil__watched_each(&watch->table, remove_entry, &watch->table);
     while ((link = coil__list_pop(&watch->changes)) != NULL)

@@ -350,6 +350,32 @@ IO_TEST(watch_cancelled_loses_no_change)
     end();
 }
 
+static int destroy_under_a_task(void *arg)
+{
+    coil_task *task;
+
+    (void)arg;
+    CHECK_INT(coil_watch_create(&watch), 0);
+    task = test_spawn(trace_next_change, NULL);
+    coil_yield();
+    coil_watch_destroy(watch);
+    return test_join(task);
+}
+
+/* A forked child cannot use its parent's loop, so it runs its own. */
+static void run_and_destroy(void *backend)
+{
+    coil_run_opts opts = {.loop = {.backend = backend}};
+
+    coil_run(destroy_under_a_task, NULL, &opts);
+}
+
+IO_TEST(watch_destroyed_under_a_task_aborts)
+{
+    test_dies(run_and_destroy, (void *)coil_backend_name(),
+              "a task is still in a call on the watch");
+}
+
 /* A change that could not be returned for lack of memory is returned by the next call. */
 IO_TEST(watch_loses_no_change_without_memory)
 {
