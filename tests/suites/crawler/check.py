@@ -20,7 +20,7 @@ class Skip(Exception):
 
 
 def outcome_of(test):
-    """Return None or a message about a failure or a skip, and whether the test was skipped."""
+    """Run a test. Returns the message of a failure or a skip, or None, and whether the test was skipped."""
     name, fn = test
     try:
         fn()
@@ -34,7 +34,7 @@ def outcome_of(test):
 
 
 def run_tests(names, only=(), at_a_time=1):
-    """Run the tests. `at_a_time` may be more than 1 if each test waits for a server of its own."""
+    """Run the tests. `at_a_time` may exceed 1 if each test has its own server."""
     afresh.begin()
     tests = [(name, fn) for name, fn in names.items() if name.startswith("test_")]
     passed = skipped = 0

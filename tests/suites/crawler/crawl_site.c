@@ -34,7 +34,7 @@ static int print_summary(void *arg, const struct record_summary *summary)
     return 0;
 }
 
-/* "max-depth=2" is an option, and "cookies=" an option without a value. */
+/* "max-depth=2" is an option, and "cookies=" is an option without a value. */
 static int add_argument(struct crawl *crawl, char *argument)
 {
     char *sign = strchr(argument, '=');

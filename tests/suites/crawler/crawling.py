@@ -47,7 +47,7 @@ def started(*arguments, environment=None, **options):
 
 @functools.cache
 def preloadable(library):
-    """Return a path of the library for LD_PRELOAD, which is split at spaces and colons."""
+    """Return a path of the library for LD_PRELOAD, where spaces and colons separate paths."""
     library = os.path.abspath(library)
     if not set(library) & set(" :"):
         return library

@@ -1,6 +1,6 @@
 /*
- * digested.h - passes the records of a crawl to a digest by hand, for the tests of
- * reports that are made from it.
+ * digested.h - passes the records of a crawl to a digest by hand, for tests of the
+ * reports that are written from a digest.
  */
 #ifndef TESTS_CRAWLER_DIGESTED_H
 #define TESTS_CRAWLER_DIGESTED_H
@@ -35,11 +35,12 @@ void digested_redirect(struct digested *digested, const char *url, int status,
                        const char *target);
 void digested_page(struct digested *digested, const char *url);
 
-/* Pass the summary record, and arrange the digest. */
+/* Pass the summary record, which is the last one, and arrange the digest. */
 void digested_end(struct digested *digested, int exit_status);
 
 /*
- * End with status 2, and return the text of the report. It is valid until the next call.
+ * End the crawl with exit status 2, and return the text of the report. It is valid until
+ * the next call.
  */
 const char *digested_report(struct digested *digested,
                             int (*write)(struct out *out, const struct digest *digest));

@@ -1,11 +1,11 @@
 /*
- * failing_allocator.c - makes one of coil-crawl's own allocations fail, or the start of a
- * task: see tests/suites/crawler/test_enomem.py.
+ * failing_allocator.c - makes one of coil-crawl's own allocations fail, or the creation
+ * of one task: see tests/suites/crawler/test_enomem.py.
  *
  * The linker replaces the crawler's calls with these functions (--wrap), but not calls in
  * libraries. So this works with the allocators of sanitizers, which then report leaks.
- * FAIL_ALLOCATION=N chooses the allocation that fails, once. ALLOCATIONS names a file to
- * which the number of allocations is written.
+ * FAIL_ALLOCATION=N makes the N-th allocation fail, and no other. ALLOCATIONS names a
+ * file to which the number of allocations is written.
  */
 #include <coil/group.h>
 

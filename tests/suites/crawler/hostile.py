@@ -4,8 +4,8 @@
     with Case.serve() as (site, other): ...
 
 A case is a site whose index links to a hostile page, "/x" by default, and to "/good", which must be OK
-whatever the hostile page does. That page may be on another site ("external"). If
-docs/design/checker.md leaves the verdict open, `what` gives the reason for this one.
+whatever the hostile page does. That page may be on another site ("external"). If docs/design/checker.md does not
+define the verdict, `what` explains the expected one.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ def sends(*pieces, close=True):
 
 
 def repeats(head, piece, pause=0.0):
-    """Send `head`, and then `piece` again and again without end."""
+    """Send `head`, and then repeat `piece` endlessly."""
     def answer(connection, _):
         connection.sendall(head)
         while True:
@@ -116,8 +116,8 @@ def if_cookie(then, location):
 
 
 def bomb(size, layers=1):
-    """Return gzip that decompresses to a page of `size` bytes. Its checksum is wrong, but no
-    reader gets that far."""
+    """Return gzip that decompresses to a page of `size` bytes. The checksum at the end is wrong, but no client reads
+    that far."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     head = packer.compress(b'<p>') + packer.flush(zlib.Z_FULL_FLUSH)
     packed = head + (packer.compress(b' ' * MIB) + packer.flush(zlib.Z_FULL_FLUSH)) * (size // MIB)
@@ -233,7 +233,7 @@ class Silent(Server):
 
 
 class Full(Server):
-    """A server that does not accept, with a full queue of connections."""
+    """A server that accepts no connections, and whose listen queue is full."""
 
     def __enter__(self):
         self.listener.listen(0)
@@ -288,7 +288,7 @@ def true(condition, what):
 
 
 def asked(method, *paths):
-    """Check that the other site received these requests by this method, in this order."""
+    """Check that the other site received exactly these requests with this method, in this order."""
     return lambda result: equal(result.other.paths(method), list(paths))
 
 

@@ -1,15 +1,15 @@
 /*
- * killed.c - preloaded into coil-crawl: ends the program, or fills the disk, at its n-th
- * write to a crawl's file.
+ * killed.c - preloaded into coil-crawl: kills the process, or simulates a full disk, at
+ * the N-th write to a file of a saved crawl.
  *
  *     KILL_AT=N      the process is killed instead of the N-th write, truncation, removal or renaming
  *     KILL_TORN=1    half of that write is performed first
  *     FULL_AT=N      the disk is full from the N-th operation on
  *     WRITES=FILE    receives the number of such operations at the end
  *
- * Operations on other files do not count.
+ * Operations on other files are not counted.
  */
-/* Here pwrite() and pwrite64() must be two functions. */
+/* This file defines both pwrite() and pwrite64(), so they must not be the same symbol. */
 #undef _FILE_OFFSET_BITS
 
 #include <dlfcn.h>
@@ -158,7 +158,7 @@ int ftruncate(int fd, off_t length)
     return ftruncate64(fd, length);
 }
 
-/* These operations succeed on a full disk. */
+/* Operations such as unlink() succeed even on a full disk. */
 int unlink(const char *path)
 {
     int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");

@@ -1,10 +1,11 @@
 /*
- * later.c - preloaded into coil-crawl: its clock jumps ahead by a day and a second once a
- * file exists.
+ * later.c - preloaded into coil-crawl: the clock jumps ahead by a day and a second once
+ * FILE exists.
  *
  *     LATER=FILE
  *
- * Waits take their usual time. Events before the jump seem to be a day old.
+ * Timeouts and sleeps still take their usual time. After the jump, earlier events seem to
+ * be a day old.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -6,9 +6,10 @@
         site.asked           # "GET /a" and "HEAD /a", with robots.txt
         site.times           # the time of each entry of `asked`
 
-An answer is the bytes to send, a list of answers, or a function. A list has one answer for each request
-in turn, and its last answer is repeated. A function of the connection and the request returns bytes to send,
-CLOSE or None. HEAD gets the head of the answer to GET, unless the table has an answer to "HEAD /a".
+An answer is either the bytes to send, a list of answers, or a function. The answers in a list are sent in turn, one
+per request, and the last answer is repeated. A function receives the connection and the request, and returns the
+bytes to send, CLOSE or None. The answer to HEAD has the headers of the answer to GET, unless the table has an entry
+"HEAD /a".
 """
 
 import contextlib
@@ -32,7 +33,7 @@ class Request:
 
 
 def response(body=b'', status=200, headers=(), content_type='text/html', length=True):
-    """Return the bytes of an answer. `status` may have its reason: '200 OK'."""
+    """Return the bytes of an answer. `status` may include a reason phrase: '200 OK'."""
     body = body.encode() if isinstance(body, str) else body
     lines = [f'HTTP/1.1 {status if isinstance(status, str) else f"{status} Word"}']
     if content_type is not None:
@@ -82,7 +83,7 @@ def hang_up(*_):
 
 
 class Server:
-    """A server with answers by path. `otherwise` answers other paths. `requests` is a list of
+    """A server with a table of answers by path. `otherwise` answers other paths. `requests` is a list of
     Request."""
 
     def __init__(self, answers=None, otherwise=NOT_FOUND, host='127.0.0.1', context=None, listener=None):
@@ -184,7 +185,7 @@ class Server:
 
 
 class Site(Server):
-    """A server whose table contains texts."""
+    """A server whose table may contain texts."""
 
     @property
     def requests(self):

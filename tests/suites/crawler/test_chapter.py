@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tests of the chapter "A Web Crawler With asyncio Coroutines", under the names that they have in
-its repository. A proxy answers requests to hosts that do not exist.
+"""The tests of the crawler in the chapter "A Web Crawler With asyncio Coroutines", named as in the chapter's
+repository. A proxy answers requests for hosts that do not exist.
 
     test_chapter.py COIL_CRAWL [TEST...]
 """
@@ -16,7 +16,7 @@ from test_crawl import Crawl, crawl
 
 
 def crawl_hosts(answers, *arguments):
-    """Crawl hosts of any name. The keys of `answers` are URLs, the last argument is a start URL."""
+    """Crawl hosts with arbitrary names. The keys of `answers` are URLs, and the last argument is the start URL."""
     with Site(answers) as proxy:
         result = Crawl(arguments[-1], *arguments[:-1],
                        environment={"http_proxy": proxy.url, "no_proxy": ""})
@@ -176,8 +176,8 @@ def test_redirect_met_again_with_more_left():
         requests = result.site.requests
         equal(len(requests), len(set(requests)))
         equal(result.pages["/4"]["status"], 302)
-        # The chain of /1 is always longer than three. The chain of the linked page is followed to
-        # its end if it is short enough.
+        # The chain that starts at /1 has more than three redirects. The chain that starts at the linked page is
+        # followed if it is short enough.
         equal((link, result.told["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
         if link == "/2":
             equal(result.told["/2"], "broken/redirect-limit")
@@ -277,7 +277,7 @@ def test_options_as_the_repository_spells_them():
 
 
 def descriptors_of(process):
-    """Return the targets of a process's descriptors, and the number of its system call or ""."""
+    """Return the files of a process's descriptors, and the number of its current system call or ""."""
     folder = f"/proc/{process.pid}"
     names = set()
     for name in os.listdir(f"{folder}/fd"):
@@ -299,7 +299,7 @@ def test_backends_by_option():
     for option, has in (("--epoll", "eventpoll"), ("--select", None), ("--poll", None),
                         ("--backend=epoll", "eventpoll"), ("--io-uring", "io_uring")):
         with Site({"/": slow(1, page())}) as site:
-            # the option takes precedence over the environment
+            # The option takes precedence over the environment variable.
             with started(option, "--no-robots", site.url, environment={"COIL_BACKEND": "none"}) as process:
                 wait_until(lambda: site.requests or process.poll() is not None)
                 if process.poll() is not None and option == "--io-uring":
@@ -326,7 +326,7 @@ def test_a_backend_of_windows_is_refused():
 
 
 def test_multiple_choices_are_a_page():
-    """The repository follows a 300. The Fetch standard and browsers do not."""
+    """The chapter's crawler follows the redirect of a 300 response. The Fetch standard and browsers do not."""
     result = crawl({"/": redirect("/foo", 300), "/foo": page()})
     equal((result.status, result.site.requests), (WELL, ["/"]))
     equal(result.told, {"/": "ok"})

@@ -25,7 +25,7 @@ from server import NOT_FOUND, Server, Site, cut, hang_up, html, page, redirect, 
 
 
 def certificate(folder):
-    """Make a key and a self-signed certificate for 127.0.0.1, both in one file."""
+    """Create a file with a key and a self-signed certificate for 127.0.0.1."""
     pem = os.path.join(folder, "self-signed.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                     "-keyout", pem, "-out", pem + ".crt", "-days", "2", "-subj", "/CN=localhost",
@@ -39,7 +39,8 @@ class Crawl:
     """One run: its exit status, its output, and its records.
 
     URLs of the start's origin are written as paths, "/a" and "/a#x", other URLs in full. `pages` and
-    `verdicts` are records. `told` is "broken/status", or "ok" if there is no reason."""
+    `verdicts` are records. `told` maps URLs to "verdict/reason" such as "broken/status", or to "ok" without a
+    reason."""
 
     def __init__(self, url, *options, interrupt_when=None, environment=None,
                  interrupt_again_when=None):
@@ -98,7 +99,7 @@ class Crawl:
                                     for r in self.links)
         urls = collections.Counter(verdict for _, verdict in {(r["target"], r["verdict"]) for r in self.of("verdict")})
         equal(summary["verdict_urls"], {verdict: urls[verdict] for verdict in summary["verdicts"]})
-        # A link to a missing text counts twice: for its target, and for the text.
+        # A link to a missing text is counted twice: for its target, and for the text.
         told = collections.Counter(summary["verdict_links"])
         equal(links - told, collections.Counter())
         equal(bool(told - links), bool(texts))
@@ -320,8 +321,7 @@ def test_redirect_circle():
 
 
 def test_redirects_that_wait_for_a_cookie():
-    """A redirect loop, or an endless chain of redirects, without --cookies. The report hints at
-    the option."""
+    """After a redirect loop or an endless chain of redirects without --cookies, the report suggests the option."""
     class Counting(dict):
         def get(self, path, otherwise=None):
             if not path.startswith("/n"):
@@ -474,7 +474,7 @@ def test_unknown_host():
 
 
 def test_network_errors_are_tried_again():
-    # libcurl repeats a request by itself if it reused a connection.
+    # libcurl repeats a request on its own if a reused connection was closed.
     result = crawl({"/": page("/flaky", "/dead"),
                     "/flaky": [hang_up, hang_up, page()], "/dead": hang_up})
     equal(result.status, BROKEN)
@@ -535,7 +535,7 @@ def test_strange_pages_do_no_harm():
 
 
 def test_only_html_is_searched():
-    """A page without a Content-Type is sniffed."""
+    """The type of a page without a Content-Type is sniffed."""
     result = crawl({"/": page("/a", "/b", "/c", "/d", "/e", "/f"),
                     "/a": response('<a href="/no">', content_type="text/plain"),
                     "/b": response('<a href="/no">', content_type="application/json"),
@@ -554,8 +554,8 @@ def test_only_html_is_searched():
 
 
 def test_types_are_those_of_fetch():
-    """If there are several types, the last valid one counts. A header may be folded. Without a
-    header the page is sniffed."""
+    """If there are several types, the last valid type applies. A header may be folded. Without a Content-Type header
+    the type is sniffed."""
     body = b'<!DOCTYPE html><a href="/gone">x</a>'
     for lines, found in ((["Content-Type: text/html, text/html"], True), (["Content-Type:", " text/html"], True),
                          (["Content-Type: text/plain", "Content-Type: text/html"], True),
@@ -638,8 +638,7 @@ def test_json_escapes_what_headers_hold():
 
 
 def chain(first, last, end=None):
-    """Return the answers of a chain: /first redirects to the next, and so on to /last, which is
-    `end`."""
+    """Return the answers of a chain of redirects from "/first" to "/last", which is `end`."""
     return {**{f"/{n}": redirect(f"/{n + 1}") for n in range(first, last)},
             f"/{last}": end or page()}
 
@@ -689,7 +688,7 @@ def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
 
 
 def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
-    """A page links to the first target beyond the limit: from there a new chain begins."""
+    """A new chain begins at the first target beyond the redirect limit if a page links to that target."""
     result = crawl({"/": page("/1", "/late"), "/late": slow(0.3, page("/4")), **chain(1, 7)},
                    "--max-redirect", "2")
     equal(result.told, {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "broken/redirect-limit"})
@@ -700,7 +699,7 @@ def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
 
 
 def test_what_leads_into_a_circle():
-    """A loop of three with two targets before it. The verdict does not depend on the order of
+    """A loop of three redirects, and two redirects that lead to the loop. The verdict does not depend on the order of
     the requests."""
     circle = {"/a": redirect("/b"), "/b": redirect("/c"), "/c": redirect("/a"),
               "/1": redirect("/2"), "/2": redirect("/a")}
@@ -768,7 +767,7 @@ def test_fragments_of_ids_with_escapes():
 
 
 def test_fragments_of_what_users_write():
-    """GitHub, GitLab and Gitea put "user-content-" before ids, and find them without it."""
+    """GitHub, GitLab and Gitea prefix ids with "user-content-". Fragments find them without the prefix."""
     long = "y" * 300
     body = ('<a id=user-content-installation></a><a name="user-content-\u00e4"></a>'
             f'<i id=other-x></i><i id=user-content-{long}></i>')
@@ -778,15 +777,14 @@ def test_fragments_of_what_users_write():
 
 
 def texts_of(result):
-    """Return the texts that are missing. All other verdicts must be "ok"."""
+    """Return the URLs of links whose text is missing. All other verdicts must be "ok"."""
     missing = {key for key, said in result.told.items() if said == "text/no-such-text"}
     equal({key for key, said in result.told.items() if said != "ok"}, missing)
     return missing
 
 
 def test_links_to_texts():
-    """The page may be fetched before its text is searched, or after. It is fetched at most
-    twice."""
+    """A page may be fetched before or after a link to its text is found. It is fetched at most twice."""
     links = ["/a#:~:text=A%20text", "/a#x:~:text=Title,end", "/a#:~:text=missing", "/a#x:~:text=gone%20too"]
     body = html("<h1>Title</h1><p id=x>A <b>text</b>, up to its end.")
     missing = {"/a#:~:text=missing", "/a#:~:text=gone too"}
@@ -831,7 +829,7 @@ def test_texts_are_not_looked_for_without_fragments_or_in_what_is_not_html():
 
 
 def test_fragments_that_are_ranges_of_lines():
-    """Both ends must exist. rustdoc, GitLab and GitHub write ranges differently."""
+    """The first and the last line of a range must exist. rustdoc, GitLab and GitHub write ranges differently."""
     there = ["208-210", "L10-L20", "L10-20", "n-1-n-2", "n-1-2", "a-b", "1-2-3", "%32%30%38-210"]
     gone = ["208-211", "207-208", "L10-210", "L10-L", "-210", "208-", "208--210", "208-L20", "x208-210", "L208-L210"]
     ids = "".join(f"<i id={i}></i>" for i in ("208", "210", "L10", "L20", "n-1", "n-2", "a-b", "1", "2-3"))
@@ -841,7 +839,7 @@ def test_fragments_that_are_ranges_of_lines():
 
 
 def test_lines_of_files_on_github():
-    """On GitHub a script shows the lines. On other sites the fragment is an id."""
+    """On GitHub, a script handles fragments for lines. On other sites the fragment is an id."""
     lines = ["L10", "L10-L20", "L10C5-L20C7", "L10-L20-L30"]
     for host, verdict in (("github.com", "unchecked/route"), ("www.github.com", "unchecked/route"),
                           ("github.com.example", "fragment/no-such-id")):
@@ -905,7 +903,8 @@ def test_fragments_that_a_redirect_names():
 
 
 def test_fragments_that_a_redirect_names_on_other_sites():
-    """The pages of other sites are searched only on request. HEAD may have been sent before."""
+    """Pages of other sites are searched for ids only with --fragments=all. The redirect was possibly checked by HEAD
+    first."""
     with Site({"/new": html("<i id=here>")}) as other:
         answers = {"/": page(other.url + "new", "/late", "/ok"), "/late": slow(0.3, redirect(other.url + "new#gone")),
                    "/ok": redirect(other.url + "new#here")}
@@ -947,8 +946,8 @@ def test_every_page_has_a_top():
 
 
 def test_fragments_of_other_sites_that_come_late():
-    """A page of another site was fetched by HEAD. A later link with a fragment needs GET. This
-    also holds for the end of a chain, and for a page whose request is still running."""
+    """A page of another site that was checked by HEAD needs GET for a later link with a fragment. This also applies
+    to the end of a redirect chain, and to a page whose request is still running."""
     there = {"/": html("<i id=x>"), "/moved": redirect("/end"), "/end": html("<i id=x>"),
              "HEAD /slow": slow(3, response()), "/slow": html("<i id=x>")}
     with Site(there) as other:
@@ -977,7 +976,7 @@ def test_fragments_of_other_sites_that_come_late():
 
 
 def test_links_out_wait_until_the_starts_are_known():
-    """A URL that seems to be on another site may be on the site to which a start redirects."""
+    """A URL that seems to be on another site may be on a site to which a start URL redirects."""
     with Site({"/": page(), "/x": page()}) as other:
         answers = {"/": slow(0.4, redirect(other.url)), "/first": page(other.url + "x")}
         with Site(answers) as site:
@@ -1036,8 +1035,8 @@ def test_accept_and_fail_on():
 
 
 def test_accept_of_a_host():
-    """--accept with a host, on the site and elsewhere. Another host's 403 stays blocked, and its
-    404 broken."""
+    """--accept with a host applies on the crawled site and on other hosts. A 403 of any other host is still blocked,
+    and a 404 is still broken."""
     with Site({"/403": status(403), "/404": status(404)}, host="127.0.0.2") as other, \
             Site({"/403": status(403)}, host="127.0.0.3") as third:
         answers = {"/": page("/404", "/405", other.url + "403", other.url + "404", third.url + "403"),
@@ -1065,8 +1064,8 @@ def test_exclude_private_through_a_proxy():
 
 
 def test_exclude_private_in_a_redirect_of_robots():
-    """The redirect of robots.txt to a private address is not followed. So the host's URLs fail, for
-    the reason for which the redirect was refused."""
+    """A redirect of robots.txt to a private address is not followed. All URLs of the host fail for the same reason as
+    the redirect."""
     with Site({"/r": robots("")}) as other:
         answers = {"/": page(), "/robots.txt": redirect(other.url + "r")}
         equal(crawl(answers).told, {"/": "ok"})
@@ -1165,8 +1164,8 @@ def test_robots():
 
 
 def test_robots_that_cannot_be_fetched():
-    """400 to 499 allow everything. After 500 to 599, or without an answer, each URL has that
-    failure."""
+    """Status 400 to 499 allows every URL. After status 500 to 599, or without an answer, every URL fails in the same
+    way as robots.txt."""
     for answer, told, words in ((status(404), "ok", ""), (status(403), "ok", ""),
                                 (status(500), "error/status", "robots.txt: 500 Internal Server Error"),
                                 (hang_up, "error/network", "robots.txt: "),
@@ -1182,7 +1181,7 @@ def test_robots_that_cannot_be_fetched():
 
 
 def test_robots_that_cannot_be_fetched_at_once():
-    """A temporary failure is tried again, as for any URL."""
+    """robots.txt is fetched again after a temporary failure, like any URL."""
     for answer in (status(500), hang_up):
         result = crawl({"/": page(), "/robots.txt": [answer, answer, robots("User-agent: *\nDisallow: /\n")]})
         equal(result.told, {"/": "skipped/robots"})
@@ -1193,8 +1192,8 @@ def test_robots_that_cannot_be_fetched_at_once():
 
 
 def test_robots_of_another_port_fail_the_run():
-    """If robots.txt of another port cannot be fetched, each link to that port is reported with that
-    failure. The rest of the site is crawled."""
+    """If robots.txt of another port cannot be fetched, each link to that port fails for the same reason. The rest of
+    the site is crawled."""
     with Site({"/robots.txt": status(500), "/x": page()}) as bad:
         secure = bad.url.replace("http:", "https:")
         result = crawl({"/": page(bad.url + "x", secure + "x", "/a"), "/a": page()}, "--lenient", "--max-tries", "1")
@@ -1236,9 +1235,8 @@ def test_a_start_that_robots_forbid():
 
 
 def test_robots_of_a_host_that_comes_later():
-    """The host has no listener at first, so the page is requeued. Once the host answers,
-    robots.txt is fetched before the page. If robots.txt redirects to a host that never
-    answers, all pages are forbidden."""
+    """The host has no listener at first, so the page is requeued. Once the host answers, robots.txt is fetched, and
+    then the page. If robots.txt redirects to a host that never answers, all pages are forbidden."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
@@ -1394,7 +1392,7 @@ def test_max_duration():
 
 
 def test_offline_asks_nothing():
-    """Pages, robots.txt and sitemaps are not fetched. The report names the skipped links."""
+    """With --offline, pages, robots.txt and sitemaps are not fetched. The report lists the skipped links."""
     with Site({"/": page("/a"), "/a": page()}) as site:
         result = Crawl(site.url, "--offline")
         equal((result.told, result.status), ({"/": "unchecked/offline"}, NOTHING))
@@ -1427,7 +1425,7 @@ def test_per_host():
 
 
 def test_delay():
-    """The request for robots.txt also counts for the delay."""
+    """The delay also applies after the request for robots.txt."""
     names = [f"/{n}" for n in range(4)]
     result = crawl({"/": page(*names), **{n: page() for n in names}}, "--delay", "400ms")
     times = result.site.times
@@ -1443,8 +1441,8 @@ def test_delay_between_head_and_get():
 
 
 def test_a_pause_is_of_one_host():
-    """Six pages of a host are unavailable for three seconds. Meanwhile the other host's first
-    page is fetched."""
+    """Six pages of a host are unavailable for three seconds each. Meanwhile the first page of the other host is
+    fetched."""
     names = [f"/{n}" for n in range(6)]
     later = html("later", status=503, headers=["Retry-After: 3"])
     with Site({"/": page(*names), **{n: [later, page()] for n in names}}) as busy, \
@@ -1460,7 +1458,8 @@ def test_a_pause_is_of_one_host():
 
 
 class Bucket:
-    """Allow `rate` requests per second and `burst` at once. Answer the others with `refusal`."""
+    """A token bucket: allows `rate` requests per second and bursts of `burst`. It answers other requests with
+    `refusal`."""
 
     def __init__(self, rate, burst, refusal):
         self.rate, self.burst, self.refusal = rate, burst, refusal
@@ -1482,8 +1481,7 @@ class Bucket:
 
 
 def test_a_site_that_limits_its_clients():
-    """No page is reported as broken, though each is tried only once. (test_throttle.c has more
-    sites)"""
+    """No page is reported as broken, although --max-tries is 1. (test_throttle.c simulates more sites.)"""
     for rate, burst, refusal in ((100, 5, status(503)), (100, 1, status(429)),
                                  (40, 5, html("later", status=429, headers=["Retry-After: 1"]))):
         limit = Bucket(rate, burst, refusal)
@@ -1502,13 +1500,13 @@ def test_a_site_whose_robots_txt_is_refused_at_first():
 
 
 def test_a_refusal_that_is_accepted():
-    """An accepted refusal is not repeated, and is not a reason to slow down."""
+    """A status that --accept accepts is not retried, and does not slow the crawl down."""
     result = crawl({"/": page("/a"), "/a": status(429)}, "--accept", "200..299,429")
     equal((result.told, result.site.requests), ({"/": "ok", "/a": "ok"}, ["/", "/a"]))
 
 
 def test_a_host_that_only_refuses():
-    """If a host only refuses, all of its pages get that verdict in the end."""
+    """If a host refuses every request, all of its pages are eventually reported as refused."""
     began = time.monotonic()
     result = crawl({"/": status(503), "/robots.txt": status(404)})
     equal((result.told, result.status), ({"/": "broken/status"}, NOTHING))
@@ -1533,8 +1531,8 @@ def test_traps():
 
 
 def test_pages_that_are_too_long_are_searched_in_part():
-    """Pages are searched up to the limit, in whatever pieces they arrive. Places after it may
-    still exist."""
+    """Pages are searched up to the limit, regardless of the pieces in which they arrive. Ids after the limit are
+    assumed to exist."""
     beginning = "<!DOCTYPE html><title>x</title><a href=/a>" + "x" * 60000 + "<a href=/b>"
     long = response(beginning + "<a href='/cut" + "x" * 10000 + "'><a href=/no><i id=x>")
     for limit, found in ((len(beginning) + 20, {"/a", "/b"}), (len(beginning) - 1, {"/a"})):
@@ -1624,7 +1622,7 @@ class RandomSite:
 
 
 def test_any_site_in_any_order():
-    """The verdict of each linked target depends only on the site."""
+    """The verdicts of linked targets depend only on the site, not on the order of requests."""
     for seed in range(20):
         for limit, tasks in ((2, 1), (2, 4), (3, 9)):
             site = RandomSite(seed, limit)
@@ -1636,7 +1634,7 @@ def test_any_site_in_any_order():
 
 
 def test_any_depth_in_any_order():
-    """The fetched pages and their depths are those of the shortest paths."""
+    """The fetched pages and their depths are determined by the shortest paths."""
     for seed in range(20):
         site = RandomSite(seed, 20)
         depths, due, depth = {}, ["/"], 0
@@ -1697,7 +1695,7 @@ def test_interrupt():
 
 
 def test_interrupt_among_new_links():
-    """A page may arrive just when the queue for its links is already closed."""
+    """A page may arrive after the queue for its links is closed."""
     answers = {f"/{n}": page(f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(3000)}
     for _ in range(5):
         with Site({"/": page("/0"), **answers}) as site:
@@ -1738,7 +1736,7 @@ def test_quiet_and_verbose():
 
 
 def read_to_end(terminal):
-    """Read to the end. A read may return a part. A terminal without a writer ends with EIO."""
+    """Read all output of a terminal. A read may return only a part. EIO marks the end once no writer is left."""
     shown = b""
     try:
         while piece := os.read(terminal, 65536):

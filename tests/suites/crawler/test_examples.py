@@ -101,7 +101,7 @@ def test_proxy_hands_on_both_directions_and_their_ends():
 
 @contextlib.contextmanager
 def graceful_conversation():
-    """Start the service, and open a connection on which it has answered once."""
+    """Start the service and a connection on which the service has answered once."""
     with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "graceful")],
                           stdout=subprocess.PIPE, text=True) as service:
         try:
@@ -147,7 +147,7 @@ def read_all(connection):
 
 
 def test_cafe():
-    """Ctrl-\ prints the tasks and their waits, Ctrl-C closes."""
+    """Ctrl-\ prints what each task waits for. Ctrl-C ends the program."""
     with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "cafe")], text=True,
                           stderr=subprocess.PIPE) as cafe:
         equal(cafe.stderr.readline(), "open: press Ctrl-\\ to see who waits for what\n")
@@ -292,7 +292,7 @@ def test_at_most():
     if "pidfds" in done.stderr:
         raise Skip("no child processes here")
     equal((done.returncode, done.stdout), (3, "begun\n"))
-    # The shell ends at once. Its child must still be killed.
+    # The shell exits at once. Its child must still be killed.
     for seconds in ("0.5", "5", "50"):  # enough descriptors for the shell to start
         done = at_most(seconds, "echo begun; sleep 3600 & echo $!")
         if done.stdout.count("\n") == 2:
@@ -327,7 +327,7 @@ def test_knock():
 
 
 def certificate(folder):
-    """Make a certificate for localhost, with its key beside it."""
+    """Create a certificate for localhost, and its key in the same folder."""
     pem = os.path.join(folder, "localhost.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-addext",
@@ -370,7 +370,7 @@ def secure_answer(context, port):
 
 
 def https_server(folder):
-    """Serve a single request by HTTPS. Returns the port, the thread and the certificate."""
+    """Serve a single HTTPS request. Returns the port, the thread and the certificate."""
     pem = certificate(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem, pem + ".key")

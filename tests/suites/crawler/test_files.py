@@ -1,4 +1,4 @@
-"""coil-crawl without a server: HTML and Markdown in folders.
+"""coil-crawl without a server: HTML and Markdown files in folders.
 
 test_files.py COIL_CRAWL [TEST...]
 """
@@ -21,7 +21,7 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 
 
 class Check:
-    """One run in a folder with these files: its exit status, output and records."""
+    """The exit status, output and records of one run in a folder with the given files."""
 
     def __init__(self, files, *arguments, **options):
         with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +41,7 @@ class Check:
         return (url or "").removeprefix(self.folder.as_uri() + "/")
 
     def verdicts(self):
-        """Return {target#fragment: verdict and reason} of the targets that are not plainly OK."""
+        """Return {target#fragment: "verdict reason"}, or only the verdict if there is no reason."""
         found = {}
         for record in self.records:
             if record["type"] == "verdict":
@@ -60,7 +60,7 @@ class Check:
 
 
 def test_files_wait_for_descriptors():
-    """With more files than descriptors, the files that fail to open are tried again one by one."""
+    """If there are more files than descriptors, files that cannot be opened are tried again one by one."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 
@@ -70,8 +70,8 @@ def test_files_wait_for_descriptors():
 
 
 def test_plain_text_is_searched_for_urls():
-    """Named text files are searched for URLs, with or without a suffix, with a warning. In
-    folders they are skipped."""
+    """Text files on the command line are searched for URLs, with a warning, whatever their suffix. Text files in
+    folders are skipped."""
     with Site({"/a": html("")}) as site:
         text = f"See ({site.url}a), <{site.url}gone> and [x](none.md).\n"
         for name in ("notes.txt", "README", ".plan"):
@@ -151,8 +151,8 @@ def test_starts_come_from_standard_input_and_pipes():
 
 
 def test_file_urls_out_of_the_folder_are_findings():
-    """A file URL is useless on a server or on another machine. A relative link to the same file
-    is OK."""
+    """A link with a file URL is a finding, because it does not work on a server or another machine. A relative link
+    to the same file is OK."""
     with tempfile.TemporaryDirectory() as outside:
         path = pathlib.Path(outside).resolve() / "a b.html"
         path.write_text("", encoding="utf-8")
@@ -172,7 +172,7 @@ def test_file_urls_out_of_the_folder_are_findings():
 
 
 def test_links_of_a_file_to_another_host():
-    """File URLs cannot have a port, but "//host:8443/x" is treated like "//host/x"."""
+    """In a file, "//host:8443/x" means "https://host:8443/x", although file URLs cannot have a port."""
     check = Check({"a.html": "<script src=//h/x></script><script src=//h:8443/y></script><a href=//h:x/z>"
                              "<a href='  \\\\h:1\\w'><iframe srcdoc='<base href=//h:2/d/><a href=v>'></iframe>"},
                   "--offline", "a.html")
@@ -190,7 +190,7 @@ def test_links_to_texts_in_files():
 
 
 def test_base_of_a_file():
-    """As on a server, "/sub/" is in the root folder."""
+    """A base such as "/sub/" is relative to the root folder, as on a server."""
     check = Check({"a.html": "<base href=/sub/><a href=b.html>1</a><a href=/c.html>2</a>",
                    "sub/b.html": "<base href='../'><a href=c.html>3</a><a href=no.html>4</a>",
                    "sub/d.html": "<base href=http://h/><a href=x>5</a>",
@@ -329,7 +329,7 @@ def test_the_documents_of_this_project():
 
 
 def test_the_hook_for_pre_commit():
-    """Run the entry of the hook with the files of a commit, like pre-commit."""
+    """Run the hook's command with the files of a commit, as pre-commit does."""
     hook = (TOP / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     fields = dict(re.findall(r"^(?:- |  )(\w+): (.*)$", hook, re.M))
     equal((fields["id"], fields["language"], fields["types_or"]), ("coil-crawl", "system", "[html, markdown]"))
@@ -358,7 +358,8 @@ def test_what_is_skipped_has_its_place_if_it_fails_the_run():
 
 
 def test_a_folder_without_an_index_is_there_or_not():
-    """--index-files decides whether a folder without an index exists. "." is the folder itself."""
+    """A link to a folder without an index page is OK unless --index-files is given. "." in --index-files allows such
+    folders."""
     files = {"index.html": '<a href="empty/">x</a><a href="full/">y</a><a href="full">z</a><a href="empty">z</a>',
              "empty/notes.pdf": "x", "full/index.html": "x"}
     equal(Check(files, "--offline", ".").verdicts()["empty/"], "ok")
@@ -372,7 +373,7 @@ def test_a_folder_without_an_index_is_there_or_not():
 
 
 def test_what_is_hidden_is_checked_only_if_it_is_named():
-    """Hidden files and node_modules are checked only if they are named. .gitignore has no
+    """Hidden files and node_modules are checked only if they are named on the command line. .gitignore has no
     effect."""
     files = {"a.md": "[x](.hidden/b.md) [y](node_modules/c/d.md)", ".hidden/b.md": "x", "node_modules/c/d.md": "x",
              ".gitignore": "public/\n", "public/e.html": "x", ".f.md": "x"}

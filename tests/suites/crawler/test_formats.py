@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""coil-crawl's reports for other programs, read by such programs: junit, sarif, csv, markdown, html.
+"""coil-crawl's machine-readable reports, parsed by other programs: junit, sarif, csv, markdown, html.
 
     test_formats.py COIL_CRAWL [TEST...]
 
-The reports are compared with the records of the same crawl. The HTML report is also opened in
-chromium(1), if that is installed (scripts/install-deps browser).
+The reports are compared with the records of the same crawl. The HTML report is also opened in chromium(1) if chromium
+is installed (scripts/install-deps browser).
 """
 import base64
 import collections
@@ -78,7 +78,7 @@ class Reports:
 
 
 def validate_junit(path):
-    """Return the complaint of xmllint, or None if it is not installed."""
+    """Return the error message of xmllint, or None if xmllint is not installed."""
     if shutil.which("xmllint") is None:
         return None
     done = subprocess.run(["xmllint", "--nonet", "--noout", "--schema", HERE / "junit.xsd", path],
@@ -87,7 +87,7 @@ def validate_junit(path):
 
 
 def answers():
-    """Return answers that lead to every kind of finding."""
+    """Return the answers of a site with every kind of finding."""
     return {"/": page("/a", "/gone", "/a#no", "http://", "mailto:x@y", "/moved", "/for-now", "/chain"),
             "/a": html_page('\n<p><i id=x></i>\n  <a href="/gone#y">x</a> <img src="/dead">'
                             '<a href="/to-gone">x</a><a href="/moved">x</a>'),
@@ -127,7 +127,7 @@ def test_all_formats_tell_the_same_links():
 
 
 def test_all_formats_have_the_same_figures():
-    """Pages are searched. A target to which only redirects lead is not counted."""
+    """All formats report the same numbers. A target that only redirects lead to is not counted."""
     with Site({**answers(), "/picture": response("x", content_type="image/png"),
                "/": page("/a", "/gone", "/gone", "/a#no", "/to-gone", "/picture")}) as site:
         reports = Reports("--max-tries", "1", site.url)
@@ -155,7 +155,7 @@ def test_all_formats_have_the_same_figures():
 
 
 def test_every_page_that_links_to_what_is_broken_is_named():
-    """The report also names pages that occur only after the hundredth link to a target."""
+    """Reports name every page with a link to a missing target, even after the hundredth link."""
     names = [f"/p{n}" for n in range(7)]
     with Site({"/": page(*names), **{name: page(*["/missing"] * 40) for name in names}}) as site:
         reports = Reports(site.url)
@@ -187,7 +187,7 @@ def test_links_of_headers_have_no_line():
 
 
 def test_the_same_whatever_the_order_of_the_crawl():
-    """Reports differ only in the port."""
+    """Reports of two crawls differ only in the port."""
     def told(*options):
         reports = crawl(*options)
         port = reports.url.split(":")[2].rstrip("/")
@@ -196,7 +196,8 @@ def test_the_same_whatever_the_order_of_the_crawl():
 
 
 def test_redirects_to_update():
-    """Only permanent redirects, up to the last permanent one."""
+    """Only links with a permanent redirect are listed, with the target of the last permanent redirect in the
+    chain."""
     reports = crawl()
     rows = [(r["text"], r["leads_to"]) for r in reports.rows() if r["verdict"] == "redirect"]
     end = reports.url + "a"
@@ -340,7 +341,7 @@ def test_files_are_named_from_the_working_directory():
 
 
 def check_sarif(log):
-    """Check the rules of SARIF 2.1.0 and of GitHub for the objects that are used."""
+    """Check the rules of SARIF 2.1.0 and GitHub for the objects that the report contains."""
     equal(set(log), {"$schema", "version", "runs"})
     equal((log["version"], len(log["runs"])), ("2.1.0", 1))
     one = log["runs"][0]
@@ -511,7 +512,7 @@ def test_markdown_is_bounded():
 
 
 class Document(html.parser.HTMLParser):
-    """A report: the cells of each section's table, its links, and the files that it loads."""
+    """A parsed HTML report: the cells of each section's table, the links, and the files that it loads."""
 
     def __init__(self, text):
         super().__init__()
@@ -604,7 +605,7 @@ def test_html_is_bounded():
 
 
 def browse(path, fragment="", options=()):
-    """Return the document in chromium after its scripts have run."""
+    """Open a report in chromium. Returns the document after its scripts have run."""
     if shutil.which("chromium") is None:
         raise Skip("chromium is not installed (scripts/install-deps browser)")
     with tempfile.TemporaryDirectory() as profile:
@@ -616,7 +617,7 @@ def browse(path, fragment="", options=()):
 
 
 def shown(text, section):
-    """Return the first cells of the visible rows."""
+    """Return the fourth cell of each visible row."""
     table = text.partition(f'<section id="{section}">')[2].partition("</section>")[0]
     table = table.partition("<tbody>")[2]
     return [re.sub("<[^>]*>", "", re.findall(r"<td.*?</td>", row, re.S)[3])
@@ -634,7 +635,7 @@ def test_a_browser_searches_and_sorts():
         equal(shown(text, "broken"), ["/dead"])
         contains(text, ">1 of ")
         equal(text.count("<button"), 5 + 6 + 6 + 5)
-        # The report's own policy would block the test's click.
+        # The content security policy of the report would block the script that clicks.
         clicks = """<script>
             const heads = document.querySelectorAll("#broken th");
             heads[3].click(); heads[3].querySelector("button").click();
@@ -664,7 +665,7 @@ def test_a_browser_runs_nothing_that_pages_say():
         contains(title, " links on http://127.0.0.1:")
         equal((text.count("<script"), text.count("<img"), text.count("<h1")), (1, 0, 1))
         equal(re.findall(r'href="(?!#|http://127\.0\.0\.1:)[^"]*', text), [])
-        # If a tag slipped through, the policy would still block it.
+        # If a tag were not escaped, the content security policy would still block it.
         path.write_text(reports.texts["html"].replace(
             "<main>", "<main><script>document.title = 'pwned'</script>"
                       "<img src=x onerror=\"document.title = 'pwned'\">"), encoding="utf-8")

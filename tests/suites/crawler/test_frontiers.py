@@ -32,8 +32,8 @@ def ended(process, *codes):
 
 
 def end_after(process, site, requests, *codes):
-    """Send Ctrl-C after this number of requests by all processes. A process that has just started may die
-    of the signal."""
+    """Send Ctrl-C once all processes together have sent this number of requests. The signal may kill a process that
+    has just started."""
     wait_until(lambda: len(site.seen) >= requests or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     ended(process, INTERRUPTED, *codes)
@@ -93,7 +93,7 @@ SCENARIOS = []
 
 
 def scenario(fn, goes_on=False):
-    """Mark a scenario for all frontiers, or for those whose crawls can be resumed."""
+    """Register a scenario for all frontiers, or only for frontiers whose crawls can be resumed."""
     SCENARIOS.append((fn, [name for name, one in FRONTIERS.items() if one.goes_on or not goes_on]))
     return fn
 
@@ -108,7 +108,7 @@ def crawl(frontier, site, *options, starts=None, cut_after=0):
 
 
 def pages(found):
-    """Return the paths of pages, each as often as it occurs in the records."""
+    """Return the paths of all pages in the records, with duplicates."""
     return sorted("/" + one["url"].split("/", 3)[3] for one in found if one["type"] == "page")
 
 
@@ -148,7 +148,7 @@ def what_fails_for_a_while_is_tried_again(frontier):
 
 @scenario
 def the_shortest_way_decides_how_deep_a_page_is(frontier):
-    """A longer path to the page is found first."""
+    """The crawl finds a longer path to the page first."""
     with Site({"/": page("/a", "/late"), "/a": page("/b"), "/b": page("/x"), "/late": slow(0.3, page("/x")),
                "/x": page("/y"), "/y": page("/z"), "/z": page("/far"), "/far": html("")}) as site:
         found = crawl(frontier, site, "--max-depth", "3")

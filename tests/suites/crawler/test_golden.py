@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""coil-crawl's text output: each file in golden/ is the whole output of one command.
+"""coil-crawl's text output: each file in golden/ is the complete output of one command.
 
     test_golden.py COIL_CRAWL [TEST...]
     COIL_GOLDEN=update test_golden.py COIL_CRAWL     # writes the files again; read them before a commit
 
-Words replace addresses, times and sizes in the files.
+In these files, words replace addresses, times and sizes.
 """
 import os
 import pathlib
@@ -22,7 +22,7 @@ UPDATE = os.environ.get("COIL_GOLDEN") == "update"
 
 def site_answers(other):
     """Return answers for each layout of the report: a target of many links, a page with many broken
-    links, a folder, a fragment, a loop. Each verdict occurs."""
+    links, a folder, a fragment, a loop. Every verdict occurs."""
     pages = {f"/p{n}.html": html('<nav>\n<a href="/search?q=">x</a></nav>'
                                  f'<p id=here><a href="p{n + 1}.html#here">next</a>') for n in range(8)}
     folder = "".join(f'\n<img src="/img/{n}.png">' for n in range(5))

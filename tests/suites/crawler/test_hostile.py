@@ -44,7 +44,7 @@ sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(s
 
 
 class Result:
-    """One run of coil-crawl against a case."""
+    """The result of coil-crawl for one case."""
 
     def __init__(self, case, site, other, fill, folder):
         self.case, self.site, self.other, self.fill = case, site, other, fill
@@ -146,7 +146,7 @@ def judge(result):
 
 
 def try_case(case):
-    """Return an error message or None, the time, and the peak of memory."""
+    """Return an error message or None, the duration, and the peak memory."""
     begin = time.monotonic()
     result = None
     try:
@@ -166,7 +166,7 @@ def main(names):
     cases = [case for case in hostile.CASES if case.name in names] if names else hostile.CASES[::every]
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        # The longest cases start first, so that none of them remains at the end.
+        # The longest cases start first, so no long case starts near the end.
         done = list(pool.map(try_case, sorted(cases, key=lambda case: -case.seconds)))
     failed = 0
     for case, wrong, seconds, peak in done:

@@ -21,7 +21,7 @@ BIG = bytes(range(256)) * 4000
 
 
 class Server:
-    """httpd on a temporary folder. Ends by Ctrl-C, with status 0."""
+    """httpd that serves a temporary folder. At the end, Ctrl-C must stop it with status 0."""
 
     def __init__(self, prepare=None, limit=None):
         self.prepare, self.limit = prepare, limit
@@ -61,7 +61,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def exchange(self, request):
-        """Send bytes, shut down the sending side, and return all bytes received."""
+        """Send bytes, shut down the sending side, and return all received bytes."""
         with self.connect() as connection:
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl's description of its options, as used by the manual, man, and shells.
+"""coil-crawl's descriptions of its options: the manual, the man page, and completions for shells.
 
 test_options.py COIL_CRAWL [TEST...]
 """
@@ -35,7 +35,7 @@ def names():
 
 
 def test_the_manual_has_the_table_of_options():
-    """If this fails, `coil-crawl --print manual-table` prints the new table."""
+    """If this test fails, `coil-crawl --print manual-table` prints the table to insert."""
     manual = MANUAL.read_text(encoding="utf-8").split("\n## Options\n")[1].splitlines()
     for row in printed("--print", "manual-table").splitlines():
         if row not in manual:
@@ -79,7 +79,7 @@ def test_manual_page_is_without_faults():
 
 
 def at_home(home):
-    """Return the environment of a shell that may write only in this folder."""
+    """Return an environment for a shell that writes only to this folder."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("XDG_")}
     return {**kept, "HOME": home}
 
@@ -96,7 +96,7 @@ def check_syntax(shell):
 
 
 def complete(*words):
-    """Return bash's completions of the last word."""
+    """Return bash's completions for the last word."""
     need("bash")
     script = printed("--completions", "bash") + f"""
 COMP_WORDS=(coil-crawl {' '.join(f"'{word}'" for word in words)}); COMP_CWORD={len(words)}

@@ -51,8 +51,8 @@ def losses_of(one):
 
 
 def link(url, **more):
-    """Return host, hash and item of a link. "a/1" is http://a/1 of the site, "x:b/1" is
-    http://b/1 of another site, and "h:b/1" is that URL while it is held back."""
+    """Return host, hash and item of a link. "a/1" means http://a/1 of the crawled site, "x:b/1" means http://b/1 of
+    another site, and "h:b/1" means http://b/1 while it is held back."""
     kind, url = (url[0], url[2:]) if url[1] == ":" else ("s", url)
     host, _, path = url.partition("/")
     known = hashlib.sha256((kind * (kind == "h") + url).encode()).digest()[:10]
@@ -81,7 +81,7 @@ class Lease:
         return [path_of(self.items[n]) for n in sorted(self.items)]
 
     def complete(self, *numbers, more=0, pause=0, troubled="", links=(), span=SPAN, result=b"result"):
-        """Complete all items of the lease, or the given ones. Returns the number of lost items,
+        """Complete the items with the given numbers, or all items of the lease. Returns the number of lost items,
         and whether the lease has ended."""
         numbers = numbers or sorted(self.items)
         results = [word for n in numbers for word in (n, len(result))]
@@ -126,7 +126,7 @@ class Crawl:
         return Lease(self, options.get("worker", "worker"), reply)
 
     def pass_time(self):
-        """Act as if enough time has passed that all leases, retries and hosts are due."""
+        """Make all leases, retries and hosts due, as if enough time had passed."""
         for kind in "leases", "waiting", "w0s", "w1s", "w0x", "w1x":
             for member in redis("ZRANGE", f"{self.key}:{kind}", 0, -1):
                 redis("ZADD", f"{self.key}:{kind}", 0, member)
@@ -162,7 +162,7 @@ class Crawl:
         return over == b"1", numbers, results
 
     def lose(self, **options):
-        """Let a lease expire, as if its worker were gone."""
+        """Acquire a lease that has expired, as if its worker had died."""
         lease = self.acquire(**options)
         redis("ZADD", f"{self.key}:leases", 0, lease.token)
         return lease
@@ -436,8 +436,7 @@ def test_a_token_that_comes_twice_is_told_apart_by_its_worker():
 
 
 def test_a_token_does_not_come_twice_though_redis_has_lost_it():
-    """The worker may still work on the items of its old lease, and must not complete items of
-    another worker."""
+    """The worker of the old lease may still be running. It must not complete the items of another worker."""
     crawl = Crawl()
     crawl.add("a/1", "b/1")
     before = redis("GET", crawl.key)
@@ -721,7 +720,7 @@ def site_of(seed, pages=120, hosts=6):
 
 
 def crawl_at_random(seed, **options):
-    """Workers in random order complete items, release them, or die with their leases."""
+    """Workers take random turns: they complete items, release them, or die with their leases."""
     chance, site, crawl = random.Random(seed), site_of(seed), Crawl(**options)
     crawl.add("h0/0")
     held, tries = [], 0
@@ -773,7 +772,7 @@ def test_each_page_is_recorded_once_whatever_becomes_of_the_workers():
 
 
 class Remembering:
-    """A worker that sends each link once, and remembers the collected results of its crawl."""
+    """A worker that sends each link once and records the results that it collects."""
 
     def __init__(self, crawl, site):
         self.crawl, self.site, self.sent = crawl, site, set()
@@ -785,8 +784,7 @@ class Remembering:
         return links(*found)
 
     def work(self, steps=None):
-        """Work until the crawl has ended, or for `steps` leases. Returns the last lease, which
-        is not finished."""
+        """Work until the crawl has ended, or for `steps` leases. Returns the last lease, which is unfinished."""
         while steps is None or steps > 0:
             reply = self.crawl.ask(most=3)
             if reply[0] == b"over":

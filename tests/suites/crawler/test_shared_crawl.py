@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""coil-crawl in several processes that share a crawl in Redis (--frontier, --crawl), and the collected results.
+"""coil-crawl in several processes that share a crawl in Redis (--frontier, --crawl), and the results that are
+collected.
 
     test_shared_crawl.py COIL_CRAWL [--all] [TEST...]
 
@@ -39,7 +40,7 @@ def end(process):
 
 
 def frontier(path):
-    """Return the --frontier option for the path of a local socket, or for an address."""
+    """Return the --frontier option for the path of a local socket. A tuple of options is returned unchanged."""
     if not isinstance(path, str):
         return path
     return ("--frontier", f"unix://{path.replace(' ', '%20')}?db=2", *NAME)
@@ -77,7 +78,7 @@ def other_answers():
 
 @contextlib.contextmanager
 def sites(delay=0):
-    """Return the URL of the site, and the findings of a single process."""
+    """Start the two sites. Yields the site and a temporary folder."""
     with Site(other_answers()) as other, Site({}) as site, \
             tempfile.TemporaryDirectory(prefix="coil shared ") as folder:
         site.answers = answers(site.url, other.url, delay)
@@ -85,7 +86,7 @@ def sites(delay=0):
 
 
 def afresh(site):
-    """Reset the site, so that it answers as the first time."""
+    """Reset the site: the next crawl gets the same answers as the first one."""
     site.answers["/late"] = [status(503), page("/a")]
 
 
@@ -234,7 +235,7 @@ def members(stack, path, site, count, *options):
 
 
 def end_some(site, path, chance, by, times, count=3):
-    """End processes at random and start others, until the crawl has ended."""
+    """End random processes and start others until the crawl has ended."""
     with contextlib.ExitStack() as stack:
         running = members(stack, path, site, count)
         for _ in range(times):
@@ -293,7 +294,7 @@ def test_a_collector_that_is_killed_goes_on():
 
 
 def test_redis_may_be_started_again_in_the_middle():
-    """With an AOF, requests whose results were lost in the last second are sent again."""
+    """After a restart of Redis with an AOF, results of the last second may be lost. Their requests are sent again."""
     options = ("--appendonly", "yes", "--appendfsync", "everysec")
     with tempfile.TemporaryDirectory(prefix="coil aof ") as data, sites(0.03) as (site, folder), \
             contextlib.ExitStack() as stack:
@@ -399,7 +400,7 @@ def test_a_folder_that_has_another_crawl_is_left_alone():
 
 
 def test_members_wait_while_nobody_collects():
-    """Members pause while no collector runs, and continue when one does. No result is lost."""
+    """Processes of a shared crawl pause while no collector runs, and continue once one starts. No result is lost."""
     with redis_server() as path, sites() as (site, folder):
         site.answers = {"/": page(*(f"/{n}" for n in range(60))),
                         **{f"/{n}": html(f'<a href="/{n}?{"x" * 1500}">x</a>' * 40) for n in range(60)}}

@@ -206,7 +206,7 @@ def test_sitemap_off():
 
 
 def test_a_feed_that_is_linked():
-    """CDATA sections in it do not count as markup, whether or not sitemaps are read."""
+    """Markup in CDATA sections of a feed is ignored, whether or not sitemaps are read."""
     feed = ("<rss><channel><link>/a</link><item><link>/b</link><description><![CDATA[<p><img src=/no>]]></description>"
             "</item></channel></rss>")
     answers = {"/": page("/feed"), "/feed": response(feed, content_type="application/xml"), "/a": page(), "/b": page()}
@@ -246,7 +246,7 @@ def test_feeds_have_bases():
 
 
 def test_documents_in_srcdoc_are_searched():
-    """The ids of such a document do not belong to the page."""
+    """Links in srcdoc documents are found, but their ids do not belong to the page."""
     inner = "&lt;base href=/d/>&lt;a href=a>x&lt;/a>&lt;img src=&quot;/b.png&quot;>&lt;p id=y>"
     result = crawl({"/": html(f'<iframe srcdoc="{inner}"></iframe><a href=#y>'), "/d/a": page()})
     equal(result.told, {"/": "ok", "/d/a": "ok", "/b.png": "broken/status", "/#y": "fragment/no-such-id"})
@@ -275,8 +275,8 @@ def test_sitemaps_that_are_malformed():
 
 
 def test_named_sitemaps_that_are_malformed():
-    """Malformed XML and incomplete gzip are errors in --sitemap, starts and files. Other XML causes
-    a warning."""
+    """Malformed XML and incomplete gzip are errors in sitemaps that are named by --sitemap, as a start or as a file.
+    XML that is not a sitemap causes a warning."""
     bare = response("<urlset><url><loc>/a?x=1&y=2</loc></url><url><loc>/b</loc></url></urlset>",
                     content_type="application/xml")
     whole = gzip.compress(b"/a\n/b\n" * 9999)
@@ -317,7 +317,8 @@ def test_a_long_sitemap_is_read_to_the_limit_of_the_protocol():
 
 
 def test_a_compressed_sitemap_is_read_to_the_same_limit():
-    """Compression by the file's name or by the coding. The report says that the file was longer."""
+    """A sitemap may be compressed by its type or by Content-Encoding. The report mentions that the rest was not
+    read."""
     text = b"/a\n" + b" " * (51 << 20) + b"\n/b"
     packed = gzip.compress(text, 1)
     for answer, words in (
@@ -353,7 +354,7 @@ def test_sitemaps_keep_to_the_rules():
 
 
 def check_files(files, *arguments):
-    """Return (exit status, {target: verdict}) for the targets below the folder."""
+    """Return (exit status, {target: verdict}) for targets in the folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         for file, text in files.items():

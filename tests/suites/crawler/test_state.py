@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""coil-crawl with a crawl that is saved in a folder: resuming it after any interruption, its reports,
-rechecking it, and comparing both crawls.
+"""coil-crawl with a crawl that is saved in a folder: resume after any interruption, report, recheck, and diff with
+the previous crawl.
 
     test_state.py COIL_CRAWL KILLED_SO [--all] [TEST...]
 
-KILLED_SO is killed.c. With --all a crawl is killed at each of its writes, and hundreds of times at random.
+KILLED_SO is killed.c. With --all a crawl is killed at each of its writes, and hundreds of times at random moments.
 """
 import concurrent.futures
 import collections
@@ -36,7 +36,7 @@ def summary(file):
 
 
 def told(folder, command, *options, **more):
-    """Return the exit status of a command, its findings, and stderr."""
+    """Run a command. Returns its exit status, findings and stderr."""
     file = os.path.join(folder, "told.jsonl")
     code, _, err = run(*command, "-f", f"jsonl:{file}", "-f", "text", *options, **more)
     return code, sets(file) if os.path.exists(file) else [], err
@@ -54,9 +54,9 @@ def folder_for_test():
 
 
 def answers(own, other):
-    """Answers of every kind that a saved crawl restores. They have ids, all kinds of redirects, pages that
-    robots.txt forbids, invalid URLs, a page so long that others are read meanwhile, retries,
-    sitemaps, links in headers and style sheets, and a damaged sitemap."""
+    """Return answers with everything that a saved crawl restores: ids, all kinds of redirects, pages that robots.txt
+    forbids, invalid URLs, a page so long that other pages arrive meanwhile, retries, sitemaps, links in headers and
+    style sheets, and a damaged sitemap."""
     many = "".join(f'<a href="/m/{n % 40}#i{n}">x</a>\n' for n in range(3000))
     return {
         "/robots.txt": response("User-agent: *\nDisallow: /no\nSitemap: /map.xml\nSitemap: /bad.xml\n",
@@ -85,7 +85,7 @@ OPTIONS = ("--fragments", "all", "--obey-nofollow", "--max-tasks", "4", "--max-r
 
 
 class Sites:
-    """The two sites of answers()."""
+    """The two sites that serve answers()."""
 
     def __enter__(self):
         self.other = Site({"/": html("<i id=x>")}).__enter__()
@@ -174,8 +174,8 @@ def test_an_interrupted_crawl_goes_on_where_it_was():
 
 
 def if_cookie(cookie, then, otherwise):
-    """Return one answer (or a function that makes it) if the client sends the cookie, and another
-    one if not."""
+    """Return an answer that is `then` for requests with the cookie, and `otherwise` for requests without it. `then`
+    may be a function that returns an answer."""
     def answer(_, request):
         if cookie not in request.headers.get("cookie", ""):
             return otherwise
@@ -184,7 +184,7 @@ def if_cookie(cookie, then, otherwise):
 
 
 def test_a_circle_that_a_cookie_opens_goes_on_where_it_was():
-    """The cookies of the first run are lost, so a loop that a cookie opens is requested again."""
+    """A resumed crawl has lost its cookies, so a redirect loop that ends only with a cookie is requested again."""
     def hang():
         hanging.append(1)
         goes_on.wait()
@@ -242,7 +242,7 @@ def test_what_a_crawl_gives_up_for_want_of_time_is_asked_when_it_goes_on():
 
 
 def killed_and_resumed(sites, base, expected, start, environment=None, seconds=None):
-    """Return a complaint or None. start(state) starts the process to kill."""
+    """Kill a crawl and resume it. Returns an error message or None. start(state) returns the command to kill."""
     with tempfile.TemporaryDirectory(dir=base) as folder:
         state = os.path.join(folder, "state")
         with started(*start(state), environment=environment) as process:
@@ -272,7 +272,7 @@ def killed_and_resumed(sites, base, expected, start, environment=None, seconds=N
 
 
 class Steady(dict):
-    """Answers that do not change, since requests are repeated after a crash."""
+    """Answers that never change, because requests are repeated after a crash."""
 
     def get(self, path, otherwise=None):
         answer = super().get(path, otherwise)
@@ -393,7 +393,7 @@ def test_a_full_disk_is_said_and_loses_nothing():
         code, whole, _ = told(folder, OPTIONS, sites.url)
         for full_at in (1, 9, 60, 120):
             state = os.path.join(folder, f"state{full_at}")
-            # One worker, which waits until its results are written.
+            # A single worker waits until its results are written.
             start = [*OPTIONS, "--max-tasks", "1", "--state-interval", "0", "-d", state, sites.url]
             status_then, _, err = run(*start, environment=preloaded(FULL_AT=full_at))
             assert status_then in (FAILED, USAGE), (status_then, err)
@@ -457,8 +457,8 @@ def test_a_damaged_file_is_an_error_or_a_report():
 
 
 def test_no_flipped_bit_goes_unnoticed():
-    """A report is unchanged or names the damage. A resumed crawl fetches lost data again, or
-    reports that it cannot, without suggesting another try."""
+    """With a flipped bit in the file, a report is unchanged or names the damage. A resumed crawl fetches lost data
+    again, or reports that it cannot, without suggesting another try."""
     chance, outcomes = random.Random(2), collections.Counter()
     names = [f"/a/page-with-a-name-of-some-length/{n}" for n in range(60)]
     with folder_for_test() as folder, Site({"/": page(*names, "/gone#x", "mailto:x@y"),
@@ -520,9 +520,8 @@ def test_what_is_damaged_is_named():
 
 
 def renumber(file, table, number, other):
-    """Change the number of a row in place, in a table that is one page of the file. SQLite
-    itself would not write that. Both numbers are below 128, so each is one byte after the length
-    of the row."""
+    """Overwrite the number of a row in the file, in a table that is a single page. SQLite itself would not write such
+    a table. Both numbers are below 128, so each is the byte after the length of the row."""
     with contextlib.closing(sqlite3.connect(file)) as reader:
         root, = reader.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
         size, = reader.execute("pragma page_size").fetchone()
@@ -556,7 +555,7 @@ def test_rows_out_of_order_are_damage_and_no_loop():
 
 
 def peak_bytes(process):
-    """Return the peak of resident memory so far."""
+    """Return the peak resident memory so far."""
     with open(f"/proc/{process.pid}/status", encoding="ascii") as lines:
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
@@ -584,7 +583,7 @@ def test_what_is_known_of_a_url_takes_forty_bytes():
 
 
 def validated(site, path, body, etag='"1"', modified="Wed, 21 Oct 2015 07:28:00 GMT"):
-    """Return an answer that is not sent again while its validators match."""
+    """Return an answer that becomes 304 Not Modified if the client sends a matching validator."""
     def answer(_, request):
         wanted = request.headers.get("if-none-match", request.headers.get("if-modified-since"))
         site.conditions.append((path, wanted))
@@ -610,7 +609,7 @@ def test_a_recheck_asks_whether_it_has_changed():
         equal(told(folder, ["recheck", state]), (code, before, ""))
         equal(sorted(site.conditions), [("/", '"1"'), ("/a", "Wed, 21 Oct 2015 07:28:00 GMT"), ("/b", '"2"'), ("other", '"1"')])
         equal(sorted(os.listdir(state)), ["crawl.db", "previous.db"])
-        # The site changes after a recheck.
+        # The site changes before the next recheck.
         site.answers["/b"] = validated(site, "/b", '<a href="/c">c</a><a href=/new>c</a>', etag='"3"', modified=None)
         site.answers["/gone"] = page()
         _, after, _ = told(folder, ["recheck", state])

@@ -24,7 +24,7 @@ from server import NOT_FOUND, Server, html, page, redirect, slow
 
 
 class Crawl:
-    """A run that continues while the test observes it."""
+    """A running crawl that the test observes."""
 
     def __init__(self, *arguments, jsonl=None, **options):
         self.stack = contextlib.ExitStack()
@@ -44,7 +44,7 @@ class Crawl:
             self.process.send_signal(number)
 
     def end(self, seconds=PATIENCE):
-        """Return the exit status. After that, out, err and records are set."""
+        """Wait for the end of the crawl. Returns the exit status, and sets out, err and records."""
         self.out, self.err = self.process.communicate(timeout=seconds)
         self.status = self.process.returncode
         with open(self.file, encoding="utf-8") as lines:
@@ -74,8 +74,8 @@ def time_of(server, path, nth=0):
 
 
 def test_a_retry_holds_no_worker():
-    """Twenty pages are unavailable for three seconds. The good pages of another host come first,
-    though there are fewer workers than failing pages."""
+    """Twenty pages of a host are unavailable for three seconds. The pages of another host are fetched meanwhile,
+    although there are more failing pages than workers."""
     with Server(many(20, retry_after("3"), "/bad")) as bad, \
             Server(many(100, page(), "/good"), host="127.0.0.2") as good, \
             Crawl("--max-tasks", "4", bad.origin + "/", good.origin + "/") as crawl:
@@ -146,7 +146,7 @@ def test_max_tasks():
 
 
 def test_max_duration_ends_the_crawl():
-    """The links that are skipped when the time is up are named."""
+    """Links that are skipped because time is up are reported."""
     with Server({}, otherwise=lambda c, r: c.sendall(
             NOT_FOUND if r.path == "/robots.txt" else page(*(f"{r.path.rstrip('/')}x{n}" for n in range(3))))) as site, \
             Crawl("--max-duration", "1", "--max-tasks", "2", site.origin + "/") as crawl:
@@ -216,7 +216,7 @@ def test_sighup_ends_in_order():
 
 
 def check_what_was_told(crawl, status):
-    """The start comes first, then pages, and no target has two verdicts. If the crawl ran to its
+    """The first record is the start, many pages follow, and no target has two verdicts. If the crawl ran to its
     end, the records are complete."""
     equal(crawl.records[0]["type"], "start")
     assert len(crawl.records) > 50 and len(crawl.of("page")) > 10, len(crawl.records)
@@ -227,7 +227,7 @@ def check_what_was_told(crawl, status):
 
 
 def test_two_signals_at_any_distance():
-    """The second signal may end the program at once. All lines written so far are whole."""
+    """The second signal may end the program at once. All lines that were written before are complete."""
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
     for at, distance in enumerate([0, 0, 0, 0.0005, 0.001, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1]):
         first, second = numbers[at % 3], numbers[(at + 1) % 3]
@@ -251,7 +251,7 @@ def test_signals_while_nothing_happens():
 
 
 def test_kill_leaves_whole_lines():
-    """After a kill the lines are complete, except those of the last second."""
+    """After a kill, all lines are complete, except that lines of the last second may be missing."""
     with endless_site() as site, Crawl(site.origin + "/") as crawl:
         wait_until(lambda: os.path.exists(crawl.file) and os.path.getsize(crawl.file) > 100000)
         crawl.signal(signal.SIGKILL)
@@ -344,7 +344,7 @@ def test_the_summary_tells_of_another_report_that_cannot_be_written():
 
 
 def test_signals_that_cannot_be_waited_for():
-    """Without a descriptor for signals, the program reports that and does not start."""
+    """If no descriptor is left for signals, the program reports the error and does not start."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
 
@@ -399,7 +399,8 @@ def test_header_for_another_host():
 
 
 def test_a_login_of_the_start_is_for_links_without_one():
-    """Links to the host lack the login. The login is still sent, and so are headers."""
+    """The login of the start URL and the -H headers are sent for all links to its host, although those links have no
+    login."""
     with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
         site.answers = {"/": page(site.origin + "/a", other.origin + "/x"), "/a": page()}
         with Crawl("-H", "X-Token: secret", site.origin.replace("//", "//us%65r:s3%63ret@") + "/") as crawl:
@@ -411,7 +412,7 @@ def test_a_login_of_the_start_is_for_links_without_one():
 
 
 def test_a_login_that_a_page_or_redirect_has_written_is_not_used():
-    """If the start has a login, it is sent instead of a login in a page or redirect."""
+    """A login in a link or redirect is never sent. The login of the start URL is sent instead, if there is one."""
     with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
         evil = other.origin.replace("//", "//evil:pw@")
         own = site.origin.replace("//", "//evil:pw@")
@@ -483,8 +484,8 @@ def test_user_agent():
 
 
 def test_certificates():
-    """Trusted authorities are the system's, or those of a file named by an option or the environment.
-    --insecure trusts all."""
+    """coil-crawl trusts the system's certificate authorities, or those in a file that an option or an environment
+    variable names. --insecure trusts every certificate."""
     context, certificate = certified()
     with Server({"/": page()}, context=context) as site, \
             tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="ascii") as file:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""--warc: all requests and responses, in an archive that other programs read.
+"""--warc: all requests and responses in an archive that other programs can read.
 
     test_warc.py COIL_CRAWL
 
-A few lines here read WARC 1.1. Webrecorder's warcio for Node also reads the archive, if npm can install
-warcio in the build folder; otherwise that part is skipped.
+A few lines in this file parse WARC 1.1. Webrecorder's warcio for Node also parses the archive if npm can install
+warcio in the build folder. Otherwise that part is skipped.
 """
 
 import base64
@@ -60,7 +60,7 @@ def digest_of(data):
 
 
 def records_of(path):
-    """Return the record of each gzip member. The file must end with the last member."""
+    """Return the records, one for each gzip member. The file must end with a complete member."""
     data, at, records = pathlib.Path(path).read_bytes(), 0, []
     while at < len(data):
         member = zlib.decompressobj(31)
@@ -159,7 +159,7 @@ def test_what_is_not_whole_says_so():
 
 
 def test_links_that_leave_the_site():
-    """GET follows if HEAD fails. Both are in the archive; the GET response ends after its headers."""
+    """If HEAD fails, GET follows. Both requests are in the archive. The GET response ends after its headers."""
     with Site({"/x": html("other"), "/y": html("y" * 400000), "HEAD /y": status(405)}) as other, \
             Site({"/": page(other.url + "x", other.url + "y")}) as site:
         records, index = archive_of(site, "--no-robots", "--max-tasks", "1")
@@ -216,7 +216,7 @@ def test_a_request_that_is_sent_again_is_one():
 
 
 def test_killed_and_gone_on_with():
-    """After a kill a half-written record is cut off, and finished requests are not repeated."""
+    """When a crawl is resumed after a kill, a partial record is removed, and finished requests are not repeated."""
     answers = {"/": page(*(f"/{n}" for n in range(60))), **{f"/{n}": html(f"page {n} " * 500) for n in range(60)}}
     answers["/30"] = slow(60, html("late"))
     with tempfile.TemporaryDirectory() as folder, Site(answers) as site:

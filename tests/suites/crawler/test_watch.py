@@ -3,7 +3,7 @@
 
     test_watch.py COIL_CRAWL
 
-Prometheus' own library for Python reads /metrics, if it is installed.
+Prometheus' client library for Python parses /metrics if the library is installed.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from server import Site, html, page, status  # noqa: E402
 
 
 class Held:
-    """An answer that is held until the test releases it."""
+    """An answer that is delayed until the test releases it."""
 
     def __init__(self, answer):
         self.answer, self.asked, self.go = answer, threading.Event(), threading.Event()
@@ -66,8 +66,8 @@ def watched(*arguments, at="0"):
 
 @contextlib.contextmanager
 def held_crawl(*arguments):
-    """Start a crawl of four URLs, one of which is held. Returns the process, the status address,
-    and that URL."""
+    """Start a crawl of four URLs. The answer for one URL is held. Returns the process, the address of the status
+    page, the held answer, and the site."""
     held = Held(html("<i id=x></i>"))
     with Site({"/": page("/a", "/gone", "/held#x"), "/a": html("x"), "/gone": status(404), "/held": held}) as site:
         with watched(*arguments, site.url) as (process, address):
@@ -160,7 +160,7 @@ def test_metrics():
 
 
 def test_passwords_are_not_told():
-    """Passwords are left out of the hosts, in each format."""
+    """Passwords in host names are masked in each format."""
     with Site({"/": page("/a"), "/a": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url.replace("//", "//user:s3cret@")) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 1)
@@ -173,7 +173,7 @@ def test_passwords_are_not_told():
 
 
 def test_delays_and_queues_are_told():
-    """The second page waits for the delay, and the third waits for the second."""
+    """The second page waits for the delay between requests, and the third waits for the second."""
     with Site({"/": page("/a", "/b", "/c"), "/a": html(""), "/b": html(""), "/c": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 3)
@@ -218,7 +218,8 @@ def test_clients_that_say_nothing_do_not_hold_the_crawl():
 
 
 def test_clients_that_send_half_a_request_keep_no_other_out():
-    """However many such clients connect, the oldest is closed for each new one."""
+    """Each new client closes the connection of the oldest one, so clients with unfinished requests cannot block
+    others."""
     with held_crawl() as (process, address, held, _):
         host, _, port = address.rpartition(":")
         halves = []

@@ -85,7 +85,7 @@ TEST(cold_memory_that_has_no_file_is_memory)
 }
 
 /*
- * All memory in the file is released from the process; all other memory remains.
+ * Memory written to the file before the disk was full is released. The rest stays in RAM.
  */
 TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
 {
@@ -93,7 +93,9 @@ TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
     struct rlimit limit = {4 * MIB, 4 * MIB};
     struct cold *cold = cold_create(".");
 
-    /* sent by a file size limit, which stands in for a full disk */
+    /*
+     * A file size limit stands in for a full disk. The kernel sends SIGXFSZ at the limit.
+     */
     signal(SIGXFSZ, SIG_IGN);
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
     fill(cold, pieces, 600);

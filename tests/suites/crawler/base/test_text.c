@@ -77,7 +77,7 @@ static void check_utf8(const char *bytes, size_t n, const char *expected)
     check_text(&text, expected);
 }
 
-/* U+FFFD, the replacement of invalid bytes. */
+/* U+FFFD, which replaces invalid bytes. */
 #define BAD "\xef\xbf\xbd"
 
 TEST(text_repairs_utf8)

@@ -43,8 +43,8 @@ static void has_findings(void)
 }
 
 /*
- * Links may come before their targets' verdicts or after them. Links to OK targets do not
- * count.
+ * The record of a link may precede or follow the verdict of its target. Links to OK
+ * targets are ignored.
  */
 static void has_links(void)
 {

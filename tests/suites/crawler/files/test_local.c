@@ -184,7 +184,10 @@ TEST(local_root_is_the_folder_that_is_checked)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* Search "a.html" in the working directory: compare the result or the failure. */
+/*
+ * Find a path such as "a.html" in the working directory, and compare the result or the
+ * error.
+ */
 static void check_found(const char *path, const char *expected)
 {
     struct local local = {.options = &options};

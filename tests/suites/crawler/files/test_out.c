@@ -121,8 +121,8 @@ TEST(out_a_reader_that_has_gone)
 #define LINES 40000
 
 /*
- * A slow reader, which expects the lines "0", "1", ... and counts them up to the first
- * mistake.
+ * A slow reader. It expects the lines "0", "1", ... and counts lines until the first
+ * mismatch.
  */
 struct reader {
     int fd;
@@ -169,7 +169,7 @@ static void ignore(int signo)
     (void)signo;
 }
 
-/* Interrupt poll() and write() with a signal each millisecond. */
+/* Interrupt poll() and write() with a signal every millisecond. */
 static void interrupt_often(void)
 {
     struct itimerval often = {{0, 1000}, {0, 1000}};
@@ -237,8 +237,8 @@ static void write_until_killed(int fd)
 }
 
 /*
- * Whenever the signal arrives, each line written before it appears exactly once, and
- * complete.
+ * Each line written before the signal appears exactly once and complete, whenever the
+ * signal arrives.
  */
 TEST(out_a_handler_that_ends_the_program_leaves_whole_lines)
 {
@@ -257,7 +257,7 @@ TEST(out_a_handler_that_ends_the_program_leaves_whole_lines)
         reader.fd = ends[0];
         pthread_create(&reader.thread, NULL, read_lines, &reader);
         while (reader.lines <= 100u * (unsigned)round)
-            usleep(50); /* until the handler is installed and the program works */
+            usleep(50); /* wait until the handler is installed and lines arrive */
         kill(child, SIGTERM);
         CHECK_INT(waitpid(child, &status, 0), child);
         pthread_join(reader.thread, NULL);
@@ -297,7 +297,7 @@ static void wait_until_full(int fd)
         usleep(1000);
 }
 
-/* The pipe is full, and its reader does not read. */
+/* The pipe is full because nothing reads from its other end. */
 TEST(out_a_handler_gives_up_a_reader_that_stands_still)
 {
     int ends[2], status;

@@ -26,7 +26,7 @@ static void close_frontier(void)
     targets_finish(&targets);
 }
 
-/* Limit the number of concurrent jobs: for each class, and for each host. */
+/* Limit the number of concurrent jobs per class and per host. */
 static struct frontier_options at_a_time(unsigned all, unsigned per_host)
 {
     return (struct frontier_options){.limits = {all, all},
@@ -425,11 +425,11 @@ TASK_TEST(frontier_worker_cancelled_with_a_job_before_it_leaves_it_to_another)
 
     open_frontier(&options);
     add("http://a/0");
-    job = take(); /* so that the crawl does not end */
+    job = take(); /* an unfinished job keeps the crawl open */
     for (int i = 0; i < 3; i++)
         workers[i] = test_spawn(work, NULL);
     CHECK_INT(coil_sleep(COIL_SEC(1)), 0);
-    add("http://a/1"); /* wakes a worker, which is cancelled before it runs */
+    add("http://a/1"); /* wakes a worker that is cancelled before it runs */
     coil_task_cancel(workers[2], "test");
     coil_task_cancel(workers[1], "test");
     CHECK_INT(test_join(workers[2]), -ECANCELED);
@@ -448,10 +448,7 @@ static void check_counts(size_t left, size_t at_work, size_t through)
     CHECK_INT(frontier_through(&frontier), through);
 }
 
-/*
- * A target counts in one place only, so that the numbers of the progress line never
- * decrease.
- */
+/* Each target is counted once, so the numbers in the progress line never decrease. */
 TASK_TEST(frontier_counts_each_target_in_one_place_whatever_its_class)
 {
     struct frontier_options options = at_a_time(2, 2);
@@ -540,7 +537,7 @@ static struct frontier_options below(bool by_depth)
     return options;
 }
 
-/* Lease the targets added before, for this process or another. */
+/* Lease the target that was added before, for this process or for another one. */
 static void lease(const char *url)
 {
     bool is_new;

@@ -19,19 +19,19 @@
 
 /* The behaviour of a site. */
 struct site {
-    /* of its token bucket; a rate of 0 refuses everything */
+    /* rate and capacity of the token bucket; a rate of 0 refuses every request */
     double rate, burst;
-    /* not 0: a window with `burst` requests, instead of a bucket */
+    /* not 0: the site has no bucket, but allows `burst` requests per window */
     int64_t window_ns;
     int status;             /* the status of a refusal */
     int64_t retry_after_ns; /* 0: no Retry-After */
-    double penalty;         /* tokens that a refusal costs */
-    unsigned broken_every;  /* every n-th page is always refused; 0: no page */
+    double penalty;         /* tokens lost by a refusal */
+    unsigned broken_every;  /* every n-th page is always refused; 0: none */
     unsigned
-        /* in each hundred pages, refuse all from this number on; 0: use broken_every */
+        /* of each hundred pages, refuse those from this number on; 0: use broken_every */
         broken_from;
     unsigned pages;     /* 0: PAGES */
-    unsigned max_tries; /* an option of the crawl; 0: 3 */
+    unsigned max_tries; /* the crawl's --max-tries; 0: 3 */
 };
 
 static struct simulation {
@@ -184,8 +184,8 @@ static void crawl(const struct site *site)
 }
 
 /*
- * Expect no false verdict, a duration near the site's limit, and mostly delivered
- * requests.
+ * Expect no false verdicts, a duration that is close to the site's minimum, and more
+ * deliveries than refusals.
  */
 static void check_site(const struct site *site, double seconds)
 {
@@ -249,7 +249,10 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         check_site(&rows[i].site, rows[i].seconds);
 }
 
-/* Such pages are finally reported as broken, and do not delay other pages forever. */
+/*
+ * Pages that are always refused are eventually reported as broken, and do not delay other
+ * pages forever.
+ */
 TASK_TEST(throttle_of_pages_that_are_always_refused)
 {
     static const struct {
@@ -281,7 +284,7 @@ TASK_TEST(throttle_of_pages_that_are_always_refused)
     }
 }
 
-/* The manual has these bounds: 30 s, or --max-tries times the span of Retry-After. */
+/* The manual promises an end after 30 s, or after --max-tries times Retry-After. */
 TASK_TEST(throttle_of_hosts_that_never_stop_refusing)
 {
     static const struct {
@@ -337,8 +340,8 @@ TEST(throttle_takes_no_single_503_for_a_limit)
 }
 
 /*
- * After a refused test another page is tested. If the tests of three pages fail, the
- * throttle assumes that the host has no limit.
+ * If the page that tests a host is refused, another page is tested. After three refused
+ * pages, the throttle assumes that the host has no rate limit.
  */
 TEST(throttle_tests_a_page_that_is_refused)
 {
@@ -364,14 +367,14 @@ TEST(throttle_tests_a_page_that_is_refused)
     CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_FAILURE);
     CHECK_INT(throttle_due(&throttle, COIL_SEC(1)), COIL_SEC(1));
     refusal.is_rested = false;
-    for (int i = 0; i < 12; i++) /* the throttle hands out nothing else */
+    for (int i = 0; i < 12; i++) /* no other page may be requested */
         throttle_refuse(&throttle, &refusal);
     CHECK(throttle_due(&throttle, COIL_SEC(1)) > COIL_SEC(1));
 }
 
 /*
- * A delivered test shows that the rate is the reason. A single refusal after that causes
- * no delay.
+ * If the page that tests the host is delivered, the rate was the reason for the refusal.
+ * A single later refusal causes no delay.
  */
 TEST(throttle_does_not_test_what_a_limit_explains)
 {

@@ -66,7 +66,7 @@ static void write_file(const char *path, const char *text)
     CHECK_INT(fclose(file), 0);
 }
 
-/* A temporary folder, which is the working directory until leave_scratch(). */
+/* A temporary folder that remains the working directory until leave_scratch(). */
 static char scratch[] = "/tmp/coil-options-XXXXXX";
 
 static void enter_scratch(void)
@@ -438,7 +438,10 @@ static void check_accept_of(const struct options *options, size_t at, const char
     CHECK_INT(range->first, first);
 }
 
-/* The host stands before its statuses. A value for all hosts replaces the default. */
+/*
+ * The host precedes its statuses, as in HOST=STATUSES. A value without a host replaces
+ * the default for all hosts.
+ */
 TEST(options_accept_takes_a_host)
 {
     struct parsed p =
@@ -710,7 +713,7 @@ TEST(options_explain_is_the_first_word)
     finish(&p);
 }
 
-/* Fixed: a command with too few or too many arguments was treated as a host. */
+/* Regression test: a command with too few or too many arguments was treated as a host. */
 TEST(options_a_command_without_its_folder_is_wrong_usage)
 {
     static const struct {
@@ -941,7 +944,7 @@ TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
         finish(&p);
     }
     write_file("coil-crawl.toml", "");
-    /* the user's own options */
+    /* the options on the command line */
     p = PARSE("-f", "text:../x", "--cache=/tmp/x", "http://h/");
     CHECK_STR(p.complaints, "");
     finish(&p);
@@ -949,8 +952,8 @@ TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
 }
 
 /*
- * Names may have underscores, as other checkers write them. Repeatable options may be
- * lists.
+ * Option names may contain underscores instead of hyphens, as in other link checkers.
+ * Repeatable options may be lists.
  */
 TEST(options_in_a_file_may_be_lists)
 {

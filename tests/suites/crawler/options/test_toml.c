@@ -1,6 +1,6 @@
 /*
- * test_toml.c - crawler/options/toml.h: the values that are read, and the places of
- * mistakes.
+ * test_toml.c - crawler/options/toml.h: parsed values, and the positions of syntax
+ * errors.
  */
 #include "../../../../crawler/options/toml.h"
 #include "../../../harness/harness.h"
@@ -12,8 +12,8 @@
 #define TOLD_BYTES 512
 
 /*
- * Record "key=text;" with a letter for the kind: s, n or b. The elements of a list are in
- * brackets, with a "+" before each except the first.
+ * Record "key=text;", with a letter for the kind of value: s, n or b. The elements of a
+ * list are in brackets, with a "+" before each except the first.
  */
 static int note(void *arg, const struct toml_value *value)
 {

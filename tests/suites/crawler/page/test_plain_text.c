@@ -61,7 +61,7 @@ TEST(plain_text_without_urls)
 }
 
 /*
- * Texts designed to be slow to parse. Even much longer ones must take less than a second.
+ * Texts designed to be slow to parse. Each of them must take less than a second.
  */
 TEST(plain_text_takes_time_in_proportion_to_it)
 {

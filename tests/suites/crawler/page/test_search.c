@@ -25,7 +25,7 @@ static int trace_found(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Search the page whole and byte by byte. */
+/* Search the page as a whole, then byte by byte. */
 static void check(const char *content_type, const char *html, size_t n,
                   const char *expected)
 {
@@ -60,8 +60,8 @@ TASK_TEST(search_tells_of_ids_in_the_order_of_the_page)
 }
 
 /*
- * Each base is relative to the base of the outer document. A malformed one does not
- * count.
+ * The base URL of a document in srcdoc is relative to the base URL of the outer document.
+ * A malformed base URL is ignored.
  */
 TASK_TEST(search_resolves_links_in_srcdoc_against_bases_of_their_own)
 {
@@ -189,7 +189,10 @@ TASK_TEST(search_passes_over_a_header_whose_label_can_be_none)
                  AS_LATIN2);
 }
 
-/* iconv(3) knows encodings that browsers lack, and fewer labels of the others. */
+/*
+ * iconv(3) supports encodings that browsers lack, and accepts fewer labels for the
+ * others.
+ */
 TASK_TEST(search_knows_the_labels_that_browsers_know)
 {
     CHECK_SEARCH("text/html; charset=utf-7", "+ADw-a href=a+AD4-<a href=b>",
@@ -252,7 +255,10 @@ TASK_TEST(search_tells_of_links_that_are_too_long)
     free(html);
 }
 
-/* In XML an empty element does not contain the rest of the page, as it would in HTML. */
+/*
+ * In XML, an empty element such as <title/> ends at once. In HTML it would contain the
+ * rest of the page.
+ */
 TASK_TEST(search_of_xhtml)
 {
     static const char empty[] =
@@ -300,7 +306,7 @@ TASK_TEST(search_of_styles_has_queries_in_utf_8)
                  "[http://h/p/q?%C3%A9][http://h/p/q?%E9]");
 }
 
-/* Search a sitemap as it was declared, and then byte by byte. */
+/* Search a sitemap with this content type as a whole, then byte by byte. */
 static void check_sitemap(const char *content_type, bool is_named, bool else_html,
                           const char *text, size_t n, bool is_page, const char *expected)
 {
@@ -438,7 +444,7 @@ TASK_TEST(search_can_be_cancelled_among_many_links)
     coil_task_release(task);
 }
 
-/* Memory that grew for a page is released before the next page. */
+/* Memory allocated for a long page is released before the next page. */
 TASK_TEST(search_keeps_no_memory_of_a_long_page)
 {
     struct links links;
@@ -458,7 +464,7 @@ static int count_found(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* libcmark-gfm recurses once for each address. */
+/* libcmark-gfm recurses once per e-mail address. */
 TASK_TEST(search_of_markdown_needs_no_stack_of_its_task)
 {
     static const char address[] = "a@b.c ";

@@ -9,8 +9,8 @@
 static struct digested digested;
 
 /*
- * Compare the rows, each as "page:line:column text > target verdict", and finish
- * everything.
+ * Compare the rows, each formatted as "page:line:column text > target verdict", and free
+ * the digest.
  */
 static void end(const char *expected)
 {
@@ -61,14 +61,15 @@ TEST(digest_forgets_links_to_what_is_well)
         digested_link(&digested, page, 2, 1, "and again", target, NULL);
         digested_page(&digested, page);
     }
-    CHECK_INT(digested.digest.link_count, 1); /* used a thousand times */
+    CHECK_INT(digested.digest.link_count, 1); /* reused a thousand times */
     CHECK_INT(digested.digest.open_count, 0);
     CHECK_INT(digested.digest.finding_count, 0);
     end("");
 }
 
 /*
- * The first link on each page is stored, whether it comes before the verdict or after it.
+ * The first link on each page is stored, whether its record precedes or follows the
+ * verdict.
  */
 TEST(digest_keeps_the_first_link_on_each_page_beyond_a_hundred)
 {
@@ -179,7 +180,7 @@ TEST(digest_tells_fragments_apart)
     end("http://h/:1:1 x#a > http://h/x fragment\n");
 }
 
-/* A target to which only redirects lead has no verdict of its own. */
+/* A target that is reached only by redirects has no verdict of its own. */
 TEST(digest_tells_where_a_redirect_leads_that_breaks)
 {
     digested_init(&digested);
@@ -193,7 +194,10 @@ TEST(digest_tells_where_a_redirect_leads_that_breaks)
     digested_finish(&digested);
 }
 
-/* A link needs an update if its redirect is permanent, up to the last permanent one. */
+/*
+ * A link with a permanent redirect needs an update to the target of the last permanent
+ * redirect in its chain.
+ */
 TEST(digest_leads_as_far_as_redirects_are_for_good)
 {
     static const struct {
@@ -260,8 +264,8 @@ TEST(digest_leaves_out_what_the_baseline_has)
 }
 
 /*
- * Links come before the verdict or after it. A link in the baseline is reported if its
- * verdict has changed.
+ * The record of a link may precede or follow the verdict. A link in the baseline is
+ * reported if its verdict has changed.
  */
 TEST(digest_tells_links_that_the_baseline_lacks)
 {

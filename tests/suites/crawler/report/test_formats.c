@@ -1,7 +1,7 @@
 /*
- * test_formats.c - the bytes of the reports that are made from a digest.
+ * test_formats.c - the exact bytes of the reports that are written from a digest.
  *
- * tests/suites/crawler/test_formats.py reads them as other programs do.
+ * tests/suites/crawler/test_formats.py parses the reports with other programs.
  */
 #include "../../../../crawler/report/csv.h"
 #include "../../../../crawler/report/html_report.h"
@@ -16,8 +16,8 @@
 static struct digested digested;
 
 /*
- * One row of each kind: a broken link, a fragment, a start that fails, a blocked and a
- * moved page.
+ * One row of each kind: a broken link, a missing fragment, a failed start, a blocked page
+ * and a moved page.
  */
 static void begin(void)
 {

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Written between begin() and check_written(). */
+/* The report, which is open between begin() and check_written(). */
 static struct out out;
 static struct record_sink sink;
 
@@ -189,7 +189,7 @@ TEST(jsonl_summary)
         "\"bytes\":12345678901,\"seconds\":0.612,\"exit\":2}\n");
 }
 
-/* Write the text alone, and at each position among eight plain bytes. */
+/* Write the text alone, and also at every position among eight plain bytes. */
 static void check_string(const char *text, const char *expected)
 {
     for (int before = 0; before < 10; before++) {
@@ -224,8 +224,8 @@ TEST(jsonl_strings_are_json_whatever_they_hold)
 }
 
 /*
- * JSON on a terminal must be as harmless as the text report. A parser still gets every
- * byte.
+ * JSON on a terminal must be as harmless as the text report. A JSON parser still recovers
+ * every byte.
  */
 TEST(jsonl_strings_say_nothing_to_a_terminal)
 {
@@ -240,7 +240,10 @@ TEST(jsonl_strings_say_nothing_to_a_terminal)
     check_string("\u2027\u202f\u2065\u206a", "\u2027\u202f\u2065\u206a");
 }
 
-/* Write each byte among plain bytes: every byte that must be escaped is escaped. */
+/*
+ * Write every byte value among plain bytes, and check that it is escaped if JSON requires
+ * that.
+ */
 TEST(jsonl_strings_of_each_byte)
 {
     char text[2 * 16 + 1], expected[8 * 16 + 1];
@@ -283,7 +286,7 @@ TEST(jsonl_passwords_are_masked_wherever_they_stand)
                   "\"target\":\"http://you:***@h/x\",\"fragment\":null}\n");
 }
 
-/* A text of control characters alone becomes six times as long. */
+/* Escaping makes a text of control characters six times as long. */
 TEST(jsonl_strings_may_be_long)
 {
     const size_t n = 70000;

@@ -33,7 +33,7 @@ TEST(progress_leaves_out_what_is_not_known)
 {
     check_line(&(struct progress){.known = 1}, 80, "0 of 1");
     check_line(&(struct progress){.known = 900, .done = 100, .rate = 10}, 80,
-               "100 of 900, 10/s"); /* more targets are found than done */
+               "100 of 900, 10/s"); /* no estimate: few targets are done */
     check_line(&(struct progress){.known = 9000, .done = 5000, .rate = 10}, 80,
                "5000 of 9000, 10/s, 7 min left");
     check_line(&(struct progress){.known = 9000, .done = 5000, .rate = 0.2}, 80,
@@ -51,7 +51,7 @@ TEST(progress_rate_is_a_mean_of_late)
     CHECK(progress.rate == 0 && progress.done == 7 && progress.bad == 1);
     progress_update(&progress, 100, 10, 0, COIL_SEC(2));
     CHECK(progress.rate > 9.9 && progress.rate < 10.1);
-    progress_update(&progress, 100, 40, 0, COIL_SEC(3)); /* 30 in one second */
+    progress_update(&progress, 100, 40, 0, COIL_SEC(3)); /* 30 targets in one second */
     CHECK(progress.rate > 15.9 && progress.rate < 16.1);
     progress_update(&progress, 100, 40, 0, COIL_SEC(4));
     CHECK(progress.rate < 12);

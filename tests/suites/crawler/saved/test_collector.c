@@ -1,6 +1,6 @@
 /*
- * test_collector.c - crawler/saved/collector.h: writes the results of other processes
- * into a crawl's file.
+ * test_collector.c - crawler/saved/collector.h: the collector writes the results of other
+ * processes into a crawl's file.
  */
 #include "../../../../crawler/saved/collector.h"
 #include "../../../../crawler/saved/link_blob.h"
@@ -39,7 +39,7 @@ static struct store *open_store(enum store_mode mode)
     return store;
 }
 
-/* An unfinished crawl has a log file beside it. */
+/* The database of an unfinished crawl has a log file next to it. */
 static void remove_folder(void)
 {
     static const char *const names[] = {"crawl.db", "crawl.db-wal", "crawl.db-shm"};
@@ -60,7 +60,7 @@ static struct collector *create_collector(struct store *store)
     return collector;
 }
 
-/* Add a link as a worker writes it, with the URL in full. */
+/* Add a link with its full URL, as workers do. */
 static void add_link(struct link_blob *links, const char *url, enum url_kind kind,
                      const char *reference)
 {
@@ -101,7 +101,7 @@ static int trace_link(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Record every page with its links. */
+/* Trace every saved page with its links. */
 static void trace_store(void)
 {
     struct store *store = open_store(STORE_READ);
@@ -158,7 +158,7 @@ TASK_TEST(collector_goes_on_where_its_file_ends)
     add_page(collector, 10, "http://h/", NULL, 0);
     CHECK_INT(collector_save(collector), 0);
     add_page(collector, 20, "http://h/lost", NULL, 0);
-    collector_destroy(collector); /* as if the process were killed */
+    collector_destroy(collector); /* as after a kill */
     collector = create_collector(open_store(STORE_WRITE));
     CHECK_INT(collector_last(collector), 10);
     add_page(collector, 10, "http://h/old", NULL, -EBADMSG);

@@ -1,6 +1,6 @@
 /*
  * test_link_blob.c - crawler/saved/link_blob.h: written links are read back unchanged.
- * Other bytes are refused.
+ * Invalid bytes are refused.
  */
 #include "../../../../crawler/saved/link_blob.h"
 #include "../../../harness/harness.h"
@@ -159,7 +159,7 @@ TEST(link_blob_that_is_damaged_is_refused_or_read)
             size_t n = bit < 8 ? blob.bytes.n : i;
             int rc;
 
-            /* exactly as long as the data, so that ASan finds overruns */
+            /* ASan detects overruns because the buffer is exactly as long as the data */
             copy = malloc(n > 0 ? n : 1);
             CHECK(copy != NULL);
             memcpy(copy, blob.bytes.at, n);

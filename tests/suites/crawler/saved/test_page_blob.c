@@ -1,6 +1,6 @@
 /*
  * test_page_blob.c - crawler/saved/page_blob.h: written pages are read back unchanged.
- * Other bytes are refused, and never read beyond their end.
+ * Invalid bytes are refused, and never read beyond their end.
  */
 #include "../../../../crawler/saved/page_blob.h"
 #include "../../../harness/harness.h"
@@ -90,7 +90,7 @@ TEST(page_blob_is_read_as_it_was_written)
     check_page(&no_links, "http://h/", 0);
 }
 
-/* Read a copy of exactly this length, so that ASan finds overruns. */
+/* Read a copy of exactly this length, so ASan detects overruns. */
 static int read_copy(const char *bytes, size_t n)
 {
     struct page_blob blob = {.ids = NULL};

@@ -1,6 +1,6 @@
 /*
  * test_setup_text.c - crawler/saved/setup_text.h: the setup of a crawl is restored from
- * its text. Other texts are refused.
+ * its text. Invalid texts are refused.
  */
 #include "../../../../crawler/saved/setup_text.h"
 #include "../../../harness/harness.h"

@@ -53,7 +53,10 @@ static struct store *open_as(enum store_mode mode)
     return store;
 }
 
-/* `message` is the one set by the call, whose argument may be evaluated later. */
+/*
+ * `message` is a pointer because the call that sets the message may be evaluated after
+ * this argument.
+ */
 static void check_refused(int rc, int expected, char **message, const char *words)
 {
     CHECK_INT(rc, expected);
@@ -210,7 +213,7 @@ TEST(store_that_is_replaced_is_found_between_the_renames_too)
     store_close(store);
     snprintf(from, sizeof from, "%s/crawl.db", folder);
     snprintf(to, sizeof to, "%s/previous.db", folder);
-    CHECK_INT(rename(from, to), 0); /* as if the process were killed */
+    CHECK_INT(rename(from, to), 0); /* as after a kill */
     store = open_as(STORE_READ);
     store_close(store);
     store = open_as(STORE_WRITE);

@@ -1,6 +1,5 @@
 /*
- * test_pattern.c - crawler/scope/pattern.h: Perl's regular expressions, and mistakes in
- * them.
+ * test_pattern.c - crawler/scope/pattern.h: Perl regular expressions, and errors in them.
  */
 #include "../../../../crawler/scope/pattern.h"
 #include "../../../harness/harness.h"
@@ -20,7 +19,7 @@ static int matches(const char *text, const char *url)
     return rc;
 }
 
-/* Syntax that grep -P, git and nginx accept, too. */
+/* Syntax that grep -P, git and nginx also accept. */
 TEST(pattern_is_a_perl_regular_expression)
 {
     CHECK_INT(matches("/p\\d+$", "http://h/p12"), 1);
@@ -37,7 +36,10 @@ TEST(pattern_is_a_perl_regular_expression)
     CHECK_INT(matches("a\\|", "http://h/a|"), 1);
 }
 
-/* "" would silently exclude everything, and other patterns nothing. */
+/*
+ * The empty pattern would silently exclude every URL, and other mistakes would exclude
+ * none.
+ */
 TEST(pattern_that_matches_all_or_nothing_by_mistake_is_refused)
 {
     static const struct {
@@ -66,7 +68,7 @@ TEST(pattern_that_matches_all_or_nothing_by_mistake_is_refused)
     patterns_finish(&list);
 }
 
-/* The site chooses its URLs, so it could choose one for which a pattern takes a year. */
+/* A site could have a URL for which the match of a pattern takes a year. */
 TEST(pattern_gives_up_where_it_would_take_very_long)
 {
     struct pattern_list list = {NULL, 0};
@@ -84,5 +86,5 @@ TEST(pattern_gives_up_where_it_would_take_very_long)
     CHECK_INT(pattern_matches(&list, 0, "http://h/x"), 1);
     CHECK_STR(pattern_text(&list, 1), "(a+)+$");
     patterns_finish(&list);
-    CHECK_INT(matches("([a-z/]*b)*[a-z/]*c", url), 0); /* this one ends in time */
+    CHECK_INT(matches("([a-z/]*b)*[a-z/]*c", url), 0); /* this pattern is fast enough */
 }

@@ -27,7 +27,7 @@ static bool pattern_matches(const char *pattern, const char *path)
 
 TEST(robots_simple_example_of_the_rfc)
 {
-    /* RFC 9309, 5.1, for each of its crawlers. */
+    /* The example of RFC 9309, 5.1, for each crawler that it names. */
     static const char text[] =
         "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\n"
         "Allow: /publications/\n\nUser-Agent: foobot\nDisallow:/\n"
@@ -145,7 +145,7 @@ TEST(robots_empty_patterns_match_nothing)
 
 TEST(robots_wildcards)
 {
-    /* RFC 9309, 2.2.3, and its consequences */
+    /* the examples of RFC 9309, 2.2.3, and more patterns of that kind */
     static const struct {
         const char *pattern, *path;
         bool matches;
@@ -361,8 +361,7 @@ static int64_t cpu_ns(void)
 }
 
 /*
- * One rule of 500 KiB, and a URL of that length. A matcher that backtracks would take
- * hours.
+ * One rule of 500 KiB, and a URL of that length. A backtracking matcher would take hours.
  */
 TEST(robots_take_linear_time)
 {

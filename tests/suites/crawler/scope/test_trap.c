@@ -134,7 +134,7 @@ __attribute__((format(printf, 2, 3))) static void link_to(struct crawl *crawl,
     crawl->queue[crawl->count++] = url;
 }
 
-/* Return how many targets were skipped although no other link leads to them. */
+/* Return the number of targets that were skipped by every link to them. */
 static size_t count_skipped(struct crawl *crawl)
 {
     size_t n = 0;
@@ -151,8 +151,8 @@ static size_t count_skipped(struct crawl *crawl)
 }
 
 /*
- * Return how many pages were fetched. *skipped is the number of links that were not
- * followed.
+ * Return the number of fetched pages. *skipped is the number of targets that were not
+ * fetched.
  */
 static size_t crawl_site(site_function site, const char *start, size_t *skipped)
 {
@@ -174,7 +174,7 @@ static size_t crawl_site(site_function site, const char *start, size_t *skipped)
     return fetched;
 }
 
-/* Months since the year 0, without end. */
+/* An endless calendar with a page for each month. */
 static void calendar_in_query(struct crawl *crawl, const char *url)
 {
     unsigned year = 2026, month = 11, months;
@@ -266,8 +266,8 @@ TEST(trap_calendars_that_go_on_for_ever)
 }
 
 /*
- * An archive of 100 months with ten posts each, each month linking to the next. Then 20
- * months without posts.
+ * An archive of 100 months with ten posts each. Each month links to the month before.
+ * The oldest 20 months have no posts.
  */
 static void blog(struct crawl *crawl, const char *url)
 {
@@ -282,7 +282,7 @@ static void blog(struct crawl *crawl, const char *url)
         link_to(crawl, "http://h/%u/%02u/%02u/post-%u-%u", year, month, 2 * i, months, i);
 }
 
-/* A thousand releases, listed in one place. Each links to the previous one. */
+/* A thousand releases, which one page lists. Each release links to a release of 1999. */
 static void releases(struct crawl *crawl, const char *url)
 {
     if (strcmp(url, "http://h/releases/") != 0) {
@@ -295,8 +295,8 @@ static void releases(struct crawl *crawl, const char *url)
 }
 
 /*
- * Ten versions with 300 pages each, in a chain: each page links to two others, and to the
- * older version.
+ * Ten versions with 300 pages each. Each page links to two pages of its version and to
+ * the previous version.
  */
 static void versions(struct crawl *crawl, const char *url)
 {
@@ -358,7 +358,7 @@ TEST(trap_calendars_are_not_what_has_an_end)
     CHECK_TRACE("");
 }
 
-/* Steps from one date to another that is farther from November 2026. */
+/* A calendar step leads from one date to another that is farther from November 2026. */
 TEST(trap_calendar_steps)
 {
     static const struct {

@@ -162,7 +162,7 @@ static void link_many(const struct leases *leases, struct redis_words *links, in
 #define SOME 500
 
 /*
- * Complete all items with the links that they found, and lease up to SOME further items.
+ * Complete all items, add the links on their pages, and lease up to SOME further items.
  */
 static int complete_all(struct leases *leases, struct lease *lease,
                         const struct redis_words *links)
@@ -320,7 +320,7 @@ static int acquire_in_vain(void *arg)
     return leases_acquire(arg, LEASE_SITE, 10, &lease, &wait_ns);
 }
 
-/* The worker leaves as after Ctrl-C. */
+/* The worker leaves the crawl, as after Ctrl-C. */
 IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
 {
     struct crawl crawl;
@@ -334,7 +334,7 @@ IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
     add(&ends, "http://a/1");
     kill(crawl.process.pid, SIGSTOP);
     task = test_spawn(acquire_in_vain, &ends);
-    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* until it is sent */
+    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* wait until the request is sent */
     coil_task_cancel(task, "test");
     CHECK_INT(test_join(task), -ECANCELED);
     kill(crawl.process.pid, SIGCONT);
@@ -463,7 +463,7 @@ static int collect(void *arg, int64_t number, const void *bytes, size_t n)
     return 0;
 }
 
-/* All keys are deleted, except the keys that inform workers of the end. */
+/* All keys are deleted, except the keys that inform workers of the end of the crawl. */
 static void check_forgotten(struct crawl *crawl, struct leases *leases)
 {
     struct redis_words words = {.count = 0};

@@ -14,7 +14,7 @@ enum { PAGES = 200, HOSTS = 7, WORKERS = 3 };
 
 static const struct leases_setup setup = {.options = "options", .split = 1};
 
-/* The parts of a crawler that a frontier needs. */
+/* The parts of a crawler that a shared frontier needs. */
 struct process {
     struct redis *redis;
     struct leases leases;
@@ -144,7 +144,7 @@ static void join_workers(struct process *process, int expected)
         CHECK_INT(test_join(process->workers[i]), expected);
 }
 
-/* Wait for the process, which ends by itself. */
+/* Wait until the process ends by itself. */
 static void join(struct process *process, int expected)
 {
     CHECK_INT(test_join(process->running), expected);
@@ -294,7 +294,7 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     host = frontier_host(&process.frontier, "http://host0/", FRONTIER_SITE);
     host->robots = ROBOTS_KNOWN;
     host->has_told_sitemaps = true;
-    /* The host has no leased targets, so other processes may take it. */
+    /* No target of the host is leased, so another process may lease the host. */
     shared_bring_sitemaps(&process.shared, host, "sitemaps", 8);
     CHECK_INT(host->robots, ROBOTS_KNOWN);
     CHECK(!host->has_told_sitemaps);

@@ -20,7 +20,7 @@ static void check_refused(const char *base, const char *reference, int rc)
     CHECK_PTR(url, NULL);
 }
 
-/* Escaped and plain bytes of a fragment are equal. */
+/* Decode the fragment: escaped and plain bytes are equivalent in it. */
 static void decode_fragment(char *url)
 {
     size_t at = strcspn(url, "#");

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 /*
- * tests/suites/url/run has the cases of the standard. This file tests the other promises of the
+ * tests/suites/url/run has the cases of the standard. This file tests the rest of the
  * header.
  */
 
@@ -74,7 +74,7 @@ TEST(whatwg_url_keeps_its_base)
     CHECK_INT(parse("c", &base, &url), 0);
     CHECK_STR(url.href, "web+demo:/.//a/c");
     whatwg_url_finish(&url);
-    CHECK_INT(parse("/d", &base, &url), 0); /* "/." is not needed, and removed */
+    CHECK_INT(parse("/d", &base, &url), 0); /* "/." is not needed here */
     CHECK_STR(url.href, "web+demo:/d");
     whatwg_url_finish(&url);
     CHECK_STR(base.href, "web+demo:/.//a/b");

@@ -1,5 +1,5 @@
 /*
- * test_verdict.c - crawler/verdict/verdict.h: the words are those of
+ * test_verdict.c - crawler/verdict/verdict.h: verdicts have the same names as in
  * docs/design/checker.md.
  */
 #include "../../../../crawler/verdict/verdict.h"
@@ -26,7 +26,7 @@ TEST(verdict_of_an_unknown_word_is_open)
     CHECK_INT(verdict_of_word(""), VERDICT_OPEN);
 }
 
-/* Except for a status, each reason has a message, without a full stop. */
+/* Each reason except REASON_STATUS has a message without a full stop. */
 TEST(verdict_every_reason_has_a_word_and_a_sentence)
 {
     CHECK_PTR(reason_word(REASON_NONE), NULL);

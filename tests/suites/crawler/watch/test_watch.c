@@ -1,6 +1,6 @@
 /*
- * test_watch.c - crawler/watch: the busiest hosts are shown, whatever bytes their names
- * contain. tests/suites/crawler/test_watch.py queries a crawl.
+ * test_watch.c - crawler/watch: the status page shows the busiest hosts, and escapes
+ * their names. tests/suites/crawler/test_watch.py queries a crawl.
  */
 #include "../../../../crawler/watch/pages.h"
 #include "../../../harness/harness.h"
@@ -111,7 +111,7 @@ static void check_holds(void (*write)(struct text *, const struct watch_numbers 
     free(text.at);
 }
 
-/* A host may contain an ampersand. Bytes that would end a string are escaped. */
+/* A host name may contain an ampersand. Bytes that would end a string are escaped. */
 TASK_TEST(watch_takes_names_for_text)
 {
     open_crawler(0);

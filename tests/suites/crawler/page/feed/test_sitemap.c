@@ -22,7 +22,7 @@ static struct sitemap *read_pieces(const char *text, size_t n, size_t piece)
     return sitemap;
 }
 
-/* Parse the text whole, and byte by byte. */
+/* Parse the text as a whole, then byte by byte. */
 static void check(const char *text, size_t n, const char *problem, const char *expected)
 {
     for (int i = 0; i < 2; i++) {

@@ -8,7 +8,7 @@
 
 struct page {
     struct html_tokenizer tokenizer;
-    const char *skipped; /* an attribute to leave out, or NULL */
+    const char *skipped; /* the name of an attribute to skip, or NULL */
     bool traces_places;
     char text[256];
     size_t text_n;
@@ -116,7 +116,10 @@ static int trace_pieces(struct page *page, const char *html, size_t n, size_t pi
     return rc;
 }
 
-/* Compare the tokens of a page, whole and byte by byte. */
+/*
+ * Compare the tokens of a page that is parsed as a whole, byte by byte, and in pieces of
+ * three bytes.
+ */
 static void check_page(const char *html, const char *expected, bool traces_places)
 {
     static const size_t pieces[] = {1 << 20, 1, 3};
@@ -440,7 +443,7 @@ static char *allocate(size_t n)
     return bytes;
 }
 
-/* Measure one tag with n wanted attributes, each of which occurs twice. */
+/* Measure the time for one tag with n attributes, each of which occurs twice. */
 static double seconds_for_attributes(size_t n)
 {
     char *html = allocate(24 * n + 16), *at = html;
@@ -459,8 +462,8 @@ static double seconds_for_attributes(size_t n)
 }
 
 /*
- * A tenth of the attributes must take a tenth of the time. If each were compared with all
- * others, the time would be a hundredth.
+ * A tenth of the attributes must take about a tenth of the time. If every attribute were
+ * compared with all others, they would take a hundredth.
  */
 TEST(html_attributes_take_time_in_proportion)
 {
@@ -483,7 +486,8 @@ static char *write_long_tag(char *at)
 }
 
 /*
- * Measure 20,000 tags with nine attributes, and one with 200,000, which is first or last.
+ * Measure the time for 20,000 tags with nine attributes and one tag with 200,000
+ * attributes, which is first or last.
  */
 static double seconds_with_long_tag(bool first)
 {
@@ -504,8 +508,9 @@ static double seconds_with_long_tag(bool first)
 }
 
 /*
- * Both orders take the same time. If the long tag's table were cleared for each tag, one
- * would take a thousand times as long.
+ * Both orders must take about the same time. If the long tag's table were cleared for
+ * each later tag, a page that begins with the long tag would take a thousand times as
+ * long.
  */
 TEST(html_attributes_of_a_long_tag_do_not_slow_down_those_behind_it)
 {

@@ -74,7 +74,7 @@ static int trace_base(const struct link *link, void *arg)
     return 0;
 }
 
-/* The document in srcdoc is a part of the page. */
+/* The document in a srcdoc attribute is part of the page. */
 TEST(links_in_srcdoc)
 {
     static const char html[] =
@@ -231,8 +231,8 @@ TEST(links_in_foreign_and_broken_markup)
                    "href=4"),
               0);
     /*
-     * Content that a table cannot contain moves before it. An element that never ends is
-     * dropped.
+     * Content that is not allowed in a table is moved before the table. The unfinished
+     * tag at the end is dropped.
      */
     CHECK_TRACE("[1][2][3]");
 }
@@ -253,7 +253,7 @@ TEST(links_visitor_can_stop)
     CHECK_INT(calls, 1);
 }
 
-/* Below the depth HTML_TREE_DEPTH, elements count as empty. */
+/* Elements that are nested deeper than HTML_TREE_DEPTH are treated as empty. */
 TEST(links_survive_deep_nesting)
 {
     size_t n = 20000;
@@ -339,7 +339,10 @@ TEST(links_and_names_of_places)
     CHECK_TRACE("#[1][2]#[3&]#[4]");
 }
 
-/* Links in shadow trees are shown, but their ids are not targets of fragments. */
+/*
+ * Links in shadow trees are reported, but ids in shadow trees are not targets of
+ * fragments.
+ */
 TEST(links_in_shadow_trees)
 {
     CHECK_INT(
@@ -355,7 +358,8 @@ TEST(links_in_shadow_trees)
 }
 
 /*
- * Links and ids count in unknown elements, too: custom elements, and those of drawings.
+ * Links and ids are also found in unknown elements: custom elements, and elements of SVG
+ * drawings.
  */
 TEST(links_and_names_of_places_in_any_element)
 {
@@ -434,7 +438,7 @@ static int count_link(const struct link *link, void *arg)
     return 0;
 }
 
-/* n open elements in SVG, and as many end tags of elements that are not open. */
+/* An SVG with n open elements, and as many end tags without an open element. */
 TEST(links_take_time_in_proportion_in_foreign_markup)
 {
     size_t n = 1000000, count = 0;

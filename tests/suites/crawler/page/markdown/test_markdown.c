@@ -167,7 +167,7 @@ TEST(markdown_formulas_have_no_links)
     markdown_destroy(markdown);
 }
 
-/* Components are raw HTML. Comments, modules and expressions are left out. */
+/* Components are raw HTML. Comments, imports, exports and expressions are ignored. */
 TEST(markdown_of_mdx)
 {
     struct markdown *markdown;
@@ -300,7 +300,7 @@ static int find_id(const struct link *link, void *arg)
     return 0;
 }
 
-/* Check "../a.md#b" of a document: the file and the id must exist. */
+/* Check a link such as "../a.md#b": the file and the id must exist. */
 static int check_link(const struct link *link, void *arg)
 {
     const struct document *from = arg;
@@ -330,7 +330,7 @@ static int check_link(const struct link *link, void *arg)
     return 0;
 }
 
-/* The text must contain the URL at the link's place. */
+/* The text must contain the URL at the link's position. */
 static int check_place(const struct link *link, void *arg)
 {
     const struct document *document = arg;
@@ -370,7 +370,7 @@ static int add_reference(const struct link *link, void *arg)
     return 0;
 }
 
-/* Add the links of the HTML that cmark-gfm makes of the text. */
+/* Add the links in the HTML that cmark-gfm generates from the text. */
 static void add_rendered(const char *text, size_t n, struct references *references)
 {
     static const char *const names[] = {"table", "strikethrough", "autolink",
@@ -495,8 +495,8 @@ static int count_link(const struct link *link, void *arg)
 }
 
 /*
- * Return the processor seconds for a text of n bytes: `before`, repeated copies of
- * `piece`, `behind`.
+ * Return the CPU time in seconds for a text of n bytes. The text consists of `before`,
+ * copies of `piece`, and `behind`.
  */
 static double seconds_for(const char *before, const char *piece, const char *behind,
                           size_t n)
@@ -518,9 +518,9 @@ static double seconds_for(const char *before, const char *piece, const char *beh
 }
 
 /*
- * Texts that make parsers backtrack. A text sixteen times as long may take 16 to 70 times
- * as long, since libcmark-gfm slows down at first. With quadratic time the factor would
- * be 256.
+ * Texts that make parsers backtrack. A text that is 16 times as long may take 16 to 70
+ * times as long, because libcmark-gfm slows down at first. With quadratic time the factor
+ * would be 256.
  */
 TEST(markdown_takes_linear_time)
 {

@@ -1,6 +1,6 @@
 /*
  * redis_process.h - a redis-server for a test, on a local socket in a temporary folder,
- * without persistence. It ends with the test, even if the test is killed.
+ * without persistence. The server ends with the test, even if the test is killed.
  */
 #ifndef TESTS_REDIS_PROCESS_H
 #define TESTS_REDIS_PROCESS_H
@@ -18,8 +18,8 @@ void redis_process_start(struct redis_process *process);
 void redis_process_stop(struct redis_process *process);
 
 /*
- * Wait until redis-server answers, with the scripts of a crawl. Skips the test if it is
- * not installed.
+ * Wait until redis-server answers and has loaded the scripts of a crawl. Skips the test
+ * if redis-server is not installed.
  */
 void redis_process_open(struct redis_process *process, int64_t timeout_ns,
                         struct redis **out);

@@ -28,7 +28,7 @@ struct fake {
     coil_listener *listener;
     coil_task *task;
     const char *policy, *version, *password;
-    char run; /* the run id is 40 times this letter */
+    char run; /* the run id is this letter, repeated 40 times */
     unsigned connections, commands;
 };
 
