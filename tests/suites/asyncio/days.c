@@ -1,5 +1,5 @@
 /*
- * days.c - run a scenario on one day: in a process of its own, with at most one fault.
+ * days.c - runs a scenario for one day: in its own process, with at most one fault.
  */
 #include "days.h"
 
@@ -19,13 +19,13 @@
 
 enum kind { GOOD_DAY, ALLOCATION, SYSTEM_CALL, INTERRUPTION, SHUFFLE, KINDS };
 
-/* The fault: the nth event of its kind fails, or the seed of a shuffle. */
+/* The fault of a day: the number of the call that fails, or the seed of the shuffle. */
 struct day {
     enum kind kind;
     uint64_t nth;
 };
 
-/* The number of events of each kind on a good day; written by the child. */
+/* The number of calls of each kind on a good day, written by the child process. */
 struct tally {
     uint64_t of[KINDS];
 };
@@ -111,7 +111,7 @@ static int count_descriptors(void)
 }
 
 /*
- * Print a line for each kind of object that is left behind. Returns the number of lines.
+ * Print a line for each kind of leaked object. Returns the number of lines.
  */
 static int complain_of_leaks(int descriptors_before)
 {
@@ -128,10 +128,10 @@ static int complain_of_leaks(int descriptors_before)
     return (blocks != 0) + (descriptors != 0) + (stacks != 0);
 }
 
-/* How the process of a day ended. */
+/* Exit statuses of the child process. */
 enum { WELL = 0, COMPLAINED = 1 };
 
-/* Run the scenario, in the child. Returns its exit status. */
+/* Run the scenario in the child process. Returns the exit status of the process. */
 static int run_here(const struct scenario *scenario, struct day day)
 {
     static const struct scenario afterwards = {"afterwards", breathe, true, NULL};
@@ -234,7 +234,7 @@ bool all_days(const struct scenario *scenario)
     return well;
 }
 
-/* A number from 1 to limit; splitmix64. */
+/* Return a random number from 1 to limit, by splitmix64. */
 static uint64_t choose(uint64_t *seed, uint64_t limit)
 {
     uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);

@@ -1,10 +1,10 @@
 /*
  * days.h - good days and bad days of a scenario.
  *
- * A bad day has one fault: the 1st, 2nd, 3rd, ... allocation of coil fails, or a system
- * call fails, or is interrupted, or tasks run in another order. Then the trace may
- * differ, but the scenario must not crash, leak or hang, and another program must run
- * correctly in the same process afterwards.
+ * A bad day has one fault: an allocation of coil fails, a system call fails or is
+ * interrupted, or tasks run in another order. The trace of a bad day may differ, but the
+ * scenario must not crash, leak or hang, and another program must run correctly in the
+ * same process afterwards.
  */
 #ifndef TESTS_ASYNCIO_DAYS_H
 #define TESTS_ASYNCIO_DAYS_H
@@ -21,9 +21,9 @@ bool days_begin(bool skip_polls);
 void good_day(const struct scenario *scenario);
 
 /*
- * Run the good day only; or every bad day, too, with a line of how many there were; or
- * one bad day of each kind, chosen by the seed. Returns true on success; otherwise it
- * prints what happened on which day.
+ * Run the good day, or also all bad days with a summary line, or one bad day of each kind
+ * that the seed chooses. Returns true on success. Otherwise the function prints the day
+ * and its failure.
  */
 bool survives_good_day(const struct scenario *scenario);
 bool all_days(const struct scenario *scenario);

@@ -64,7 +64,7 @@ static int live(void *arg)
     return rc;
 }
 
-/* Held until the end, whoever owns it. */
+/* The task is released only at the end, even if a group owns it. */
 static int start_by(struct judged_task *task, struct judged_group *group, bool eager)
 {
     coil_spawn_opts opts = {.name = task->name, .eager = eager};
@@ -194,7 +194,9 @@ static void say_state(coil_future *future, void *name)
     trace("callback %s %s%s", (const char *)name, state(future), bindings());
 }
 
-/* The same pointer for the same name, because callbacks are removed by it. */
+/*
+ * Return the same pointer for equal names, because a callback is removed by its pointer.
+ */
 static void *intern(const char *name)
 {
     static const char *names[MARKS];
@@ -356,7 +358,7 @@ int compare_items(const void *a, const void *b)
 
 /* ---- the driver -------------------------------------------------------------------- */
 
-/* A timer may fail once because memory runs out, and then succeed. */
+/* On a bad day, memory may run out for one timer. The next attempt succeeds. */
 static void wait_a_while(void)
 {
     while (coil_sleep(COIL_SEC(1000)) == -ENOMEM)

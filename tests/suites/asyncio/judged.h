@@ -1,6 +1,6 @@
 /*
  * judged.h - functions, in addition to scenario.h, for scenarios that the judge has
- * written. judged.py is the same in Python, and defines the programs of the judge.
+ * generated. judged.py is the Python counterpart, and describes the judge's programs.
  */
 #ifndef TESTS_ASYNCIO_JUDGED_H
 #define TESTS_ASYNCIO_JUDGED_H
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* A word in the trace that is not an errno. */
+/* An outcome that the trace shows as "absent", and that is not an errno. */
 #define ABSENT (-100000)
 
 /* A task of the program, before and after its start. */
@@ -17,7 +17,7 @@ struct judged_task {
     const char *name;
     int (*run)(void);
     coil_task *task;
-    bool raced; /* a race starts this task */
+    bool raced; /* started by a race */
     int result;
 };
 
@@ -40,7 +40,7 @@ int start_eagerly(struct judged_task *task, struct judged_group *group);
 int cancel(struct judged_task *task);
 int unpark(struct judged_task *task, int value);
 
-/* NULL before its start. */
+/* Return the future of the task, or NULL if the task has not started. */
 coil_future *future_of(const struct judged_task *task);
 
 /* Print "WHAT: OUTCOME [STATES]", without the NULLs among the futures. */
@@ -48,13 +48,13 @@ int gather(const char *what, unsigned flags, size_t n, coil_future *futures[]);
 int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
              coil_future *futures[]);
 
-/* Print "gets STATE" for each. */
+/* Print "gets STATE" for each future. */
 int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futures[]);
 
-/* The works are tasks that have not started. The result of each follows the outcome. */
+/* The tasks of a race must not have started. The result of each follows the outcome. */
 int race(const char *what, int64_t delay_ns, size_t n, struct judged_task *tasks[]);
 
-/* Print "callback NAME STATE" when it is done. */
+/* Print "callback NAME STATE" when the future is done. */
 int add_callback(const char *name, coil_future *future);
 int remove_callback(const char *name, coil_future *future);
 
@@ -67,7 +67,7 @@ int cancel_call(int mark);
 /* Return the names of the living tasks, for the trace. */
 const char *living_tasks(void);
 
-/* Context variables. Tasks and callbacks print those that are not 0. */
+/* Context variables. Tasks and callbacks print variables that are not 0. */
 extern coil_var v0, v1;
 
 int set(coil_var *variable, int value);
@@ -93,8 +93,8 @@ int compare_items(const void *a, const void *b);
 /* ---- the driver -------------------------------------------------------------------- */
 
 /*
- * Start the first task. Returns when all have ended, and prints how. Each list ends with
- * NULL.
+ * Start the first task, wait until all tasks have ended, and print the result of each.
+ * Each list ends with NULL.
  */
 int drive(struct judged_task *const tasks[], coil_lock *const locks[],
           coil_future *const futures[]);

@@ -1,9 +1,8 @@
-"""Functions, in addition to scenario.py, for scenarios that the judge has written; judged.h is the
-same in C.
+"""Functions, in addition to scenario.py, for scenarios that the judge has generated. judged.h is the C counterpart.
 
 A program of the judge consists of tasks that start each other, and a driver. After 1000 seconds,
 and every 1000 seconds after that, the driver cancels the remaining tasks in the order of
-starting, and unlocks all locks. Each action of a task is a line of the trace when it has ended.
+starting, and unlocks all locks. When an action of a task has ended, the task prints a line in the trace.
 """
 
 import asyncio
@@ -82,7 +81,7 @@ def word_of(value):
 
 
 async def told(what, awaitable):
-    """Print "WHAT: OUTCOME" in the trace; True is omitted. A failure is raised again."""
+    """Print "WHAT: OUTCOME" in the trace. The outcome True is printed as 0. A failure is raised again."""
     try:
         value = await awaitable
     except BaseException as error:
@@ -92,7 +91,7 @@ async def told(what, awaitable):
 
 
 def did(what, call, *args):
-    """The same for a call that does not wait; a failure is a word."""
+    """Like told(), for a call that does not wait. A failure is printed, and not raised."""
     try:
         word = word_of(call(*args))
     except asyncio.InvalidStateError:
@@ -142,7 +141,7 @@ async def wait(what, mode, seconds, *things):
 
 
 async def as_completed(what, seconds, *things):
-    """Print "gets STATE" for each."""
+    """Print "gets STATE" for each future."""
     count = 0
 
     async def waiting():

@@ -1,5 +1,5 @@
 /*
- * main.c - run scenarios, each in a process of its own, and print their traces.
+ * main.c - runs scenarios, each in its own process, and prints their traces.
  *
  *     coil-scenarios [NAME...]                 the traces; without names, of all
  *     coil-scenarios --skip-polls [NAME...]    the same on a loop that leaves out polls
@@ -110,7 +110,7 @@ struct body {
 };
 
 /*
- * The scenario may have given up before, with a part of the objects that the body needs.
+ * The scenario may have given up already, so objects that the body needs may be missing.
  */
 static int begin_body(void *arg)
 {

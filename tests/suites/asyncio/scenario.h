@@ -1,6 +1,6 @@
 /*
- * scenario.h - macros and functions for scenarios in C; scenario.py is the same for
- * Python.
+ * scenario.h - macros and functions for scenarios in C. scenario.py is the Python
+ * counterpart.
  *
  *     #include "../scenario.h"
  *
@@ -12,14 +12,14 @@
  *         return 0;
  *     }
  *
- * A file has the scenarios of a topic. The trace is the scenario's claim: it must equal
- * the output of CPython for the function with the same name in TOPIC.py. Each scenario
- * runs in a process of its own, under a virtual clock. If it leaks memory of coil, or
- * crashes, the trace has a line for that, too.
+ * A file contains the scenarios of a topic. The trace of a scenario must equal the output
+ * of CPython for the function with the same name in TOPIC.py. Each scenario runs in its
+ * own process, with a virtual clock. A crash or leaked memory of coil adds a line to the
+ * trace.
  *
  * A scenario must survive bad days (days.h, run --soak), on which an allocation or a
- * system call fails. So it checks each call that can return -ENOMEM, and returns its rc
- * after closing open objects, as any program should.
+ * system call fails. Therefore it checks each call that can return -ENOMEM. After an
+ * error, it closes open objects and returns the rc, as any program should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H
@@ -30,7 +30,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The body is the main task of coil_run(). If its rc is negative, it is the last line. */
+/*
+ * The body is the main task of coil_run(). If the rc of the body is negative, it is the
+ * last line of the trace.
+ */
 #define SCENARIO(name) SCENARIO__DEFINE(name, true)
 
 /* The body is called without a loop, and creates the objects that it needs. */
@@ -40,26 +43,30 @@
 void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * The text of an rc: "ECANCELED", or a number. It is valid during the next seven calls.
+ * Return the text of an rc: the name of an errno such as "ECANCELED", or a number. The
+ * text is valid until the eighth later call.
  */
 const char *outcome(int rc);
 
 /*
- * The text of a future's state or result: "EINPROGRESS", "ECANCELED", "EIO", or a number.
- * The call retrieves the result.
+ * Return the text of a future's state or result: "EINPROGRESS", "ECANCELED", "EIO", or a
+ * number. The call retrieves the result.
  */
 const char *state(coil_future *future);
 
 /* Print "WHAT: OUTCOME" in the trace. Returns rc. */
 int tell(const char *what, int rc);
 
-/* True once an allocation was made to fail: for cases that are otherwise impossible. */
+/*
+ * Return true once an injected allocation failure has occurred. Scenarios use this for
+ * cases that are otherwise impossible.
+ */
 bool allocation_failed(void);
 
 /*
- * Create a task, a task in a group, or a pending future. It is held until the loop has
- * closed, so the scenario need not release it. Returns NULL on failure, or if an argument
- * is NULL.
+ * Create a task, a task in a group, or a pending future. The object is released after the
+ * loop has closed, so the scenario need not release it. Returns NULL on failure, or if an
+ * argument is NULL.
  */
 coil_task *start(coil_task_fn fn, void *arg);
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);
@@ -67,12 +74,12 @@ coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /*
- * Call fn(arg) when the loop has closed, the latest first: for objects that may be in use
- * until then.
+ * Call fn(arg) after the loop has closed, in reverse order of registration. This is for
+ * objects that may be in use until then.
  */
 void at_end(void (*fn)(void *arg), void *arg);
 
-/* The text of the failures of a group that has ended: "EIO EPROTO". */
+/* Return the text of the failures of a group that has ended: "EIO EPROTO". */
 const char *failures(const coil_group *group);
 
 /* An exception handler that prints its report: "MESSAGE: OUTCOME". */
@@ -82,8 +89,8 @@ void tell_exception(const coil_exception *exception, void *arg);
 int turns(int n);
 
 /*
- * The body of a task that prints "turn 1", "turn 2", ... for `arg` turns, so that a trace
- * shows in which turn something happens. start(ticker, TURNS(3))
+ * A task body that prints "turn 1", "turn 2", ... for `arg` turns, so the trace shows in
+ * which turn something happens. Example: start(ticker, TURNS(3))
  */
 int ticker(void *arg);
 
@@ -100,7 +107,7 @@ struct scenario {
 
 void scenario__register(struct scenario *scenario);
 
-/* Make the calls that were requested for the end. */
+/* Call the functions that were registered with at_end(). */
 void scenario__end(void);
 
 #define SCENARIO__DEFINE(name, in_task)                                                  \

@@ -1,4 +1,4 @@
-"""Functions for scenarios in Python; scenario.h is the same for C.
+"""Functions for scenarios in Python. scenario.h is the C counterpart.
 
     from scenario import *
 
@@ -8,9 +8,9 @@
         trace("sleeps")
         trace("slept: %s", await outcome(asyncio.sleep(3)))
 
-asyncio.run() runs the function. A function that is not async is called without a loop. A file
-has the scenarios of a topic. It is loaded once, and each scenario then runs in a process of its
-own, so that scenarios do not affect each other.
+asyncio.run() runs the function. A function that is not async is called without a loop. A file contains the scenarios
+of a topic. The file is loaded once, and each scenario then runs in its own process, so scenarios do not affect each
+other.
 
 asyncio is CPython's own, except for the changes in evened_out.py. Time is virtual, in whole
 seconds.
@@ -56,13 +56,13 @@ scenarios = {}
 
 
 def scenario(function):
-    """Make the function a scenario with its name."""
+    """Register the function as a scenario."""
     scenarios[function.__name__] = function
     return function
 
 
 class Failure(Exception):
-    """A failure, named by its errno: raise Failure("EIO") corresponds to `return -EIO`."""
+    """A failure that is named by its errno: raise Failure("EIO") corresponds to `return -EIO`."""
 
 
 NAMES = [
@@ -77,7 +77,7 @@ NAMES = [
 
 
 def name_of(error):
-    """Map an exception to the errno that coil has for it; for a group, the first one."""
+    """Map an exception to coil's errno for it. For an exception group, map the first exception."""
     if type(error) is Failure:
         return error.args[0]
     if isinstance(error, ExceptionGroup):
@@ -101,7 +101,7 @@ def trace(text, *args):
 
 
 async def outcome(awaitable):
-    """The counterpart of an rc in C: a number, 0 for None, True or False, or the name of an errno."""
+    """Return the counterpart of an rc in C: a number, which is 0 for None, or the name of an errno."""
     try:
         return result_of(await awaitable)
     except BaseException as error:
@@ -195,7 +195,7 @@ async def turns(n):
 
 
 async def ticker(n):
-    """Print "turn 1", "turn 2", ..., so that a trace shows in which turn something happens."""
+    """Print "turn 1", "turn 2", ..., so the trace shows in which turn something happens."""
     for turn in range(1, n + 1):
         trace("turn %d", turn)
         await asyncio.sleep(0)
@@ -205,8 +205,8 @@ async def ticker(n):
 
 
 def all_tasks_in_order(of):
-    """asyncio.run() cancels leftover tasks in the order of a set. Here they are cancelled in the
-    order of their names."""
+    """asyncio.run() cancels leftover tasks in the arbitrary order of a set. This function makes asyncio cancel them
+    in the order of their names."""
 
     def all_tasks(loop=None):
         return sorted(of(loop), key=lambda task: (len(task.get_name()), task.get_name()))
@@ -238,7 +238,7 @@ def is_path(word):
 
 
 def main():
-    """scenario.py TOPIC.py... [NAME...]: print all traces, or these."""
+    """scenario.py TOPIC.py... [NAME...]: print the traces of all scenarios, or of the named ones."""
     import gc
     import traceback
 

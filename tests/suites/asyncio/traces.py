@@ -2,8 +2,8 @@
 
 
 def read(text):
-    """Return the lines of each scenario, from `scenario NAME` to the next; lines before the first
-    are ignored."""
+    """Return the lines of each scenario, which begin after `scenario NAME`. Lines before the first scenario are
+    ignored."""
     traces, lines = {}, []
     for line in text.splitlines():
         if line.startswith("scenario "):
@@ -14,7 +14,7 @@ def read(text):
 
 
 def read_file(path):
-    """The same for a file written by CPython; without a file, an empty dict."""
+    """Like read(), for a file that CPython wrote. If there is no file, return an empty dict."""
     try:
         with open(path) as file:
             text = file.read()

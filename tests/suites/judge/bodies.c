@@ -1,11 +1,10 @@
 /*
- * bodies.c - run the bodies of a program, line by line.
+ * bodies.c - runs the bodies of a program, line by line.
  *
- * This file has a counterpart for each instruction of reference.py, and uses only coil's
- * public headers. Each instruction is a function that returns an rc, as coil's own
- * functions do. For instructions that wait, a negative rc ends the body, as an exception
- * does in Python. For other instructions (`goes_on` in the tables) it is printed as a
- * word in the trace.
+ * This file implements each instruction of reference.py with coil's public headers only.
+ * Each instruction is a function that returns an rc, like coil's own functions. If an
+ * instruction waits, a negative rc ends the body, like an exception in Python. For other
+ * instructions (`goes_on` in the tables) the trace shows the rc as a word.
  */
 #include "judge.h"
 
@@ -24,8 +23,8 @@ static int handler_of(struct body *body, const struct line *line)
 }
 
 /*
- * Python's `try`. Before the handler runs, a caught cancellation is marked as caught.
- * This is also done before a cleanup, which is a `finally` that waits.
+ * Python's `try`. A cancellation is marked as caught before the handler runs, and also
+ * before a cleanup, which is a `finally` that waits.
  */
 static int do_try(struct body *body, const struct line *line)
 {
@@ -135,10 +134,7 @@ static const struct instruction *instruction_of(const struct line *line)
     exit(2);
 }
 
-/*
- * -EPERM is never a failure of the program: it means that the lock of a condition is
- * free.
- */
+/* -EPERM does not end the body: it means only that the lock of a condition is free. */
 static bool ends_body(const struct instruction *instruction, int rc)
 {
     return rc < 0 && !instruction->goes_on && rc > ABSENT && rc != -EPERM;
@@ -161,7 +157,7 @@ static int run_block(struct body *body, int first, int end)
     return 0;
 }
 
-/* A race has spawned this task. */
+/* Register the current task, which a race has spawned, as the task of this body. */
 static void adopt(struct body *body)
 {
     char name[8];

@@ -1,9 +1,9 @@
 /*
- * coil_judge.c - run the judge's programs on coil, and print their traces.
+ * coil_judge.c - runs the judge's programs on coil, and prints their traces.
  *
  *     coil-judge [--skip-polls] BATCH > traces
  *
- * The counterpart of reference.py; judge.h lists the files.
+ * This program is the counterpart of reference.py. judge.h lists the files.
  */
 #include "judge.h"
 
@@ -75,8 +75,8 @@ static void declare_all(void)
 }
 
 /*
- * Called when no task can continue. Cancel all tasks, and unlock all locks. Returns false
- * if all tasks have ended.
+ * Cancel all tasks and unlock all locks, because no task can continue. Returns false if
+ * all tasks have ended.
  */
 static bool break_up(void)
 {
@@ -123,7 +123,7 @@ static void close_up(void)
         coil_future_cancel(futures[i], "driver");
         coil_future_release(futures[i]);
     }
-    coil_yield(); /* for the callbacks of those futures */
+    coil_yield(); /* run the callbacks of the cancelled futures */
     tasks_finish();
     sync_finish();
 }
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: coil-judge [--skip-polls] BATCH\n");
         return 2;
     }
-    /* so that the trace is complete if the process crashes */
+    /* line buffering keeps the trace complete if the process crashes */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     while (program_read(batch, &program)) {
         int rc;

@@ -1,7 +1,7 @@
-"""The corner cases of order and cancellation, and how often programs reach them.
+"""The corner cases of order and cancellation, and how many programs reach each of them.
 
-reference.py detects them while it runs a program, because asyncio's tasks report their actions.
-It writes each reached corner case below the trace, after a `#`. `run` counts them.
+reference.py detects the corner cases while it runs a program on asyncio. It writes each of them below the trace,
+after a `#`. `run` counts them.
 """
 
 import collections
@@ -30,7 +30,7 @@ CORNERS = [
     "a child refused",
 ]
 
-# Instructions that wait. At least one task must have been cancelled in each of them.
+# Instructions that wait. A run should cancel at least one task in each of them.
 WAITS = ["sleep", "await", "shield", "gather", "gather_all", "wait", "acquire", "ewait",
          "cwait", "cwait_for", "bwait", "put", "get", "join", "group", "park", "wait_for",
          "as_completed"]  # fmt: skip
@@ -39,7 +39,7 @@ CORNERS += [f"{CANCELLED}in {verb}" for verb in WAITS]
 
 
 class Watch:
-    """The observations of reference.py in one program."""
+    """The corner cases that one program reaches."""
 
     def __init__(self):
         self.reached = {}  # in order
@@ -48,7 +48,7 @@ class Watch:
         self.reached[corner] = None
 
     def cancels(self, victim, canceller):
-        """A body is about to be cancelled, by another task or by the driver (None)."""
+        """Record that the task of `victim` is about to be cancelled, by another task or by the driver (None)."""
         task = victim.task
         waits_for = task._fut_waiter
         if task.done():
@@ -93,7 +93,7 @@ class Watch:
 
 
 class Summary:
-    """The number of programs that reached each corner."""
+    """Counts the programs that reached each corner case."""
 
     def __init__(self):
         self.lengths, self.counts = [], collections.Counter()
@@ -107,7 +107,7 @@ class Summary:
         self.counts += other.counts
 
     def missed(self):
-        """Return the corner cases that no program reached; none if too few programs ran."""
+        """Return the corner cases that no program reached, or an empty list if too few programs ran."""
         if len(self.lengths) < ENOUGH:
             return []
         return [corner for corner in CORNERS if not self.counts[corner]]

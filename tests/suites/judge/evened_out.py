@@ -1,31 +1,31 @@
 """Changes to asyncio that remove CPython's accidental order. The judge changes nothing else.
 
-The judge claims that coil and asyncio have the same order. In five places CPython itself promises
-no order. There this file chooses the natural order, and coil has the same order. None of these
-places is in the C accelerator: _asyncio's Task and Future are used unchanged.
+The judge claims that coil and asyncio have the same order. In five places CPython itself guarantees no order. For
+these places this file installs the natural order, which is also coil's order. The C accelerator is not affected:
+_asyncio's Task and Future are used unchanged.
 
-1. Equal deadlines. Timers are in a heapq, which is not stable: two timers with equal deadlines fire
-   in an order that depends on the rest of the heap. Here: first in, first out. (base_events.py:
-   call_at pushes, _run_once pops; events.py: TimerHandle.__lt__ compares only _when)
+1. Equal deadlines. asyncio stores timers in a heapq, which is not stable: the order of two timers with equal
+   deadlines depends on the rest of the heap. This file makes the order first in, first out. (base_events.py: call_at
+   pushes, _run_once pops; events.py: TimerHandle.__lt__ compares only _when)
 
-2. Iteration over sets. TaskGroup has its children in a set and cancels them in the set's order,
-   which is that of their addresses. asyncio.wait() makes a set of its arguments and subscribes
-   in that order, and so does as_completed(). Here: in the order of insertion. (taskgroups.py:
-   self._tasks = set(), _abort; tasks.py: wait, fs = set(fs); _AsCompletedIterator, todo = {...})
+2. Iteration over sets. TaskGroup stores its children in a set, and cancels them in the set's order, which depends on
+   their addresses. asyncio.wait() and as_completed() convert their arguments to a set, and add callbacks in the order
+   of that set. This file makes sets keep the order of insertion. (taskgroups.py: self._tasks = set(), _abort;
+   tasks.py: wait, fs = set(fs); _AsCompletedIterator, todo = {...})
 
-3. Floats. In asyncio deadlines are sums of floats, and a timer is due within a clock resolution
-   of its deadline. Here time is an integer number of ticks, and due means now >= deadline.
-   (base_events.py: _run_once, end_time = self.time() + self._clock_resolution)
+3. Floats. In asyncio deadlines are sums of floats, and a timer is due within a clock resolution of its deadline. In
+   the judge, time is an integer number of ticks, and a timer is due if now >= deadline. (base_events.py: _run_once,
+   end_time = self.time() + self._clock_resolution)
 
-4. The clock. In asyncio the selector's select(timeout) waits. Here nothing sleeps: when no handle
-   is ready, the clock jumps to the next deadline.
+4. The clock. In asyncio the selector's select(timeout) waits. In the judge nothing sleeps: when no handle is ready,
+   the clock jumps to the next deadline.
 
-5. A fixed bug (gh-128550): before 3.13.2, if an eager child has failed, the TaskGroup cancels its
-   owner inside create_task(), in the middle of the owner's body. Here: always in the next turn.
+5. A fixed bug (gh-128550): before 3.13.2, if an eager child has failed, the TaskGroup cancels its owner inside
+   create_task(), in the middle of the owner's body. This file moves the cancellation to the next turn.
    (taskgroups.py: create_task)
 
-asyncio.run() cancels leftover tasks at the end in the order of a set. This needs no change here,
-because the driver of the judge's programs leaves no tasks.
+asyncio.run() cancels leftover tasks at the end in the order of a set. The judge does not change this order, because
+the driver of its programs leaves no tasks behind.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from asyncio import events, taskgroups, tasks
 
 
 class OrderedSet(dict):
-    """The part of a set that asyncio uses, in the order of insertion."""
+    """A set with the methods that asyncio uses, which keeps the order of insertion."""
 
     def __init__(self, items=()):
         super().__init__((item, None) for item in items)
@@ -51,7 +51,7 @@ class OrderedSet(dict):
 
 
 def even_out_as_completed():
-    """as_completed() does not create its set by calling set(). So repeat its constructor's work."""
+    """Repeat the work of as_completed()'s constructor, which creates a set without calling set()."""
 
     class AsCompleted(tasks._AsCompletedIterator):
         def __init__(self, futures, timeout):
@@ -84,7 +84,7 @@ class FifoTimerHandle(events.TimerHandle):
 
 
 class JumpingSelector(selectors._BaseSelectorImpl):
-    """A selector that never waits. It advances the clock by the time-out instead."""
+    """A selector that never waits. Instead of waiting, it advances the clock by the timeout."""
 
     now = 0
 
@@ -106,7 +106,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def child_done(self, task):
-    """TaskGroup._on_task_done. create_task() calls it for a task that is not yet a child: see 5."""
+    """TaskGroup._on_task_done. This replacement handles a task that is not yet a child: see point 5 above."""
     if task in self._tasks:
         on_task_done(self, task)
     else:
@@ -118,8 +118,8 @@ on_task_done = taskgroups.TaskGroup._on_task_done
 
 
 def install():
-    """Replace names in asyncio's modules. A module's global `set` hides the builtin, and
-    TimerHandle is looked up at each use."""
+    """Replace names in asyncio's modules. A global `set` in a module hides the builtin. asyncio looks TimerHandle up
+    at each use."""
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet
     if sys.version_info < (3, 13, 2):

@@ -1,8 +1,7 @@
-"""Filters: programs that are not compared, because of intended differences.
+"""Filters drop programs that are not compared because of intended differences.
 
-Where possible, programs avoid such differences when they are generated (see generate.py). The
-filters handle the rest. The run counts the programs that each filter drops, and fails if there
-are too many.
+Where possible, the generator avoids such differences (see generate.py). The filters handle the rest. The run counts
+the programs that each filter drops, and fails if the filters drop too many.
 """
 
 import older
@@ -10,12 +9,12 @@ import program
 
 MOST_PERCENT = 2  # share of the programs, on a CPython of 3.13 or later
 
-# Instructions in which cancelling the task also cancels the tasks that it waits for.
+# Instructions that pass on a cancellation to the awaited tasks.
 HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}
 
 
 def edges(nodes):
-    """Yield pairs (task, task that it waits for and cancels) and (owner of a group, child)."""
+    """Yield pairs: (task, awaited task to which a cancellation is passed on) and (owner of a group, child)."""
     owners = {}
     for task in nodes:
         if task.verb == "task":

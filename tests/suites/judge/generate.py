@@ -1,17 +1,15 @@
-"""Generate programs from seeds: the same seed and number give the same program.
+"""Generate programs from seeds: equal seeds and numbers give equal programs.
 
-A program has a theme, a choice among the families of instructions below, so that its few
-instructions are related. Spans of time are short and whole, so that many events occur at the same
-instant. Between random instructions there are scenes, which are corner cases of order. For
-example, a task cancels itself, a task that was just woken, or a task that has not begun; or it
-cancels a task twice, or exactly at a deadline. In most programs, the last task only sets and
-releases objects that other tasks wait for, and cancels tasks. In some programs, several tasks
-contend for one object.
+A program uses only some of the families of instructions below, so its few instructions are related. Times are short
+integers, so many events occur at the same instant. Between random instructions there are scenes, which are corner
+cases of order. For example, a task cancels itself, a task that was just woken, or a task that has not begun; or it
+cancels a task twice, or exactly at a deadline. In most programs, the last task only sets and releases objects that
+other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
 
 Rules that keep both sides comparable:
-- A task awaits, and gathers, only tasks with a higher number, and its children in groups have
-  higher numbers, too. A cycle of tasks that await each other cannot be cancelled; in Python the
-  stack would overflow. A child that awaits the owner of its group never ends.
+- A task awaits and gathers only tasks with a higher number, and its children in groups also have higher numbers. A
+  cycle of tasks that await each other cannot be cancelled: Python's stack would overflow. A child that awaits the
+  owner of its group never ends.
 - A `finally` does not wait. In C a cancellation applies until it is caught, so the waits of a
   cleanup would fail. In Python they succeed, because a cancellation is delivered only once. A
   `cleanup` may wait: in C it marks the cancellation as caught, and then still passes on the rc.
@@ -89,7 +87,7 @@ class Generator:
         return letter + str(self.rng.randrange(self.names[letter]))
 
     def awaited(self):
-        """Choose a future or a task with a higher number than this one; rarely any task."""
+        """Choose a future, a task with a higher number than the current one, or rarely any task."""
         first = 0 if self.rng.random() < 0.01 else self.current + 1
         later = [i for i in range(first, self.task_count) if i != self.current]
         if later and self.rng.random() < 0.6:
@@ -237,7 +235,7 @@ class Generator:
         return Node(["try"], body, kind.split(), handler)
 
     def guard(self, nodes):
-        """A body that catches a cancellation or an error, and then often waits for effects."""
+        """Return a block that catches a cancellation or an error, and then often waits."""
         kind = self.rng.choice(["except cancelled", "except error"])
         handler = self.block([], longest=2)
         if self.rng.random() < 0.6:
@@ -245,12 +243,12 @@ class Generator:
         return Node(["try"], nodes, kind.split(), handler)
 
     def stumble(self, nodes, first=()):
-        """A body that runs another instruction when it is cancelled, and then fails."""
+        """Return a block that runs another instruction when it is cancelled, and then fails."""
         return Node(["try"], nodes, ["except", "cancelled"],
                     [*first, Node(["fail", self.error()])])  # fmt: skip
 
     def birth(self, open_groups):
-        """Start a task in the innermost group, or sometimes in another."""
+        """Start a task in the innermost group, or sometimes in another group."""
         unborn = [number for number in self.unborn if number > self.current]
         if not unborn:
             return self.simple("yield")
@@ -266,7 +264,7 @@ class Generator:
         return Node(["eager" if eager else "spawn", f"t{number}"])
 
     def race(self):
-        """A race between some tasks that have not been started."""
+        """Return a race between some tasks that have not been started."""
         unborn = [number for number in self.unborn if number > self.current]
         racers = unborn[: self.rng.randint(1, 3)]
         if not racers:
@@ -300,7 +298,7 @@ class Generator:
     # ---- scenes ---------------------------------------------------------------------
 
     def scene(self, open_groups):
-        """A few instructions that belong together."""
+        """Return a few instructions that belong together."""
         rng = self.rng
         other = f"t{rng.randrange(self.task_count)}"
         me, wait = f"t{self.current}", self.waiting()
@@ -326,7 +324,7 @@ class Generator:
         return [Node(words) for words in rng.choice(scenes)()]
 
     def reckoning(self):
-        """A scene in which items are put, waited for or discarded."""
+        """Return a scene that puts items into a queue, waits for them or discards them."""
         queue = self.thing("q")
         put, join = ["put_nowait", queue, self.value()], ["join", queue]
         end = ["shutdown", queue, self.rng.choice(["now", "now", "later"])]
@@ -346,7 +344,7 @@ class Generator:
         return self.simple(self.rng.choice(verbs)).words
 
     def deadline_scene(self, wait):
-        """A scene in which the awaited event and the deadline occur at the same instant."""
+        """Return a scene in which the awaited event and the deadline occur at the same instant."""
         ticks = self.ticks()
         inner = [Node(["sleep", ticks])]
         if self.rng.random() < 0.5:
@@ -373,7 +371,7 @@ class Generator:
         return Node(["task", f"t{number}"], nodes)
 
     def family(self):
-        """The beginning of the first task, which starts some other tasks, often in a group."""
+        """Return the beginning of the first task, which starts some other tasks, often in a group."""
         children = self.rng.randint(1, max(1, len(self.unborn)))
         if "group" not in self.weights or self.rng.random() < 0.2:
             return [self.birth([]) for _ in range(children) if self.unborn]
@@ -402,7 +400,7 @@ class Generator:
         return self.in_lock(self.wake())
 
     def decide_contest(self):
-        """Serve one waiter, and cancel this or another waiter in the same step."""
+        """Serve one waiter, and in the same step cancel that waiter or another one."""
         nodes = [self.in_lock(self.contest[1])]
         if self.rng.random() < 0.3:
             nodes *= 2
@@ -412,7 +410,7 @@ class Generator:
         return nodes
 
     def declarations(self):
-        """Declare every object. The reader of the program finds out which of them are used."""
+        """Declare every object. Unused objects are removed when the program is read."""
         rng = self.rng
         sizes = {
             "f": ("future", lambda: []),

@@ -1,4 +1,4 @@
-"""Find the CPython that coil is compared with."""
+"""Find the CPython interpreter with which coil is compared."""
 
 import glob
 import os
@@ -30,7 +30,7 @@ def candidates():
 
 
 def find(who, oldest):
-    """Return path and version of $COIL_PYTHON, else of a CPython 3.13, else of the newest one."""
+    """Return path and version of $COIL_PYTHON if it is set, else of CPython 3.13, else of the newest CPython."""
     versions = [(version_of(path), path) for path in candidates()]
     versions = [(version, path) for version, path in versions if version]
     if not versions:

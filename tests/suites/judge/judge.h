@@ -26,22 +26,22 @@
 /* A task of the program. */
 struct body {
     int number;
-    int first, end; /* lines of the body: first up to, not including, end */
+    int first, end; /* the lines of the body: [first, end) */
     coil_task *task;
     bool raced; /* started by a `race` instruction */
     int result;
-    coil_scope *scope; /* the innermost open one, or NULL */
+    coil_scope *scope; /* the innermost open scope, or NULL */
     char detail[200];  /* text that the instruction adds to its outcome when it ends */
 };
 
-/* An instruction: `run` returns an rc, or a value of 0 or more. */
+/* An instruction. `run` returns a negative errno, or a value of 0 or more. */
 struct instruction {
     const char *verb;
     int (*run)(struct body *body, const struct line *line);
-    bool goes_on; /* the body continues after any result; else a negative rc ends it */
+    bool goes_on; /* if false, a negative rc ends the body */
 };
 
-/* In each table the last entry has no verb. */
+/* A table ends with an entry without a verb. */
 extern const struct instruction task_instructions[], sync_instructions[];
 
 /* ---- the objects of the program that runs, by number ------------------------------- */
@@ -49,21 +49,21 @@ extern const struct instruction task_instructions[], sync_instructions[];
 extern struct program program;
 extern struct body bodies[MAX_NUMBER];
 extern coil_future *futures[MAX_NUMBER];
-extern coil_group *groups[MAX_NUMBER]; /* open groups */
-extern coil_group
-    *known_groups[MAX_NUMBER]; /* open groups, and groups that were closed */
+extern coil_group *groups[MAX_NUMBER];       /* open groups */
+extern coil_group *known_groups[MAX_NUMBER]; /* open and closed groups */
 extern struct body *spawned[MAX_NUMBER];
 extern int body_count, future_count, spawned_count;
 
 /*
- * Return the future with this name, or that of the task with this name, borrowed. NULL if
- * the task does not run yet or is the body's own, since a task cannot await itself.
+ * Return a borrowed reference to the future or the task's future with this name. Returns
+ * NULL if the task has not started, or is the body's own task, because a task cannot
+ * await itself.
  */
 coil_future *future_of(const struct body *body, const char *name);
 
 int ticks(const char *word);
 
-/* A deadline this number of ticks from now, or "never". */
+/* Return a deadline this number of ticks from now. The word may also be "never". */
 int64_t deadline_of(const char *word);
 
 /* on_sync.c: the instructions on synchronization. */
@@ -83,7 +83,7 @@ const char *bindings(void);
 
 /* ---- bodies ------------------------------------------------------------------------ */
 
-/* The body of a task; `arg` is its struct body. */
+/* The function of each task. `arg` is its struct body. */
 int run_body(void *arg);
 
 /* Run the lines of a block. */
@@ -95,11 +95,11 @@ struct word {
     char text[16];
 };
 
-/* The text of an rc in the trace: "ECANCELED", "absent", or a number. */
+/* Return the text of an rc for the trace: "ECANCELED", "absent", or a number. */
 struct word word_of(int rc);
 int rc_of(const char *name);
 
-/* Print a line: the time in ticks, the task, and the text. */
+/* Print a line of the trace: the time in ticks, the task, and the text. */
 void trace(const char *who, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

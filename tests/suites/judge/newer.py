@@ -1,10 +1,10 @@
-"""Newer features of asyncio, implemented on top of 3.13.
+"""Features of newer asyncio versions, implemented on top of 3.13.
 
-- TaskGroup.cancel(), of 3.15, with its fixes: a child that cancels its group in its eager
-  first step is cancelled, too (gh-155418); if another request cancels the owner, that request is
-  still delivered after the group has cancelled the owner itself (gh-155433);
+- TaskGroup.cancel() of 3.15 with two fixes. A child that cancels its group in its eager first step is cancelled, too
+  (gh-155418). A request of another task to cancel the owner is still delivered after the group has cancelled the
+  owner (gh-155433).
 - a Barrier that returns each index once, even if tasks are cancelled (gh-155233, still open);
-- one task that begins eagerly, while others do not (3.14: create_task(eager_start=True)).
+- a single task that begins eagerly (3.14: create_task(eager_start=True)).
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class TaskGroup(asyncio.TaskGroup):
 
 
 class Barrier(asyncio.Barrier):
-    """The last task to arrive gets the last index. Other tasks get their indexes as they leave."""
+    """The task that arrives last gets the last index. Other tasks get their indexes as they leave."""
 
     passed = 0
 
@@ -77,7 +77,7 @@ class Barrier(asyncio.Barrier):
 
 @contextlib.contextmanager
 def eagerly(loop):
-    """Inside this context manager, the next task of the loop begins at once, also in a group."""
+    """Inside this context manager, the next task of the loop begins eagerly, even in a group."""
 
     def create_once(loop, coroutine, **options):
         loop.set_task_factory(None)

@@ -1,10 +1,9 @@
-"""Differences of asyncio before 3.13, which is the version that coil follows.
+"""Differences between older versions of asyncio and 3.13, the version that coil follows.
 
-To find them, the judge's programs were run on CPython 3.11.7, 3.12.1 and 3.13.0, and then the
-sources were compared. A program that uses such an instruction is skipped if the interpreter is
-older than the change.
+The differences were found by running the judge's programs on CPython 3.11.7, 3.12.1 and 3.13.0, and then comparing
+the sources. A program with an instruction that has changed is skipped if the interpreter is older than the change.
 
-Three changes show only in rare moments, and would exclude most programs. reference.py detects
+Three changes affect instructions of most programs, but have an effect only rarely. reference.py detects
 them when they occur, and marks the trace as left out:
 - Task.uncancel() that reaches 0 discards an undelivered cancellation;
 - an expired timeout counts the requests to cancel that existed before it, and becomes a
@@ -23,19 +22,19 @@ CHANGES = [
     ((3, 13), {"shutdown"}),
     # A cancelled waiter of a Condition passes its notification on to another waiter.
     ((3, 13), {"cwait", "cwait_for", "bwait", "breset", "babort"}),
-    # A Semaphore wakes all waiters that its value allows; before 3.13, some stayed asleep.
+    # A Semaphore wakes as many waiters as its value allows. Before 3.13, some stayed asleep.
     ((3, 13), {"semaphore"}),
-    # as_completed() can be iterated over asynchronously.
+    # as_completed() supports asynchronous iteration.
     ((3, 13), {"as_completed"}),
     # gather() of completed futures does not wait.
     ((3, 12), {"gather", "gather_all"}),
-    # Eager tasks are new; wait_for() is implemented with timeout().
+    # Eager tasks are new, and wait_for() is implemented with timeout().
     ((3, 12), {"eager", "eager_child", "wait_for", "race"}),
 ]
 
 
 def verbs(text):
-    """Return the instructions of a program; those on semaphores count as `semaphore`."""
+    """Return the verbs of a program. Instructions on semaphores have the verb `semaphore`."""
     for node in program.walk(program.parse(text)):
         if node.verb in ("acquire", "hold", "release") and node.args[0][0] in "su":
             yield "semaphore"

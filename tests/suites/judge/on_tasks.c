@@ -5,7 +5,10 @@
 
 #define MAX_MARK 128
 
-/* Return the existing tasks and futures among the names, from the word `first` on. */
+/*
+ * Store the existing tasks and futures among the line's words from `first` on, and return
+ * their number.
+ */
 static size_t several_of(const struct body *body, const struct line *line, int first,
                          coil_future *several[LINE_MAX_WORDS])
 {
@@ -37,7 +40,7 @@ int start_body(struct body *body, coil_group *group, bool eager)
     return rc;
 }
 
-/* True if the program has such a task and the task has not been started. */
+/* Return true if the program contains the task and the task has not been started. */
 static bool can_start(const struct body *body)
 {
     return body->end > 0 && body->task == NULL && !body->raced;
@@ -217,7 +220,10 @@ static int do_wait_for(struct body *body, const struct line *line)
     return future == NULL ? ABSENT : coil_wait_for(future, deadline_of(line->words[1]));
 }
 
-/* Print a line of the trace for each future when it completes. Returns their number. */
+/*
+ * Print a line of the trace for each future when it completes. Returns the number of
+ * futures.
+ */
 static int do_as_completed(struct body *body, const struct line *line)
 {
     coil_future *several[LINE_MAX_WORDS], *future;
@@ -234,7 +240,7 @@ static int do_as_completed(struct body *body, const struct line *line)
     return rc < 0 ? rc : count;
 }
 
-/* The racers are bodies that have not been spawned. Their tasks belong to the race. */
+/* The tasks of a race must not have been spawned. The race owns them. */
 static int do_race(struct body *body, const struct line *line)
 {
     const char *delay = line->words[1];
@@ -323,8 +329,9 @@ static int do_unpark(struct body *body, const struct line *line)
 
 /* ---- callbacks --------------------------------------------------------------------- */
 
-/* The callbacks that were added. A callback that is added twice has one entry, and is
- * called twice. */
+/*
+ * The added callbacks. A callback that is added twice has one entry, but is called twice.
+ */
 static struct note {
     const struct body *body;
     const char *name;
@@ -342,7 +349,7 @@ static void say_state(coil_future *future, void *arg)
 {
     struct note *note = arg;
 
-    /* The body's task may no longer exist. */
+    /* Print the number of the body, because its task may no longer exist. */
     trace("callback", "t%d %s %s%s", note->body->number, note->name,
           word_of(coil_future_result(future)).text, bindings());
 }
@@ -365,7 +372,7 @@ static int do_uncallback(struct body *body, const struct line *line)
     return coil_future_remove_callback(future, say_state, note_of(body, line->words[1]));
 }
 
-/* The requested calls, by their marks. */
+/* The scheduled calls by their marks. */
 static struct call {
     const char *verb;
     int mark;
@@ -379,7 +386,7 @@ static void say_mark(void *arg)
     trace(call->verb, "%d%s", call->mark, bindings());
 }
 
-/* The last word is the mark of the requested call. */
+/* Return the scheduled call whose mark is the last word of the line. */
 static struct call *call_of(const struct line *line)
 {
     int mark = atoi(line->words[line->word_count - 1]);
@@ -442,7 +449,7 @@ void tasks_finish(void)
 
 /* ---- introspection ----------------------------------------------------------------- */
 
-/* A racer that has not begun its work is not known to other tasks yet. */
+/* A task of a race is unknown to other tasks until it has begun. */
 static int mark_living(coil_task *task, void *arg)
 {
     bool *living = arg;

@@ -1,12 +1,12 @@
-"""Write a program of the judge as a scenario of tests/suites/asyncio, alone in its topic.
+"""Convert a program of the judge to a scenario of tests/suites/asyncio, in a topic of its own.
 
 The files are NAME.py, NAME.c and NAME.trace.
 
     python3 tests/suites/judge/pair.py PROGRAM.txt DIR NAME SENTENCE...
 
-In Python a block becomes a block, and a failure an exception. In C a block becomes a function, and
-a failure its return value. The files use tests/suites/asyncio/judged.py and judged.[ch].
-Instructions on missing objects are omitted, unless another instruction depends on them.
+A block of the program becomes a block in Python and a function in C. A failure becomes an exception in Python and a
+return value in C. The files use tests/suites/asyncio/judged.py and judged.[ch]. Instructions on objects that do not
+exist are omitted, unless another instruction depends on them.
 """
 
 import os
@@ -64,7 +64,7 @@ def c_lock(name, verb):
 
 # ---- instructions: (in Python, in C) -----------------------------------------------------
 
-# Instructions that do not wait: a callable and its arguments in Python; a call in C.
+# Instructions that do not wait: a callable and its arguments in Python, and a call in C.
 NOW = {
     "spawn": (lambda t: f"{t}.start", lambda t: f"start_task(&{t}, NULL)"),
     "child": (lambda t, g: f"{t}.start, {g}", lambda t, g: f"start_task(&{t}, &{g})"),
@@ -102,10 +102,10 @@ NOW = {
                  lambda q, how: f"coil_queue_shutdown(&{q}, {str(how == 'now').lower()})"),
 }  # fmt: skip
 
-# Their counterparts in C return nothing. A semaphore's release also returns nothing.
+# Instructions whose functions return nothing in C. A semaphore's release also returns nothing.
 NOTHING = {"eset", "eclear", "shutdown"}
 
-# Instructions that wait: an awaitable in Python; a call in C.
+# Instructions that wait: an awaitable in Python, and a call in C.
 WAITS = {
     "sleep": (lambda s: f"asyncio.sleep({s})", lambda s: f"coil_sleep(COIL_SEC({s}))"),
     "yield": (lambda: "asyncio.sleep(0)", lambda: "coil_yield()"),
@@ -156,7 +156,7 @@ OBJECTS = {
 
 
 class Pair:
-    """One program in both languages."""
+    """One program, and the translation that is common to both languages."""
 
     def __init__(self, text, absent=()):
         nodes = drop_unused(program.parse(text))
@@ -168,7 +168,7 @@ class Pair:
         self.absent = set(absent)  # "t0 await t1"
 
     def leaves_out(self, node, task, scopes):
-        """True if the instruction's object does not exist, or if a task awaits itself."""
+        """Return true if the instruction's object does not exist, or if the task would await itself."""
         if node.verb == "reschedule":
             return not scopes
         if node.verb == "gcancel":
@@ -180,7 +180,7 @@ class Pair:
         return about not in known or (node.verb in OF_ONE and about == task)
 
     def others(self, names, task):
-        """Return the names of objects that may exist, without the task itself."""
+        """Return the names of awaitable objects that may exist, except for the task itself."""
         known = self.futures + [task.args[0] for task in self.tasks]
         return [name for name in names if name in known and name != task]
 
@@ -356,7 +356,7 @@ class InC(Pair):
         self.functions += ["}", ""]
 
     def inner(self, nodes, task, kind, scopes):
-        """Write a function for a block. Returns the text of a call to the function."""
+        """Write a function for a block. Returns the text of a call of the function."""
         lines = self.block(nodes, task, scopes)
         self.count += 1
         name = f"{task}_{kind}_{self.count}"
@@ -506,8 +506,8 @@ def absent_in(traces):
 
 
 def write(directory, name, text, head, traces=()):
-    """Write the three files. Returns the path without an ending. `traces`: the output of the
-    program on both sides."""
+    """Write the three files. Returns the path without a suffix. `traces` is the output of the program on both
+    sides."""
     os.makedirs(directory, exist_ok=True)
     path, absent = os.path.join(directory, name), absent_in(traces)
     with open(path + ".py", "w") as file:

@@ -1,6 +1,6 @@
 /*
- * program.c - read the judge's programs: a line `program NAME`, then its lines, up to the
- * next such line or the end of the file.
+ * program.c - reads the judge's programs. A program begins with a line `program NAME`,
+ * and ends before the next such line or at the end of the file.
  */
 #include "program.h"
 
@@ -42,8 +42,8 @@ static bool is_handler(const struct line *line)
 }
 
 /*
- * Split a line into words, and join them again for the trace. Returns false for an empty
- * line.
+ * Split a line into words, and join the words again for the trace. Returns false for an
+ * empty line.
  */
 static bool parse_line(struct program *program, const char *text)
 {
@@ -65,7 +65,7 @@ static bool parse_line(struct program *program, const char *text)
     return line->word_count > 0;
 }
 
-/* Find where blocks end, with a stack of the open ones. */
+/* Find the end of each block with a stack of open blocks. */
 static void match_blocks(struct program *program)
 {
     int open[PROGRAM_MAX_LINES], depth = 0;

@@ -1,9 +1,9 @@
 /*
  * program.h - the judge's programs as data in C. README.md describes the form.
  *
- * A program is an array of lines. A line that opens a block has the number of the line
- * with its `end`, and of the line with its handler if there is one. So an interpreter
- * walks the array and jumps.
+ * A program is an array of lines. A line that opens a block has the numbers of the line
+ * with its `end` and of the line with its handler, if there is one. The interpreter walks
+ * the array and jumps to these lines.
  */
 #ifndef JUDGE_PROGRAM_H
 #define JUDGE_PROGRAM_H
@@ -13,10 +13,10 @@
 
 #define LINE_MAX_WORDS 8
 #define PROGRAM_MAX_LINES 2000
-#define MAX_NUMBER 32 /* the numbers of the objects of one kind are below this */
+#define MAX_NUMBER 32 /* a limit for the numbers of objects, such as 3 in "f3" */
 
 struct line {
-    char text[96];  /* the words, each separated by one blank */
+    char text[96];  /* the words, separated by single blanks */
     char store[96]; /* the memory of `words` */
     char *words[LINE_MAX_WORDS];
     int word_count;
@@ -32,14 +32,14 @@ struct program {
 
 /*
  * Read the next program of a batch into *program. Returns false at the end of the file.
- * An invalid text ends the process with a message.
+ * If the text is invalid, the process exits with a message.
  */
 bool program_read(FILE *file, struct program *program);
 
-/* Whether the line's first word is `verb`. */
+/* Return true if the first word of the line is `verb`. */
 bool line_is(const struct line *line, const char *verb);
 
-/* The number in a name: 3 for "t3". */
+/* Return the number in a name: 3 for "t3". */
 int number_of(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-"""The form of a judge's program: text, and the tree of its instructions.
+"""The judge's programs as text, and as a tree of instructions.
 
     queue q0 2                  an object that the program uses, with its size
     task t0                     the body of a task; t0 is spawned by the driver
@@ -46,7 +46,7 @@ class Node:
 
 
 def parse_block(lines):
-    """Read nodes until the `end` or the handler that closes them. Returns that line, too."""
+    """Read nodes until the `end` or the handler that closes the block. Returns the nodes and the closing line."""
     nodes = []
     for words in lines:
         if words[0] == "end" or words[0] in HANDLERS:
@@ -79,7 +79,7 @@ def walk(nodes):
 
 
 def read_many(text):
-    """Read a batch: programs, each after a line `program NAME`. Yields (name, text)."""
+    """Read a batch of programs, each after a line `program NAME`. Yields (name, text)."""
     name, lines = None, []
     for line in text.splitlines():
         if line.startswith("program "):

@@ -2,10 +2,10 @@
 
     python3 reference.py BATCH > traces
 
-coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`. Its
-result is an int, a word for the trace, or an exception. If the C function returns an errno after
-which the body continues (a queue is full, a future is set twice), the result is a word. If the
-errno ends the body in C (a failure, a cancellation), the result is an exception.
+coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`. It returns an int or a word
+for the trace, or raises an exception. If the body in C continues after an errno (a queue is full, a future is set
+twice), the method returns a word. If an errno ends the body in C (a failure, a cancellation), the method raises an
+exception.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ WAIT_MODES = {
 
 
 class Fail(Exception):
-    """A failure, named by its errno."""
+    """A failure that is named by its errno."""
 
 
 QueueShutDown = getattr(asyncio, "QueueShutDown", Fail)
@@ -80,7 +80,7 @@ def state_of(future):
 
 
 class Body:
-    """A task of the program: its body, and the asyncio task once it is spawned."""
+    """A task of the program: the body, and the asyncio task after the spawn."""
 
     def __init__(self, name, nodes):
         self.name = name
@@ -138,7 +138,7 @@ class Interpreter:
         self.out.append(f"{self.loop.time()} {who} {what}")
 
     def look_for_changes(self, body, differs=False):
-        """If a difference from 3.13 has occurred, mark the trace as left out. See older.py."""
+        """Mark the trace as not comparable if a difference from 3.13 has occurred. See older.py."""
         forgotten = body.task.cancelling() == 0 and body.task._must_cancel
         if sys.version_info < (3, 13) and (differs or forgotten):
             self.out.append(sides.LEFT_OUT + older.FILTER)
@@ -167,7 +167,7 @@ class Interpreter:
         await asyncio.sleep(0)
 
     def break_up(self, left):
-        """No task can continue: cancel all, and unlock all locks."""
+        """Cancel all tasks and unlock all locks, because no task can continue."""
         self.trace("driver", "cancels " + " ".join(body.name for body in left))
         for body in left:
             self.watch.cancels(body, None)
@@ -177,7 +177,7 @@ class Interpreter:
                 lock.release()
 
     def give_up(self):
-        """End the process: the loop would wait forever for tasks that cannot end."""
+        """End the process, because the loop would wait forever for tasks that cannot end."""
         self.trace("driver", "gives up")
         print("\n".join(self.out), flush=True)
         os._exit(3)
@@ -192,7 +192,7 @@ class Interpreter:
         return "".join(f" {name}={value}" for name, value in values if value)
 
     def say(self, who, what):
-        """Print the line of a callback."""
+        """Print the line of a callback in the trace."""
         self.trace(who, what + self.bindings())
 
     # ---- blocks ---------------------------------------------------------------------
@@ -314,7 +314,7 @@ class Interpreter:
     # ---- tasks and futures ----------------------------------------------------------
 
     def future(self, body, name):
-        """Return a future, or a task that can be awaited, or None."""
+        """Return the future or the task with this name, or None if it cannot be awaited."""
         if name in self.futures:
             return self.futures[name]
         other = self.bodies.get(name)
@@ -648,7 +648,7 @@ class Interpreter:
 
 
 def run_program(text):
-    """Return the trace of one program, as a list of lines, and the corners that it reached."""
+    """Return the trace of one program as a list of lines, and the corner cases that it reached."""
     out = []
     interpreter = Interpreter(text, out)
     loop = evened_out.VirtualLoop()

@@ -11,7 +11,7 @@ def with_parts(node, body, handler):
 
 
 def smaller(nodes):
-    """Yield every program with one part less: roughly the largest parts first."""
+    """Yield every program that lacks one part of this one, roughly in order of size, largest parts first."""
     for i, node in enumerate(nodes):
         before, after = nodes[:i], nodes[i + 1 :]
         if node.verb in DECLARATIONS:

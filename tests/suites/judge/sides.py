@@ -1,7 +1,7 @@
 """The sides that are compared: CPython's asyncio, and coil in two ways.
 
-coil runs every program twice: with a poll in every turn, as asyncio does, and with skipped
-polls, as in a program's loop (coil_loop_opts.skip_polls). Both traces must equal CPython's.
+coil runs every program twice: once with a poll in every turn, like asyncio, and once with skipped polls, like a loop
+with a real clock (coil_loop_opts.skip_polls). Both traces must equal CPython's.
 """
 
 import os
@@ -45,7 +45,7 @@ class Sides:
         self.batch = os.path.join(directory, "batch")
 
     def run_side(self, command, texts):
-        """Return traces by name. If a process dies, only the program that it ran is lost."""
+        """Return traces by name. If a process dies, only the trace of its current program is lost."""
         traces, names = {}, list(texts)
         for _ in range(DEATHS):
             with open(self.batch, "w") as file:
@@ -71,7 +71,7 @@ class Sides:
         return traces
 
     def run(self, texts, known=None):
-        """Return verdicts by name. `known`: Python's traces, if they are known."""
+        """Return verdicts by name. `known` has CPython's traces if they are known."""
         python = known if known is not None else self.run_side(self.python, texts)
         ways = [self.run_side(command, texts) for command in self.ways]
         return {name: Verdict(python.get(name, []), [way.get(name, []) for way in ways])

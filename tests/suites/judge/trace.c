@@ -1,5 +1,5 @@
 /*
- * trace.c - print the trace of coil-judge.
+ * trace.c - prints the trace of coil-judge.
  */
 #include "judge.h"
 

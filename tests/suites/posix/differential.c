@@ -1,5 +1,5 @@
 /*
- * differential.c - compare a call in a task with the same call outside of tasks.
+ * differential.c - compares a call in a task with the same call outside of tasks.
  */
 #include "differential.h"
 
@@ -107,7 +107,7 @@ static char *outside(void (*scenario)(void))
 }
 
 /*
- * A task that counts how often it runs while another is suspended. NULL before it starts.
+ * A task that counts how often it runs while another task is suspended.
  */
 struct ticking {
     bool over;
@@ -117,16 +117,16 @@ struct ticking {
 static struct ticking *ticker_of_task;
 
 /*
- * Return the time from which the kernel counts a socket's time-out.
+ * Return the time from which the kernel counts a socket's timeout.
  *
- * Linux rounds such a time-out up to ticks (CONFIG_HZ), adds one, and counts from the
+ * Linux rounds such a timeout up to ticks (CONFIG_HZ), adds one tick, and counts from the
  * latest tick that it has handled (schedule_timeout(), jiffies). If a virtual processor
- * was not scheduled, the latest tick is old and the wait is too short. With 250 ticks a
- * second, 30 ms become 36 ms from that tick. If the tick is more than 6 ms old, less than
- * 30 ms are left. The kernel lets up to 5 ticks be late (MAX_STALLED_JIFFIES).
+ * was not scheduled, that tick is old and the wait is too short. With 250 ticks a second,
+ * 30 ms become 36 ms from that tick. If the tick is more than 6 ms old, less than 30 ms
+ * are left. Up to 5 ticks may be late (MAX_STALLED_JIFFIES).
  *
- * CLOCK_MONOTONIC_COARSE has the time of the latest tick. coil counts from the call, so
- * the wait of a task is measured from the call.
+ * CLOCK_MONOTONIC_COARSE returns the time of the latest tick. For a task the function
+ * returns the current time, because coil counts from the call.
  */
 int64_t from_latest_tick(void)
 {
@@ -155,7 +155,7 @@ static char *inside(void (*scenario)(void), bool waits)
     finish_task(start_task(run_in_task, (void *)scenario));
     ticker_of_task = NULL;
     ticking.over = true;
-    /* Under Valgrind a short time-out may pass before the call begins to wait. */
+    /* Under Valgrind a short timeout may pass before the call begins to wait. */
     if (waits && !test_under_valgrind())
         CHECK(ticking.ticks > 0);
     finish_task(ticker);
@@ -184,7 +184,7 @@ struct deed {
 
 static struct deed *deeds;
 
-/* Return true if the thread sleeps in the kernel. A runnable thread does not. */
+/* Return true if the thread sleeps in the kernel, and false if it is runnable. */
 static bool sleeps(pid_t thread)
 {
     char path[64], line[256] = "";
@@ -202,7 +202,10 @@ static bool sleeps(pid_t thread)
     return state != NULL && state[1] == ' ' && state[2] == 'S';
 }
 
-/* A task waits once other tasks run. A thread waits once it has slept for a while. */
+/*
+ * Wait until the caller of later() is waiting: its task is if other tasks run, and its
+ * thread is if it has slept for a while.
+ */
 static void wait_for_waiter(const struct deed *deed)
 {
     int seen = 0;

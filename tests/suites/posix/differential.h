@@ -1,6 +1,6 @@
 /*
- * differential.h - compare calls in a task with the C library's calls outside of tasks:
- * both must have the same results.
+ * differential.h - compares calls in a task with the C library's calls outside of tasks.
+ * Both must have the same results.
  *
  *     SAME(reads_of_a_pipe, true)
  *     {
@@ -8,9 +8,9 @@
  *         SAY(read(ends[0], buf, sizeof buf));
  *     }
  *
- * The body runs on a thread of its own, and then in a task. The lines that it records
- * must be the same both times: results, errno, the bytes received and the bytes left.
- * `true` means that the body waits, and that other tasks must run meanwhile.
+ * The body runs on its own thread, and then in a task. Both runs must record the same
+ * lines: results, errno, the received bytes and the bytes that are left. `true` means
+ * that the body waits, and that other tasks must run meanwhile.
  */
 #ifndef COIL_TESTS_POSIX_DIFFERENTIAL_H
 #define COIL_TESTS_POSIX_DIFFERENTIAL_H
@@ -36,8 +36,8 @@
     static void scenario_of_##name(void)
 
 /*
- * Return true if tests may pass invalid addresses and sizes. Some tools would report
- * them.
+ * Return true if tests may pass invalid addresses and sizes. Under some tools they may
+ * not, because the tool would report them.
  */
 bool may_call_wrongly(void);
 
@@ -61,17 +61,20 @@ void say_result(const char *call, long result);
 int64_t milliseconds(void);
 
 /*
- * SAY_AT_LEAST for a call that ends by SO_RCVTIMEO or SO_SNDTIMEO: see
+ * Like SAY_AT_LEAST, for a call that times out by SO_RCVTIMEO or SO_SNDTIMEO: see
  * from_latest_tick().
  */
 #define SAY_TIME_OUT(ms, call) SAY_FROM(from_latest_tick(), ms, call)
 int64_t from_latest_tick(void);
 
-/* Return the time in `ms` milliseconds by the clock. Return true if a time has come. */
+/*
+ * from_now() returns the time of the clock in `ms` milliseconds. has_come() returns true
+ * once a time has passed.
+ */
 struct timespec from_now(clockid_t clock, int ms);
 bool has_come(clockid_t clock, const struct timespec *t);
 
-/* Record a call that must time out at `due`, which is 15 ms ahead. */
+/* Record a call that must time out at `due`, a time 15 ms in the future. */
 #define SAY_DUE(clock, call)                                                             \
     do {                                                                                 \
         struct timespec due = from_now(clock, 15);                                       \
@@ -81,13 +84,15 @@ bool has_come(clockid_t clock, const struct timespec *t);
 
 /*
  * Call fn(arg) on another thread, `ms` milliseconds after the caller has begun to wait.
- * In a task, that happens only once the task is suspended. finish_later() waits for all
- * such calls.
+ * If the caller is a task, the call happens only once the task is suspended.
+ * finish_later() waits for all such calls.
  */
 void later(int ms, void (*fn)(int arg), int arg);
 void finish_later(void);
 
-/* For later(): write a byte, close the descriptor, or read slowly to the end. */
+/*
+ * Functions for later(): write a byte, close the descriptor, or read slowly to the end.
+ */
 void write_byte(int fd);
 void close_fd(int fd);
 void read_slowly(int fd);
@@ -100,7 +105,7 @@ int listen_tcp(struct sockaddr_storage *address, socklen_t *bytes, int backlog);
 
 void close_both(const int ends[2]);
 
-/* Run fn in a task whose stack is large enough for code that does not know coil. */
+/* Run fn in a task whose stack is large enough for third-party code. */
 coil_task *start_task(int (*fn)(void *arg), void *arg);
 void finish_task(coil_task *task);
 void settle(void);

@@ -147,7 +147,7 @@ ROW = re.compile(r'^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| (\d+ KiB) \| ([^|]+) \|$
 
 
 def is_in_manual(row):
-    """Versions and stacks differ between machines."""
+    """Compare the row with the manual, except for version and stack size, which differ between machines."""
     library, _, how, _, tested = row
     known = {(r[0], r[2], r[4]) for r in ROW.findall(MANUAL.read_text())}
     if (library, how, tested) in known:
@@ -157,7 +157,7 @@ def is_in_manual(row):
 
 
 def update(build):
-    """Write the rows of all programs. Keep the row of a library that is not installed."""
+    """Write the rows of all programs to the manual. The row of a library that is not installed remains unchanged."""
     text = MANUAL.read_text()
     start = text.index(HEAD) + len(HEAD)
     end = text.index('\n\n', start) + 1

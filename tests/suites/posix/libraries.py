@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """libraries.py BUILD - Debian's hiredis, libpq and libcurl in 100 tasks.
 
-Starts redis-server, PostgreSQL and a slow HTTP server in a temporary folder, on sockets
-there or a port that the kernel chooses, and runs tests/suites/posix/libraries against them:
-linked with libcoil-posix, with it preloaded, and without it. Libraries that are not installed
-are skipped with a message. Ends with `N passed, N failed`.
+Starts redis-server, PostgreSQL and a slow HTTP server in a temporary folder. The servers listen on sockets in that
+folder or on a port that the kernel chooses. Runs tests/suites/posix/libraries against them: linked with
+libcoil-posix, with libcoil-posix preloaded, and without it. Libraries that are not installed are skipped with a
+message. Ends with `N passed, N failed`.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """Run in the child: request this signal for the end of the parent."""
+    """Return a function for the child. It asks the kernel to send this signal when the parent dies."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)
     return prepare
@@ -91,7 +91,7 @@ def redis(folder):
 
 
 def unprivileged():
-    """Return the user for subprocess to run PostgreSQL as: it refuses to run as root."""
+    """Return the user for running PostgreSQL, which refuses to run as root."""
     if os.geteuid() != 0:
         return {}, pwd.getpwuid(os.geteuid()).pw_name
     for name in 'postgres', 'nobody':
@@ -163,8 +163,8 @@ def slow_http(_folder):
 
 
 def find_name():
-    """Find a name of this machine that a library has to resolve, and its address.
-    libcurl resolves localhost by itself."""
+    """Find a name of this machine that a library has to resolve, and its address. localhost is unsuitable, because
+    libcurl resolves it by itself."""
     for name in 'ip6-localhost', 'ip6-loopback', socket.gethostname():
         with contextlib.suppress(OSError):
             family, *_, where = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)[0]
@@ -214,7 +214,7 @@ def main():
             except Skip as reason:
                 skipped += 1
                 print(f'left out: {reason}')
-        # Without its folder, because LD_PRELOAD is split at spaces.
+        # The path has no folder, because LD_PRELOAD is split at spaces.
         preloaded = dict(environment, LD_PRELOAD='libcoil-posix.so',
                          LD_LIBRARY_PATH=str(build / 'posix'))
         for name, command, env in (

@@ -1,9 +1,8 @@
-"""mariadb.py - a server that speaks MariaDB's protocol, so that its connector can be tested
-without the large package of the real one.
+"""mariadb.py - a server that speaks MariaDB's protocol, for testing MariaDB's connector without installing the large
+server package.
 
-It accepts every login, and answers `select N * M from (select sleep(SECONDS)) as t` after
-that time. Every other command gets an OK. (MariaDB's documentation, "Clientserver
-Protocol")
+The server accepts every login, and answers `select N * M from (select sleep(SECONDS)) as t` after SECONDS. Every
+other command gets an OK. (MariaDB's documentation, "Clientserver Protocol")
 """
 
 import contextlib
@@ -24,7 +23,7 @@ SELECT = re.compile(rb'select (\d+) \* (\d+) from \(select sleep\(([\d.]+)\)\) a
 
 
 def text(value):
-    """Return the string, preceded by its length."""
+    """Return the string with its length as a prefix."""
     return bytes([len(value)]) + value
 
 
@@ -42,8 +41,8 @@ def column(name):
 
 class Handler(socketserver.StreamRequestHandler):
     def receive(self):
-        """Read the next packet and return its payload. Packets are numbered: the first packet of
-        the answer gets the number that follows this packet's."""
+        """Read the next packet and return its payload. Packets are numbered. The number of the answer's first packet
+        is one more than the number of this packet."""
         header = self.rfile.read(4)
         if len(header) < 4:
             raise ConnectionError

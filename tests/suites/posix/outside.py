@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """outside.py BUILD - test the installed form of libcoil-posix.
 
-- It exports the functions of its table, and docs/manual/posix.md contains that table.
-- docs/manual/posix.md lists every cancellation point of POSIX, with what it does in a task.
-- Every function of the table that may wait suspends the task, in the way that the table says.
-  This holds if libcoil-posix is linked, preloaded, or used with libcoil.a, and if the call is
-  the last statement of a function.
+- libcoil-posix exports the functions of its table, and docs/manual/posix.md contains that table.
+- docs/manual/posix.md lists every cancellation point of POSIX, and its behaviour in a task.
+- Every function of the table that may wait suspends the task in the way that the table names. This applies if
+  libcoil-posix is linked, preloaded, or used with libcoil.a, even if the call is the last statement of a function.
 - libcoil never jumps to one of these functions instead of calling it. libcoil-posix recognises
   libcoil's calls by their return address.
 - A library's malloc() that locks mutexes does not suspend tasks.
-- If a lock that libcoil-posix cannot interpose hangs the tasks, it is reported.
-- A task that waits in Rust's thread::park() by a state of its thread is reported.
-- Programs without tasks behave the same with it preloaded as without: same output, same exit.
+- A lock that hangs the tasks because libcoil-posix cannot interpose it is reported.
+- A task that waits in Rust's thread::park(), whose state belongs to the thread, is reported.
+- Programs without tasks have the same output and exit status with and without libcoil-posix preloaded.
 
 Ends with `N passed, N failed`.
 """
@@ -32,7 +31,7 @@ sys.dont_write_bytecode = True
 import afresh  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-# Threads wait here for a variable that another thread initialises (sync/static_guard.c).
+# In this file, threads wait for a variable that another thread initialises (sync/static_guard.c).
 FUTEX_CALLS = ROOT / 'src/kernel/linux/thread.c'
 
 PYTHON = '''
@@ -88,7 +87,7 @@ def run(*command):
 
 
 def table(part='FUNCTIONS'):
-    """Read the functions of a part of posix/functions.h. FUNCTIONS are the interposed ones."""
+    """Read the functions of a part of posix/functions.h. The part FUNCTIONS has the interposed functions."""
     text = (ROOT / 'posix' / 'functions.h').read_text()
     found = re.search(fr'#define POSIX__{part}\(X\)((?:.*\\\n)+.*\n)', text)[1]
     names = set(re.findall(r'\bX\((\w+)\)', found))
@@ -107,7 +106,7 @@ def exports(library):
 
 
 def manual():
-    """The manual's table must equal the one that the library is compiled with."""
+    """The table in the manual must equal the table with which the library is compiled."""
     done = subprocess.run([ROOT / 'scripts' / 'posix-table', '--check'], text=True,
                           stdout=subprocess.PIPE)
     if done.returncode != 0:
@@ -153,7 +152,7 @@ CANCELLATION_POINTS = """
 
 
 def cancellation_points(library):
-    """Suspending functions must be exported. The table must list blocking ones as blocking."""
+    """Functions that suspend must be exported. The table must list blocking functions as blocking."""
     text = (ROOT / 'docs' / 'manual' / 'posix.md').read_text()
     text = text[text.index('<!-- cancellation points -->'):]
     rows = dict(re.findall(r'^\| ([\w, ]+) \| (`.*`) \|$', text.split('\n\n')[0], re.M))
@@ -173,7 +172,7 @@ def cancellation_points(library):
 
 
 def all_calls():
-    """calls.h must call each function that may wait, and name the same kind of wait."""
+    """calls.h must call each function that may wait, and name the kind of wait in the table."""
     text = (ROOT / 'tests' / 'suites' / 'posix' / 'outside' / 'calls.h').read_text()
     called = {}
     for name, body in re.findall(r'#define CALLS_(\w+)\(X\)((?:.*\\\n)*.*\n)', text):
@@ -186,8 +185,8 @@ def all_calls():
 
 
 def own_calls(libcoil):
-    """libcoil reaches the functions of the table through src/base/own.h alone. Exception:
-    its syscall() is passed on, because it waits for a futex only outside of tasks (FUTEX_CALLS)."""
+    """libcoil may call the functions of the table only through src/base/own.h. Exception: libcoil may call syscall(),
+    which waits for a futex only outside of tasks (FUTEX_CALLS)."""
     code = run('objdump', '-d', '--no-show-raw-insn', libcoil)
     inside, own, found = '', set(), set()
     for line in code.splitlines():
@@ -210,7 +209,8 @@ def own_calls(libcoil):
 
 
 def own_addresses(libcoil):
-    """libcoil must not store their addresses: calls through them would not be recognised."""
+    """libcoil must not store addresses of interposed functions, because calls through pointers would not be
+    recognised."""
     relocations = run('readelf', '-rW', libcoil)
     kept = re.findall(r' R_\w+_(?:64|ABS64|GLOB_DAT) +\w+ +(\w+)@', relocations)
     if 'stderr' not in kept:
@@ -220,7 +220,7 @@ def own_addresses(libcoil):
 
 
 def libraries(build, static):
-    """Return the flags that link a program with libcoil, or with libcoil.a."""
+    """Return the flags that link a program with the shared libcoil or with libcoil.a."""
     path = str(build / 'meson-uninstalled')
     flags = subprocess.run(['pkg-config', '--libs', 'coil', *['--static'] * static],
                            env=dict(os.environ, PKG_CONFIG_PATH=path), check=True,
@@ -267,7 +267,7 @@ def preloaded_calls(build):
 
 
 def active(build):
-    """coil_posix_active() in a plugin, in a program with a libcoil of its own, ..."""
+    """Test coil_posix_active() in a plugin, in a program with a static libcoil, and in other combinations."""
     with tempfile.TemporaryDirectory() as folder:
         plugin = pathlib.Path(folder) / 'plugin.so'
         run('cc', '-shared', '-fPIC', '-O2', '-DPLUGIN', '-I', ROOT / 'include',
@@ -281,8 +281,7 @@ def active(build):
 
 
 def allocators(build):
-    """Tasks and a thread allocate, with this test's library, and with jemalloc if it is
-    installed."""
+    """Tasks and a thread allocate memory with this test's library, and with jemalloc if jemalloc is installed."""
     with tempfile.TemporaryDirectory() as folder:
         run('cc', '-shared', '-fPIC', '-O2', '-fno-builtin',
             ROOT / 'tests' / 'suites' / 'posix' / 'outside' / 'allocator.c', '-o',
@@ -301,7 +300,7 @@ def allocators(build):
 
 
 def stall(build):
-    """A lock that hangs the tasks is reported, with the library that waits for it."""
+    """A lock that hangs the tasks is reported, together with the library that waits for it."""
     with tempfile.TemporaryDirectory() as folder:
         program = compile_outside(build, folder, 'openmp.c', ['-O2', '-fopenmp'], False)
         process = subprocess.Popen([program], text=True, stderr=subprocess.PIPE)
@@ -316,7 +315,7 @@ def stall(build):
 
 
 def parks(build):
-    """A task that waits in thread::park() by a state of the thread is reported, once."""
+    """A task that waits in thread::park(), whose state belongs to the thread, is reported once."""
     with tempfile.TemporaryDirectory() as folder:
         program = compile_outside(build, folder, 'park.c', ['-O2'], False)
         done = subprocess.run([program], timeout=60, text=True, stderr=subprocess.PIPE)
@@ -329,7 +328,7 @@ def parks(build):
 def outcome(script, folder, library):
     environment = dict(os.environ, TMP=str(folder), LC_ALL='C')
     if library is not None:
-        # Without its folder, because LD_PRELOAD is split at spaces.
+        # The path has no folder, because LD_PRELOAD is split at spaces.
         environment.update(LD_PRELOAD=library.name, LD_LIBRARY_PATH=str(library.parent))
     done = subprocess.run(['bash', '-c', script], env=environment, timeout=120,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
 /*
- * stacks.c - replace two functions that the harness calls, because the shared libcoil
- * does not export them.
+ * stacks.c - replaces two functions of libcoil that the harness calls, but the shared
+ * libcoil does not export.
  */
 #include "../../../src/coro/stack.h"
 

@@ -202,7 +202,7 @@ SAME(scan_what_comes_in_pieces, true)
     SAY(fscanf(in, "%lf %ms%n", &number, &allocated, &count));
     say("%f %s %d", number, allocated, count);
     free(allocated);
-    /* stops at the blank, which stays in the buffer */
+    /* stops at the blank, which remains in the buffer */
     SAY(fscanf(in, "%9[a-s]", letters));
     SAY(getc(in));
     SAY(fscanf(in, "%9[a-t]x", letters));
@@ -292,7 +292,7 @@ SAME(read_and_write_a_terminal_by_file, true)
     SAY(fclose(other));
     finish_later();
     for (total = 0; total < 19; total += (size_t)read(master, line, sizeof line))
-        ; /* the terminal may deliver it in pieces */
+        ; /* the terminal may deliver the line in pieces */
     say("%zu", total);
     SAY(fclose(file));
     close(master);
@@ -354,7 +354,7 @@ static void say_arrived(int fd)
     say("arrived %zd: %.20s", n, buf);
 }
 
-/* Record how much each mode of buffering sends at once. */
+/* Record how many bytes a buffering mode sends immediately. */
 static void write_by_mode(int mode)
 {
     static char block[5000];
@@ -485,7 +485,7 @@ IO_TEST(close_a_command_in_a_cancelled_task)
     finish_task(task);
     CHECK_INT(error, ECANCELED);
     CHECK_INT(kill(child, SIGKILL), 0);
-    while (kill(child, 0) == 0) /* until the lane's thread has reaped the child */
+    while (kill(child, 0) == 0) /* wait until the lane's thread has reaped the child */
         coil_sleep(COIL_MSEC(1));
 }
 
@@ -505,7 +505,8 @@ static int read_line(void *arg)
 }
 
 /*
- * The first task is suspended after half a line. The second must not get the other half.
+ * The first task is suspended after half a line. The second task must not get the other
+ * half.
  */
 IO_TEST(lines_of_one_file_are_read_whole)
 {
@@ -611,7 +612,10 @@ IO_TEST(flockfile_is_a_tasks)
     fclose(in);
 }
 
-/* A thread that reads a FILE in use by a task waits, as it would for another thread. */
+/*
+ * A thread that reads a FILE which a task is using waits, as if another thread were using
+ * the FILE.
+ */
 static void *read_a_line(void *arg)
 {
     read_line(arg);
@@ -663,8 +667,8 @@ static int put_line(void *arg)
 }
 
 /*
- * The first task in the queue waits for a thread that holds the FILE, and is cancelled.
- * The second task must still get its turn.
+ * The first task in the queue of a FILE is cancelled while a thread holds the FILE. The
+ * second task must still get its turn.
  */
 IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 {
@@ -704,8 +708,8 @@ IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 /* ---- buffered bytes, while a thread holds the FILE --------------------------------- */
 
 /*
- * Called through pointers, because the headers replace calls by getc_unlocked() and
- * others.
+ * The calls go through pointers, because the headers replace direct calls with
+ * getc_unlocked() and similar functions.
  */
 static int (*const get_one[])(FILE *file) = {fgetc, getc};
 static int (*const put_one[])(int c, FILE *file) = {fputc, putc};
@@ -754,7 +758,10 @@ static void call_while_a_thread_has(FILE *file, struct quick_call *c)
     CHECK_INT(pthread_join(thread, NULL), 0);
 }
 
-/* The pipe is ready but a thread holds the FILE: other tasks run until it is released. */
+/*
+ * The pipe is ready, but a thread holds the FILE. Other tasks run until the FILE is
+ * released.
+ */
 IO_TEST(buffered_bytes_wait_for_a_thread_that_has_the_file)
 {
     for (int i = 0; i < 7; i++) {
@@ -867,7 +874,7 @@ IO_TEST(cancelled_calls_on_files_fail)
     }
 }
 
-/* Bytes that a cancelled task could not write stay in the buffer. */
+/* Bytes that a cancelled task could not write remain in the buffer. */
 IO_TEST(cancelled_flush_loses_nothing)
 {
     struct calling c = {.call = call_fflush};

@@ -1,6 +1,6 @@
 /*
- * test_bytes.c - reading, writing, sending and receiving give the same results in a task
- * as outside.
+ * test_bytes.c - reading, writing, sending and receiving have the same results in a task
+ * and outside of tasks.
  */
 #include "differential.h"
 
@@ -34,7 +34,7 @@ static void set_nonblocking(int fd)
     CHECK_INT(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK), 0);
 }
 
-/* The descriptor must still be blocking. */
+/* Record whether the descriptor is still blocking. */
 static void say_mode(int fd)
 {
     say("%s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks");
@@ -344,7 +344,7 @@ SAME(write_many_parts, true)
 
 /*
  * The first write returns the number of bytes written before the peer closed. The next
- * one fails.
+ * write fails.
  */
 SAME(write_to_who_goes_away, true)
 {
@@ -524,7 +524,10 @@ static void reset_after_a_byte(int fd)
     reset(fd);
 }
 
-/* The call returns the bytes received. The next call reports the reset. */
+/*
+ * The first call returns the bytes received before the reset. The next call reports the
+ * reset.
+ */
 SAME(receive_all_until_a_reset, true)
 {
     char buf[16];
@@ -586,7 +589,7 @@ static void close_it(int fd)
     close(fd);
 }
 
-/* At the end of a stream each further message is empty. */
+/* At the end of a stream, all remaining messages are empty. */
 SAME(several_messages_of_a_stream, true)
 {
     char bufs[3][8];
@@ -660,8 +663,8 @@ static int read_terminal(void *arg)
 }
 
 /*
- * The terminal has room for a part of the text. The other task must read to make room for
- * the rest.
+ * The terminal has room for only a part of the text. The other task must read to make
+ * room for the rest.
  */
 IO_TEST(write_to_a_terminal_that_another_task_reads)
 {
@@ -746,7 +749,7 @@ static int flush_to_terminal(void *slave)
 
 /*
  * Cancel the task once a poll sees the first bytes, which shows that the thread has begun
- * to write. The thread must still have a copy of all bytes.
+ * to write. The thread must have its own copy of all bytes.
  */
 static void cancel_once_it_writes(int (*body)(void *slave))
 {
@@ -792,7 +795,7 @@ static void make_fifo(int ends[2])
 
 static sem_t taken;
 
-/* Read all parts, waiting for the first bytes of each. */
+/* Read each message as a whole. */
 static void *read_whole(void *fd)
 {
     char buf[2 * LETTERS];
@@ -804,7 +807,7 @@ static void *read_whole(void *fd)
     return NULL;
 }
 
-/* Up to PIPE_BUF bytes reach a FIFO in one piece: pipe(7). */
+/* Writes of up to PIPE_BUF bytes to a FIFO are atomic: pipe(7). */
 IO_TEST(parts_reach_a_fifo_in_one_piece)
 {
     char letters[LETTERS];

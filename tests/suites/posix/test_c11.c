@@ -1,5 +1,5 @@
 /*
- * test_c11.c - the locks and threads of C11.
+ * test_c11.c - locks and threads of C11.
  */
 #include "differential.h"
 

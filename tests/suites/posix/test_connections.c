@@ -1,6 +1,6 @@
 /*
- * test_connections.c - connecting and accepting give the same results in a task as
- * outside.
+ * test_connections.c - connecting and accepting have the same results in a task and
+ * outside of tasks.
  */
 #include "differential.h"
 
@@ -31,7 +31,10 @@ static void set_timeout(int fd, int option, int ms)
     CHECK_INT(setsockopt(fd, SOL_SOCKET, option, &t, sizeof t), 0);
 }
 
-/* Calls may change a socket's options temporarily. Record that these are restored. */
+/*
+ * Record the socket's options, because a call may change them temporarily and must
+ * restore them.
+ */
 static void say_state(int fd)
 {
     struct timeval t[2];
@@ -60,7 +63,7 @@ SAME(connect_to_a_listener, false)
     close(fd);
     close(listener);
     fd = tcp(0);
-    SAY(connect(fd, at(), address_bytes)); /* the listener is closed */
+    SAY(connect(fd, at(), address_bytes)); /* the listener has been closed */
     say_state(fd);
     SAY(connect(fd, at(), 3));
     SAY(connect(fd, NULL, address_bytes));
@@ -100,7 +103,7 @@ SAME(connect_a_datagram_socket, false)
     close_both(ends);
 }
 
-/* Fill a listener's queue. Further connection attempts then stay pending. */
+/* Fill a listener's queue. Further connection attempts remain pending. */
 static int fill_queue(int fds[4])
 {
     int listener = listen_tcp(&address, &address_bytes, 0);
@@ -211,7 +214,7 @@ static long system_call_of(pid_t thread)
     return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
 }
 
-/* The number of samples, of 100, that show the thread blocked in connect(2). */
+/* The number of samples, out of 100, in which the thread was blocked in connect(2). */
 static _Atomic int seen_connecting;
 
 static void *watch(void *thread)
@@ -230,7 +233,10 @@ static int connect_in_vain(void *fd)
     return 0;
 }
 
-/* Only the first attempt blocks the thread. */
+/*
+ * Connection attempts to a full listener are repeated without blocking the thread. Only
+ * the first attempt may block it briefly.
+ */
 IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
 {
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[9];
@@ -355,7 +361,7 @@ IO_TEST(accept_by_several_tasks)
 }
 
 /*
- * Another process may take each connection first. The waiting task must never block the
+ * Another process may accept each connection first. The waiting task must never block the
  * thread.
  */
 IO_TEST(accept_beside_another_process)
@@ -380,8 +386,9 @@ IO_TEST(accept_beside_another_process)
 }
 
 /*
- * A connection inherits its listener's options. It must inherit a time-out that the
- * program has set, but not the short one that libcoil-posix sets while a task accepts.
+ * A connection inherits its listener's options. It must inherit a timeout that the
+ * program has set, but not the short timeout that libcoil-posix sets while a task
+ * accepts.
  */
 IO_TEST(accepted_connection_has_no_time_out_of_an_accept)
 {

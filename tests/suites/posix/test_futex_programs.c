@@ -1,11 +1,12 @@
 /*
- * test_futex_programs.c - random programs on locks made of futexes, in tasks, in threads,
- * and in both at once.
+ * test_futex_programs.c - random programs that use locks made of futexes, in tasks, in
+ * threads, and in both at once.
  *
  * The locks are well known: a mutex with three states (Drepper, "Futexes Are Tricky"), a
  * condition variable with a sequence number, whose broadcast moves the waiters to the
- * mutex, and a semaphore. Each worker makes random steps, chosen by the seed. The test
- * checks mutual exclusion, that every item arrives once, and that all workers end.
+ * mutex, and a semaphore. Each worker makes random steps that the seed determines. The
+ * test checks that the mutex excludes others, every item arrives once, and all workers
+ * end.
  */
 #include "differential.h"
 
@@ -18,7 +19,7 @@
 
 typedef _Atomic uint32_t futex;
 
-/* Nothing is interposed under ThreadSanitizer: see posix/interpose.h. */
+/* Under ThreadSanitizer no function is interposed: see posix/interpose.h. */
 #ifdef POSIX__ALONE
 #define syscall posix__syscall_of_futex
 long posix__syscall_of_futex(long number, futex *f, long operation, long value,
@@ -65,7 +66,7 @@ static void unlock(futex *lock)
 
 /* ---- a condition variable ---------------------------------------------------------- */
 
-/* Returns false if the time is up. */
+/* Wait for the condition variable. Returns false on timeout. */
 static bool wait_for_signal(futex *cond, futex *mutex, const struct timespec *until)
 {
     uint32_t before = *cond;
@@ -86,8 +87,7 @@ static void signal_one(futex *cond)
 }
 
 /*
- * The caller holds the mutex. This call moves the waiters to the mutex, whose unlock
- * wakes them.
+ * Move all waiters to the mutex, which the caller holds. Unlocking the mutex wakes them.
  */
 static void broadcast(futex *cond, futex *mutex)
 {
@@ -121,8 +121,8 @@ static void post(futex *sem)
 
 /* ---- the program ------------------------------------------------------------------- */
 
-#define WORKERS 12 /* half of them produce, half consume */
-#define ITEMS 40   /* for each producer */
+#define WORKERS 12 /* half of the workers produce, half consume */
+#define ITEMS 40   /* per producer */
 #define ROOM 3
 
 static struct {
@@ -130,7 +130,7 @@ static struct {
     int items[ROOM], count; /* guarded by `mutex` */
     int produced, consumed; /* also guarded by `mutex` */
     long sum;
-    /* tasks and threads that hold the mutex, and that hold a ticket */
+    /* the number of workers that hold the mutex, and the number that hold a ticket */
     int inside, at_once;
 } program;
 
@@ -187,7 +187,7 @@ static void leave(struct worker *w)
     unlock(&program.mutex);
 }
 
-/* Wait for a change, sometimes with a short time-out. */
+/* Wait for a change, sometimes with a short timeout. */
 static void wait_inside(struct worker *w, futex *cond)
 {
     struct timespec until = from_now(CLOCK_MONOTONIC, 1);
@@ -272,7 +272,10 @@ static void *work_in_loop(void *arg)
     return NULL;
 }
 
-/* BOTH: tasks of this thread, and threads. LOOPS: tasks of this thread and of others. */
+/*
+ * BOTH means tasks of this thread, and threads. LOOPS means tasks of this thread, and
+ * tasks of other threads.
+ */
 enum mix { TASKS, THREADS, BOTH, LOOPS };
 
 static void start(struct worker *w, enum mix mix, bool as_task)
@@ -286,8 +289,7 @@ static void start(struct worker *w, enum mix mix, bool as_task)
 }
 
 /*
- * A cancelled worker still makes all its steps, because operations of the locks cannot
- * fail.
+ * A cancelled worker still makes all its steps, because its lock operations cannot fail.
  */
 static void finish(struct worker *w)
 {
@@ -372,9 +374,9 @@ IO_TEST(futex_program_of_tasks_of_several_threads)
 /* ---- counting wake-ups ------------------------------------------------------------- */
 
 /*
- * The values never change, so re-reading them never ends a wait: a lost wake-up hangs the
- * test. The test adds up the results of the calls, which shows a wake-up that wakes two
- * waiters or none.
+ * The values of the futexes never change, so a worker cannot end a wait by reading the
+ * value again, and a lost wakeup hangs the test. The test adds up the results of the
+ * calls to detect wakeups that wake two waiters or none.
  */
 #define WORDS 3
 #define WAITS 25
@@ -414,7 +416,7 @@ static void wake_some(struct worker *w)
     long rc, most = n > 0 ? n : 1; /* a count of 0 also wakes one waiter */
 
     switch (next_random(w) % 4) {
-    case 0: /* both return the number of waiters woken and moved */
+    case 0: /* both calls return the number of waiters that were woken or moved */
         rc = call_futex(from, FUTEX_CMP_REQUEUE_PRIVATE, 0,
                         (const struct timespec *)(uintptr_t)n, to, 0);
         wakes.moved += rc;

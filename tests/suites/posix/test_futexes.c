@@ -1,6 +1,6 @@
 /*
  * test_futexes.c - futex(2) through syscall(): compared with calls outside of tasks,
- * between tasks and threads, and with wake-ups that bypass libcoil-posix.
+ * between tasks and threads, and with wakeups that bypass libcoil-posix.
  */
 #include "differential.h"
 
@@ -23,7 +23,10 @@
 
 static _Atomic uint32_t word, other;
 
-/* The C library's syscall(). Like an inline system call, it bypasses libcoil-posix. */
+/*
+ * Call the C library's syscall(), which bypasses libcoil-posix like an inline system
+ * call.
+ */
 static long kernel_futex(_Atomic uint32_t *address, int operation, long value)
 {
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -297,7 +300,7 @@ IO_TEST(futex_moves_tasks_to_another)
     end_tasks(all, 5);
 }
 
-/* Only by re-reading the value can coil see that the wait is over. */
+/* coil detects the end of this wait only by reading the value again. */
 IO_TEST(futex_that_a_task_was_moved_to_is_looked_at)
 {
     struct waiter one = {.bitset = 0};
@@ -379,7 +382,7 @@ static void wait_for_sleepers(struct waiter *all, int count)
     for (int i = 0; i < count; i++)
         while (all[i].state == 0)
             usleep(500);
-    usleep(20000); /* until they sleep in the kernel */
+    usleep(20000); /* until the threads sleep in the kernel */
 }
 
 IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)
@@ -401,7 +404,7 @@ IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)
         wakes++;
         usleep(20000);
     }
-    CHECK(wakes < 10); /* wake-ups alternate between tasks and threads */
+    CHECK(wakes < 10); /* wakeups alternate between tasks and threads */
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 10 - wakes);
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_join(threads[i].thread, NULL), 0);
@@ -433,7 +436,7 @@ IO_TEST(futex_wait_that_is_cancelled_returns_once_as_if_woken)
     word = 0;
     begin_tasks(twice, 1);
     coil_task_cancel(twice[0].task, NULL);
-    CHECK_INT(woken(twice, 1), 1); /* wait_once() checks that it returned 0 */
+    CHECK_INT(woken(twice, 1), 1); /* wait_once() checks that the call returned 0 */
     coil_task_await(twice[0].task);
     coil_task_release(twice[0].task);
 }
@@ -523,7 +526,10 @@ IO_TEST(futex_of_several_woken_by_an_inline_system_call_is_found)
     finish_later();
 }
 
-/* Another mapping of the same memory has another address. */
+/*
+ * Another process finds a futex by its memory, even if that memory is mapped at another
+ * address.
+ */
 IO_TEST(futex_of_another_process_is_found)
 {
     _Atomic uint32_t *shared =
@@ -639,8 +645,8 @@ SAME(syscall_passes_all_else_on, false)
 }
 
 /*
- * The child returns from syscall() on a stack of its own, to the address on top of it. On
- * other processors the return address would have to be in a register.
+ * The child returns from syscall() on its own stack, to the address at the top of that
+ * stack. Other processors have the return address in a register.
  */
 #ifdef __x86_64__
 static void exit_as_child(void)

@@ -1,5 +1,5 @@
 /*
- * test_interpose.c - which of the C library's functions libcoil-posix replaces.
+ * test_interpose.c - the functions of the C library that libcoil-posix replaces.
  */
 #include "../../harness/harness.h"
 
@@ -18,7 +18,10 @@ static bool is_of_posix(void *function)
            strstr(info.dli_fname, "libcoil-posix") != NULL;
 }
 
-/* Open libcoil-posix itself: a look-up in this handle finds only its own functions. */
+/*
+ * Open libcoil-posix itself. A lookup with this handle finds only the functions of
+ * libcoil-posix.
+ */
 static void *posix_library(void)
 {
     Dl_info info;

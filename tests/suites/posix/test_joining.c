@@ -1,5 +1,5 @@
 /*
- * test_joining.c - waiting for the end of a thread: which task is woken, and when.
+ * test_joining.c - waiting for the end of a thread: the task that is woken, and the time.
  */
 #include "differential.h"
 
@@ -124,10 +124,7 @@ static int join(void *arg)
     return coil_sleep(0);
 }
 
-/*
- * Without timers the virtual clock does not advance. A join that polled with a timer
- * would advance it.
- */
+/* A join uses no timer: a timer would advance the virtual clock. */
 TASK_TEST(join_is_woken_by_the_end_of_the_thread)
 {
     struct joining j = {.thread = start_thread(&j), .rc = -1};
@@ -234,7 +231,7 @@ IO_TEST(timed_join_of_a_cancelled_task_leaves_the_thread_joinable)
     CHECK(j.result == &j);
 }
 
-/* Joins must not use all threads of the lane: system() also needs one. */
+/* Joins must not use all threads of the lane, because system() also needs one. */
 IO_TEST(joins_in_great_number_leave_room_for_others)
 {
     enum { COUNT = 300 };
@@ -268,7 +265,10 @@ static int join_it(void *thread)
     return 0;
 }
 
-/* The file lane has eight threads: joins that wait there would delay all file calls. */
+/*
+ * The file lane has eight threads. Joins that wait on these threads would delay all file
+ * calls.
+ */
 TASK_TEST(join_takes_no_thread_of_the_file_lane)
 {
     enum { JOINS = 10 };

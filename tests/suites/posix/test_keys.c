@@ -173,8 +173,8 @@ static int fail_often(void *unused)
 }
 
 /*
- * libcoil's own keys keep one value per thread: otherwise a running task's stack could be
- * freed.
+ * libcoil's own keys still have one value per thread. With one value per task, the stack
+ * of a running task could be freed.
  */
 TASK_TEST(keys_of_libcoil_stay_the_threads)
 {

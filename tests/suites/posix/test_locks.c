@@ -1,5 +1,5 @@
 /*
- * test_locks.c - locks of threads and of files: compared with calls outside of tasks, and
+ * test_locks.c - thread locks and file locks, compared with calls outside of tasks, and
  * between tasks.
  */
 #include "differential.h"
@@ -158,7 +158,7 @@ SAME(read_write_lock_of_its_own_writer, false)
         SAY(pthread_rwlock_tryrdlock(&lock));
         SAY(pthread_rwlock_unlock(&lock));
     }
-    /* further readers may enter, a writer has to wait */
+    /* more readers may enter, but a writer has to wait */
     SAY(pthread_rwlock_rdlock(&lock));
     SAY(pthread_rwlock_rdlock(&lock));
     later = from_now(CLOCK_REALTIME, 5);
@@ -225,7 +225,7 @@ SAME(semaphore_until_a_point_of_time, true)
     sem_destroy(&semaphore);
 }
 
-/* The time is too long ago to be expressed in nanoseconds. */
+/* The deadline is too long ago for a number of nanoseconds. */
 SAME(locks_until_a_time_long_ago, false)
 {
     struct timespec ago = {.tv_sec = -10000000000};
@@ -291,6 +291,7 @@ IO_TEST(lock_held_by_another_task_of_the_thread)
     }
 }
 
+/* The lock belongs to another task, so this task must not unlock it, as with threads. */
 static int unlock_and_try(void *mutex)
 {
     CHECK_INT(pthread_mutex_unlock(mutex), EPERM);
@@ -298,9 +299,8 @@ static int unlock_and_try(void *mutex)
     return 0;
 }
 
-/* The lock belongs to another task, so this task may not unlock it, as with threads. */
 /*
- * To the C library these tasks are one thread, so each lock would deadlock with itself.
+ * To the C library these tasks are one thread, so a second lock would deadlock.
  */
 static int write_across_a_wait(void *arg)
 {
@@ -362,7 +362,7 @@ IO_TEST(condition_wait_that_is_refused_leaves_the_mutex_locked)
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
 }
 
-/* Hold many locks, and release them in another order. Each must stay distinct. */
+/* Hold many locks, and release them in another order. The locks must remain distinct. */
 static int hold_many(void *arg)
 {
     pthread_mutex_t *many = arg;
@@ -393,7 +393,7 @@ IO_TEST(lock_many_recursive_ones)
 }
 
 /*
- * A cancelled task still gets the lock. The next call that can fail reports the
+ * A cancelled task still acquires the lock. The next call that can fail reports the
  * cancellation.
  */
 IO_TEST(lock_in_a_cancelled_task)
@@ -534,8 +534,8 @@ IO_TEST(lock_a_file_by_its_description)
 }
 
 /*
- * A child locks the file, reports that, and holds the lock until the parent writes to
- * go[1].
+ * Start a child that locks the file, reports the lock, and holds it until the parent
+ * writes to go[1].
  */
 static pid_t lock_in_child(int fd, const int go[2])
 {

@@ -1,6 +1,6 @@
 /*
- * test_names.c - name look-ups give the same results in a task as outside. No query
- * leaves the machine.
+ * test_names.c - name lookups have the same results in a task and outside of tasks. No
+ * query leaves the machine.
  */
 #include "differential.h"
 
@@ -97,7 +97,7 @@ SAME(look_up_hosts, false)
     say_entry(found);
 }
 
-/* Another task's look-up must not overwrite the result that this task reads. */
+/* The lookup of another task must not overwrite the result that this task reads. */
 static int ask_again(void *arg)
 {
     (void)arg;
@@ -128,7 +128,7 @@ static int keep_lane_busy(void *fd)
 }
 
 /*
- * The lane's only thread is busy, so the look-up is cancelled before there is an answer.
+ * The lane's only thread is busy, so the lookup is cancelled before it has an answer.
  */
 IO_TEST(look_up_in_a_cancelled_task)
 {
@@ -157,7 +157,8 @@ IO_TEST(look_up_in_a_cancelled_task)
 #define REQUESTS 300
 
 /*
- * Make so many requests that they cannot all finish at once. The hosts file has the name.
+ * The test makes so many requests that they cannot all finish at once. The hosts file
+ * contains the name.
  */
 SAME(requests_for_names_are_waited_for, true)
 {

@@ -1,6 +1,6 @@
 /*
- * test_parking.c - tasks that wait for locks, conditions and semaphores: which tasks are
- * woken, how often, and the cost of waiting.
+ * test_parking.c - tasks that wait for locks, conditions and semaphores: the tasks that
+ * are woken, the number of wakeups, and the cost of waiting.
  */
 #include "differential.h"
 
@@ -305,8 +305,9 @@ static int take_two(void *sem)
 }
 
 /*
- * The semaphores share the slots in which waiting tasks are listed. A task that was woken
- * by a post to another semaphore continues to wait. That post does not wake it again.
+ * Several semaphores share a slot for their waiting tasks. If a post to one semaphore
+ * wakes a task that waits for another one, the task waits again, and the same post does
+ * not wake it twice.
  */
 IO_TEST(semaphores_in_great_number_wake_no_more_than_they_must)
 {

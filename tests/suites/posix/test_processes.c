@@ -1,5 +1,6 @@
 /*
- * test_processes.c - children and signals behave the same in a task as outside.
+ * test_processes.c - child processes and signals behave the same in a task and outside of
+ * tasks.
  */
 #include "differential.h"
 
@@ -87,7 +88,7 @@ SAME(wait_for_a_child_by_what_it_did, true)
     SAY(waitid(P_ALL, 0, &info, WEXITED));
 }
 
-/* Start a child that lets itself be traced, and stops some time after its start. */
+/* Start a child that calls PTRACE_TRACEME and stops after a while. */
 static pid_t start_traced(void)
 {
     pid_t pid = fork();
@@ -141,8 +142,8 @@ SAME(run_a_command, true)
 
 /*
  * The caller blocks SIGUSR1, and system() blocks SIGCHLD in the thread that runs the
- * command. Some shells block signals themselves when they start. If sh is dash, which
- * does not, only the mask of that thread can be checked, and only after a moment:
+ * command. Some shells block signals themselves when they start. dash does not, so if sh
+ * is dash, the test checks only the mask of that thread. It has to wait a moment, because
  * posix_spawn() blocks all signals while it starts the child.
  */
 SAME(command_has_the_signal_mask_of_its_caller, true)
@@ -190,7 +191,9 @@ static void wait_for_signals(void)
     SAY(sigtimedwait(&set, &info, &wrong));
 }
 
-/* Every thread has to block the signal: the kernel may deliver it to any of them. */
+/*
+ * Every thread has to block the signal, because the kernel may deliver it to any thread.
+ */
 IO_TEST(wait_for_a_signal)
 {
     sigset_t set;
@@ -212,8 +215,8 @@ static void handle(int signo)
 }
 
 /*
- * Send the signal to the waiting thread: another thread might get a signal to the
- * process.
+ * Send the signal to the waiting thread. A signal to the process might be delivered to
+ * another thread.
  */
 static void signal_pauser(int signo)
 {
@@ -272,7 +275,7 @@ SAME(suspend_until_a_blocked_signal_is_handled, true)
     say_handled();
     signal_pauser(SIGUSR1);
     later(20, signal_pauser, SIGUSR2);
-    SAY(sigsuspend(&first)); /* the first one stays blocked */
+    SAY(sigsuspend(&first)); /* SIGUSR1 remains blocked */
     say_handled();
     finish_later();
     SAY(sigsuspend(&none));
@@ -313,7 +316,10 @@ static int pause_once(void *count)
     return 0;
 }
 
-/* Each signal ends the pause of one task, as it does with two threads. */
+/*
+ * Each signal ends the pause of one task, just as it would end the pause of one of two
+ * threads.
+ */
 IO_TEST(each_signal_ends_the_pause_of_one_task)
 {
     int count = 0;
@@ -364,8 +370,8 @@ IO_TEST(fork_in_a_task)
 }
 
 /*
- * The task that has locked the FILE does not run in the child, so it can never unlock the
- * FILE there.
+ * A FILE that another task has locked. That task does not run in the child, so it can
+ * never unlock the FILE in the child.
  */
 static FILE *used;
 
@@ -438,7 +444,8 @@ SAME(words_are_expanded_by_commands, true)
 static int byte_to_read[2];
 
 /*
- * Runs in the child. A wait must block the child, because the loop belongs to its parent.
+ * In the child, wait for a byte and exit. The wait must block the child, because the loop
+ * belongs to its parent.
  */
 static void read_and_exit(void)
 {
@@ -455,8 +462,8 @@ static void *write_soon(void *unused)
 }
 
 /*
- * Not later(): while a child of vfork() runs, the kernel does not report its parent as
- * sleeping.
+ * A thread writes the byte instead of later(), because the kernel does not report the
+ * parent as sleeping while a child of vfork() runs.
  */
 static pthread_t writer;
 
@@ -466,7 +473,7 @@ static void begin_child(void)
 }
 
 /*
- * Record the child's status: 5 if it has read the later byte. After that a task of the
+ * Record the child's status, which is 5 if it has read the byte. Afterwards a task of the
  * parent can wait again.
  */
 static void say_child(pid_t pid)

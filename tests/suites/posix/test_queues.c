@@ -1,6 +1,6 @@
 /*
- * test_queues.c - calls that move data within the kernel: splice(), FIFOs, System V
- * queues and semaphores; and calls that wait for a disk.
+ * test_queues.c - calls that move data within the kernel (splice(), FIFOs, System V
+ * queues and semaphores), and calls that wait for a disk.
  */
 #include "differential.h"
 
@@ -238,7 +238,8 @@ static void say_stream(FILE *file)
 }
 
 /*
- * Test every mode of fopen(), also with the letters for O_APPEND, O_CLOEXEC and O_EXCL.
+ * Test every mode of fopen(), with and without the letters for O_APPEND, O_CLOEXEC and
+ * O_EXCL.
  */
 SAME(open_a_fifo_as_a_stream, true)
 {
@@ -567,7 +568,7 @@ SAME(messages_wait_in_a_posix_queue, true)
     unsigned priority;
 
     if (mail < 0)
-        return; /* not every kernel has them */
+        return; /* not every kernel supports message queues */
     later(20, post_message, mail);
     SAY(mq_receive(mail, text, sizeof text, &priority));
     say("%.5s, %u", text, priority);

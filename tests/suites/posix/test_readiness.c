@@ -1,5 +1,6 @@
 /*
- * test_readiness.c - poll, select and epoll give the same results in a task as outside.
+ * test_readiness.c - poll, select and epoll have the same results in a task and outside
+ * of tasks.
  */
 #include "differential.h"
 
@@ -125,7 +126,6 @@ SAME(select_one, true)
     SAY_AT_LEAST(20, select(0, NULL, NULL, NULL, &span));
 }
 
-/* A hang-up counts only as readable: select() for another event continues to wait. */
 /* Use a set that is large enough for a descriptor beyond FD_SETSIZE. */
 static int select_high(int fd, struct timeval *timeout)
 {
@@ -161,6 +161,7 @@ SAME(select_of_more_than_an_fd_set_has, true)
     close_both(ends);
 }
 
+/* A hang-up makes a descriptor only readable: select() for other events keeps waiting. */
 SAME(select_past_a_hang_up, true)
 {
     struct timeval span = {.tv_usec = 50000};
@@ -208,7 +209,7 @@ SAME(epoll_two, true)
     CHECK_INT(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event), 0);
     SAY(epoll_wait(set, events, 4, 0));
     SAY_AT_LEAST(30, epoll_wait(set, events, 4, 30));
-    if (!test_under_valgrind()) /* Valgrind does not know this call */
+    if (!test_under_valgrind()) /* Valgrind does not support this call */
         SAY_AT_LEAST(30, epoll_pwait2(set, events, 4, &span, NULL));
     later(20, write_byte, ends[1]);
     SAY(epoll_wait(set, events, 4, -1));
@@ -275,7 +276,7 @@ static void send_signal(int thread)
     CHECK_INT(tgkill(getpid(), thread, SIGUSR1), 0);
 }
 
-/* End each wait with a signal that only the call's mask unblocks. */
+/* Each wait ends with a signal that only the mask of the call unblocks. */
 static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -299,7 +300,7 @@ static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 }
 
 /*
- * The usual way to wait for a signal or a descriptor: block the signal except during
+ * The usual way to wait for a signal or a descriptor is to block the signal except during
  * these calls.
  */
 SAME(wait_with_a_mask, true)
@@ -317,7 +318,7 @@ SAME(wait_with_a_mask, true)
     CHECK_INT(sigaction(SIGUSR1, &action, &before_action), 0);
     CHECK_INT(pthread_sigmask(SIG_BLOCK, &usr1, &before), 0);
     wait_for_signals_by_mask(p[0], &none);
-    send_signal(gettid()); /* pending but still blocked, so it ends no wait */
+    send_signal(gettid()); /* pending but still blocked, so no wait ends */
     later(20, write_byte, p[1]);
     FD_ZERO(&set);
     FD_SET(p[0], &set);

@@ -1,6 +1,6 @@
 /*
- * test_resolver.c - res_query() and its relatives, with queries to this test's own
- * server, which is set in the thread's `_res`.
+ * test_resolver.c - res_query() and related functions, with queries to a server of this
+ * test, which the thread's `_res` names.
  */
 #include "differential.h"
 
@@ -126,7 +126,9 @@ static int ask(void *arg)
     return 0;
 }
 
-/* All queries use the state of the one thread, and are sent before the first answer. */
+/*
+ * All queries use the resolver state of one thread, and are sent before the first answer.
+ */
 IO_TEST(ask_a_name_server_in_several_tasks)
 {
     struct pollfd asked = {.events = POLLIN};
@@ -161,7 +163,7 @@ IO_TEST(ask_a_name_server_in_a_cancelled_task)
     coil_task_cancel(task, NULL);
     finish_task(task);
     CHECK_INT(answer, -ECANCELED);
-    answer_one(0); /* answers the thread that still waits */
+    answer_one(0); /* answers the query of the thread, which is still waiting */
     ask_elsewhere();
 }
 

@@ -1,5 +1,5 @@
 /*
- * test_tasks.c - features of tasks only: cancellation, deadlines, descriptors closed
+ * test_tasks.c - features of tasks: cancellation, deadlines, descriptors that are closed
  * during a wait, and regions in which a task must not wait.
  */
 #include "differential.h"
@@ -220,12 +220,12 @@ static int pause_until_done(void *arg)
         }
     CHECK(refused > 0 && refused <= 101);
     CHECK(waited > 0 && waited <= (coil_now() - begun) / COIL_MSEC(1));
-    return coil_sleep(COIL_SEC(100)); /* coil's own calls deliver it */
+    return coil_sleep(COIL_SEC(100)); /* coil's own calls return the cancellation */
 }
 
 /*
- * A loop that ignores the cancellation does not spin forever, and does not abort as libuv
- * would.
+ * A loop of calls that ignores its cancellation does not spin forever, and does not abort
+ * as libuv does.
  */
 IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
 {
@@ -275,7 +275,10 @@ static ssize_t call_recv_all(void)
     return recv(ends[0], large, 2, MSG_WAITALL);
 }
 
-/* The call returns what it transferred. The cancellation comes with the next call. */
+/*
+ * A cancelled call returns the number of bytes that it transferred. The next call reports
+ * the cancellation.
+ */
 IO_TEST(cancelled_calls_tell_what_they_did)
 {
     for (int i = 0; i < 3; i++) {
@@ -336,7 +339,7 @@ IO_TEST(close_ends_the_calls_of_other_tasks)
     }
 }
 
-/* A failed dup2() does not change the descriptor, so its waiters stay. */
+/* A failed dup2() does not change the descriptor, so tasks continue to wait for it. */
 IO_TEST(failing_dup_ends_no_call)
 {
     struct calling c = {.call = call_read};
@@ -382,7 +385,7 @@ static bool others_run_during_read(void)
     return ran_during;
 }
 
-/* In a region in which the task must not wait, the call blocks the thread. */
+/* In a region in which the task must not wait, a call blocks the thread. */
 IO_TEST(calls_block_where_nothing_may_wait)
 {
     coil_no_suspend region;
@@ -406,7 +409,7 @@ static void read_on_signal(int signo)
     read_in_handler = call_read();
 }
 
-/* A handler may run on its own stack. No other task may run meanwhile. */
+/* A signal handler may run on its own stack. No other task may run meanwhile. */
 IO_TEST(calls_block_in_a_signal_handler)
 {
     static char room[65536];
@@ -449,7 +452,7 @@ IO_TEST(calls_block_in_callbacks)
 
 /* ---- fairness ---------------------------------------------------------------------- */
 
-/* A task that writes to a pipe with room must not starve others. */
+/* A task that writes to a pipe with enough room must not starve other tasks. */
 IO_TEST(calls_that_need_not_wait_let_others_run)
 {
     bool ran = false;
@@ -481,7 +484,7 @@ static int yield_often(void *unused)
 }
 
 /*
- * Calls that only let other tasks run do not deliver a delayed cancellation, so coil does
+ * Calls that only let other tasks run do not report a delayed cancellation, so coil does
  * not report that the task ignores it.
  */
 IO_TEST(yields_hold_the_cancellation_back)
@@ -502,7 +505,7 @@ IO_TEST(yields_hold_the_cancellation_back)
     close_both(ends);
 }
 
-/* Each task has its own errno, however many others wait meanwhile. */
+/* Each task has its own errno, no matter how many other tasks wait meanwhile. */
 static int fail_and_wait(void *arg)
 {
     int error = *(int *)arg;
@@ -528,7 +531,7 @@ IO_TEST(calls_keep_errno_apart)
     close_both(ends);
 }
 
-/* libcoil-posix does not interpose calls that libcoil itself makes on its descriptors. */
+/* libcoil-posix does not interpose libcoil's own calls on its descriptors. */
 static int echo(void *arg)
 {
     coil_stream *stream = arg;

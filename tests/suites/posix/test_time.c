@@ -1,5 +1,5 @@
 /*
- * test_time.c - sleeping gives the same results in a task as outside.
+ * test_time.c - sleeping has the same results in a task and outside of tasks.
  */
 #include "differential.h"
 

@@ -1,8 +1,8 @@
-"""Check that everything named in docs/seeds.md exists and is run, and that no row is missing.
+"""Check that every program and test in docs/seeds.md exists and is run, and that no row is missing.
 
-In backticks: a file, `FILE [MARKER]`, `FILE.md (Heading)`, `FILE.py: TEST`, a test of
-coil-tests, or a scenario of tests/asyncio. `*` in a file's name stands for any text. A program
-must be named in the tests that run its folder, a script in the `run` of its folder.
+The text in backticks is a file, `FILE [MARKER]`, `FILE.md (Heading)`, `FILE.py: TEST`, a test of coil-tests, or a
+scenario of tests/suites/asyncio. `*` in a file's name stands for any text. A program must occur in the tests that run
+its folder, and a script in the `run` of its folder.
 
     test_seeds.py BUILD
 """
@@ -27,7 +27,7 @@ def text_of(path):
 
 
 def rows():
-    """The tables of docs/seeds.md: the first cell, and the names in the last one."""
+    """Yield the first cell of each row in docs/seeds.md, and the names in the last cell."""
     for line in text_of(TOP / "docs/seeds.md").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and cells[0] not in ("row", "where", "---"):

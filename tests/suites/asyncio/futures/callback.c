@@ -1,5 +1,5 @@
 /*
- * callback.c - when a future calls its callbacks, in which order, and removing them.
+ * callback.c - the time and order of a future's callbacks, and their removal.
  */
 #include "futures.h"
 
@@ -24,7 +24,8 @@ static void cancel_both(coil_future *done, void *arg)
 }
 
 /*
- * Between two awaiters of a future, a callback cancels both: the first has already run.
+ * A callback that is queued between two awaiters of a future cancels both. The first
+ * awaiter has already run.
  */
 SCENARIO(callback_cancels_a_task_that_is_ready)
 {
@@ -61,8 +62,8 @@ static void first(coil_future *future, void *arg)
 }
 
 /*
- * Once a future is done, its callbacks are in the ready queue: a callback cannot remove
- * later ones.
+ * Once a future is done, its callbacks are in the ready queue, so a callback cannot
+ * remove later callbacks.
  */
 SCENARIO(callback_cannot_remove_what_is_ready)
 {
@@ -129,7 +130,10 @@ static int add_and_remove(coil_future *future)
     return rc;
 }
 
-/* Removing a callback removes all its additions, and returns their number. */
+/*
+ * A callback that was added several times is removed each time at once, and the number is
+ * returned.
+ */
 SCENARIO(callback_is_removed_as_often_as_it_was_added)
 {
     coil_future *future = new_future();
@@ -193,8 +197,8 @@ SCENARIO(callback_that_was_first_is_removed)
 }
 
 /*
- * After the last of three callbacks is removed, the first two are called, and one that is
- * added later.
+ * After the last of three callbacks is removed, the first two and a callback that is
+ * added later are called.
  */
 SCENARIO(callback_that_was_last_is_removed)
 {
@@ -265,7 +269,7 @@ static void glance(coil_future *future, void *arg)
     trace("sees it is done: %d", coil_future_done(future));
 }
 
-/* A failure calls the callbacks as a result does; they may ignore it. */
+/* A future that fails calls its callbacks, which may ignore the failure. */
 SCENARIO(callbacks_are_called_for_a_failure)
 {
     coil_future *future = new_future();
@@ -291,8 +295,8 @@ static void say(coil_future *future, void *i)
 }
 
 /*
- * Setting a result does not call the callbacks. All are called in the next turn, in their
- * order.
+ * Setting a result does not call the callbacks. The loop calls all of them in the next
+ * turn, in the order in which they were added.
  */
 SCENARIO(callbacks_are_called_in_the_next_turn)
 {

@@ -1,4 +1,4 @@
-"""When a future calls its callbacks, in which order, and removing them."""
+"""The time and order of a future's callbacks, and their removal."""
 
 from scenario import *
 
@@ -12,7 +12,7 @@ async def callback_cancels_waiter(i, future):
 
 @scenario
 async def callback_cancels_a_task_that_is_ready():
-    """Between two awaiters of a future, a callback cancels both: the first has already run."""
+    """A callback that is queued between two awaiters of a future cancels both. The first awaiter has already run."""
     future = new_future()
     tasks = [asyncio.create_task(callback_cancels_waiter(0, future))]
     await turns(1)
@@ -27,8 +27,7 @@ async def callback_cancels_a_task_that_is_ready():
 
 @scenario
 async def callback_cannot_remove_what_is_ready():
-    """Once a future is done, its callbacks are in the ready queue: a callback cannot remove later
-    ones."""
+    """Once a future is done, its callbacks are in the ready queue, so a callback cannot remove later callbacks."""
     future = new_future()
 
     def second(_):
@@ -72,7 +71,7 @@ async def callback_copies_its_future_to_another():
 
 @scenario
 async def callback_is_removed_as_often_as_it_was_added():
-    """Removing a callback removes all its additions, and returns their number."""
+    """A callback that was added several times is removed each time at once, and the number is returned."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(4)]
     future.add_done_callback(callbacks[1])
@@ -122,8 +121,7 @@ async def callback_that_was_first_is_removed():
 
 @scenario
 async def callback_that_was_last_is_removed():
-    """After the last of three callbacks is removed, the first two are called, and one that is added
-    later."""
+    """After the last of three callbacks is removed, the first two and a callback that is added later are called."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(4)]
     for callback in callbacks[:3]:
@@ -157,7 +155,7 @@ async def callbacks_and_awaiters_keep_their_order():
 
 @scenario
 async def callbacks_are_called_for_a_failure():
-    """A failure calls the callbacks as a result does; they may ignore it."""
+    """A future that fails calls its callbacks, which may ignore the failure."""
     future = new_future()
     future.add_done_callback(lambda f: trace("sees %s", state(f)))
     future.add_done_callback(lambda f: trace("sees it is done: %s", result_of(f.done())))
@@ -170,8 +168,8 @@ async def callbacks_are_called_for_a_failure():
 
 @scenario
 async def callbacks_are_called_in_the_next_turn():
-    """Setting a result does not call the callbacks. All are called in the next turn, in their
-    order."""
+    """Setting a result does not call the callbacks. The loop calls all of them in the next turn, in the order in
+    which they were added."""
     future = new_future()
     ticks = asyncio.create_task(ticker(2))
     for i in range(3):

@@ -125,7 +125,7 @@ static int failure_awaited_body(void *arg)
     return coil_fail(-EIO, "always the same");
 }
 
-/* If a failure is awaited several times, each traceback has one await. */
+/* If a failed task is awaited several times, each traceback contains one await. */
 SCENARIO(failure_awaited_again_has_the_same_traceback)
 {
     coil_task *task = start(failure_awaited_body, NULL);
@@ -234,7 +234,7 @@ static int prepare(coil_future *future)
     return rc;
 }
 
-/* A future may be created and get callbacks while the loop does not run yet. */
+/* A future may be created, and callbacks may be added, before the loop runs. */
 PLAIN_SCENARIO(future_is_made_before_its_loop_runs)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -285,7 +285,7 @@ SCENARIO(future_keeps_the_reason_of_its_cancellation)
     return 0;
 }
 
-/* A future has its result from the moment it is set, and keeps the first one. */
+/* A future has its result as soon as it is set, and keeps its first result. */
 SCENARIO(future_with_a_result_takes_no_other)
 {
     coil_future *future = new_future();
@@ -349,8 +349,8 @@ static int one_of_two_waiter(void *name)
 }
 
 /*
- * Two tasks await one future: cancelling either task cancels the future, and so the other
- * task.
+ * Two tasks await the same future. Cancelling one task cancels the future, and thereby
+ * the other task.
  */
 SCENARIO(one_of_two_awaiters_is_cancelled)
 {
@@ -383,7 +383,10 @@ static int result_that_comes_body(void *future)
     return tell("task", coil_await(future));
 }
 
-/* A timer finds the future that it should set cancelled, and does not change it. */
+/*
+ * A timer that would set a future finds that the future was cancelled, and leaves it
+ * unchanged.
+ */
 SCENARIO(result_that_comes_after_cancel_is_refused)
 {
     coil_future *future = new_future();

@@ -80,7 +80,7 @@ async def failure_awaited_body():
 
 @scenario
 async def failure_awaited_again_has_the_same_traceback():
-    """If a failure is awaited several times, each traceback has one await."""
+    """If a failed task is awaited several times, each traceback contains one await."""
     task = asyncio.create_task(failure_awaited_body())
     for i in range(5):
         try:
@@ -139,7 +139,7 @@ async def future_is_awaited_twice_and_waits_once():
 
 @scenario
 def future_is_made_before_its_loop_runs():
-    """A future may be created and get callbacks while the loop does not run yet."""
+    """A future may be created, and callbacks may be added, before the loop runs."""
     loop = VirtualLoop()
     future = loop.create_future()
     future.add_done_callback(lambda f: trace("callback: %s", state(f)))
@@ -173,7 +173,7 @@ async def future_keeps_the_reason_of_its_cancellation():
 
 @scenario
 async def future_with_a_result_takes_no_other():
-    """A future has its result from the moment it is set, and keeps the first one."""
+    """A future has its result as soon as it is set, and keeps its first result."""
     future = new_future()
     trace("before: %s", state(future))
     trace("set: %s", attempt(future.set_result, 42))
@@ -213,7 +213,7 @@ async def one_of_two_waiter(i, future):
 
 @scenario
 async def one_of_two_awaiters_is_cancelled():
-    """Two tasks await one future: cancelling either task cancels the future, and so the other task."""
+    """Two tasks await the same future. Cancelling one task cancels the future, and thereby the other task."""
     future = new_future()
     tasks = [asyncio.create_task(one_of_two_waiter(i, future)) for i in range(2)]
     await turns(2)
@@ -226,7 +226,7 @@ async def one_of_two_awaiters_is_cancelled():
 
 @scenario
 async def result_that_comes_after_cancel_is_refused():
-    """A timer finds the future that it should set cancelled, and does not change it."""
+    """A timer that would set a future finds that the future was cancelled, and leaves it unchanged."""
     future = new_future()
     asyncio.get_running_loop().call_later(
         2, lambda: trace("timer sets: %s", attempt(future.set_result, 2)))  # fmt: skip

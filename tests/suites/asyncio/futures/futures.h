@@ -15,7 +15,10 @@ static inline void callback(coil_future *future, void *number)
     trace("callback %d", (int)(intptr_t)number);
 }
 
-/* Add `fn` n times, with NUMBER(0), NUMBER(1), ...; if memory runs out, not at all. */
+/*
+ * Add `fn` n times, with the arguments NUMBER(0), NUMBER(1), ... If memory runs out, add
+ * none.
+ */
 static inline int add_each(coil_future *future, coil_done_callback fn, int n)
 {
     for (int i = 0; i < n; i++)

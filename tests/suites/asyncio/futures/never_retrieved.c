@@ -80,8 +80,8 @@ static int never_retrieved_failure_of_a_task_body(void *name)
 }
 
 /*
- * A failed task that was never retrieved is reported when its last reference is released:
- * at its end, if there is none.
+ * The unretrieved failure of a task is reported when its last reference is released, or
+ * when the task ends if there are no references.
  */
 SCENARIO(never_retrieved_failure_of_a_task_is_reported)
 {
@@ -296,10 +296,7 @@ SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
 
 enum { PENDING, RESULT, ASKED, CANCELLED, COUNT };
 
-/*
- * Only failures are reported: not an unretrieved or retrieved result, nor a future that
- * is cancelled, or stays pending.
- */
+/* Only failures are reported. Results, cancelled futures and pending futures are not. */
 SCENARIO(never_retrieved_results_are_silent)
 {
     static const char *const names[] = {"pending", "result", "asked", "cancelled"};

@@ -49,8 +49,8 @@ async def never_retrieved_failure_of_a_task_body(name):
 
 @scenario
 async def never_retrieved_failure_of_a_task_is_reported():
-    """A failed task that was never retrieved is reported when its last reference is released: at
-    its end, if there is none."""
+    """The unretrieved failure of a task is reported when its last reference is released, or when the task ends if
+    there are no references."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     held = asyncio.create_task(never_retrieved_failure_of_a_task_body("held"))
     asyncio.create_task(never_retrieved_failure_of_a_task_body("loose"))
@@ -171,8 +171,7 @@ async def never_retrieved_failures_of_gathered_tasks_are_silent():
 
 @scenario
 async def never_retrieved_results_are_silent():
-    """Only failures are reported: not an unretrieved or retrieved result, nor a future that is
-    cancelled, or stays pending."""
+    """Only failures are reported. Results, cancelled futures and pending futures are not."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     pending, result, asked, cancelled = [new_future() for _ in range(4)]
     result.set_result(42)

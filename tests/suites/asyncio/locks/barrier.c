@@ -3,7 +3,7 @@
 
 static coil_barrier barrier_of_1 = COIL_BARRIER_INIT(1);
 
-/* A barrier was broken while no task waited: later waits fail at once. */
+/* If a barrier is aborted while no task waits, later waits fail at once. */
 SCENARIO(barrier_abort_while_nobody_waits)
 {
     if (start(ticker, TURNS(1)) == NULL)
@@ -67,7 +67,7 @@ static int barrier_aborted_by_a_failing_party(void *name)
 }
 
 /*
- * A task that fails between two rounds aborts the barrier, so that the others do not wait
+ * A task that fails between two rounds aborts the barrier, so the others do not wait
  * forever.
  */
 SCENARIO(barrier_aborted_by_a_failing_task)
@@ -106,8 +106,8 @@ static int barrier_aborted_then_party(void *name)
 }
 
 /*
- * A reset repairs a broken barrier. The tasks first meet at a second barrier, so that
- * none is at the first.
+ * A reset repairs a broken barrier. The tasks first meet at a second barrier, so no task
+ * waits at the broken one.
  */
 SCENARIO(barrier_aborted_then_reset)
 {
@@ -133,8 +133,8 @@ static int party(void *name)
 }
 
 /*
- * A task that is cancelled while it waits at a barrier no longer counts: another one must
- * replace it. It uses up no index, so that each index is returned once.
+ * A task that is cancelled while it waits at a barrier is no longer counted, so another
+ * task must take its place. Each index is still returned once.
  */
 SCENARIO(barrier_cancelled_waiter_leaves_its_place)
 {
@@ -223,8 +223,8 @@ static int barrier_drains_party(void *name)
 }
 
 /*
- * While the tasks of a round leave, a newcomer is not counted. It counts when the last
- * has left.
+ * While the tasks of a round leave, a newcomer is not counted. The newcomer is counted
+ * once the last of these tasks has left.
  */
 SCENARIO(barrier_drains_before_it_fills)
 {
@@ -285,7 +285,7 @@ static int barrier_gives_indexes_party(void *name)
     return 0;
 }
 
-/* Each round has its own indexes, by the order of arrival in that round. */
+/* Each round has its own indexes, in the order of arrival in that round. */
 SCENARIO(barrier_gives_indexes_in_each_round)
 {
     int rc = gather_each(barrier_gives_indexes_party, 4);
@@ -324,8 +324,8 @@ static int barrier_newcomers_party(void *name)
 }
 
 /*
- * Two tasks that come back while the round drains wait. Together with the other tasks,
- * which meet elsewhere first, they form the next round.
+ * Two tasks that return to the barrier before the round has left must wait. The other
+ * tasks first meet at another barrier, and then complete the next round.
  */
 SCENARIO(barrier_newcomers_wait_while_it_drains)
 {
@@ -342,7 +342,7 @@ SCENARIO(barrier_newcomers_wait_while_it_drains)
     return rc;
 }
 
-/* A barrier for one task lets it pass without a turn of the loop. */
+/* The only task of a barrier for one task passes without a turn of the loop. */
 SCENARIO(barrier_of_one_does_not_wait)
 {
     int index;
@@ -394,10 +394,7 @@ static int barrier_passed_party(void *name)
     return 0;
 }
 
-/*
- * Tasks that pass a barrier twice pass it the second time only when all of them have come
- * again.
- */
+/* Tasks pass a barrier a second time only when all of them have arrived again. */
 SCENARIO(barrier_passed_twice_by_the_same_tasks)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -429,7 +426,7 @@ static int resetter(void *arg)
     return 0;
 }
 
-/* A reset ends the waits of all waiting tasks; the barrier itself is not broken. */
+/* A reset ends the waits of all waiting tasks, but does not break the barrier itself. */
 SCENARIO(barrier_reset_breaks_who_waits)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -470,8 +467,8 @@ static int barrier_reset_by_the_last_party(void *name)
 }
 
 /*
- * A reset by the last task that leaves does not break tasks that have come again: they
- * belong to the next round.
+ * A reset by the last task that leaves a round does not end the waits of tasks that have
+ * returned, because they belong to the next round.
  */
 SCENARIO(barrier_reset_by_the_last_to_leave)
 {
@@ -504,7 +501,10 @@ static int last(void *arg)
     return 0;
 }
 
-/* Tasks whose wait a reset ended may come again. With another task they pass. */
+/*
+ * Tasks whose wait was ended by a reset may wait again. They pass when another task joins
+ * them.
+ */
 SCENARIO(barrier_reset_then_filled_again)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -541,8 +541,8 @@ static int barrier_reset_while_half_party(void *name)
 }
 
 /*
- * The third of five tasks resets the barrier as it leaves: the two that have not left get
- * a broken barrier.
+ * The third of five tasks resets the barrier as it leaves. The waits of the two tasks
+ * that have not left fail.
  */
 SCENARIO(barrier_reset_while_half_have_left)
 {
@@ -596,8 +596,8 @@ static int barrier_reset_while_some_party(void *name)
 }
 
 /*
- * Some tasks of a round have not left, and others wait for the next round. A reset makes
- * the former fail. The latter still wait, and all meet in the next round.
+ * A reset ends the waits of tasks that have not left their round. Tasks that wait for the
+ * next round keep waiting, and all tasks meet in that round.
  */
 SCENARIO(barrier_reset_while_some_came_again)
 {
@@ -628,8 +628,8 @@ static int wait_a_while(void)
 }
 
 /*
- * A task that waits at a barrier with a timeout of two seconds leaves its place then.
- * This does not break the barrier.
+ * A task whose wait at a barrier times out after two seconds leaves the barrier without
+ * breaking it.
  */
 SCENARIO(barrier_wait_times_out_and_breaks_nobody)
 {
@@ -648,8 +648,8 @@ SCENARIO(barrier_wait_times_out_and_breaks_nobody)
 }
 
 /*
- * A task that is cancelled in the turn in which the barrier opens is cancelled. The
- * others pass, and the next round fills.
+ * If a task is cancelled in the turn in which the barrier opens, its wait ends as
+ * cancelled. The other tasks pass, and the next round fills.
  */
 SCENARIO(barrier_waiter_cancelled_as_it_opens)
 {

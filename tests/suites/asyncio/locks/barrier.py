@@ -8,7 +8,7 @@ barrier_of_1 = asyncio.Barrier(1)
 
 @scenario
 async def barrier_abort_while_nobody_waits():
-    """A barrier was broken while no task waited: later waits fail at once."""
+    """If a barrier is aborted while no task waits, later waits fail at once."""
     asyncio.create_task(ticker(1))
     trace("abort: %s", await outcome(barrier_of_1.abort()))
     trace("%d wait, broken %d", barrier_of_1.n_waiting, barrier_of_1.broken)
@@ -61,8 +61,7 @@ async def barrier_aborted_by_a_failing_party(name):
 
 @scenario
 async def barrier_aborted_by_a_failing_task():
-    """A task that fails between two rounds aborts the barrier, so that the others do not wait
-    forever.
+    """A task that fails between two rounds aborts the barrier, so the others do not wait forever.
     """
     await asyncio.gather(*[barrier_aborted_by_a_failing_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
@@ -89,8 +88,7 @@ async def barrier_aborted_then_party(name):
 
 @scenario
 async def barrier_aborted_then_reset():
-    """A reset repairs a broken barrier. The tasks first meet at a second barrier, so that none is
-    at the first.
+    """A reset repairs a broken barrier. The tasks first meet at a second barrier, so no task waits at the broken one.
     """
     await asyncio.gather(*[barrier_aborted_then_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
@@ -107,8 +105,8 @@ async def barrier_cancelled_party(name):
 
 @scenario
 async def barrier_cancelled_waiter_leaves_its_place():
-    """A task that is cancelled while it waits at a barrier no longer counts: another one must
-    replace it. It uses up no index, so that each index is returned once.
+    """A task that is cancelled while it waits at a barrier is no longer counted, so another task must take its place.
+    Each index is still returned once.
     """
     a = asyncio.create_task(barrier_cancelled_party("a"))
     b = asyncio.create_task(barrier_cancelled_party("b"))
@@ -160,8 +158,8 @@ async def newcomer():
 
 @scenario
 async def barrier_drains_before_it_fills():
-    """While the tasks of a round leave, a newcomer is not counted. It counts when the last has
-    left.
+    """While the tasks of a round leave, a newcomer is not counted. The newcomer is counted once the last of these
+    tasks has left.
     """
     for name in "abcd":
         asyncio.create_task(barrier_drains_party(name))
@@ -195,7 +193,7 @@ async def barrier_gives_indexes_party(name):
 
 @scenario
 async def barrier_gives_indexes_in_each_round():
-    """Each round has its own indexes, by the order of arrival in that round."""
+    """Each round has its own indexes, in the order of arrival in that round."""
     await asyncio.gather(*[barrier_gives_indexes_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
 
@@ -217,8 +215,8 @@ async def barrier_newcomers_party(name):
 
 @scenario
 async def barrier_newcomers_wait_while_it_drains():
-    """Two tasks that come back while the round drains wait. Together with the other tasks, which
-    meet elsewhere first, they form the next round.
+    """Two tasks that return to the barrier before the round has left must wait. The other tasks first meet at another
+    barrier, and then complete the next round.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abcde":
@@ -228,7 +226,7 @@ async def barrier_newcomers_wait_while_it_drains():
 
 @scenario
 async def barrier_of_one_does_not_wait():
-    """A barrier for one task lets it pass without a turn of the loop."""
+    """The only task of a barrier for one task passes without a turn of the loop."""
     asyncio.create_task(ticker(1))
     async with barrier_of_1 as index:
         trace("index %d, %d wait", index, barrier_of_1.n_waiting)
@@ -257,8 +255,7 @@ async def barrier_passed_party(name):
 
 @scenario
 async def barrier_passed_twice_by_the_same_tasks():
-    """Tasks that pass a barrier twice pass it the second time only when all of them have come
-    again.
+    """Tasks pass a barrier a second time only when all of them have arrived again.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":
@@ -278,7 +275,7 @@ async def resetter():
 
 @scenario
 async def barrier_reset_breaks_who_waits():
-    """A reset ends the waits of all waiting tasks; the barrier itself is not broken.
+    """A reset ends the waits of all waiting tasks, but does not break the barrier itself.
     """
     tasks = [asyncio.create_task(barrier_reset_breaks_party(name)) for name in "abc"]
     await turns(1)
@@ -300,8 +297,8 @@ async def barrier_reset_by_the_last_party(name):
 
 @scenario
 async def barrier_reset_by_the_last_to_leave():
-    """A reset by the last task that leaves does not break tasks that have come again: they belong
-    to the next round.
+    """A reset by the last task that leaves a round does not end the waits of tasks that have returned, because they
+    belong to the next round.
     """
     await asyncio.gather(*[barrier_reset_by_the_last_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
@@ -318,7 +315,7 @@ async def last():
 
 @scenario
 async def barrier_reset_then_filled_again():
-    """Tasks whose wait a reset ended may come again. With another task they pass."""
+    """Tasks whose wait was ended by a reset may wait again. They pass when another task joins them."""
     for name in "abc":
         asyncio.create_task(barrier_reset_then_party(name))
     asyncio.create_task(barrier_of_4.reset())
@@ -341,8 +338,7 @@ async def barrier_reset_while_half_party(name):
 
 @scenario
 async def barrier_reset_while_half_have_left():
-    """The third of five tasks resets the barrier as it leaves: the two that have not left get a
-    broken barrier."""
+    """The third of five tasks resets the barrier as it leaves. The waits of the two tasks that have not left fail."""
     await asyncio.gather(*[barrier_reset_while_half_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
 
@@ -380,8 +376,8 @@ async def barrier_reset_while_some_party(name):
 
 @scenario
 async def barrier_reset_while_some_came_again():
-    """Some tasks of a round have not left, and others wait for the next round. A reset makes the
-    former fail. The latter still wait, and all meet in the next round.
+    """A reset ends the waits of tasks that have not left their round. Tasks that wait for the next round keep
+    waiting, and all tasks meet in that round.
     """
     await asyncio.gather(*[barrier_reset_while_some_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
@@ -394,8 +390,7 @@ async def impatient():
 
 @scenario
 async def barrier_wait_times_out_and_breaks_nobody():
-    """A task that waits at a barrier with a timeout of two seconds leaves its place then. This does
-    not break the barrier.
+    """A task whose wait at a barrier times out after two seconds leaves the barrier without breaking it.
     """
     trace("alone: %s", await outcome(impatient()))
     trace("%d wait, broken %d", barrier_of_2.n_waiting, barrier_of_2.broken)
@@ -411,7 +406,7 @@ async def barrier_waiter_party(name):
 
 @scenario
 async def barrier_waiter_cancelled_as_it_opens():
-    """A task that is cancelled in the turn in which the barrier opens is cancelled. The others
+    """If a task is cancelled in the turn in which the barrier opens, its wait ends as cancelled. The other tasks
     pass, and the next round fills.
     """
     a = asyncio.create_task(barrier_waiter_party("a"))

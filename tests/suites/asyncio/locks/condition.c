@@ -25,8 +25,8 @@ static int condition_cancelled_waiter(void *arg)
 }
 
 /*
- * A task that is cancelled while it takes the lock back gets the reason, although it was
- * notified.
+ * A notified task that is cancelled while it reacquires the lock gets the reason of the
+ * cancellation.
  */
 SCENARIO(condition_cancelled_while_taking_the_lock_keeps_the_reason)
 {
@@ -63,8 +63,8 @@ static int block(void *arg)
 }
 
 /*
- * A block under a condition's lock: the lock is held inside, released during the wait,
- * and free after it.
+ * A condition's lock is held in a block, released during a wait in the block, and free
+ * after the block.
  */
 SCENARIO(condition_held_for_a_block)
 {
@@ -145,8 +145,8 @@ static void condition_notify_all_without_notify_all(void)
 }
 
 /*
- * Notifying all while the lock is free is an error, even without waiting tasks. It
- * suffices if any task holds the lock.
+ * notify_all is an error while the lock is free, even if no task waits. Any task may hold
+ * the lock.
  */
 SCENARIO(condition_notify_all_without_the_lock_is_an_error)
 {
@@ -170,7 +170,10 @@ static void condition_notify_wakes_notify(size_t first, size_t then)
     trace("that was it");
 }
 
-/* Notifying one, then more than are left, wakes the waiters in their order, each once. */
+/*
+ * Notifying one waiter, and then more waiters than are left, wakes each waiter once and
+ * in order.
+ */
 SCENARIO(condition_notify_wakes_so_many)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
@@ -205,7 +208,7 @@ static void condition_notify_without_notify(void)
     trace("notify: %s", outcome(coil_condition_notify(&changed, 1)));
 }
 
-/* Notifying while the lock is free is an error, and wakes no task. */
+/* notify is an error while the lock is free, and wakes no task. */
 SCENARIO(condition_notify_without_the_lock_is_an_error)
 {
     coil_task *task;
@@ -231,8 +234,8 @@ static int value_of(void *arg)
 }
 
 /*
- * With a predicate that is already true there is no wait, so the lock is not checked.
- * With a false predicate the lock is needed.
+ * If the predicate is already true, wait_for() returns at once and does not check the
+ * lock. If it is false, the lock must be held.
  */
 SCENARIO(condition_predicate_that_holds_needs_no_lock)
 {
@@ -301,8 +304,8 @@ SCENARIO(condition_shares_its_lock)
 }
 
 /*
- * Two of three waiters are notified, and the first of them is cancelled: the second and
- * the third continue.
+ * Two of three waiters are notified, and the first one is cancelled. The second and the
+ * third waiter continue.
  */
 SCENARIO(condition_two_notified_and_the_first_cancelled_wakes_a_third)
 {
@@ -343,8 +346,8 @@ static int condition_wait_cancelled_again_waiter(void *arg)
 }
 
 /*
- * A wait that is cancelled, and cancelled again while it takes the lock back, still ends
- * with the lock, and is cancelled once.
+ * A wait that is cancelled, and cancelled again while it reacquires the lock, returns one
+ * cancellation with the lock held.
  */
 SCENARIO(condition_wait_cancelled_again_and_again_has_the_lock)
 {
@@ -444,7 +447,7 @@ static int wait_two_seconds(void)
 }
 
 /*
- * A deadline that passes while a task waits for a condition ends the wait, with the lock
+ * If a deadline passes while a task waits for a condition, the wait ends with the lock
  * held.
  */
 SCENARIO(condition_wait_times_out_with_the_lock_held)
@@ -472,8 +475,8 @@ static int condition_wait_without_waiter(void *name)
 }
 
 /*
- * Waiting for a condition while its lock is free is an error, at once. This does not
- * disturb a task that waits with the lock.
+ * Waiting for a condition while its lock is free fails at once, and does not affect tasks
+ * that wait correctly.
  */
 SCENARIO(condition_wait_without_the_lock_is_an_error)
 {
@@ -514,8 +517,8 @@ static int condition_waiter_cancelled_while_it_takes_waiter(void *arg)
 }
 
 /*
- * A notified waiter is cancelled while it waits for the lock. It continues, cancelled,
- * only when the lock is released.
+ * A notified waiter is cancelled while it waits for the lock. The waiter continues, as
+ * cancelled, only after the lock is released.
  */
 SCENARIO(condition_waiter_cancelled_while_it_takes_the_lock_back)
 {
@@ -607,8 +610,8 @@ static void condition_waiters_notify(int n)
 }
 
 /*
- * A notified waiter continues when it has the lock. Several of them continue one after
- * the other, in their order.
+ * A notified waiter continues when it has the lock. Several notified waiters continue one
+ * after another, in order.
  */
 SCENARIO(condition_waiters_go_on_one_lock_at_a_time)
 {
@@ -698,8 +701,8 @@ static int consumer(void *name)
 }
 
 /*
- * A notification is not lost if the notified task is cancelled while it takes the lock
- * back.
+ * A notification is not lost if the notified task is cancelled while it reacquires the
+ * lock.
  */
 SCENARIO(condition_wakeup_is_passed_on_by_who_is_cancelled_at_the_lock)
 {

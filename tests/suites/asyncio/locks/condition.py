@@ -17,8 +17,7 @@ async def condition_cancelled_waiter():
 
 @scenario
 async def condition_cancelled_while_taking_the_lock_keeps_the_reason():
-    """A task that is cancelled while it takes the lock back gets the reason, although it was
-    notified.
+    """A notified task that is cancelled while it reacquires the lock gets the reason of the cancellation.
 
     Since: 3.13
     """
@@ -46,8 +45,7 @@ async def block():
 
 @scenario
 async def condition_held_for_a_block():
-    """A block under a condition's lock: the lock is held inside, released during the wait, and free
-    after it.
+    """A condition's lock is held in a block, released during a wait in the block, and free after the block.
     """
     trace("locked %d", changed.locked())
     task = asyncio.create_task(block())
@@ -98,8 +96,7 @@ def notify_all():
 
 @scenario
 async def condition_notify_all_without_the_lock_is_an_error():
-    """Notifying all while the lock is free is an error, even without waiting tasks. It suffices if
-    any task holds the lock.
+    """notify_all is an error while the lock is free, even if no task waits. Any task may hold the lock.
     """
     trace("notify_all: %s", notify_all())
     asyncio.create_task(holder())
@@ -119,7 +116,7 @@ async def condition_notify_wakes_notify(*counts):
 
 @scenario
 async def condition_notify_wakes_so_many():
-    """Notifying one, then more than are left, wakes the waiters in their order, each once.
+    """Notifying one waiter, and then more waiters than are left, wakes each waiter once and in order.
     """
     for name in "abcd":
         asyncio.create_task(waiter(name))
@@ -146,7 +143,7 @@ def condition_notify_without_notify():
 
 @scenario
 async def condition_notify_without_the_lock_is_an_error():
-    """Notifying while the lock is free is an error, and wakes no task."""
+    """notify is an error while the lock is free, and wakes no task."""
     trace("notify: %s", condition_notify_without_notify())
     task = asyncio.create_task(condition_notify_without_waiter())
     await turns(1)
@@ -167,8 +164,8 @@ async def wait_for(value):
 
 @scenario
 async def condition_predicate_that_holds_needs_no_lock():
-    """With a predicate that is already true there is no wait, so the lock is not checked. With a
-    false predicate the lock is needed.
+    """If the predicate is already true, wait_for() returns at once and does not check the lock. If it is false, the
+    lock must be held.
     """
     asyncio.create_task(ticker(1))
     trace("holds: %s", await outcome(wait_for(7)))
@@ -209,8 +206,7 @@ async def condition_shares_its_lock():
 
 @scenario
 async def condition_two_notified_and_the_first_cancelled_wakes_a_third():
-    """Two of three waiters are notified, and the first of them is cancelled: the second and the
-    third continue.
+    """Two of three waiters are notified, and the first one is cancelled. The second and the third waiter continue.
 
     Since: 3.13
     """
@@ -238,8 +234,8 @@ async def condition_wait_cancelled_again_waiter():
 
 @scenario
 async def condition_wait_cancelled_again_and_again_has_the_lock():
-    """A wait that is cancelled, and cancelled again while it takes the lock back, still ends with
-    the lock, and is cancelled once.
+    """A wait that is cancelled, and cancelled again while it reacquires the lock, returns one cancellation with the
+    lock held.
     """
     task = asyncio.create_task(condition_wait_cancelled_again_waiter())
     await turns(1)
@@ -301,7 +297,7 @@ async def wait_two_seconds():
 
 @scenario
 async def condition_wait_times_out_with_the_lock_held():
-    """A deadline that passes while a task waits for a condition ends the wait, with the lock held.
+    """If a deadline passes while a task waits for a condition, the wait ends with the lock held.
     """
     async with changed:
         trace("waits: locked %d", changed.locked())
@@ -322,8 +318,7 @@ async def condition_wait_without_waiter(name):
 
 @scenario
 async def condition_wait_without_the_lock_is_an_error():
-    """Waiting for a condition while its lock is free is an error, at once. This does not disturb a
-    task that waits with the lock.
+    """Waiting for a condition while its lock is free fails at once, and does not affect tasks that wait correctly.
     """
     asyncio.create_task(ticker(6))
     trace("nobody holds it: %s", await outcome(condition_wait_without_waiter("a")))
@@ -352,8 +347,8 @@ async def condition_waiter_cancelled_while_it_takes_waiter():
 
 @scenario
 async def condition_waiter_cancelled_while_it_takes_the_lock_back():
-    """A notified waiter is cancelled while it waits for the lock. It continues, cancelled, only
-    when the lock is released.
+    """A notified waiter is cancelled while it waits for the lock. The waiter continues, as cancelled, only after the
+    lock is released.
     """
     task = asyncio.create_task(condition_waiter_cancelled_while_it_takes_waiter())
     await turns(1)
@@ -413,8 +408,8 @@ async def condition_waiters_notify(n):
 
 @scenario
 async def condition_waiters_go_on_one_lock_at_a_time():
-    """A notified waiter continues when it has the lock. Several of them continue one after the
-    other, in their order.
+    """A notified waiter continues when it has the lock. Several notified waiters continue one after another, in
+    order.
     """
     for name in "abc":
         asyncio.create_task(condition_waiters_waiter(name))
@@ -474,7 +469,7 @@ async def consumer(name):
 
 @scenario
 async def condition_wakeup_is_passed_on_by_who_is_cancelled_at_the_lock():
-    """A notification is not lost if the notified task is cancelled while it takes the lock back.
+    """A notification is not lost if the notified task is cancelled while it reacquires the lock.
 
     Since: 3.13
     """

@@ -123,7 +123,7 @@ static void cancel(void *task)
 
 /*
  * A task that is cancelled while it waits for an event ends cancelled. Setting the event
- * later wakes only the others.
+ * later wakes only the other waiters.
  */
 SCENARIO(event_wait_cancelled_leaves_the_line)
 {

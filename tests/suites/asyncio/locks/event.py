@@ -88,8 +88,8 @@ async def waiter(name):
 
 @scenario
 async def event_wait_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for an event ends cancelled. Setting the event later
-    wakes only the others.
+    """A task that is cancelled while it waits for an event ends cancelled. Setting the event later wakes only the
+    other waiters.
     """
     a = asyncio.create_task(waiter("a"))
     b = asyncio.create_task(waiter("b"))

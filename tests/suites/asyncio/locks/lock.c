@@ -145,8 +145,8 @@ static void await_it(const char *name, coil_task *task)
 }
 
 /*
- * A block under a lock: the lock is held inside and free after it, even if the block
- * fails or is cancelled.
+ * A lock is held in its block and free after the block, even if the block fails or is
+ * cancelled.
  */
 SCENARIO(lock_held_for_a_block)
 {
@@ -177,8 +177,8 @@ static int taker(void *name)
 }
 
 /*
- * A lock is released right after its only waiter was cancelled: it goes to the task that
- * comes in the next turn.
+ * A lock is released right after its only waiter was cancelled. The lock goes to the task
+ * that requests it in the next turn.
  */
 SCENARIO(lock_is_not_lost_on_a_cancelled_waiter)
 {
@@ -236,8 +236,8 @@ static int lock_newcomer_taker(void *name)
 }
 
 /*
- * Between a release and the continuation of the woken waiter the lock is free, but a
- * newcomer still queues.
+ * A released lock is free until the woken waiter continues, but a newcomer still queues
+ * behind that waiter.
  */
 SCENARIO(lock_newcomer_does_not_overtake_who_was_woken)
 {
@@ -349,8 +349,8 @@ SCENARIO(lock_released_without_waiters_is_free)
 }
 
 /*
- * A released lock goes to the task that has waited longest, in the next turn, and to no
- * other task before it is released again.
+ * A released lock goes to the task that has waited longest, in the next turn. No other
+ * task gets it before the next release.
  */
 SCENARIO(lock_serves_waiters_in_order)
 {

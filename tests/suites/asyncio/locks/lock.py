@@ -87,8 +87,7 @@ async def block(name, failure):
 
 @scenario
 async def lock_held_for_a_block():
-    """A block under a lock: the lock is held inside and free after it, even if the block fails or
-    is cancelled.
+    """A lock is held in its block and free after the block, even if the block fails or is cancelled.
     """
     trace("locked %d", lock.locked())
     a = asyncio.create_task(block("a", None))
@@ -108,8 +107,8 @@ async def taker(name):
 
 @scenario
 async def lock_is_not_lost_on_a_cancelled_waiter():
-    """A lock is released right after its only waiter was cancelled: it goes to the task that comes
-    in the next turn.
+    """A lock is released right after its only waiter was cancelled. The lock goes to the task that requests it in the
+    next turn.
     """
     await lock.acquire()
     b = asyncio.create_task(taker("b"))
@@ -148,8 +147,7 @@ async def lock_newcomer_taker(name):
 
 @scenario
 async def lock_newcomer_does_not_overtake_who_was_woken():
-    """Between a release and the continuation of the woken waiter the lock is free, but a newcomer
-    still queues.
+    """A released lock is free until the woken waiter continues, but a newcomer still queues behind that waiter.
     """
     await lock.acquire()
     asyncio.create_task(lock_newcomer_taker("a"))
@@ -230,8 +228,8 @@ async def lock_released_without_waiters_is_free():
 
 @scenario
 async def lock_serves_waiters_in_order():
-    """A released lock goes to the task that has waited longest, in the next turn, and to no other
-    task before it is released again.
+    """A released lock goes to the task that has waited longest, in the next turn. No other task gets it before the
+    next release.
     """
     await lock.acquire()
     asyncio.create_task(taker("a"))

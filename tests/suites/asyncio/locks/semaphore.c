@@ -51,8 +51,8 @@ static void bounded_semaphore_released_take(const char *how_many)
 }
 
 /*
- * A bounded semaphore does not exceed its first value: a surplus release is an error, and
- * changes nothing.
+ * The value of a bounded semaphore cannot exceed its initial value. A surplus release is
+ * an error, and changes nothing.
  */
 SCENARIO(bounded_semaphore_released_too_often)
 {
@@ -122,8 +122,8 @@ static int semaphore_admits_taker(void *name)
 }
 
 /*
- * A semaphore of three admits three tasks. Later tasks continue in their order, one for
- * each release.
+ * A semaphore of three admits three tasks. Later tasks continue in order, one for each
+ * release.
  */
 SCENARIO(semaphore_admits_so_many_in_order)
 {
@@ -202,7 +202,7 @@ static int semaphore_of_zero_taker(void *arg)
     return rc;
 }
 
-/* A semaphore that begins with 0 is locked until a release. */
+/* A semaphore with the initial value 0 is locked until a release. */
 SCENARIO(semaphore_of_zero_is_locked)
 {
     trace("locked %d", coil_semaphore_locked(&no_slots));
@@ -228,8 +228,8 @@ static int taker(void *name)
 }
 
 /*
- * If the first two waiters are cancelled in the turn of the release, the third continues,
- * and only the third.
+ * If the first two waiters are cancelled in the turn of the release, only the third
+ * waiter continues.
  */
 SCENARIO(semaphore_release_passes_over_cancelled_waiters)
 {
@@ -277,8 +277,8 @@ SCENARIO(semaphore_released_after_a_cancellation_wakes_the_next)
 }
 
 /*
- * A semaphore without waiters is free at once when it is released, and may exceed its
- * first value.
+ * A semaphore without waiters is free at once when it is released, and its value may
+ * exceed the initial value.
  */
 SCENARIO(semaphore_released_without_waiters_is_free)
 {
@@ -313,8 +313,8 @@ static int semaphore_takes_user(void *name)
 }
 
 /*
- * Tasks that release a semaphore and acquire it again at once take turns: none gets it
- * twice before the others got it once.
+ * Tasks that release a semaphore and acquire it again at once alternate: no task gets it
+ * twice before every other task got it once.
  */
 SCENARIO(semaphore_takes_turns)
 {
@@ -400,8 +400,8 @@ static int release_and_take(void *name)
 }
 
 /*
- * After three releases at once, the first waiter wakes the two behind it, all before any
- * task that begins later.
+ * After three releases in one turn, the first waiter wakes the next two. All three
+ * continue before any task that begins later.
  */
 SCENARIO(semaphore_waiter_wakes_as_many_as_the_value_allows)
 {
@@ -490,8 +490,8 @@ static int take_within_a_second(void)
 }
 
 /*
- * A waiter that is cancelled after it got the release gives it back: the semaphore can be
- * acquired again.
+ * A waiter that is cancelled after a release woke it returns the unit, so the semaphore
+ * can be acquired again.
  */
 SCENARIO(semaphore_woken_waiter_cancelled_gives_back)
 {

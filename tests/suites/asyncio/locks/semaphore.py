@@ -40,8 +40,8 @@ def release():
 
 @scenario
 async def bounded_semaphore_released_too_often():
-    """A bounded semaphore does not exceed its first value: a surplus release is an error, and
-    changes nothing.
+    """The value of a bounded semaphore cannot exceed its initial value. A surplus release is an error, and changes
+    nothing.
     """
     trace("all are free: %s", release())
     await bounded_semaphore_released_slots.acquire()
@@ -89,8 +89,7 @@ async def semaphore_admits_taker(name):
 
 @scenario
 async def semaphore_admits_so_many_in_order():
-    """A semaphore of three admits three tasks. Later tasks continue in their order, one for each
-    release.
+    """A semaphore of three admits three tasks. Later tasks continue in order, one for each release.
     """
     await three_slots.acquire()
     await three_slots.acquire()
@@ -144,7 +143,7 @@ async def semaphore_of_zero_taker():
 
 @scenario
 async def semaphore_of_zero_is_locked():
-    """A semaphore that begins with 0 is locked until a release."""
+    """A semaphore with the initial value 0 is locked until a release."""
     trace("locked %d", no_slots.locked())
     asyncio.create_task(semaphore_of_zero_taker())
     await asyncio.sleep(1)
@@ -163,8 +162,7 @@ async def taker(name):
 
 @scenario
 async def semaphore_release_passes_over_cancelled_waiters():
-    """If the first two waiters are cancelled in the turn of the release, the third continues, and
-    only the third.
+    """If the first two waiters are cancelled in the turn of the release, only the third waiter continues.
     """
     a, b, c, d = [asyncio.create_task(taker(name)) for name in "abcd"]
     await turns(1)
@@ -197,8 +195,7 @@ async def semaphore_released_after_a_cancellation_wakes_the_next():
 
 @scenario
 async def semaphore_released_without_waiters_is_free():
-    """A semaphore without waiters is free at once when it is released, and may exceed its first
-    value.
+    """A semaphore without waiters is free at once when it is released, and its value may exceed the initial value.
     """
     asyncio.create_task(ticker(1))
     await one_slot.acquire()
@@ -222,8 +219,8 @@ async def semaphore_takes_user(name):
 
 @scenario
 async def semaphore_takes_turns():
-    """Tasks that release a semaphore and acquire it again at once take turns: none gets it twice
-    before the others got it once.
+    """Tasks that release a semaphore and acquire it again at once alternate: no task gets it twice before every other
+    task got it once.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":
@@ -287,8 +284,8 @@ async def third():
 
 @scenario
 async def semaphore_waiter_wakes_as_many_as_the_value_allows():
-    """After three releases at once, the first waiter wakes the two behind it, all before any task
-    that begins later.
+    """After three releases in one turn, the first waiter wakes the next two. All three continue before any task that
+    begins later.
 
     Since: 3.13
     """
@@ -335,8 +332,7 @@ async def take_within_a_second():
 
 @scenario
 async def semaphore_woken_waiter_cancelled_gives_back():
-    """A waiter that is cancelled after it got the release gives it back: the semaphore can be
-    acquired again.
+    """A waiter that is cancelled after a release woke it returns the unit, so the semaphore can be acquired again.
     """
     global second_task
     first_task = asyncio.create_task(semaphore_woken_first())

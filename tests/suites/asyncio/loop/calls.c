@@ -7,7 +7,7 @@ static coil_handle *handles[256];
 static size_t handle_count;
 static bool incomplete;
 
-/* The result of coil_call_...(), with the handle that it made. */
+/* Store the handle of a coil_call_...() that returned rc. */
 static coil_handle *keep(int rc, coil_handle *handle)
 {
     if (rc < 0) {

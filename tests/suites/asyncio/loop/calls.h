@@ -1,7 +1,7 @@
 /*
  * calls.h - callbacks, and a loop of the scenario's own.
  *
- * If memory runs out, the loop is stopped, so that nothing waits for the missing object.
+ * If memory runs out, the loop is stopped, so no task waits for the missing object.
  * Then the scenario ends with -ENOMEM.
  */
 #ifndef TESTS_ASYNCIO_LOOP_CALLS_H

@@ -1,5 +1,5 @@
 /*
- * exception_handler.c - the reports to a loop's exception handler; debug mode.
+ * exception_handler.c - reports to the exception handler of a loop, and debug mode.
  */
 #include "../scenario.h"
 
@@ -88,8 +88,8 @@ static void say(void *text)
 }
 
 /*
- * In debug mode each slow step and callback is reported after it has ended, by its kind
- * and name. Here the limit is 0, so all are slow.
+ * In debug mode each slow task step and callback is reported after it has ended, by kind
+ * and name. The limit is 0 in this scenario, so all of them are slow.
  */
 SCENARIO(debug_times_each_step_and_callback)
 {
@@ -136,7 +136,7 @@ static void stop(void *arg)
     coil_loop_stop(coil_loop_current());
 }
 
-/* A handler belongs to one loop: the next loop has none. */
+/* An exception handler belongs to one loop. The next loop has none. */
 PLAIN_SCENARIO(exception_handler_belongs_to_its_loop)
 {
     static char names[][8] = {"first", "second", "third"};
@@ -201,8 +201,7 @@ static void tell_all(void *where)
 }
 
 /*
- * A report reaches the handler within the call, in a task and in a callback, without a
- * turn.
+ * A report in a task or callback calls the handler at once, without a turn of the loop.
  */
 SCENARIO(exception_handler_is_called_at_once)
 {
@@ -244,8 +243,9 @@ static int asks(void *task)
 }
 
 /*
- * Tasks that the main task leaves behind are cancelled. Their failures are reported when
- * all have ended, in the order of their creation, even if another task retrieves them.
+ * Tasks that the main task leaves behind are cancelled. Once all of them have ended,
+ * their failures are reported in the order of creation, even if another task retrieves
+ * them.
  */
 SCENARIO(exception_handler_is_told_of_leftovers_that_fail)
 {
@@ -319,7 +319,10 @@ static int body(void *arg)
     return -EIO;
 }
 
-/* A handler may let the default handler print the report, and continues after that. */
+/*
+ * A handler may call the default handler, and continues after that handler has printed
+ * the report.
+ */
 SCENARIO(exception_handler_may_ask_the_default_one)
 {
     int rc;
@@ -352,7 +355,7 @@ static void exception_handler_may_start_handler(const coil_exception *exception,
         trace("no memory");
 }
 
-/* A handler may start a task and request calls; these run in the following turns. */
+/* A handler may start a task and schedule callbacks, which run in later turns. */
 SCENARIO(exception_handler_may_start_a_task)
 {
     int rc;
@@ -382,8 +385,8 @@ static int exception_handler_runs_body(void *who)
 }
 
 /*
- * A handler that gets a report about a task sees the variables as that task left them,
- * whichever code releases the task.
+ * When a handler gets a report about a task, the context variables have the values that
+ * the task left, whichever code releases the task.
  */
 SCENARIO(exception_handler_runs_in_the_context_of_the_task)
 {

@@ -1,4 +1,4 @@
-"""The reports to a loop's exception handler; debug mode."""
+"""Reports to the exception handler of a loop, and debug mode."""
 
 import logging
 import warnings
@@ -48,8 +48,8 @@ async def debug_times_worker():
 
 @scenario
 async def debug_times_each_step_and_callback():
-    """In debug mode each slow step and callback is reported after it has ended, by its kind and
-    name. Here the limit is 0, so all are slow."""
+    """In debug mode each slow task step and callback is reported after it has ended, by kind and name. The limit is 0
+    in this scenario, so all of them are slow."""
     loop = asyncio.get_running_loop()
     logger = logging.getLogger("asyncio")
     logger.addHandler(Reports())
@@ -80,7 +80,7 @@ def fail(loop, name):
 
 @scenario
 def exception_handler_belongs_to_its_loop():
-    """A handler belongs to one loop: the next loop has none."""
+    """An exception handler belongs to one loop. The next loop has none."""
     for i, name in enumerate(("first", "second", "third")):
         loop = VirtualLoop()
         if i != 1:
@@ -120,7 +120,7 @@ def tell_all(where):
 
 @scenario
 async def exception_handler_is_called_at_once():
-    """A report reaches the handler within the call, in a task and in a callback, without a turn."""
+    """A report in a task or callback calls the handler at once, without a turn of the loop."""
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(tell_exception)
     loop.call_soon(tell_all, "callback")
@@ -152,8 +152,8 @@ async def asks(task):
 
 @scenario
 async def exception_handler_is_told_of_leftovers_that_fail():
-    """Tasks that the main task leaves behind are cancelled. Their failures are reported when all
-    have ended, in the order of their creation, even if another task retrieves them."""
+    """Tasks that the main task leaves behind are cancelled. Once all of them have ended, their failures are reported
+    in the order of creation, even if another task retrieves them."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_is_told_of_leftovers_handler)
     slow = asyncio.create_task(leftover(2), name="slow")
     asyncio.create_task(leftover(1), name="swift")
@@ -193,7 +193,7 @@ async def body():
 
 @scenario
 async def exception_handler_may_ask_the_default_one():
-    """A handler may let the default handler print the report, and continues after that."""
+    """A handler may call the default handler, and continues after that handler has printed the report."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_may_ask_handler)
     asyncio.create_task(body())
     await turns(3)
@@ -214,7 +214,7 @@ def exception_handler_may_start_handler(loop, context):
 
 @scenario
 async def exception_handler_may_start_a_task():
-    """A handler may start a task and request calls; these run in the following turns."""
+    """A handler may start a task and schedule callbacks, which run in later turns."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_may_start_handler)
     asyncio.create_task(body())
     await ticker(4)
@@ -235,8 +235,8 @@ async def exception_handler_runs_body(who):
 
 @scenario
 async def exception_handler_runs_in_the_context_of_the_task():
-    """A handler that gets a report about a task sees the variables as that task left them,
-    whichever code releases the task.
+    """When a handler gets a report about a task, the context variables have the values that the task left, whichever
+    code releases the task.
 
     Since: 3.12
     """

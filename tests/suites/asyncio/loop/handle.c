@@ -1,5 +1,6 @@
 /*
- * handle.c - calls soon, later, at a time or by another thread, and their handles.
+ * handle.c - callbacks by call_soon, call_later, call_at or from other threads, and their
+ * handles.
  */
 #include "calls.h"
 
@@ -12,8 +13,8 @@ static void at_three(void *unused)
 }
 
 /*
- * A deadline is a time of the loop's clock, whatever that clock shows. A past deadline is
- * due.
+ * A deadline is a time of the loop's clock, whose origin is arbitrary. A deadline in the
+ * past is due at once.
  */
 LOOP_SCENARIO(call_at_calls_at_a_time_of_the_clock)
 {
@@ -21,7 +22,7 @@ LOOP_SCENARIO(call_at_calls_at_a_time_of_the_clock)
     return run_loop(loop);
 }
 
-/* Calls run in the order of their deadlines. A handle returns its own deadline. */
+/* Callbacks run in the order of their deadlines. A handle returns its own deadline. */
 LOOP_SCENARIO(call_later_calls_each_at_its_time)
 {
     coil_handle *five = later(5, say, "after five");
@@ -39,7 +40,10 @@ LOOP_SCENARIO(call_later_calls_each_at_its_time)
     return rc;
 }
 
-/* Negative delays are due at once, and the longest overdue call runs first. */
+/*
+ * Callbacks with negative delays are due at once. The longest overdue callback runs
+ * first.
+ */
 LOOP_SCENARIO(call_later_with_a_negative_delay_was_due_before)
 {
     later(0, say, "zero");
@@ -64,8 +68,8 @@ static void call_soon_second(void *unused)
 }
 
 /*
- * Callbacks run in the order in which they were requested. The calls that they request
- * run a turn later.
+ * Callbacks run in the order in which they were scheduled. Callbacks that they schedule
+ * run one turn later.
  */
 LOOP_SCENARIO(call_soon_calls_in_the_next_turn_in_order)
 {
@@ -85,7 +89,10 @@ static void body(void *unused)
     trace("in the call: %d", handle == NULL || coil_handle_cancelled(handle));
 }
 
-/* Cancelling a call that has run, or is running, changes only the state of the handle. */
+/*
+ * Cancelling a callback that has run, or is running, changes only the state of its
+ * handle.
+ */
 LOOP_SCENARIO(handle_cancelled_after_its_call_says_so)
 {
     coil_handle *called;
@@ -112,7 +119,10 @@ static void cancel_next(void *unused)
     cancel_handle(next);
 }
 
-/* A ready call is cancelled before its turn, and by a callback within the same turn. */
+/*
+ * A ready callback can be cancelled before its turn, or by an earlier callback of the
+ * same turn.
+ */
 LOOP_SCENARIO(handle_cancelled_while_ready_is_not_called)
 {
     coil_handle *first = soon(say, "never printed");
@@ -150,14 +160,17 @@ static void ask(void *unused)
     post(stop, unused);
 }
 
-/* Posts by the loop's own thread run in the order of all requests. */
+/*
+ * Callbacks that the loop's own thread posts run in the order of scheduling, like all
+ * others.
+ */
 LOOP_SCENARIO(post_from_the_loops_thread_keeps_its_place)
 {
     post(ask, NULL);
     return run_loop(loop);
 }
 
-/* The earliest timer is cancelled: the loop sleeps until the next one is due. */
+/* After the earliest timer is cancelled, the loop sleeps until the next timer is due. */
 LOOP_SCENARIO(timer_cancelled_does_not_wake_the_loop)
 {
     coil_handle *first = later(5, say, "never printed");
@@ -174,7 +187,8 @@ LOOP_SCENARIO(timer_cancelled_does_not_wake_the_loop)
 }
 
 /*
- * A timer without a delay is due in the next turn, behind the calls that are ready then.
+ * A timer with a delay of 0 is due in the next turn, after the callbacks that are ready
+ * then.
  */
 LOOP_SCENARIO(timer_of_no_delay_comes_after_what_is_ready)
 {
@@ -193,8 +207,8 @@ static void due(void *unused)
 }
 
 /*
- * A call that a timer's callback requests runs after all calls that were due with the
- * timer.
+ * A callback that is scheduled by a timer's callback runs after all callbacks that were
+ * due together with the timer.
  */
 LOOP_SCENARIO(timer_that_calls_soon_is_a_turn_ahead_of_it)
 {
@@ -212,7 +226,10 @@ static void timer_that_is_due_first(void *unused)
     later(1, stop, unused);
 }
 
-/* Two timers are due together: the first cancels the second, which is ready by then. */
+/*
+ * Two timers are due at the same time. The first cancels the second, which is already
+ * ready.
+ */
 LOOP_SCENARIO(timer_that_is_due_is_cancelled_in_its_turn)
 {
     int rc;
@@ -237,7 +254,10 @@ static void tick(void *unused)
         soon(stop, unused);
 }
 
-/* A callback that calls itself later runs at even intervals, with others in between. */
+/*
+ * A callback that reschedules itself runs at regular intervals, with other callbacks in
+ * between.
+ */
 LOOP_SCENARIO(timer_that_starts_itself_again_keeps_its_pace)
 {
     later(2, tick, NULL);
@@ -251,7 +271,7 @@ static void say_number(void *number)
     trace("timer %d", (int)(intptr_t)number);
 }
 
-/* Most of two hundred timers are cancelled. The rest are called at their times. */
+/* Most of two hundred timers are cancelled. The remaining timers run on time. */
 LOOP_SCENARIO(timers_cancelled_by_the_hundred_leave_the_others)
 {
     int cancelled = 0, rc;

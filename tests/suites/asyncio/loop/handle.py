@@ -1,11 +1,11 @@
-"""Calls soon, later, at a time or by another thread, and their handles."""
+"""Callbacks by call_soon, call_later, call_at or from other threads, and their handles."""
 
 from scenario import *
 
 
 @scenario
 def call_at_calls_at_a_time_of_the_clock():
-    """A deadline is a time of the loop's clock, whatever that clock shows. A past deadline is due."""
+    """A deadline is a time of the loop's clock, whose origin is arbitrary. A deadline in the past is due at once."""
     loop = VirtualLoop()
 
     def at_three():
@@ -21,7 +21,7 @@ def call_at_calls_at_a_time_of_the_clock():
 
 @scenario
 def call_later_calls_each_at_its_time():
-    """Calls run in the order of their deadlines. A handle returns its own deadline."""
+    """Callbacks run in the order of their deadlines. A handle returns its own deadline."""
     loop = VirtualLoop()
     five = loop.call_later(5, trace, "after five")
     two = loop.call_later(2, trace, "after two")
@@ -35,7 +35,7 @@ def call_later_calls_each_at_its_time():
 
 @scenario
 def call_later_with_a_negative_delay_was_due_before():
-    """Negative delays are due at once, and the longest overdue call runs first."""
+    """Callbacks with negative delays are due at once. The longest overdue callback runs first."""
     loop = VirtualLoop()
     loop.call_later(0, trace, "zero")
     loop.call_later(-1, trace, "minus one")
@@ -47,8 +47,7 @@ def call_later_with_a_negative_delay_was_due_before():
 
 @scenario
 def call_soon_calls_in_the_next_turn_in_order():
-    """Callbacks run in the order in which they were requested. The calls that they request run a
-    turn later."""
+    """Callbacks run in the order in which they were scheduled. Callbacks that they schedule run one turn later."""
     loop = VirtualLoop()
 
     def first():
@@ -70,7 +69,7 @@ def call_soon_calls_in_the_next_turn_in_order():
 
 @scenario
 def handle_cancelled_after_its_call_says_so():
-    """Cancelling a call that has run, or is running, changes only the state of the handle."""
+    """Cancelling a callback that has run, or is running, changes only the state of its handle."""
     loop = VirtualLoop()
     handle = None
 
@@ -90,7 +89,7 @@ def handle_cancelled_after_its_call_says_so():
 
 @scenario
 def handle_cancelled_while_ready_is_not_called():
-    """A ready call is cancelled before its turn, and by a callback within the same turn."""
+    """A ready callback can be cancelled before its turn, or by an earlier callback of the same turn."""
     loop = VirtualLoop()
     cancelled = loop.call_soon(trace, "never printed")
     trace("before: %d", cancelled.cancelled())
@@ -115,7 +114,7 @@ def handle_cancelled_while_ready_is_not_called():
 
 @scenario
 def post_from_the_loops_thread_keeps_its_place():
-    """Posts by the loop's own thread run in the order of all requests."""
+    """Callbacks that the loop's own thread posts run in the order of scheduling, like all others."""
     loop = VirtualLoop()
 
     def ask():
@@ -132,7 +131,7 @@ def post_from_the_loops_thread_keeps_its_place():
 
 @scenario
 def timer_cancelled_does_not_wake_the_loop():
-    """The earliest timer is cancelled: the loop sleeps until the next one is due."""
+    """After the earliest timer is cancelled, the loop sleeps until the next timer is due."""
     loop = VirtualLoop()
     first = loop.call_later(5, trace, "never printed")
     loop.call_later(10, loop.stop)
@@ -144,7 +143,7 @@ def timer_cancelled_does_not_wake_the_loop():
 
 @scenario
 def timer_of_no_delay_comes_after_what_is_ready():
-    """A timer without a delay is due in the next turn, behind the calls that are ready then."""
+    """A timer with a delay of 0 is due in the next turn, after the callbacks that are ready then."""
     loop = VirtualLoop()
     loop.call_later(0, trace, "a timer")
     loop.call_soon(trace, "soon")
@@ -156,7 +155,8 @@ def timer_of_no_delay_comes_after_what_is_ready():
 
 @scenario
 def timer_that_calls_soon_is_a_turn_ahead_of_it():
-    """A call that a timer's callback requests runs after all calls that were due with the timer."""
+    """A callback that is scheduled by a timer's callback runs after all callbacks that were due together with the
+    timer."""
     loop = VirtualLoop()
 
     def due():
@@ -172,7 +172,7 @@ def timer_that_calls_soon_is_a_turn_ahead_of_it():
 
 @scenario
 def timer_that_is_due_is_cancelled_in_its_turn():
-    """Two timers are due together: the first cancels the second, which is ready by then."""
+    """Two timers are due at the same time. The first cancels the second, which is already ready."""
     loop = VirtualLoop()
     second = None
 
@@ -191,7 +191,7 @@ def timer_that_is_due_is_cancelled_in_its_turn():
 
 @scenario
 def timer_that_starts_itself_again_keeps_its_pace():
-    """A callback that calls itself later runs at even intervals, with others in between."""
+    """A callback that reschedules itself runs at regular intervals, with other callbacks in between."""
     loop = VirtualLoop()
     left = 3
 
@@ -213,7 +213,7 @@ def timer_that_starts_itself_again_keeps_its_pace():
 
 @scenario
 def timers_cancelled_by_the_hundred_leave_the_others():
-    """Most of two hundred timers are cancelled. The rest are called at their times."""
+    """Most of two hundred timers are cancelled. The remaining timers run on time."""
     loop = VirtualLoop()
     timers = [loop.call_later(1 + i * 37 % 200, trace, "timer %d", i) for i in range(200)]
     for i, timer in enumerate(timers):

@@ -24,8 +24,8 @@ static int begin_anew(coil_loop *loop)
 }
 
 /*
- * Calls that are ready or timed when the loop closes never run. The next loop starts
- * empty.
+ * Callbacks that are ready or scheduled for later when the loop closes never run. The
+ * next loop starts without them.
  */
 PLAIN_SCENARIO(loop_closed_calls_nothing_any_more)
 {
@@ -42,7 +42,10 @@ static void soon_again(void *text)
     soon(say, text);
 }
 
-/* A loop that is stopped before it runs takes one turn: it makes only the ready calls. */
+/*
+ * A loop that is stopped before it runs takes one turn, in which only the ready callbacks
+ * run.
+ */
 LOOP_SCENARIO(loop_stopped_before_it_runs_takes_one_turn)
 {
     int rc;
@@ -71,8 +74,8 @@ static void stop_and_go_on(void *loop)
 }
 
 /*
- * Stopping lets the turn end. Calls that became ready in it wait until the loop runs
- * again.
+ * A stopped loop completes its current turn. Callbacks that became ready in that turn
+ * wait until the loop runs again.
  */
 LOOP_SCENARIO(loop_stopped_finishes_its_turn)
 {
@@ -131,8 +134,8 @@ static int sleep_for(void *seconds)
 }
 
 /*
- * stop() is called inside run_until_complete(). The later end of that task does
- * not stop the loop again.
+ * If stop() is called inside run_until_complete(), the later end of that task does not
+ * stop the loop again.
  */
 LOOP_SCENARIO(run_until_complete_cut_short_leaves_no_callback)
 {
@@ -166,8 +169,8 @@ static void set_future(void *unused)
 }
 
 /*
- * Calls that are requested when the future is set run in the turn that ends the run.
- * Calls requested by these run in the next run.
+ * Callbacks that are scheduled when the future is set run in the last turn of the run.
+ * Callbacks that these schedule run in the next run.
  */
 LOOP_SCENARIO(run_until_complete_leaves_ready_what_its_last_turn_made)
 {
@@ -198,7 +201,7 @@ static void call_last(void *unused)
     soon(last, unused);
 }
 
-/* A task that fails at once ends the run. Nothing of this task stops the next run. */
+/* A task that fails at once ends the run. The failed task does not stop the next run. */
 LOOP_SCENARIO(run_until_complete_of_a_failure_leaves_no_stop)
 {
     coil_task *task = start(fail, NULL);
@@ -212,7 +215,7 @@ LOOP_SCENARIO(run_until_complete_of_a_failure_leaves_no_stop)
 }
 
 /*
- * With a completed future the loop takes one turn, and makes the calls that were ready.
+ * With a completed future, the loop takes one turn, in which the ready callbacks run.
  */
 LOOP_SCENARIO(run_until_complete_of_what_is_done_takes_a_turn)
 {
@@ -243,7 +246,7 @@ static int body(void *loop)
 }
 
 /*
- * A task that stops its loop continues until it waits, and after that when the loop runs
+ * A task that stops its loop continues until it waits. It resumes when the loop runs
  * again.
  */
 LOOP_SCENARIO(stop_from_a_task_lets_it_go_on_until_it_waits)

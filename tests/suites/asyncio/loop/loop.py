@@ -5,7 +5,8 @@ from scenario import *
 
 @scenario
 def loop_closed_calls_nothing_any_more():
-    """Calls that are ready or timed when the loop closes never run. The next loop starts empty."""
+    """Callbacks that are ready or scheduled for later when the loop closes never run. The next loop starts without
+    them."""
     loop = VirtualLoop()
     loop.call_later(4, loop.stop)
     loop.run_forever()
@@ -23,7 +24,7 @@ def loop_closed_calls_nothing_any_more():
 
 @scenario
 def loop_stopped_before_it_runs_takes_one_turn():
-    """A loop that is stopped before it runs takes one turn: it makes only the ready calls."""
+    """A loop that is stopped before it runs takes one turn, in which only the ready callbacks run."""
     loop = VirtualLoop()
     loop.call_soon(loop.call_soon, trace, "in the second turn")
     loop.call_soon(trace, "in the first turn")
@@ -39,7 +40,8 @@ def loop_stopped_before_it_runs_takes_one_turn():
 
 @scenario
 def loop_stopped_finishes_its_turn():
-    """Stopping lets the turn end. Calls that became ready in it wait until the loop runs again."""
+    """A stopped loop completes its current turn. Callbacks that became ready in that turn wait until the loop runs
+    again."""
     loop = VirtualLoop()
 
     def stop_and_go_on():
@@ -99,8 +101,7 @@ async def sleep(seconds):
 
 @scenario
 def run_until_complete_cut_short_leaves_no_callback():
-    """stop() is called inside run_until_complete(). The later end of that task does not stop the
-    loop again."""
+    """If stop() is called inside run_until_complete(), the later end of that task does not stop the loop again."""
     loop = VirtualLoop()
     one, two = loop.create_task(sleep(1)), loop.create_task(sleep(2))
     loop.call_soon(loop.stop)
@@ -115,8 +116,8 @@ def run_until_complete_cut_short_leaves_no_callback():
 
 @scenario
 def run_until_complete_leaves_ready_what_its_last_turn_made():
-    """Calls that are requested when the future is set run in the turn that ends the run. Calls
-    requested by these run in the next run."""
+    """Callbacks that are scheduled when the future is set run in the last turn of the run. Callbacks that these
+    schedule run in the next run."""
     loop = VirtualLoop()
     future = loop.create_future()
 
@@ -143,7 +144,7 @@ async def fail():
 
 @scenario
 def run_until_complete_of_a_failure_leaves_no_stop():
-    """A task that fails at once ends the run. Nothing of this task stops the next run."""
+    """A task that fails at once ends the run. The failed task does not stop the next run."""
     loop = VirtualLoop()
     try:
         loop.run_until_complete(fail())
@@ -161,7 +162,7 @@ def run_until_complete_of_a_failure_leaves_no_stop():
 
 @scenario
 def run_until_complete_of_what_is_done_takes_a_turn():
-    """With a completed future the loop takes one turn, and makes the calls that were ready."""
+    """With a completed future, the loop takes one turn, in which the ready callbacks run."""
     loop = VirtualLoop()
     future = loop.create_future()
     future.set_result(7)
@@ -183,7 +184,7 @@ async def body(loop):
 
 @scenario
 def stop_from_a_task_lets_it_go_on_until_it_waits():
-    """A task that stops its loop continues until it waits, and after that when the loop runs again."""
+    """A task that stops its loop continues until it waits. It resumes when the loop runs again."""
     loop = VirtualLoop()
     task = loop.create_task(body(loop))
     try:

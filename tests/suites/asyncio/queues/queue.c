@@ -1,4 +1,4 @@
-/* queue.c - queues: their order, their size, joining and shutting down. */
+/* queue.c - queues: order, size, join and shutdown. */
 #include "queues.h"
 
 static int taker(void *name)
@@ -12,8 +12,8 @@ static int taker(void *name)
 }
 
 /*
- * A last in, first out queue returns its newest item. Its getters are served in their
- * order, as always.
+ * A last in, first out queue returns its newest item. Its getters are still served first
+ * come, first served.
  */
 SCENARIO(lifo_queue_gives_the_newest_first)
 {
@@ -36,8 +36,8 @@ SCENARIO(lifo_queue_gives_the_newest_first)
 }
 
 /*
- * A priority queue returns its least item, whenever it was put. Its getters are served in
- * their order, as always.
+ * A priority queue returns its smallest item, whenever the item was put. Its getters are
+ * still served first come, first served.
  */
 SCENARIO(priority_queue_gives_the_least_first)
 {
@@ -95,8 +95,8 @@ static int double_all(void *arg)
 }
 
 /*
- * A pipeline of three tasks with bounded queues between them: the slow last stage slows
- * down the first.
+ * In a pipeline of three tasks with bounded queues between them, a slow last stage slows
+ * down the first stage.
  */
 SCENARIO(queue_between_three_stages)
 {
@@ -139,7 +139,8 @@ static int queue_emptied_taker(void *arg)
 }
 
 /*
- * A full queue is emptied in one turn: each item that is taken admits one waiting putter.
+ * If a full queue is emptied in one turn, each item that is taken admits one waiting
+ * putter.
  */
 SCENARIO(queue_emptied_at_once_lets_all_putters_in)
 {
@@ -268,8 +269,8 @@ static int queue_join_of_nothing_check(void)
 }
 
 /*
- * Joining a queue into which nothing was put takes no turn, also the second time. With an
- * item in the queue, it waits.
+ * Joining a queue that never had an item takes no turn, even the second time. If the
+ * queue has an item, joining waits.
  */
 SCENARIO(queue_join_of_nothing_does_not_wait)
 {
@@ -317,8 +318,8 @@ static int queue_join_waits_check(void)
 }
 
 /*
- * Joining a queue of any kind waits until its items are not only taken but done, here by
- * two workers.
+ * Joining a queue of any kind waits until two workers have not only taken its items, but
+ * also finished them.
  */
 SCENARIO(queue_join_waits_until_all_work_is_done)
 {
@@ -351,7 +352,10 @@ static int consumer(void *arg)
     return 0;
 }
 
-/* A producer and a consumer share a queue for one item: neither waits without need. */
+/*
+ * A producer and a consumer share a queue for one item. Neither of them waits
+ * unnecessarily.
+ */
 SCENARIO(queue_of_one_alternates)
 {
     coil_group group;
@@ -434,8 +438,8 @@ static int queue_shut_down_wakes_taker(void *name)
 }
 
 /*
- * A shutdown ends the waits of all getters in one turn, in their order, after getters
- * that already got an item.
+ * A shutdown ends the waits of all getters in one turn and in order, after the getters
+ * that already have an item.
  */
 SCENARIO(queue_shut_down_wakes_everybody_in_line)
 {

@@ -1,4 +1,4 @@
-"""Queues: their order, their size, joining and shutting down."""
+"""Queues: order, size, join and shutdown."""
 
 from scenario import *
 
@@ -11,8 +11,7 @@ async def lifo_queue_taker(name):
 
 @scenario
 async def lifo_queue_gives_the_newest_first():
-    """A last in, first out queue returns its newest item. Its getters are served in their order, as
-    always.
+    """A last in, first out queue returns its newest item. Its getters are still served first come, first served.
     """
     for item in 1, 3, 2:
         await lifo.put(item)
@@ -39,8 +38,8 @@ async def priority_queue_taker(name):
 
 @scenario
 async def priority_queue_gives_the_least_first():
-    """A priority queue returns its least item, whenever it was put. Its getters are served in their
-    order, as always.
+    """A priority queue returns its smallest item, whenever the item was put. Its getters are still served first come,
+    first served.
     """
     for item in 4, 1, 5, 3, 2:
         await priority.put(item)
@@ -82,8 +81,7 @@ async def double_all():
 
 @scenario
 async def queue_between_three_stages():
-    """A pipeline of three tasks with bounded queues between them: the slow last stage slows down
-    the first.
+    """In a pipeline of three tasks with bounded queues between them, a slow last stage slows down the first stage.
 
     Since: 3.13
     """
@@ -115,7 +113,7 @@ async def queue_emptied_taker():
 
 @scenario
 async def queue_emptied_at_once_lets_all_putters_in():
-    """A full queue is emptied in one turn: each item that is taken admits one waiting putter.
+    """If a full queue is emptied in one turn, each item that is taken admits one waiting putter.
     """
     async with asyncio.TaskGroup() as group:
         group.create_task(queue_emptied_taker())
@@ -211,8 +209,8 @@ async def queue_join_of_nothing_check(q):
 
 @scenario
 async def queue_join_of_nothing_does_not_wait():
-    """Joining a queue into which nothing was put takes no turn, also the second time. With an item
-    in the queue, it waits.
+    """Joining a queue that never had an item takes no turn, even the second time. If the queue has an item, joining
+    waits.
     """
     for kind in asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue:
         trace(kind.__name__)
@@ -247,8 +245,7 @@ async def queue_join_waits_check(q):
 
 @scenario
 async def queue_join_waits_until_all_work_is_done():
-    """Joining a queue of any kind waits until its items are not only taken but done, here by two
-    workers.
+    """Joining a queue of any kind waits until two workers have not only taken its items, but also finished them.
     """
     for kind in asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue:
         trace(kind.__name__)
@@ -271,7 +268,7 @@ async def consumer():
 
 @scenario
 async def queue_of_one_alternates():
-    """A producer and a consumer share a queue for one item: neither waits without need.
+    """A producer and a consumer share a queue for one item. Neither of them waits unnecessarily.
     """
     async with asyncio.TaskGroup() as group:
         group.create_task(producer())
@@ -345,8 +342,7 @@ async def queue_shut_down_wakes_taker(name):
 
 @scenario
 async def queue_shut_down_wakes_everybody_in_line():
-    """A shutdown ends the waits of all getters in one turn, in their order, after getters that
-    already got an item.
+    """A shutdown ends the waits of all getters in one turn and in order, after the getters that already have an item.
 
     Since: 3.13
     """

@@ -1,5 +1,6 @@
 /*
- * queue_get.c - taking from a queue: which getter waits, is woken, is cancelled.
+ * queue_get.c - getting items from a queue: getters that wait, are woken, or are
+ * cancelled.
  */
 #include "queues.h"
 
@@ -14,7 +15,7 @@ static int queue_get_lets_put_and_say(void *item)
     return rc;
 }
 
-/* Two gets from a queue for one item return the items of two putters, in order. */
+/* Two gets from a queue of size one return the items of two putters in order. */
 SCENARIO(queue_get_lets_waiting_putters_in)
 {
     use_queue(COIL_QUEUE_FIFO, 1);
@@ -58,7 +59,7 @@ SCENARIO(queue_get_nowait_of_nothing_is_an_error)
     return 0;
 }
 
-/* Calls that do not wait take and put items like calls that wait. */
+/* get_nowait and put_nowait take and put items like get and put. */
 SCENARIO(queue_get_nowait_takes_an_item)
 {
     int rc;
@@ -122,7 +123,7 @@ static int patient(void *arg)
 }
 
 /*
- * A getter that gave up after two seconds is removed: the next item goes to the getter
+ * A getter that times out after two seconds is removed. The next item goes to the getter
  * behind it.
  */
 SCENARIO(queue_get_times_out_and_leaves_the_line)
@@ -190,7 +191,7 @@ static int queue_get_wakes_put_and_say(void *item)
     return rc;
 }
 
-/* Taking an item wakes the putter that has waited longest, and only that one. */
+/* Taking an item wakes only the putter that has waited longest. */
 SCENARIO(queue_get_wakes_a_putter)
 {
     use_queue(COIL_QUEUE_FIFO, 1);
@@ -206,8 +207,8 @@ SCENARIO(queue_get_wakes_a_putter)
 }
 
 /*
- * A getter was woken, its item was taken by another task, and then it is cancelled. It
- * wakes no other getter, because there is no item.
+ * A getter is woken, another task takes its item, and then the getter is cancelled. It
+ * wakes no other getter, because no item is left.
  */
 SCENARIO(queue_getter_that_is_woken_in_vain_is_cancelled_in_peace)
 {
@@ -231,8 +232,8 @@ SCENARIO(queue_getter_that_is_woken_in_vain_is_cancelled_in_peace)
 }
 
 /*
- * A woken getter finds that its item was taken by a call without waiting, and goes to the
- * end of the queue of getters.
+ * If get_nowait takes the item of a woken getter, that getter goes to the end of the
+ * queue of getters.
  */
 SCENARIO(queue_getter_that_was_woken_may_be_overtaken)
 {
@@ -258,8 +259,8 @@ static void await_it(const char *name, coil_task *task)
 }
 
 /*
- * A getter that is cancelled in the turn in which it was woken leaves the item: the next
- * getter gets the first item, not the second.
+ * A getter that is cancelled in the turn in which it was woken leaves its item in the
+ * queue, so the next getter gets the first item.
  */
 SCENARIO(queue_item_of_a_cancelled_getter_is_not_lost)
 {
@@ -282,8 +283,8 @@ SCENARIO(queue_item_of_a_cancelled_getter_is_not_lost)
 }
 
 /*
- * Two items for three getters, and the first getter is cancelled in the turn in which it
- * was woken: the other two get the items.
+ * Three getters wait for two items, and the first getter is cancelled in the turn in
+ * which it was woken. The other two get the items.
  */
 SCENARIO(queue_items_of_cancelled_getters_go_to_the_next)
 {

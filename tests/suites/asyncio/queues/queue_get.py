@@ -1,4 +1,4 @@
-"""Taking from a queue: which getter waits, is woken, is cancelled."""
+"""Getting items from a queue: getters that wait, are woken, or are cancelled."""
 
 from scenario import *
 
@@ -13,7 +13,7 @@ async def queue_get_lets_putter(item):
 
 @scenario
 async def queue_get_lets_waiting_putters_in():
-    """Two gets from a queue for one item return the items of two putters, in order.
+    """Two gets from a queue of size one return the items of two putters in order.
     """
     asyncio.create_task(queue_get_lets_putter(1))
     asyncio.create_task(queue_get_lets_putter(2))
@@ -49,7 +49,7 @@ async def queue_get_nowait_of_nothing_is_an_error():
 
 @scenario
 async def queue_get_nowait_takes_an_item():
-    """Calls that do not wait take and put items like calls that wait."""
+    """get_nowait and put_nowait take and put items like get and put."""
     asyncio.create_task(ticker(1))
     for item in 7, 5:
         trace("put: %s, %d in it", attempt(q.put_nowait, item), q.qsize())
@@ -84,8 +84,7 @@ async def patient():
 
 @scenario
 async def queue_get_times_out_and_leaves_the_line():
-    """A getter that gave up after two seconds is removed: the next item goes to the getter behind
-    it.
+    """A getter that times out after two seconds is removed. The next item goes to the getter behind it.
     """
     asyncio.create_task(patient())
     trace("get: %s", await outcome(get_within_two_seconds()))
@@ -124,7 +123,7 @@ async def queue_get_wakes_putter(item):
 
 @scenario
 async def queue_get_wakes_a_putter():
-    """Taking an item wakes the putter that has waited longest, and only that one."""
+    """Taking an item wakes only the putter that has waited longest."""
     for item in 1, 2, 3:
         asyncio.create_task(queue_get_wakes_putter(item))
     await turns(1)
@@ -135,8 +134,8 @@ async def queue_get_wakes_a_putter():
 
 @scenario
 async def queue_getter_that_is_woken_in_vain_is_cancelled_in_peace():
-    """A getter was woken, its item was taken by another task, and then it is cancelled. It wakes no
-    other getter, because there is no item.
+    """A getter is woken, another task takes its item, and then the getter is cancelled. It wakes no other getter,
+    because no item is left.
     """
     a = asyncio.create_task(taker("a"))
     b = asyncio.create_task(taker("b"))
@@ -153,8 +152,7 @@ async def queue_getter_that_is_woken_in_vain_is_cancelled_in_peace():
 
 @scenario
 async def queue_getter_that_was_woken_may_be_overtaken():
-    """A woken getter finds that its item was taken by a call without waiting, and goes to the end
-    of the queue of getters.
+    """If get_nowait takes the item of a woken getter, that getter goes to the end of the queue of getters.
     """
     for name in "ab":
         asyncio.create_task(taker(name))
@@ -170,8 +168,8 @@ async def queue_getter_that_was_woken_may_be_overtaken():
 
 @scenario
 async def queue_item_of_a_cancelled_getter_is_not_lost():
-    """A getter that is cancelled in the turn in which it was woken leaves the item: the next getter
-    gets the first item, not the second.
+    """A getter that is cancelled in the turn in which it was woken leaves its item in the queue, so the next getter
+    gets the first item.
     """
     first = asyncio.create_task(q.get())
     await turns(1)
@@ -190,8 +188,8 @@ async def queue_items_taker(name):
 
 @scenario
 async def queue_items_of_cancelled_getters_go_to_the_next():
-    """Two items for three getters, and the first getter is cancelled in the turn in which it was
-    woken: the other two get the items.
+    """Three getters wait for two items, and the first getter is cancelled in the turn in which it was woken. The
+    other two get the items.
     """
     a, b, c = [asyncio.create_task(queue_items_taker(name)) for name in "abc"]
     await turns(1)

@@ -1,5 +1,6 @@
 /*
- * queue_put.c - putting into a queue: which putter waits, is woken, is cancelled.
+ * queue_put.c - putting items into a queue: putters that wait, are woken, or are
+ * cancelled.
  */
 #include "queues.h"
 
@@ -14,7 +15,10 @@ static int put_one(void *arg)
     return 7;
 }
 
-/* A task that puts an item while there is room ends when the waiting getter has it. */
+/*
+ * A task that puts an item into a queue with room has ended when the waiting getter has
+ * the item.
+ */
 SCENARIO(queue_put_by_a_task_ends_it_at_once)
 {
     coil_task *task;
@@ -29,8 +33,8 @@ SCENARIO(queue_put_by_a_task_ends_it_at_once)
 }
 
 /*
- * A putter that is cancelled while the queue is full is removed: later room goes to
- * others.
+ * A putter that is cancelled while the queue is full is removed. A slot that becomes free
+ * goes to another putter.
  */
 SCENARIO(queue_put_cancelled_leaves_the_line)
 {
@@ -134,8 +138,8 @@ static int put_three(void *arg)
 }
 
 /*
- * A task puts three items into a queue for two. It waits with the third, and continues in
- * the turn after an item was taken.
+ * A task puts three items into a queue of size two. It waits before the third item, and
+ * continues in the turn after an item was taken.
  */
 SCENARIO(queue_put_waits_for_room)
 {
@@ -240,8 +244,8 @@ SCENARIO(queue_put_without_limit_does_not_wait)
 }
 
 /*
- * The last of three putters at a queue for one item is cancelled. The second puts when
- * the first one's item is taken, and the third never puts.
+ * Three tasks put items into a queue of size one, and the third is cancelled. The second
+ * item is put when the first is taken. The third is never put.
  */
 SCENARIO(queue_putter_cancelled_in_line_lets_the_others_in)
 {
@@ -275,7 +279,7 @@ static void say(const char *what, const char *end)
 }
 
 /*
- * A putter that is cancelled in the turn in which it got room puts nothing. Another try
+ * A putter that is cancelled in the turn in which it was woken puts nothing. Another try
  * does.
  */
 SCENARIO(queue_putter_cancelled_when_there_is_room_puts_nothing)
@@ -309,8 +313,8 @@ static int put_and_say(void *item)
 }
 
 /*
- * A woken putter finds that a call without waiting took its room, and goes to the end of
- * the queue of putters.
+ * If put_nowait takes the slot of a woken putter, that putter goes to the end of the
+ * queue of putters.
  */
 SCENARIO(queue_putter_that_was_woken_may_be_overtaken)
 {
@@ -329,7 +333,9 @@ SCENARIO(queue_putter_that_was_woken_may_be_overtaken)
     return 0;
 }
 
-/* A putter that is cancelled after it got room leaves the room to the next one. */
+/*
+ * A putter that is cancelled after it was woken leaves the free slot to the next putter.
+ */
 SCENARIO(queue_woken_putter_cancelled_wakes_the_next)
 {
     coil_task *a, *b;

@@ -1,4 +1,4 @@
-"""Putting into a queue: which putter waits, is woken, is cancelled."""
+"""Putting items into a queue: putters that wait, are woken, or are cancelled."""
 
 from scenario import *
 
@@ -13,7 +13,7 @@ async def queue_put_by_a_task_putter():
 
 @scenario
 async def queue_put_by_a_task_ends_it_at_once():
-    """A task that puts an item while there is room ends when the waiting getter has it.
+    """A task that puts an item into a queue with room has ended when the waiting getter has the item.
     """
     task = asyncio.create_task(queue_put_by_a_task_putter())
     trace("get: %d", await q.get())
@@ -25,7 +25,7 @@ queue_of_1 = asyncio.Queue(1)
 
 @scenario
 async def queue_put_cancelled_leaves_the_line():
-    """A putter that is cancelled while the queue is full is removed: later room goes to others.
+    """A putter that is cancelled while the queue is full is removed. A slot that becomes free goes to another putter.
     """
     queue_of_1.put_nowait(1)
     a = asyncio.create_task(queue_of_1.put(2))
@@ -95,8 +95,8 @@ async def put_three():
 
 @scenario
 async def queue_put_waits_for_room():
-    """A task puts three items into a queue for two. It waits with the third, and continues in the
-    turn after an item was taken.
+    """A task puts three items into a queue of size two. It waits before the third item, and continues in the turn
+    after an item was taken.
     """
     task = asyncio.create_task(put_three())
     await turns(2)
@@ -165,8 +165,8 @@ async def queue_put_without_limit_does_not_wait():
 
 @scenario
 async def queue_putter_cancelled_in_line_lets_the_others_in():
-    """The last of three putters at a queue for one item is cancelled. The second puts when the
-    first one's item is taken, and the third never puts.
+    """Three tasks put items into a queue of size one, and the third is cancelled. The second item is put when the
+    first is taken. The third is never put.
     """
     a, b, c = [asyncio.create_task(queue_of_1.put(item)) for item in (1, 2, 3)]
     await turns(1)
@@ -184,7 +184,7 @@ async def queue_putter_cancelled_in_line_lets_the_others_in():
 
 @scenario
 async def queue_putter_cancelled_when_there_is_room_puts_nothing():
-    """A putter that is cancelled in the turn in which it got room puts nothing. Another try does.
+    """A putter that is cancelled in the turn in which it was woken puts nothing. Another try does.
     """
     queue_of_1.put_nowait(1)
     first = asyncio.create_task(queue_of_1.put(2))
@@ -204,8 +204,7 @@ async def queue_putter_that_was_woken_putter(item):
 
 @scenario
 async def queue_putter_that_was_woken_may_be_overtaken():
-    """A woken putter finds that a call without waiting took its room, and goes to the end of the
-    queue of putters.
+    """If put_nowait takes the slot of a woken putter, that putter goes to the end of the queue of putters.
     """
     queue_of_1.put_nowait(1)
     for item in 2, 3:
@@ -221,7 +220,7 @@ async def queue_putter_that_was_woken_may_be_overtaken():
 
 @scenario
 async def queue_woken_putter_cancelled_wakes_the_next():
-    """A putter that is cancelled after it got room leaves the room to the next one.
+    """A putter that is cancelled after it was woken leaves the free slot to the next putter.
     """
     queue_of_1.put_nowait(1)
     a = asyncio.create_task(queue_of_1.put(2))

@@ -1,5 +1,5 @@
 /*
- * queues.h - a queue of numbers, as short to use as one in Python.
+ * queues.h - a queue of numbers with calls as short as in Python.
  *
  *     use_queue(COIL_QUEUE_FIFO, 2);           q = asyncio.Queue(2)
  *     rc = put(5);                             await q.put(5)
@@ -24,7 +24,7 @@ static inline void finish_queue(void *queue)
     coil_queue_finish(queue);
 }
 
-/* Replace q by another queue, at most three times. */
+/* Let q be a new queue. A scenario may use up to three queues. */
 static inline void use_queue(coil_queue_order order, size_t maxsize)
 {
     static coil_queue queues[3];
@@ -40,7 +40,10 @@ static inline void use_queue(coil_queue_order order, size_t maxsize)
     at_end(finish_queue, q);
 }
 
-/* If memory ran out, no task may wait for the missing item. */
+/*
+ * If memory runs out, the queue is shut down, because a task might wait for the missing
+ * item.
+ */
 static inline int checked(int rc)
 {
     if (rc == -ENOMEM)

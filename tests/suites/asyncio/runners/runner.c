@@ -80,10 +80,7 @@ static int interrupt_of_a_main_main_task(void *arg)
     return tell("main", coil_sleep(COIL_SEC(10)));
 }
 
-/*
- * If another request has cancelled main as well, the interrupt does not count as the
- * cause.
- */
+/* If another request also cancelled main, the interrupt is not reported as the cause. */
 PLAIN_SCENARIO(interrupt_of_a_main_that_is_cancelled_too)
 {
     signal(SIGINT, SIG_DFL);
@@ -158,7 +155,7 @@ static int run_cancels_main_task(void *arg)
     return rc < 0 ? rc : 123;
 }
 
-/* Tasks that are left when main has ended are cancelled and awaited. */
+/* Tasks that are still running when main has ended are cancelled and awaited. */
 PLAIN_SCENARIO(run_cancels_what_main_leaves_behind)
 {
     trace("run: %s", outcome(run(run_cancels_main_task, NULL)));
@@ -203,7 +200,7 @@ static int run_lets_callbacks_main_task(void *arg)
 }
 
 /*
- * Callbacks that request each other forever are not called any more when main has ended.
+ * Callbacks that schedule each other endlessly are not called after main has ended.
  */
 PLAIN_SCENARIO(run_lets_callbacks_go_on_for_a_few_turns)
 {
@@ -244,8 +241,8 @@ static int run_lets_what_is_spawned_main_task(void *arg)
 }
 
 /*
- * A task that a leftover task spawns when it is cancelled is not cancelled: it has six
- * turns of its own.
+ * A leftover task that is cancelled at the end may spawn another task. That task is not
+ * cancelled, and runs for six turns.
  */
 PLAIN_SCENARIO(run_lets_what_is_spawned_at_the_end_go_on_for_six_turns)
 {

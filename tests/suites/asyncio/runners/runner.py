@@ -96,7 +96,7 @@ async def interrupt_of_a_main_main():
 
 @scenario
 def interrupt_of_a_main_that_is_cancelled_too():
-    """If another request has cancelled main as well, the interrupt does not count as the cause."""
+    """If another request also cancelled main, the interrupt is not reported as the cause."""
     take_interrupts()
     trace("run: %s", interrupt_of_a_main_run(interrupt_of_a_main_main()))
 
@@ -174,7 +174,7 @@ async def run_cancels_main():
 
 @scenario
 def run_cancels_what_main_leaves_behind():
-    """Tasks that are left when main has ended are cancelled and awaited."""
+    """Tasks that are still running when main has ended are cancelled and awaited."""
     trace("run: %d", run_cancels_run(run_cancels_main()))
 
 
@@ -214,7 +214,7 @@ async def run_lets_callbacks_main():
 
 @scenario
 def run_lets_callbacks_go_on_for_a_few_turns():
-    """Callbacks that request each other forever are not called any more when main has ended."""
+    """Callbacks that schedule each other endlessly are not called after main has ended."""
     trace("run: %d", run_lets_callbacks_run(run_lets_callbacks_main()))
 
 
@@ -245,8 +245,8 @@ async def run_lets_what_is_spawned_main():
 
 @scenario
 def run_lets_what_is_spawned_at_the_end_go_on_for_six_turns():
-    """A task that a leftover task spawns when it is cancelled is not cancelled: it has six turns of
-    its own."""
+    """A leftover task that is cancelled at the end may spawn another task. That task is not cancelled, and runs for
+    six turns."""
     trace("run: %d", run_lets_what_is_spawned_run(run_lets_what_is_spawned_main()))
 
 

@@ -1,4 +1,4 @@
-/* group.c - task groups: their children, and cancelling them. */
+/* group.c - task groups: children and cancellation. */
 #include "taskgroups.h"
 
 static int group_cancelled_at_its_exit_owner(void *arg)
@@ -14,7 +14,7 @@ static int group_cancelled_at_its_exit_owner(void *arg)
 
 /*
  * A task that is cancelled while it waits for its children cancels them, in the order of
- * their start. It is cancelled when they have ended.
+ * their start. The task itself ends as cancelled when the children have ended.
  */
 SCENARIO(group_cancelled_at_its_exit_cancels_its_children)
 {
@@ -36,8 +36,8 @@ static int group_cancelled_in_its_body_owner(void *arg)
 }
 
 /*
- * A cancellation that arrives in the body reaches the children when the body leaves the
- * group with it.
+ * A cancellation of the body reaches the children when the body returns the cancellation
+ * from the group.
  */
 SCENARIO(group_cancelled_in_its_body_cancels_its_children)
 {
@@ -51,7 +51,7 @@ static int say_name(void *arg)
     return coil_yield();
 }
 
-/* A child has the name from its start. */
+/* A child has the name that it was started with. */
 SCENARIO(group_child_has_the_name_it_was_given)
 {
     coil_spawn_opts opts = {.name = "yolo"};
@@ -101,8 +101,8 @@ static int root(void *group)
 }
 
 /*
- * A child may start children of its own group. The owner, which waits for the end, waits
- * for them, too.
+ * A child may start children of its own group. The owner, which already waits in the exit
+ * of the group, also waits for these children.
  */
 SCENARIO(group_children_may_start_children)
 {
@@ -127,7 +127,7 @@ static int set_later(void *value)
     return coil_var_set(&var, value, NULL);
 }
 
-/* Children that share one context set their variables there, one after the other. */
+/* Children that share one context see the variables that the previous children set. */
 SCENARIO(group_children_share_a_context)
 {
     coil_spawn_opts opts = {.context = coil_context_copy()};
@@ -201,8 +201,8 @@ static void count(const char *where)
 }
 
 /*
- * A child's failure cancels the owner. In the body, this cancellation counts as a
- * request. After the exit it no longer does.
+ * A child's failure cancels the owner. While the body runs, this cancellation counts as a
+ * request. After the exit of the group it no longer counts.
  */
 SCENARIO(group_takes_its_request_to_its_owner_back)
 {
@@ -230,8 +230,8 @@ static void try_to_start(void *group)
 }
 
 /*
- * A group that was left accepts no child. A group whose owner waits still does, until the
- * last child has ended.
+ * A group whose owner waits in the exit accepts children until the last child has ended.
+ * After the exit it accepts none.
  */
 SCENARIO(group_that_has_ended_takes_no_child)
 {
@@ -280,7 +280,7 @@ static int group_without_owner(void *arg)
     return leave("group", &group, tell("body", coil_sleep(COIL_SEC(10))));
 }
 
-/* Leaving a group without children takes no turn, cancelled or not. */
+/* Leaving a group without children takes no turn, even if the owner is cancelled. */
 SCENARIO(group_without_children_is_cancelled_with_its_body)
 {
     coil_group empty;

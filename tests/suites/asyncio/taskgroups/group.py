@@ -1,4 +1,4 @@
-"""Task groups: their children, and cancelling them."""
+"""Task groups: children and cancellation."""
 
 from scenario import *
 
@@ -16,7 +16,7 @@ async def group_cancelled_at_its_exit_owner():
 @scenario
 async def group_cancelled_at_its_exit_cancels_its_children():
     """A task that is cancelled while it waits for its children cancels them, in the order of their
-    start. It is cancelled when they have ended.
+    start. The task itself ends as cancelled when the children have ended.
     """
     task = asyncio.create_task(group_cancelled_at_its_exit_owner())
     await asyncio.sleep(1)
@@ -33,8 +33,7 @@ async def group_cancelled_in_its_body_owner():
 
 @scenario
 async def group_cancelled_in_its_body_cancels_its_children():
-    """A cancellation that arrives in the body reaches the children when the body leaves the group
-    with it.
+    """A cancellation of the body reaches the children when the body returns the cancellation from the group.
     """
     task = asyncio.create_task(group_cancelled_in_its_body_owner())
     await asyncio.sleep(1)
@@ -49,7 +48,7 @@ async def group_child_child():
 
 @scenario
 async def group_child_has_the_name_it_was_given():
-    """A child has the name from its start."""
+    """A child has the name that it was started with."""
     async with telling_group() as group:
         task = group.create_task(group_child_child(), name="yolo")
         trace("it is %s", task.get_name())
@@ -83,8 +82,8 @@ async def root(group):
 
 @scenario
 async def group_children_may_start_children():
-    """A child may start children of its own group. The owner, which waits for the end, waits for
-    them, too.
+    """A child may start children of its own group. The owner, which already waits in the exit of the group, also
+    waits for these children.
     """
     async with telling_group() as group:
         group.create_task(root(group))
@@ -101,7 +100,7 @@ async def group_children_share_child(value):
 
 @scenario
 async def group_children_share_a_context():
-    """Children that share one context set their variables there, one after the other."""
+    """Children that share one context see the variables that the previous children set."""
     async with telling_group() as group:
         context = contextvars.copy_context()
         for value in 1, 2:
@@ -142,8 +141,8 @@ def count(where):
 
 @scenario
 async def group_takes_its_request_to_its_owner_back():
-    """A child's failure cancels the owner. In the body, this cancellation counts as a request.
-    After the exit it no longer does.
+    """A child's failure cancels the owner. While the body runs, this cancellation counts as a request. After the exit
+    of the group it no longer counts.
     """
     try:
         async with telling_group() as group:
@@ -174,8 +173,8 @@ def try_to_start(group):
 
 @scenario
 async def group_that_has_ended_takes_no_child():
-    """A group that was left accepts no child. A group whose owner waits still does, until the last
-    child has ended.
+    """A group whose owner waits in the exit accepts children until the last child has ended. After the exit it
+    accepts none.
     """
     loop = asyncio.get_running_loop()
     async with telling_group() as group:
@@ -209,7 +208,7 @@ async def group_without_owner():
 
 @scenario
 async def group_without_children_is_cancelled_with_its_body():
-    """Leaving a group without children takes no turn, cancelled or not."""
+    """Leaving a group without children takes no turn, even if the owner is cancelled."""
     asyncio.create_task(ticker(4))
     async with telling_group("empty"):
         pass

@@ -23,8 +23,8 @@ static int group_adds_owner(void *arg)
 }
 
 /*
- * A child fails, and the body, cancelled for that, fails differently: the group has both
- * failures, the child's first.
+ * A child fails, and the body fails with another error when it is cancelled for that
+ * reason. The group has both failures, the child's failure first.
  */
 SCENARIO(group_adds_its_bodys_failure_to_a_childs)
 {
@@ -52,8 +52,8 @@ static int group_cancelled_owner(void *arg)
 }
 
 /*
- * Children that fail when they are cancelled turn a cancellation into failures, which the
- * group returns.
+ * If children fail when they are cancelled, the group returns these failures instead of
+ * the cancellation.
  */
 SCENARIO(group_cancelled_returns_what_its_children_fail_with)
 {
@@ -148,8 +148,8 @@ static int group_collects_the_failure_owner(void)
 }
 
 /*
- * A child has failed, and then an object of the body fails to close: there are two
- * failures, and no request is left.
+ * A child fails, and then the body fails to close an object. The group has two failures,
+ * and no request to cancel is left.
  */
 SCENARIO(group_collects_the_failure_of_a_cleanup)
 {
@@ -173,7 +173,7 @@ static int group_collects_the_failures_owner(void)
 
 /*
  * Children that fail in the same turn are all among the group's failures. The body and
- * the others are cancelled once.
+ * the other children are cancelled once.
  */
 SCENARIO(group_collects_the_failures_of_one_turn)
 {
@@ -367,8 +367,8 @@ static int group_in_an_awaited_owner(void *arg)
 }
 
 /*
- * The same with another task: the task that awaits the owner of the group is cancelled,
- * and gets the owner's failure.
+ * A child fails while the group's owner cleans up. A cancelled task that awaits the owner
+ * gets the owner's failure.
  */
 SCENARIO(group_in_an_awaited_task_fails_while_it_cleans_up)
 {
@@ -490,7 +490,9 @@ static int group_that_keeps_owner(void)
     return leave("group", &group, start_child(&group, hercules, NULL) ? 0 : -ENOMEM);
 }
 
-/* Children that each start two more, forever, are stopped by one that fails. */
+/*
+ * Children that each start two more children endlessly are stopped when one child fails.
+ */
 SCENARIO(group_that_keeps_growing_ends_with_a_failure)
 {
     tell("owner", group_that_keeps_owner());

@@ -26,8 +26,8 @@ async def group_adds_owner():
 
 @scenario
 async def group_adds_its_bodys_failure_to_a_childs():
-    """A child fails, and the body, cancelled for that, fails differently: the group has both
-    failures, the child's first.
+    """A child fails, and the body fails with another error when it is cancelled for that reason. The group has both
+    failures, the child's failure first.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_adds_owner())))
 
@@ -48,8 +48,7 @@ async def group_cancelled_owner():
 
 @scenario
 async def group_cancelled_returns_what_its_children_fail_with():
-    """Children that fail when they are cancelled turn a cancellation into failures, which the group
-    returns.
+    """If children fail when they are cancelled, the group returns these failures instead of the cancellation.
     """
     task = asyncio.create_task(group_cancelled_owner())
     await asyncio.sleep(1)
@@ -118,8 +117,8 @@ async def group_collects_the_failure_owner():
 
 @scenario
 async def group_collects_the_failure_of_a_cleanup():
-    """A child has failed, and then an object of the body fails to close: there are two failures,
-    and no request is left.
+    """A child fails, and then the body fails to close an object. The group has two failures, and no request to cancel
+    is left.
     """
     trace("owner: %s", await outcome(group_collects_the_failure_owner()))
 
@@ -266,8 +265,8 @@ async def group_in_an_awaited_owner():
 
 @scenario
 async def group_in_an_awaited_task_fails_while_it_cleans_up():
-    """The same with another task: the task that awaits the owner of the group is cancelled, and
-    gets the owner's failure.
+    """A child fails while the group's owner cleans up. A cancelled task that awaits the owner gets the owner's
+    failure.
     """
     task = asyncio.create_task(group_in_an_awaited_owner())
     await asyncio.sleep(1)
@@ -366,7 +365,7 @@ async def group_that_keeps_owner():
 
 @scenario
 async def group_that_keeps_growing_ends_with_a_failure():
-    """Children that each start two more, forever, are stopped by one that fails."""
+    """Children that each start two more children endlessly are stopped when one child fails."""
     trace("owner: %s", await outcome(group_that_keeps_owner()))
     trace("heads: %d", heads)
 

@@ -7,8 +7,8 @@
 #include "../scenario.h"
 
 /*
- * A child that sleeps, prints the outcome, and returns `rc`. If it is cancelled, it
- * returns `when_cancelled`, or -ECANCELED if that is 0.
+ * A child that sleeps, prints the outcome, and returns `rc`. A cancelled child returns
+ * `when_cancelled`, or -ECANCELED if X is 0.
  */
 struct child {
     const char *name;

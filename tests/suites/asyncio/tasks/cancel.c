@@ -1,5 +1,5 @@
 /*
- * cancel.c - where a request to cancel goes, and with which reason.
+ * cancel.c - the tasks and futures that a cancellation reaches, and its reason.
  */
 #include "tasks.h"
 
@@ -9,8 +9,8 @@ static int cancel_beats_body(void *future)
 }
 
 /*
- * The future is set and its awaiter is ready. The awaiter is cancelled before it runs,
- * and never sees the result.
+ * A future is set, so its awaiter is ready. The awaiter is cancelled before it runs, and
+ * never sees the result.
  */
 SCENARIO(cancel_beats_a_result_not_yet_taken)
 {
@@ -96,8 +96,8 @@ static int cancel_is_swallowed_body(void *task)
 }
 
 /*
- * A task passes its cancellation to the task that it awaits. If that one ignores it,
- * neither is cancelled.
+ * A task passes its cancellation to the task that it awaits. If the awaited task ignores
+ * the cancellation, neither task is cancelled.
  */
 SCENARIO(cancel_is_swallowed_by_the_awaited_task)
 {
@@ -127,7 +127,8 @@ static int outer(void *future)
 }
 
 /*
- * A cancellation reaches the future at the bottom of the calls, and returns through them.
+ * A cancellation reaches the future that the innermost call awaits, and returns through
+ * all nested calls.
  */
 SCENARIO(cancel_passes_through_nested_calls_to_the_future)
 {
@@ -179,8 +180,8 @@ static int gathering(void *arg)
 }
 
 /*
- * Tasks end because a future was cancelled: their awaiters learn the reason, also through
- * gather.
+ * If tasks end because a future was cancelled, their awaiters get the reason, even
+ * through gather.
  */
 SCENARIO(cancel_reason_comes_up_from_the_future)
 {
@@ -280,8 +281,8 @@ static int chain(void *arg)
 }
 
 /*
- * Four tasks await each other: all are cancelled at once, and end one turn after the
- * other.
+ * Four tasks form a chain of awaits. All are cancelled at once, and end one turn after
+ * another.
  */
 SCENARIO(cancel_runs_down_a_chain_and_comes_back_up)
 {
@@ -362,8 +363,8 @@ static int cancelled_future_cancels_body(void *future)
 }
 
 /*
- * If a future is cancelled, its awaiter is cancelled, although the awaiter had no
- * request.
+ * If a future is cancelled, its awaiter is also cancelled, even without a request to the
+ * awaiter itself.
  */
 SCENARIO(cancelled_future_cancels_who_awaits_it)
 {
@@ -394,7 +395,8 @@ static int cancelled_future_is_awaited_body(void *arg)
 }
 
 /*
- * After its cancellation a task may await the cancelled future again: it returns at once.
+ * After its cancellation a task may await the cancelled future again. The second await
+ * returns at once.
  */
 SCENARIO(cancelled_future_is_awaited_again_at_once)
 {
@@ -478,8 +480,8 @@ static int child_cancels_parent(void *arg)
 }
 
 /*
- * A child cancels its parent, which passes that back to the child that it awaits: the
- * child is cancelled when it returns.
+ * A child cancels its parent, which passes the cancellation to the child because it
+ * awaits the child. The child ends as cancelled when it returns.
  */
 SCENARIO(child_cancels_the_parent_that_awaits_it)
 {
@@ -504,7 +506,10 @@ static int second_cancel_body(void *arg)
     return rc == -ECANCELED ? rc : -EIO;
 }
 
-/* After catching a cancellation, the cleanup may wait. A second request interrupts it. */
+/*
+ * After a task has caught its cancellation, its cleanup may wait. A second request
+ * interrupts the cleanup.
+ */
 SCENARIO(second_cancel_interrupts_the_cleanup)
 {
     for (int cancels = 1; cancels <= 2; cancels++) {

@@ -1,4 +1,4 @@
-"""Where a request to cancel goes, and with which reason."""
+"""The tasks and futures that a cancellation reaches, and its reason."""
 
 from scenario import *
 
@@ -9,8 +9,8 @@ async def cancel_beats_body(future):
 
 @scenario
 async def cancel_beats_a_result_not_yet_taken():
-    """The future is set and its awaiter is ready. The awaiter is cancelled before it runs, and
-    never sees the result."""
+    """A future is set, so its awaiter is ready. The awaiter is cancelled before it runs, and never sees the
+    result."""
     future = new_future()
     task = asyncio.create_task(cancel_beats_body(future))
     await turns(1)
@@ -61,8 +61,8 @@ async def cancel_is_swallowed_body(task):
 
 @scenario
 async def cancel_is_swallowed_by_the_awaited_task():
-    """A task passes its cancellation to the task that it awaits. If that one ignores it, neither is
-    cancelled."""
+    """A task passes its cancellation to the task that it awaits. If the awaited task ignores the cancellation,
+    neither task is cancelled."""
     inner = asyncio.create_task(deaf())
     task = asyncio.create_task(cancel_is_swallowed_body(inner))
     await asyncio.sleep(1)
@@ -85,7 +85,7 @@ async def outer(future):
 
 @scenario
 async def cancel_passes_through_nested_calls_to_the_future():
-    """A cancellation reaches the future at the bottom of the calls, and returns through them."""
+    """A cancellation reaches the future that the innermost call awaits, and returns through all nested calls."""
     future = new_future()
     task = asyncio.create_task(outer(future))
     await turns(1)
@@ -121,8 +121,7 @@ async def gathering(future):
 
 @scenario
 async def cancel_reason_comes_up_from_the_future():
-    """Tasks end because a future was cancelled: their awaiters learn the reason, also through
-    gather."""
+    """If tasks end because a future was cancelled, their awaiters get the reason, even through gather."""
     for body in awaiting, gathering:
         future = new_future()
         task = asyncio.create_task(awaiting(asyncio.create_task(body(future))))
@@ -187,7 +186,7 @@ async def chain(i, inner):
 
 @scenario
 async def cancel_runs_down_a_chain_and_comes_back_up():
-    """Four tasks await each other: all are cancelled at once, and end one turn after the other."""
+    """Four tasks form a chain of awaits. All are cancelled at once, and end one turn after another."""
     future = new_future()
     tasks = []
     for i in range(4):
@@ -235,7 +234,7 @@ async def cancelled_future_cancels_body(future):
 
 @scenario
 async def cancelled_future_cancels_who_awaits_it():
-    """If a future is cancelled, its awaiter is cancelled, although the awaiter had no request."""
+    """If a future is cancelled, its awaiter is also cancelled, even without a request to the awaiter itself."""
     future = new_future()
     task = asyncio.create_task(cancelled_future_cancels_body(future))
     await turns(1)
@@ -256,7 +255,7 @@ async def cancelled_future_is_awaited_body(future):
 
 @scenario
 async def cancelled_future_is_awaited_again_at_once():
-    """After its cancellation a task may await the cancelled future again: it returns at once.
+    """After its cancellation a task may await the cancelled future again. The second await returns at once.
 
     Since: 3.12
     """
@@ -310,8 +309,8 @@ async def child_cancels_child(parent):
 
 @scenario
 async def child_cancels_the_parent_that_awaits_it():
-    """A child cancels its parent, which passes that back to the child that it awaits: the child is
-    cancelled when it returns."""
+    """A child cancels its parent, which passes the cancellation to the child because it awaits the child. The child
+    ends as cancelled when it returns."""
     parent_task = None
 
     async def parent():
@@ -336,7 +335,7 @@ async def second_cancel_body():
 
 @scenario
 async def second_cancel_interrupts_the_cleanup():
-    """After catching a cancellation, the cleanup may wait. A second request interrupts it."""
+    """After a task has caught its cancellation, its cleanup may wait. A second request interrupts the cleanup."""
     for cancels in 1, 2:
         task = asyncio.create_task(second_cancel_body())
         await asyncio.sleep(1)

@@ -1,5 +1,6 @@
 /*
- * cancelled_task.c - how a task handles requests to cancel it, also its own.
+ * cancelled_task.c - how a task handles requests to cancel it, including its own
+ * requests.
  */
 #include "../scenario.h"
 
@@ -57,8 +58,8 @@ static int cancel_of_oneself_reaches_what_is_awaited_body(void *future)
 }
 
 /*
- * A task that cancels itself and then awaits another task cancels that one, and its
- * future too.
+ * A task that cancels itself and then awaits another task also cancels that task and the
+ * future that it awaits.
  */
 SCENARIO(cancel_of_oneself_reaches_what_is_awaited_next)
 {
@@ -119,8 +120,8 @@ static int cancel_of_oneself_waits_body(void *done)
 }
 
 /*
- * A task that has cancelled itself still gets results that need no wait: completed
- * futures, and gathers of them.
+ * A task that has cancelled itself still gets results without waiting, from completed
+ * futures and gathers of completed futures.
  */
 SCENARIO(cancel_of_oneself_waits_for_a_wait_that_suspends)
 {
@@ -195,7 +196,7 @@ static int task_cancelled_body(void *arg)
     return 0;
 }
 
-/* A task that is cancelled before it ever ran does not run. */
+/* A task that is cancelled before its first step never runs. */
 SCENARIO(task_cancelled_before_its_first_step)
 {
     coil_task *task;
@@ -299,7 +300,8 @@ static int task_that_fails_body(void *arg)
 }
 
 /*
- * A task that returns a failure after its cancellation has failed and is not cancelled.
+ * A task that returns a failure after its cancellation counts as failed, not as
+ * cancelled.
  */
 SCENARIO(task_that_fails_when_it_is_cancelled_has_failed)
 {
@@ -498,7 +500,7 @@ static int uncancel_takes_body(void *arg)
     return rc < 0 ? rc : 2;
 }
 
-/* After two requests to cancel, taking one back leaves the other in the count. */
+/* After two requests to cancel, one uncancel() leaves one request in the count. */
 SCENARIO(uncancel_takes_back_one_of_two_requests)
 {
     coil_task *task = start(uncancel_takes_body, NULL);

@@ -1,4 +1,4 @@
-"""How a task handles requests to cancel it, also its own."""
+"""How a task handles requests to cancel it, including its own requests."""
 
 from scenario import *
 
@@ -39,7 +39,8 @@ async def cancel_of_oneself_reaches_what_is_awaited_body(future):
 
 @scenario
 async def cancel_of_oneself_reaches_what_is_awaited_next():
-    """A task that cancels itself and then awaits another task cancels that one, and its future too."""
+    """A task that cancels itself and then awaits another task also cancels that task and the future that it
+    awaits."""
     future = new_future()
     task = asyncio.create_task(cancel_of_oneself_reaches_what_is_awaited_body(future))
     trace("awaited: %s", await outcome(task))
@@ -77,8 +78,8 @@ async def cancel_of_oneself_waits_body(done):
 
 @scenario
 async def cancel_of_oneself_waits_for_a_wait_that_suspends():
-    """A task that has cancelled itself still gets results that need no wait: completed futures, and
-    gathers of them.
+    """A task that has cancelled itself still gets results without waiting, from completed futures and gathers of
+    completed futures.
 
     Since: 3.12
     """
@@ -135,7 +136,7 @@ async def task_cancelled_body():
 
 @scenario
 async def task_cancelled_before_its_first_step():
-    """A task that is cancelled before it ever ran does not run."""
+    """A task that is cancelled before its first step never runs."""
     task = asyncio.create_task(task_cancelled_body())
     trace("cancel: %s", result_of(task.cancel()))
     trace("before: %s", state(task))
@@ -203,7 +204,7 @@ async def task_that_fails_body():
 
 @scenario
 async def task_that_fails_when_it_is_cancelled_has_failed():
-    """A task that returns a failure after its cancellation has failed and is not cancelled."""
+    """A task that returns a failure after its cancellation counts as failed, not as cancelled."""
     task = asyncio.create_task(task_that_fails_body())
     await turns(1)
     trace("cancel: %s", result_of(task.cancel()))
@@ -328,7 +329,7 @@ async def uncancel_takes_body():
 
 @scenario
 async def uncancel_takes_back_one_of_two_requests():
-    """After two requests to cancel, taking one back leaves the other in the count."""
+    """After two requests to cancel, one uncancel() leaves one request in the count."""
     task = asyncio.create_task(uncancel_takes_body())
     await turns(1)
     for _ in range(2):

@@ -432,8 +432,8 @@ static int swap(void *value)
 }
 
 /*
- * A function that runs in a context sees the values that were set there, and its own
- * values stay there.
+ * A function that runs in a context sees the values of that context, and the values that
+ * it sets remain there.
  */
 SCENARIO(context_run_keeps_what_is_set_in_it)
 {

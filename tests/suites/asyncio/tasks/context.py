@@ -222,8 +222,7 @@ def swap(value):
 
 @scenario
 async def context_run_keeps_what_is_set_in_it():
-    """A function that runs in a context sees the values that were set there, and its own values
-    stay there."""
+    """A function that runs in a context sees the values of that context, and the values that it sets remain there."""
     color.set("red")
     context = contextvars.copy_context()
     color.set("green")

@@ -18,8 +18,8 @@ static int count(void *depth)
 }
 
 /*
- * Children that spawn eagerly and await their own children: as long as none waits, no
- * turn passes.
+ * Each task spawns a child eagerly and awaits it. As long as no task waits for anything
+ * else, no turn passes.
  */
 SCENARIO(eager_chain_of_awaits_takes_no_turn)
 {
@@ -211,7 +211,7 @@ static int eager_child_is_among_child(void *arg)
     return 0;
 }
 
-/* An eager child that does not wait is among all tasks only while it runs. */
+/* An eager child that does not wait is in the list of all tasks only while it runs. */
 SCENARIO(eager_child_is_among_all_tasks_while_it_runs)
 {
     if (start_with(eager_child_is_among_child, NULL,
@@ -233,7 +233,7 @@ static int eager_child_is_cancelled_child(void *arg)
     return rc;
 }
 
-/* An eager child that waits is cancelled at that wait, with the reason. */
+/* An eager child that waits is cancelled at that wait, and gets the reason. */
 SCENARIO(eager_child_is_cancelled_where_it_waits)
 {
     coil_task *task = start_with(eager_child_is_cancelled_child, NULL,
@@ -421,7 +421,7 @@ static int eager_child_that_waits_stays_child(void *future)
     return rc;
 }
 
-/* An eager child that waits is among all tasks until it has ended. */
+/* An eager child that waits is in the list of all tasks until it has ended. */
 SCENARIO(eager_child_that_waits_stays_among_all_tasks)
 {
     coil_future *future = new_future();
@@ -484,8 +484,8 @@ static int eager_children_of_a_group_child(void *arg)
 }
 
 /*
- * Eager children of a group that first wait and then fail cancel the others as any child
- * does.
+ * Eager children of a group that wait and then fail cancel the other children, like any
+ * failing child.
  */
 SCENARIO(eager_children_of_a_group_fail_later)
 {
@@ -530,7 +530,7 @@ static int eager_gathers_branch(void *arg)
     return rc;
 }
 
-/* Gathers of children that ended in their spawn, at any depth, take no turn. */
+/* Nested gathers of children that ended during their spawn take no turn. */
 SCENARIO(eager_gathers_within_gathers_take_no_turn)
 {
     int depth = 3;
@@ -585,8 +585,8 @@ static int eager_groups_branch(void *arg)
 }
 
 /*
- * Groups whose children open groups and do not wait themselves: each child ends in its
- * spawn.
+ * In nested groups whose children do not wait for anything else, each child ends during
+ * its spawn.
  */
 SCENARIO(eager_groups_within_groups)
 {

@@ -133,7 +133,7 @@ async def eager_child_is_among_child():
 
 @scenario
 async def eager_child_is_among_all_tasks_while_it_runs():
-    """An eager child that does not wait is among all tasks only while it runs.
+    """An eager child that does not wait is in the list of all tasks only while it runs.
 
     Since: 3.12
     """
@@ -153,7 +153,7 @@ async def eager_child_is_cancelled_child():
 
 @scenario
 async def eager_child_is_cancelled_where_it_waits():
-    """An eager child that waits is cancelled at that wait, with the reason.
+    """An eager child that waits is cancelled at that wait, and gets the reason.
 
     Since: 3.12
     """
@@ -293,7 +293,7 @@ async def eager_child_that_waits_stays_child(future):
 
 @scenario
 async def eager_child_that_waits_stays_among_all_tasks():
-    """An eager child that waits is among all tasks until it has ended.
+    """An eager child that waits is in the list of all tasks until it has ended.
 
     Since: 3.12
     """
@@ -338,7 +338,7 @@ async def eager_children_of_a_group_child(seconds):
 
 @scenario
 async def eager_children_of_a_group_fail_later():
-    """Eager children of a group that first wait and then fail cancel the others as any child does.
+    """Eager children of a group that wait and then fail cancel the other children, like any failing child.
 
     Since: 3.12
     """
@@ -365,7 +365,7 @@ async def eager_gathers_branch(depth):
 
 @scenario
 async def eager_gathers_within_gathers_take_no_turn():
-    """Gathers of children that ended in their spawn, at any depth, take no turn.
+    """Nested gathers of children that ended during their spawn take no turn.
 
     Since: 3.12
     """
@@ -411,7 +411,7 @@ async def eager_groups_branch(depth):
 
 @scenario
 async def eager_groups_within_groups():
-    """Groups whose children open groups and do not wait themselves: each child ends in its spawn.
+    """In nested groups whose children do not wait for anything else, each child ends during its spawn.
 
     Since: 3.12
     """

@@ -46,7 +46,10 @@ SCENARIO(gather_ends_with_the_last_of_its_futures)
     return 0;
 }
 
-/* If one of several pending futures has already failed, gather ends before any turn. */
+/*
+ * If one of several futures has already failed, gather fails without a turn, although the
+ * others are pending.
+ */
 SCENARIO(gather_fails_at_once_with_what_had_failed)
 {
     coil_future *first = new_future(), *failed = new_future(), *last = new_future();
@@ -88,8 +91,8 @@ static void gather_fails_once_look(coil_task *task)
 }
 
 /*
- * Two tasks fail one turn apart: the gathering task sees the first failure; the second
- * stays with its task.
+ * Two tasks fail one turn apart. The gathering task sees only the first failure. The
+ * second task still has its failure.
  */
 SCENARIO(gather_fails_once_though_two_fail)
 {
@@ -209,7 +212,10 @@ static int gather_of_all_collects_body(void *arg)
     return rc;
 }
 
-/* gather of all waits for every future, and has failures among its results. */
+/*
+ * A gather that collects failures waits for every future, and has failures among its
+ * results.
+ */
 SCENARIO(gather_of_all_collects_failures)
 {
     coil_task *task;
@@ -308,7 +314,7 @@ static int gather_of_tasks_body(void *arg)
 }
 
 /*
- * gather of tasks takes as long as the longest; the results are in the order of the
+ * gather of tasks takes as long as the longest task. The results are in the order of the
  * arguments.
  */
 SCENARIO(gather_of_tasks_runs_them_side_by_side)
@@ -355,7 +361,7 @@ static int fail_both(coil_future *futures[2], int delay)
     return 0;
 }
 
-/* A future that fails after its gather has failed is not reported, whenever it fails. */
+/* A future that fails after its gather has failed is never reported as unretrieved. */
 SCENARIO(gather_takes_note_of_failures_that_come_too_late)
 {
     coil_set_exception_handler(tell_exception, NULL);
@@ -428,8 +434,8 @@ static int gathers_of_one_task_body(void *arg)
 }
 
 /*
- * Two tasks gather the same child: cancelling one task cancels the child, and the other
- * gets that result.
+ * Two tasks gather the same child. Cancelling one task cancels the child, and the other
+ * task gets the child's cancellation.
  */
 SCENARIO(gathers_of_one_task_end_together)
 {
@@ -448,7 +454,7 @@ SCENARIO(gathers_of_one_task_end_together)
     coil_future *both[] = {coil_task_future(a), coil_task_future(b)};
     coil_sleep(COIL_SEC(1));
     if (allocation_failed())
-        return -ENOMEM; /* one of them has left its gather */
+        return -ENOMEM; /* one of the two tasks has left its gather */
     trace("cancel: %d", coil_task_cancel(a, NULL));
     coil_wait(both, 2, COIL_WAIT_ALL, COIL_NEVER);
     trace("first %s, second %s, future %s", state(both[0]), state(both[1]),
@@ -468,7 +474,7 @@ static int gathers_share_body(void *futures)
     return rc;
 }
 
-/* Two tasks gather the same futures in different orders: both get all the results. */
+/* Two tasks that gather the same futures in different orders both get all results. */
 SCENARIO(gathers_share_their_futures)
 {
     static const int order[] = {1, 2, 0};

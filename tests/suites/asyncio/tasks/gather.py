@@ -27,7 +27,7 @@ async def gather_ends_with_the_last_of_its_futures():
 
 @scenario
 async def gather_fails_at_once_with_what_had_failed():
-    """If one of several pending futures has already failed, gather ends before any turn.
+    """If one of several futures has already failed, gather fails without a turn, although the others are pending.
 
     Since: 3.12
     """
@@ -53,8 +53,8 @@ async def outer(tasks):
 
 @scenario
 async def gather_fails_once_though_two_fail():
-    """Two tasks fail one turn apart: the gathering task sees the first failure; the second stays
-    with its task."""
+    """Two tasks fail one turn apart. The gathering task sees only the first failure. The second task still has its
+    failure."""
     futures = [new_future(), new_future()]
     tasks = [asyncio.create_task(inner(*each)) for each in zip(futures, ("EIO", "ENOENT"))]
     task = asyncio.create_task(outer(tasks))
@@ -118,7 +118,7 @@ async def gather_of_all_collects_body(futures):
 
 @scenario
 async def gather_of_all_collects_failures():
-    """gather of all waits for every future, and has failures among its results."""
+    """A gather that collects failures waits for every future, and has failures among its results."""
     a, b, c, d = (new_future() for _ in range(4))
     task = asyncio.create_task(gather_of_all_collects_body([a, b, c, d]))
     await asyncio.sleep(1)
@@ -182,7 +182,7 @@ async def gather_of_tasks_body(delay):
 
 @scenario
 async def gather_of_tasks_runs_them_side_by_side():
-    """gather of tasks takes as long as the longest; the results are in the order of the arguments."""
+    """gather of tasks takes as long as the longest task. The results are in the order of the arguments."""
     for everything in False, True:
         tasks = [asyncio.create_task(gather_of_tasks_body(delay)) for delay in (2, 3, 1)]
         results = await asyncio.gather(*tasks, return_exceptions=everything)
@@ -191,7 +191,7 @@ async def gather_of_tasks_runs_them_side_by_side():
 
 @scenario
 async def gather_takes_note_of_failures_that_come_too_late():
-    """A future that fails after its gather has failed is not reported, whenever it fails."""
+    """A future that fails after its gather has failed is never reported as unretrieved."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for delay in range(4):
         trace("%d turns later", delay)
@@ -235,8 +235,8 @@ async def gathers_of_one_task_body(name, tasks):
 
 @scenario
 async def gathers_of_one_task_end_together():
-    """Two tasks gather the same child: cancelling one task cancels the child, and the other gets
-    that result."""
+    """Two tasks gather the same child. Cancelling one task cancels the child, and the other task gets the child's
+    cancellation."""
     shared = asyncio.create_task(child())
     future = new_future()
     first = asyncio.create_task(gathers_of_one_task_body("first", [shared]))
@@ -254,7 +254,7 @@ async def gathers_share_body(name, futures):
 
 @scenario
 async def gathers_share_their_futures():
-    """Two tasks gather the same futures in different orders: both get all the results."""
+    """Two tasks that gather the same futures in different orders both get all results."""
     futures = [new_future() for _ in range(3)]
     tasks = [asyncio.create_task(gathers_share_body("there", futures)),
              asyncio.create_task(gathers_share_body("back", futures[::-1]))]  # fmt: skip

@@ -64,8 +64,8 @@ static int cancelled_gather_of_all_is_cancelled_body(void *arg)
 }
 
 /*
- * gather of all, in a loop, does not put the cancellation of its own waiter among the
- * results: the waiter ends.
+ * A task that repeatedly gathers and collects failures is cancelled. The cancellation is
+ * not among the results, and the task ends.
  */
 SCENARIO(cancelled_gather_of_all_is_cancelled)
 {
@@ -102,8 +102,8 @@ static int cancelled_gather_of_all_waits_body(void *flags)
 }
 
 /*
- * A cancelled gather returns with the first child that ends; gather of all, with the
- * last.
+ * A cancelled gather returns when its first child ends. If the gather collects failures,
+ * it returns when the last child ends.
  */
 SCENARIO(cancelled_gather_of_all_waits_for_the_cleanup)
 {
@@ -146,7 +146,10 @@ static int gather_cancels_body(void *task)
     return tell("gather", coil_gather(twice, 2, 0, NULL));
 }
 
-/* A task that occurs twice in a gather gets two requests, and catches both at once. */
+/*
+ * A task that occurs twice in a gather gets two requests to cancel, and catches both at
+ * once.
+ */
 SCENARIO(gather_cancels_a_repeated_task_twice)
 {
     coil_task *child_task = start(child, NULL),
@@ -206,8 +209,8 @@ static int failing(void *future)
 }
 
 /*
- * A child has failed and gather knows it, but its task has not run yet. The task is
- * cancelled, and sees no failure.
+ * A child has failed and ended its gather, but the gathering task is cancelled before it
+ * runs. That task does not see the failure.
  */
 SCENARIO(gather_is_cancelled_as_its_failure_is_under_way)
 {
@@ -255,7 +258,8 @@ static int gather_is_cancelled_though_its_children_body(void *flags)
 }
 
 /*
- * All children ignore the cancellation and have results: the gather is still cancelled.
+ * A cancelled gather ends as cancelled, even if all children ignore the cancellation and
+ * return results.
  */
 SCENARIO(gather_is_cancelled_though_its_children_refuse)
 {
@@ -291,7 +295,10 @@ static int gather_of_all_collects_body(void *arg)
     return rc;
 }
 
-/* gather of all has cancelled futures among its results, and is not cancelled itself. */
+/*
+ * A gather that collects failures has cancelled futures among its results, and is not
+ * cancelled itself.
+ */
 SCENARIO(gather_of_all_collects_cancellations)
 {
     coil_task *task;
@@ -450,8 +457,8 @@ static void cancel(coil_future *future, void *arg)
 }
 
 /*
- * The children have ended and gather has not yet returned: a cancellation still reaches
- * the task.
+ * A gathering task can still be cancelled after all children have ended, as long as
+ * gather has not returned.
  */
 SCENARIO(task_in_gather_is_cancelled_after_its_children_ended)
 {

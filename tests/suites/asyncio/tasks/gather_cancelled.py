@@ -36,8 +36,8 @@ async def cancelled_gather_of_all_is_cancelled_body():
 
 @scenario
 async def cancelled_gather_of_all_is_cancelled():
-    """gather of all, in a loop, does not put the cancellation of its own waiter among the results:
-    the waiter ends."""
+    """A task that repeatedly gathers and collects failures is cancelled. The cancellation is not among the results,
+    and the task ends."""
     task = asyncio.create_task(cancelled_gather_of_all_is_cancelled_body())
     await asyncio.sleep(5)
     task.cancel("enough")
@@ -63,7 +63,8 @@ async def cancelled_gather_of_all_waits_body(tasks, everything):
 
 @scenario
 async def cancelled_gather_of_all_waits_for_the_cleanup():
-    """A cancelled gather returns with the first child that ends; gather of all, with the last."""
+    """A cancelled gather returns when its first child ends. If the gather collects failures, it returns when the last
+    child ends."""
     for everything in False, True:
         tasks = [asyncio.create_task(slow(i)) for i in (2, 1)]
         task = asyncio.create_task(cancelled_gather_of_all_waits_body(tasks, everything))
@@ -86,7 +87,7 @@ async def gather_cancels_body(task):
 
 @scenario
 async def gather_cancels_a_repeated_task_twice():
-    """A task that occurs twice in a gather gets two requests, and catches both at once."""
+    """A task that occurs twice in a gather gets two requests to cancel, and catches both at once."""
     child_task = asyncio.create_task(gather_cancels_child())
     task = asyncio.create_task(gather_cancels_body(child_task))
     await asyncio.sleep(1)
@@ -122,8 +123,8 @@ async def gather_is_cancelled_as_its_failure_failing(future):
 
 @scenario
 async def gather_is_cancelled_as_its_failure_is_under_way():
-    """A child has failed and gather knows it, but its task has not run yet. The task is cancelled,
-    and sees no failure."""
+    """A child has failed and ended its gather, but the gathering task is cancelled before it runs. That task does not
+    see the failure."""
     for delay in 1, 2, 3:
         future, other = new_future(), new_future()
         child = asyncio.create_task(gather_is_cancelled_as_its_failure_failing(future))
@@ -151,7 +152,7 @@ async def gather_is_cancelled_though_its_children_body(tasks, everything):
 
 @scenario
 async def gather_is_cancelled_though_its_children_refuse():
-    """All children ignore the cancellation and have results: the gather is still cancelled."""
+    """A cancelled gather ends as cancelled, even if all children ignore the cancellation and return results."""
     for everything in False, True:
         tasks = [asyncio.create_task(deaf(i)) for i in (1, 2)]
         task = asyncio.create_task(gather_is_cancelled_though_its_children_body(tasks, everything))
@@ -168,7 +169,7 @@ async def gather_of_all_collects_body(futures):
 
 @scenario
 async def gather_of_all_collects_cancellations():
-    """gather of all has cancelled futures among its results, and is not cancelled itself."""
+    """A gather that collects failures has cancelled futures among its results, and is not cancelled itself."""
     futures = [new_future() for _ in range(6)]
     task = asyncio.create_task(gather_of_all_collects_body(futures))
     await turns(1)
@@ -260,8 +261,7 @@ async def task_in_gather_outer(task):
 
 @scenario
 async def task_in_gather_is_cancelled_after_its_children_ended():
-    """The children have ended and gather has not yet returned: a cancellation still reaches the
-    task."""
+    """A gathering task can still be cancelled after all children have ended, as long as gather has not returned."""
     future = new_future()
     child_task = asyncio.create_task(task_in_gather_child(future))
     task = asyncio.create_task(task_in_gather_outer(child_task))

@@ -38,7 +38,7 @@ static int cancel_one(coil_promise *promise)
 }
 
 /*
- * Cancelling a task that waits for a promise cancels the promise, and so all other
+ * Cancelling a task that waits for a promise cancels the promise, and thereby all other
  * waiters.
  */
 SCENARIO(promise_is_cancelled_with_the_task_that_awaits_it)
@@ -61,8 +61,8 @@ static int promise_of_a_spawn_cancelled_body(void *arg)
 }
 
 /*
- * A promise is cancelled before its task was started: the task still runs up to its first
- * wait.
+ * If a promise is cancelled before its task has started, the task still runs up to its
+ * first wait.
  */
 SCENARIO(promise_of_a_spawn_cancelled_before_it_began)
 {
@@ -119,7 +119,10 @@ static int promise_of_a_spawn_has_its_failure_body(void *arg)
     return -EIO;
 }
 
-/* The failure of a task that was started from another thread is that of its promise. */
+/*
+ * If a task that was started from another thread fails, its promise fails with the same
+ * error.
+ */
 SCENARIO(promise_of_a_spawn_has_its_failure)
 {
     coil_promise *promise;
@@ -184,10 +187,7 @@ static int wait_two_seconds(coil_promise *promise)
     return coil_scope_exit(&scope, coil_promise_await(promise));
 }
 
-/*
- * The wait for the promise of a spawn has a time limit. At the limit the task is
- * cancelled, too.
- */
+/* If the wait for the promise of a spawn times out, the task is cancelled, too. */
 SCENARIO(promise_of_a_spawn_within_a_time_limit)
 {
     coil_promise *promise;

@@ -15,7 +15,7 @@ async def body(name, promise):
 
 @scenario
 async def promise_is_cancelled_with_the_task_that_awaits_it():
-    """Cancelling a task that waits for a promise cancels the promise, and so all other waiters."""
+    """Cancelling a task that waits for a promise cancels the promise, and thereby all other waiters."""
     promise = new_promise()
     a = asyncio.create_task(body("a", promise))
     b = asyncio.create_task(body("b", promise))
@@ -36,7 +36,7 @@ async def promise_of_a_spawn_cancelled_body():
 
 @scenario
 async def promise_of_a_spawn_cancelled_before_it_began():
-    """A promise is cancelled before its task was started: the task still runs up to its first wait."""
+    """If a promise is cancelled before its task has started, the task still runs up to its first wait."""
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_cancelled_body(),
                                                asyncio.get_running_loop())  # fmt: skip
     trace("cancel: %d", promise.cancel())
@@ -73,7 +73,7 @@ async def promise_of_a_spawn_has_its_failure_body():
 
 @scenario
 async def promise_of_a_spawn_has_its_failure():
-    """The failure of a task that was started from another thread is that of its promise."""
+    """If a task that was started from another thread fails, its promise fails with the same error."""
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_has_its_failure_body(),
                                                asyncio.get_running_loop())  # fmt: skip
     trace("done: %d", promise.done())
@@ -105,8 +105,7 @@ async def promise_of_a_spawn_within_body():
 
 @scenario
 async def promise_of_a_spawn_within_a_time_limit():
-    """The wait for the promise of a spawn has a time limit. At the limit the task is cancelled,
-    too."""
+    """If the wait for the promise of a spawn times out, the task is cancelled, too."""
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_within_body(),
                                                asyncio.get_running_loop())  # fmt: skip
     try:

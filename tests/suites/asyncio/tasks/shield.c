@@ -136,8 +136,8 @@ static void cancel(coil_future *future, void *task)
 }
 
 /*
- * The result has passed the shield, and the waiter has not yet run: a cancellation still
- * reaches it.
+ * A waiter can still be cancelled after the result has passed the shield, as long as the
+ * waiter has not run.
  */
 SCENARIO(shield_waiter_is_cancelled_after_its_future_was_set)
 {
@@ -208,7 +208,7 @@ static int try_steps(const char *how, coil_future *future)
 }
 
 /*
- * A waiter leaves a shield. If the future fails at least a turn later, the failure is
+ * If a future fails at least a turn after the waiter has left its shield, the failure is
  * reported.
  */
 SCENARIO(shielded_failure_nobody_waits_for_is_reported)
@@ -252,8 +252,8 @@ static int outer(void *task)
 }
 
 /*
- * A task that gathers two futures behind a shield gets both, although its waiter is
- * cancelled.
+ * A task that gathers two futures behind a shield gets both results, even if the waiter
+ * of the shield is cancelled.
  */
 SCENARIO(shielded_gather_outlives_its_waiter)
 {
@@ -357,8 +357,8 @@ static void look(void)
 }
 
 /*
- * A task waits behind a shield behind another shield: cancelling the outermost task stops
- * only that one.
+ * Tasks wait behind two nested shields. Cancelling the outermost task cancels no other
+ * task.
  */
 SCENARIO(shields_around_shields_protect_twice)
 {

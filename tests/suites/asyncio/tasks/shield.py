@@ -92,8 +92,7 @@ async def shield_of_what_is_done_takes_no_turn():
 
 @scenario
 async def shield_waiter_is_cancelled_after_its_future_was_set():
-    """The result has passed the shield, and the waiter has not yet run: a cancellation still
-    reaches it."""
+    """A waiter can still be cancelled after the result has passed the shield, as long as the waiter has not run."""
     future = new_future()
     task = asyncio.create_task(body(future))
     await turns(1)
@@ -126,7 +125,7 @@ async def shield_waiter_is_cancelled_as_its_future_is_set():
 
 @scenario
 async def shielded_failure_nobody_waits_for_is_reported():
-    """A waiter leaves a shield. If the future fails at least a turn later, the failure is reported."""
+    """If a future fails at least a turn after the waiter has left its shield, the failure is reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for how in "cancel, a turn, fail", "cancel, fail", "fail, cancel":
         trace("%s", how)
@@ -155,7 +154,8 @@ async def outer(task):
 
 @scenario
 async def shielded_gather_outlives_its_waiter():
-    """A task that gathers two futures behind a shield gets both, although its waiter is cancelled."""
+    """A task that gathers two futures behind a shield gets both results, even if the waiter of the shield is
+    cancelled."""
     futures = [new_future(), new_future()]
     inner = asyncio.create_task(gatherer(futures))
     waiter = asyncio.create_task(outer(inner))
@@ -218,8 +218,7 @@ async def shielding(name, future):
 
 @scenario
 async def shields_around_shields_protect_twice():
-    """A task waits behind a shield behind another shield: cancelling the outermost task stops only
-    that one."""
+    """Tasks wait behind two nested shields. Cancelling the outermost task cancels no other task."""
     future = new_future()
     middle = asyncio.create_task(shielding("middle", future))
     outer = asyncio.create_task(shielding("outer", middle))

@@ -79,8 +79,8 @@ static int awaitable_of_ones_body(void *countdown)
 }
 
 /*
- * An awaitable of the user's own waits step by step, while others run in between, and has
- * a result.
+ * A user-defined awaitable waits in several steps, while other tasks run in between, and
+ * then has a result.
  */
 SCENARIO(awaitable_of_ones_own_waits_inside_its_task)
 {
@@ -160,7 +160,9 @@ static int two(void *arg)
     return 0;
 }
 
-/* Two tasks wake each other by futures; each is the current task whenever it runs. */
+/*
+ * Two tasks wake each other through futures. Each is the current task whenever it runs.
+ */
 SCENARIO(current_task_changes_with_each_switch)
 {
     coil_task *a, *b;
@@ -205,8 +207,8 @@ static int current_task_is_the_one_that_runs_body(void *arg)
 }
 
 /*
- * In a task the current task is the task itself; in a callback and outside the loop there
- * is none.
+ * In a task, that task is the current task. In callbacks and outside the loop there is no
+ * current task.
  */
 PLAIN_SCENARIO(current_task_is_the_one_that_runs)
 {
@@ -265,8 +267,8 @@ static int future_set_by_a_callback_body(void *arg)
 }
 
 /*
- * A callback sets the future that a task awaits: one turn for the callback, one for the
- * task.
+ * If a callback sets the future that a task awaits, the callback takes one turn and the
+ * task another.
  */
 SCENARIO(future_set_by_a_callback_wakes_its_task)
 {
@@ -317,7 +319,8 @@ static void add(void *number)
 }
 
 /*
- * A sleep of zero takes one turn: calls that were requested before it have run after it.
+ * A sleep of zero takes one turn. Callbacks that were scheduled before the sleep run
+ * before it returns.
  */
 SCENARIO(sleep_of_zero_runs_what_was_called_soon)
 {
@@ -456,7 +459,8 @@ static int waiter(void *i)
 }
 
 /*
- * All awaiters of a task continue one turn after its end. Later ones do not wait at all.
+ * All awaiters of a task continue one turn after its end. Tasks that await it later do
+ * not wait at all.
  */
 SCENARIO(task_end_wakes_its_awaiters_in_the_next_turn)
 {
@@ -549,7 +553,7 @@ static int task_has_the_name_body(void *arg)
     return rc;
 }
 
-/* A task keeps its name, inside and outside, and may get another. */
+/* A task has the same name for itself and for other tasks, and may be renamed. */
 SCENARIO(task_has_the_name_it_was_given)
 {
     coil_spawn_opts opts = {.name = "no-op"};
@@ -580,10 +584,7 @@ static int forgotten(void *future)
     return coil_future_set(future, 3, NULL, NULL);
 }
 
-/*
- * A task that is started without keeping a reference continues, as long as something will
- * wake it.
- */
+/* A task to which no reference is stored continues as long as something can wake it. */
 SCENARIO(task_nobody_holds_runs_to_its_end)
 {
     coil_future *future = new_future();
@@ -751,7 +752,10 @@ static void tasks_begin_callback(void *arg)
     trace("a callback");
 }
 
-/* New tasks and callbacks share one queue; a task's own children are behind them. */
+/*
+ * New tasks and callbacks share one queue. Children of these tasks are queued behind
+ * them.
+ */
 SCENARIO(tasks_begin_in_the_order_of_their_making)
 {
     static struct part a = {"a", 2}, b = {"b", 1};
@@ -794,8 +798,8 @@ static int right(void *arg)
 }
 
 /*
- * Two tasks that wake each other by futures take a turn for each throw, with others in
- * between.
+ * Two tasks that wake each other through futures take one turn per wakeup. Other tasks
+ * run in between.
  */
 SCENARIO(tasks_hand_a_ball_to_each_other)
 {

@@ -50,8 +50,7 @@ async def awaitable_of_ones_body(countdown):
 
 @scenario
 async def awaitable_of_ones_own_waits_inside_its_task():
-    """An awaitable of the user's own waits step by step, while others run in between, and has a
-    result."""
+    """A user-defined awaitable waits in several steps, while other tasks run in between, and then has a result."""
     ticks = asyncio.create_task(ticker(3))
     trace("awaited: %s", await outcome(Countdown(2)))
     task = asyncio.create_task(awaitable_of_ones_body(Countdown(2)))
@@ -98,7 +97,7 @@ async def two(mine, other):
 
 @scenario
 async def current_task_changes_with_each_switch():
-    """Two tasks wake each other by futures; each is the current task whenever it runs."""
+    """Two tasks wake each other through futures. Each is the current task whenever it runs."""
     first, second = new_future(), new_future()
     tasks = [asyncio.create_task(one(first, second), name="a"),
              asyncio.create_task(two(second, first), name="b")]  # fmt: skip
@@ -125,8 +124,7 @@ async def current_task_is_the_one_that_runs_body():
 
 @scenario
 def current_task_is_the_one_that_runs():
-    """In a task the current task is the task itself; in a callback and outside the loop there is
-    none."""
+    """In a task, that task is the current task. In callbacks and outside the loop there is no current task."""
     loop = VirtualLoop()
     trace("outside: %s", name_of_current())
     task = loop.create_task(current_task_is_the_one_that_runs_body(), name="worker")
@@ -162,7 +160,7 @@ async def future_set_by_a_callback_body():
 
 @scenario
 async def future_set_by_a_callback_wakes_its_task():
-    """A callback sets the future that a task awaits: one turn for the callback, one for the task."""
+    """If a callback sets the future that a task awaits, the callback takes one turn and the task another."""
     task = asyncio.create_task(future_set_by_a_callback_body())
     ticks = asyncio.create_task(ticker(4))
     trace("awaited: %s", await outcome(task))
@@ -187,7 +185,7 @@ async def future_set_by_a_timer_wakes_its_task():
 
 @scenario
 async def sleep_of_zero_runs_what_was_called_soon():
-    """A sleep of zero takes one turn: calls that were requested before it have run after it."""
+    """A sleep of zero takes one turn. Callbacks that were scheduled before the sleep run before it returns."""
     loop = asyncio.get_running_loop()
     result = 0
 
@@ -280,7 +278,7 @@ async def waiter(i, task):
 
 @scenario
 async def task_end_wakes_its_awaiters_in_the_next_turn():
-    """All awaiters of a task continue one turn after its end. Later ones do not wait at all."""
+    """All awaiters of a task continue one turn after its end. Tasks that await it later do not wait at all."""
     future = new_future()
     task = asyncio.create_task(task_end_body(future))
     waiters = [asyncio.create_task(waiter(i, task)) for i in range(3)]
@@ -334,7 +332,7 @@ async def task_has_the_name_body():
 
 @scenario
 async def task_has_the_name_it_was_given():
-    """A task keeps its name, inside and outside, and may get another."""
+    """A task has the same name for itself and for other tasks, and may be renamed."""
     task = asyncio.create_task(task_has_the_name_body(), name="no-op")
     trace("created: %s", task.get_name())
     await turns(1)
@@ -353,8 +351,7 @@ async def forgotten(future):
 
 @scenario
 async def task_nobody_holds_runs_to_its_end():
-    """A task that is started without keeping a reference continues, as long as something will wake
-    it."""
+    """A task to which no reference is stored continues as long as something can wake it."""
     future = new_future()
     asyncio.create_task(forgotten(future))
     trace("started")
@@ -439,7 +436,7 @@ async def tasks_begin_body(name, children):
 
 @scenario
 async def tasks_begin_in_the_order_of_their_making():
-    """New tasks and callbacks share one queue; a task's own children are behind them."""
+    """New tasks and callbacks share one queue. Children of these tasks are queued behind them."""
     loop = asyncio.get_running_loop()
     first = asyncio.create_task(tasks_begin_body("a", 2))
     loop.call_soon(trace, "a callback")
@@ -459,7 +456,7 @@ async def player(name, balls, i):
 
 @scenario
 async def tasks_hand_a_ball_to_each_other():
-    """Two tasks that wake each other by futures take a turn for each throw, with others in between."""
+    """Two tasks that wake each other through futures take one turn per wakeup. Other tasks run in between."""
     balls = [new_future() for _ in range(7)]
     tasks = [asyncio.create_task(player("left", balls, 0)),
              asyncio.create_task(player("right", balls, 1)),

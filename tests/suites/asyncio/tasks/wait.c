@@ -85,8 +85,7 @@ static int wait_counts_what_ended_body(void *n)
 }
 
 /*
- * Tasks that end between the first end and the turn in which wait() continues count as
- * done, too.
+ * Tasks that end after the first task, but before wait() continues, also count as done.
  */
 SCENARIO(wait_counts_what_ended_before_it_woke)
 {
@@ -108,7 +107,10 @@ SCENARIO(wait_counts_what_ended_before_it_woke)
     return coil_task_await(ticks);
 }
 
-/* A task ends at the deadline of its wait(): the order within the turn decides. */
+/*
+ * If a task ends at the deadline of wait(), the order within the turn decides whether it
+ * counts as done.
+ */
 SCENARIO(wait_deadline_meets_an_end)
 {
     coil_task *early = start(sleeper, SECONDS(2)), *slow = start(sleeper, SECONDS(4));
@@ -141,8 +143,8 @@ static int wait_is_cancelled_body(void *arg)
 }
 
 /*
- * The last task has ended and wait() has not yet returned: a cancellation still reaches
- * the waiter.
+ * A waiter can still be cancelled after the last task has ended, as long as wait() has
+ * not returned.
  */
 SCENARIO(wait_is_cancelled_as_its_task_ends)
 {
@@ -182,8 +184,8 @@ static int wait_for_failed(const char *name, coil_wait_mode mode, size_t n)
 }
 
 /*
- * A failure that wait() had to examine is not reported. A failure that ended it as the
- * last one is reported.
+ * A failure that wait() examined is not reported as unretrieved. The failure of the last
+ * task ends wait() without being examined, so it is reported.
  */
 SCENARIO(wait_looks_at_a_failure_only_where_that_decides)
 {
@@ -348,7 +350,7 @@ SCENARIO(wait_returns_with_the_first_failure)
     return 0;
 }
 
-/* wait() with a deadline returns then, does not fail, and cancels nothing. */
+/* wait() returns at its deadline without a failure, and cancels nothing. */
 SCENARIO(wait_stops_at_its_deadline)
 {
     static const int seconds[] = {1, 4, 4};
@@ -379,7 +381,10 @@ static int wait_takes_results_body(void *arg)
     return rc < 0 ? rc : delay;
 }
 
-/* Print the tasks that are done, and keep the others. Returns how many are not done. */
+/*
+ * Print the futures that are done, and remove them from the array. Returns the number of
+ * remaining futures.
+ */
 static size_t take_done(coil_future *futures[], size_t n)
 {
     char text[64] = "";
@@ -395,8 +400,8 @@ static size_t take_done(coil_future *futures[], size_t n)
 }
 
 /*
- * wait() for the first, repeated with the rest, yields the tasks in the order of their
- * ends.
+ * If wait() for the first task is repeated with the remaining tasks, it returns the tasks
+ * in the order of their ends.
  */
 SCENARIO(wait_takes_results_as_they_come)
 {
@@ -458,7 +463,8 @@ static int yielder(void *arg)
 }
 
 /*
- * wait() until now only checks the tasks: it returns in the turn after its timer has run.
+ * wait() with a deadline of now only checks the tasks. It returns in the turn after its
+ * timer has run.
  */
 SCENARIO(wait_until_now_lets_turns_pass)
 {

@@ -47,8 +47,7 @@ async def wait_counts_cancelled_tasks_as_done():
 
 @scenario
 async def wait_counts_what_ended_before_it_woke():
-    """Tasks that end between the first end and the turn in which wait() continues count as done,
-    too."""
+    """Tasks that end after the first task, but before wait() continues, also count as done."""
     one = asyncio.create_task(turns(1))
     two = asyncio.create_task(turns(2))
     four = asyncio.create_task(turns(4))
@@ -60,7 +59,7 @@ async def wait_counts_what_ended_before_it_woke():
 
 @scenario
 async def wait_deadline_meets_an_end():
-    """A task ends at the deadline of its wait(): the order within the turn decides."""
+    """If a task ends at the deadline of wait(), the order within the turn decides whether it counts as done."""
     early = asyncio.create_task(asyncio.sleep(2))
     slow = asyncio.create_task(asyncio.sleep(4))
     await turns(1)
@@ -78,8 +77,7 @@ async def wait_is_cancelled_body(future):
 
 @scenario
 async def wait_is_cancelled_as_its_task_ends():
-    """The last task has ended and wait() has not yet returned: a cancellation still reaches the
-    waiter."""
+    """A waiter can still be cancelled after the last task has ended, as long as wait() has not returned."""
     for delay in 0, 1, 2:
         future = new_future()
         task = asyncio.create_task(wait_is_cancelled_body(future))
@@ -93,8 +91,8 @@ async def wait_is_cancelled_as_its_task_ends():
 
 @scenario
 async def wait_looks_at_a_failure_only_where_that_decides():
-    """A failure that wait() had to examine is not reported. A failure that ended it as the last one
-    is reported."""
+    """A failure that wait() examined is not reported as unretrieved. The failure of the last task ends wait() without
+    being examined, so it is reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     modes = [("all", asyncio.ALL_COMPLETED), ("first", asyncio.FIRST_COMPLETED),
              ("failure", asyncio.FIRST_EXCEPTION)]  # fmt: skip
@@ -203,7 +201,7 @@ async def wait_returns_with_the_first_failure():
 
 @scenario
 async def wait_stops_at_its_deadline():
-    """wait() with a deadline returns then, does not fail, and cancels nothing."""
+    """wait() returns at its deadline without a failure, and cancels nothing."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (1, 4, 4)]
     done, pending = await asyncio.wait(tasks, timeout=2)
     trace("done %d, pending %d", len(done), len(pending))
@@ -219,7 +217,8 @@ async def wait_takes_results_body(delay):
 
 @scenario
 async def wait_takes_results_as_they_come():
-    """wait() for the first, repeated with the rest, yields the tasks in the order of their ends."""
+    """If wait() for the first task is repeated with the remaining tasks, it returns the tasks in the order of their
+    ends."""
     pending = [asyncio.create_task(wait_takes_results_body(delay)) for delay in (3, 1, 2, 1)]
     while pending:
         done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
@@ -244,7 +243,7 @@ async def wait_takes_ten_tasks():
 
 @scenario
 async def wait_until_now_lets_turns_pass():
-    """wait() until now only checks the tasks: it returns in the turn after its timer has run."""
+    """wait() with a deadline of now only checks the tasks. It returns in the turn after its timer has run."""
     tasks = [asyncio.create_task(turns(1)), asyncio.create_task(asyncio.sleep(1))]
     for timeout in 0, -1:
         ticks = asyncio.create_task(ticker(4))

@@ -24,8 +24,8 @@ SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
 }
 
 /*
- * An iteration that was left may be continued: futures that ended meanwhile come without
- * a turn.
+ * An interrupted iteration may be continued. It returns futures that ended meanwhile
+ * without a turn.
  */
 SCENARIO(as_completed_goes_on_where_it_was_left)
 {
@@ -49,7 +49,7 @@ SCENARIO(as_completed_goes_on_where_it_was_left)
     return rc;
 }
 
-/* Tasks come in the order in which they end, each at its end, failed ones too. */
+/* Each task is returned when it ends, even if it failed. */
 SCENARIO(as_completed_returns_tasks_as_they_end)
 {
     static struct work works[] = {{"a", 3, 1}, {"b", 1, 2}, {"c", 1, 3}, {"d", 0, 4}};
@@ -69,8 +69,8 @@ SCENARIO(as_completed_returns_tasks_as_they_end)
 }
 
 /*
- * Tasks that end in time come. Then there is one timeout for each other task, and these
- * continue to run.
+ * Tasks that end in time are returned. For each other task there is a timeout, and the
+ * task continues to run.
  */
 SCENARIO(as_completed_says_when_the_deadline_passed)
 {
@@ -116,7 +116,7 @@ static int asker(void *name)
 
 /*
  * Several tasks that request the next future get theirs in the order of the requests. A
- * request for more than there are returns the end.
+ * request after the last future returns the end of the iteration.
  */
 SCENARIO(as_completed_serves_tasks_in_the_order_in_which_they_ask)
 {
@@ -143,8 +143,8 @@ static void set_to_two(void *future)
 }
 
 /*
- * A future is known two turns after it is set, even if it was set before the iteration. A
- * known future takes no turn.
+ * A future is available two turns after it is set, even if it was set before the
+ * iteration. Getting an available future takes no turn.
  */
 SCENARIO(as_completed_takes_two_turns_to_know)
 {

@@ -23,8 +23,7 @@ async def as_completed_forgets_a_deadline_that_is_not_reached():
 
 @scenario
 async def as_completed_goes_on_where_it_was_left():
-    """An iteration that was left may be continued: futures that ended meanwhile come without a
-    turn.
+    """An interrupted iteration may be continued. It returns futures that ended meanwhile without a turn.
 
     Since: 3.13
     """
@@ -42,7 +41,7 @@ async def as_completed_goes_on_where_it_was_left():
 
 @scenario
 async def as_completed_returns_tasks_as_they_end():
-    """Tasks come in the order in which they end, each at its end, failed ones too.
+    """Each task is returned when it ends, even if it failed.
 
     Since: 3.13
     """
@@ -57,8 +56,7 @@ async def as_completed_returns_tasks_as_they_end():
 
 @scenario
 async def as_completed_says_when_the_deadline_passed():
-    """Tasks that end in time come. Then there is one timeout for each other task, and these
-    continue to run.
+    """Tasks that end in time are returned. For each other task there is a timeout, and the task continues to run.
 
     Since: 3.13
     """
@@ -86,8 +84,8 @@ async def asker(each, name):
 
 @scenario
 async def as_completed_serves_tasks_in_the_order_in_which_they_ask():
-    """Several tasks that request the next future get theirs in the order of the requests. A request
-    for more than there are returns the end.
+    """Several tasks that request the next future get theirs in the order of the requests. A request after the last
+    future returns the end of the iteration.
 
     Since: 3.13
     """
@@ -98,7 +96,7 @@ async def as_completed_serves_tasks_in_the_order_in_which_they_ask():
 
 @scenario
 async def as_completed_takes_two_turns_to_know():
-    """A future is known two turns after it is set, even if it was set before the iteration. A known
+    """A future is available two turns after it is set, even if it was set before the iteration. Getting an available
     future takes no turn.
 
     Since: 3.13

@@ -6,7 +6,7 @@
 
 #include "../scenario.h"
 
-/* A task that sleeps, prints that, and returns its result. */
+/* A task that sleeps, prints the outcome, and returns its result. */
 struct work {
     const char *name;
     int seconds, result;
@@ -20,7 +20,7 @@ static inline int work(void *arg)
     return rc < 0 ? rc : w->result;
 }
 
-/* Start all of them. Returns false if memory runs out. */
+/* Start a task for each of the works. Returns false if memory runs out. */
 static inline bool start_all(struct work *works, coil_future *futures[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -33,7 +33,7 @@ static inline bool start_all(struct work *works, coil_future *futures[], size_t 
     return true;
 }
 
-/* "a" for the first of the futures, and so on. */
+/* Return 'a' for the first of the futures, 'b' for the second, and so on. */
 static inline char name_of(coil_future *const futures[], const coil_future *future)
 {
     int i = 0;

@@ -6,7 +6,7 @@
 
 #include "../scenario.h"
 
-/* A work that sleeps, and prints that. */
+/* A function for a race. It sleeps and prints the outcome. */
 struct way {
     int index, seconds, rc;
 };
@@ -22,7 +22,7 @@ static inline int work(void *arg)
     return rc < 0 ? rc : way->rc;
 }
 
-/* Run a race of at most three works, and print how each ended. */
+/* Run a race of at most three functions, and print the outcome of each. */
 static inline int race(const coil_work works[], size_t n, int64_t delay)
 {
     int rcs[3];

@@ -38,7 +38,9 @@ SCENARIO(staggered_race_goes_on_after_a_failure)
     return 0;
 }
 
-/* A first work that succeeds wins; the second never begins. */
+/*
+ * If the first function succeeds within the delay, it wins, and the second never begins.
+ */
 SCENARIO(staggered_race_needs_only_the_first)
 {
     static struct way ways[] = {{0, 0, 10}, {1, 0, 11}};
@@ -74,7 +76,7 @@ SCENARIO(staggered_race_of_nothing)
     return 0;
 }
 
-/* Works begin one delay after the other; the second one to succeed comes too late. */
+/* Functions begin one delay apart. The second function to succeed is too late. */
 SCENARIO(staggered_race_of_three_is_won_by_the_second)
 {
     static struct way ways[] = {{0, 6, 10}, {1, 3, 11}, {2, 2, 12}};
@@ -91,7 +93,7 @@ SCENARIO(staggered_race_of_three_is_won_by_the_second)
     return 0;
 }
 
-/* If all works fail, one after the other, none wins. */
+/* If all functions fail one after another, none wins. */
 SCENARIO(staggered_race_that_nobody_wins)
 {
     static struct way ways[] = {{0, 1, -EIO}, {1, 1, -EPROTO}};
@@ -108,7 +110,7 @@ SCENARIO(staggered_race_that_nobody_wins)
     return 0;
 }
 
-/* With a delay of 0 all works begin, some turns after each other. */
+/* With a delay of 0 all functions begin, each some turns after the previous one. */
 SCENARIO(staggered_race_without_delay_begins_all)
 {
     static struct way ways[] = {{0, 3, -EIO}, {1, 2, 11}, {2, 1, -EPROTO}};

@@ -42,7 +42,7 @@ async def staggered_race_begins_the_next_after_the_delay():
 
 @scenario
 async def staggered_race_goes_on_after_a_failure():
-    """A failure starts the next work at once, however long the delay."""
+    """A failure starts the next function at once, however long the delay."""
     await race(
         [
             lambda: work(0, 1, fails="EIO"),
@@ -57,7 +57,7 @@ async def staggered_race_goes_on_after_a_failure():
 
 @scenario
 async def staggered_race_needs_only_the_first():
-    """A first work that succeeds wins; the second never begins."""
+    """If the first function succeeds within the delay, it wins, and the second never begins."""
     asyncio.create_task(ticker(8))
     await race(
         [
@@ -79,7 +79,7 @@ async def staggered_race_of_nothing():
 
 @scenario
 async def staggered_race_of_three_is_won_by_the_second():
-    """Works begin one delay after the other; the second one to succeed comes too late."""
+    """Functions begin one delay apart. The second function to succeed is too late."""
     await race(
         [
             lambda: work(0, 6, 10),
@@ -94,7 +94,7 @@ async def staggered_race_of_three_is_won_by_the_second():
 
 @scenario
 async def staggered_race_that_nobody_wins():
-    """If all works fail, one after the other, none wins."""
+    """If all functions fail one after another, none wins."""
     await race(
         [
             lambda: work(0, 1, fails="EIO"),
@@ -108,7 +108,7 @@ async def staggered_race_that_nobody_wins():
 
 @scenario
 async def staggered_race_without_delay_begins_all():
-    """With a delay of 0 all works begin, some turns after each other."""
+    """With a delay of 0 all functions begin, each some turns after the previous one."""
     asyncio.create_task(ticker(12))
     await race(
         [

@@ -2,7 +2,7 @@
 #include "timeouts.h"
 
 /*
- * A task that has caught a cancellation is cancelled again in a block with a deadline:
+ * If a task that has caught a cancellation is cancelled again in a block with a deadline,
  * this is not a timeout.
  */
 SCENARIO(timeout_after_a_cancellation_meets_another)
@@ -45,8 +45,8 @@ SCENARIO(timeout_after_a_cancellation_that_was_caught)
 }
 
 /*
- * When the deadline passes, the wait is cancelled and the block times out. No request is
- * left.
+ * When the deadline passes, the wait is cancelled and the block times out. No request to
+ * cancel is left.
  */
 SCENARIO(timeout_cuts_off_what_takes_too_long)
 {
@@ -112,8 +112,8 @@ static int inner(void)
 }
 
 /*
- * If an inner deadline passes first, the inner block times out. The work continues
- * outside until the outer deadline passes.
+ * If an inner deadline passes first, the inner block times out. The outer block continues
+ * until the outer deadline passes.
  */
 SCENARIO(timeout_inside_comes_before_the_one_outside)
 {
@@ -150,7 +150,7 @@ static coil_task *begin(void)
     return task;
 }
 
-/* Another task may move the deadline nearer or further, or remove it. */
+/* Another task may make the deadline earlier or later, or remove it. */
 SCENARIO(timeout_is_moved_by_somebody_else)
 {
     static const int64_t deadlines[] = {COIL_SEC(20), COIL_SEC(4), COIL_NEVER};
@@ -176,7 +176,7 @@ SCENARIO(timeout_is_moved_by_somebody_else)
     return 0;
 }
 
-/* A block that fails by itself returns its failure, in time or late. */
+/* A block that fails on its own returns its failure, before or after the deadline. */
 SCENARIO(timeout_lets_a_failure_pass)
 {
     coil_scope scope;
@@ -278,7 +278,7 @@ SCENARIO(timeout_of_a_group_whose_child_fails)
     return 0;
 }
 
-/* Without a deadline nothing is interrupted, in any notation. */
+/* Without a deadline nothing is interrupted, however the missing deadline is written. */
 SCENARIO(timeout_of_none_never_comes)
 {
     coil_scope scope;
@@ -380,7 +380,7 @@ SCENARIO(timeout_that_is_caught_leaves_the_task_alone)
     return 0;
 }
 
-/* A block is left in time: its deadline has no effect. */
+/* If a block is left in time, its deadline has no effect. */
 SCENARIO(timeout_that_is_not_reached_does_nothing)
 {
     coil_scope scope;

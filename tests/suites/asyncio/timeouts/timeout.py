@@ -11,8 +11,7 @@ async def timeout_after_a_cancellation_meets_cleanup():
 
 @scenario
 async def timeout_after_a_cancellation_meets_another():
-    """A task that has caught a cancellation is cancelled again in a block with a deadline: this is
-    not a timeout.
+    """If a task that has caught a cancellation is cancelled again in a block with a deadline, this is not a timeout.
     """
     asyncio.current_task().cancel()
     trace("work: %s", await outcome(asyncio.sleep(1)))
@@ -44,7 +43,7 @@ async def body():
 
 @scenario
 async def timeout_cuts_off_what_takes_too_long():
-    """When the deadline passes, the wait is cancelled and the block times out. No request is left.
+    """When the deadline passes, the wait is cancelled and the block times out. No request to cancel is left.
     """
     trace("body: %s", await outcome(body()))
     trace("cancelling %d", asyncio.current_task().cancelling())
@@ -93,8 +92,8 @@ async def timeout_inside_body():
 
 @scenario
 async def timeout_inside_comes_before_the_one_outside():
-    """If an inner deadline passes first, the inner block times out. The work continues outside
-    until the outer deadline passes.
+    """If an inner deadline passes first, the inner block times out. The outer block continues until the outer
+    deadline passes.
     """
     trace("body: %s", await outcome(timeout_inside_body()))
 
@@ -110,7 +109,7 @@ async def timeout_is_moved_body():
 
 @scenario
 async def timeout_is_moved_by_somebody_else():
-    """Another task may move the deadline nearer or further, or remove it."""
+    """Another task may make the deadline earlier or later, or remove it."""
     task = asyncio.create_task(timeout_is_moved_body())
     await asyncio.sleep(1)
     for when in 20, 4, None:
@@ -141,7 +140,7 @@ async def late():
 
 @scenario
 async def timeout_lets_a_failure_pass():
-    """A block that fails by itself returns its failure, in time or late."""
+    """A block that fails on its own returns its failure, before or after the deadline."""
     trace("in time: %s", await outcome(in_time()))
     trace("late: %s", await outcome(late()))
     trace("cancelling %d", asyncio.current_task().cancelling())
@@ -212,7 +211,7 @@ async def timeout_of_a_group_whose_child_fails():
 
 @scenario
 async def timeout_of_none_never_comes():
-    """Without a deadline nothing is interrupted, in any notation."""
+    """Without a deadline nothing is interrupted, however the missing deadline is written."""
     async with telling_timeout("none", None) as scope:
         await tell("sleep", asyncio.sleep(1000))
         trace("deadline %s", "none" if scope.when() is None else "some")
@@ -290,7 +289,7 @@ async def timeout_that_is_caught_leaves_the_task_alone():
 
 @scenario
 async def timeout_that_is_not_reached_does_nothing():
-    """A block is left in time: its deadline has no effect."""
+    """If a block is left in time, its deadline has no effect."""
     async with telling_timeout("timeout", 3) as scope:
         await tell("sleep", asyncio.sleep(1))
         trace("deadline %d", scope.when())

@@ -19,7 +19,7 @@ static int shield_for(coil_future *future, int64_t deadline)
     return rc < 0 ? rc : coil_scope_exit(&scope, coil_shield(future));
 }
 
-/* Without any time to wait, a shielded task that has not begun still runs. */
+/* With a timeout of 0, a shielded task that has not begun still runs. */
 SCENARIO(wait_for_a_shield_for_no_time_leaves_the_task_alone)
 {
     coil_task *task = start(worker, NULL);
@@ -129,8 +129,8 @@ static int waiter(void *inner)
 }
 
 /*
- * Cancelling the waiter cancels the awaited task. If the task ignores that, the waiter
- * gets its result when it has ended.
+ * Cancelling the waiter cancels the awaited task. If the task ignores the cancellation,
+ * the waiter gets the result when the task has ended.
  */
 SCENARIO(wait_for_cancelled_waits_for_what_does_not_listen)
 {
@@ -200,7 +200,9 @@ static int failing(void *arg)
     return -EIO;
 }
 
-/* A task fails when it is cancelled at the deadline: wait_for() returns its failure. */
+/*
+ * If a task fails when it is cancelled at the deadline, wait_for() returns its failure.
+ */
 SCENARIO(wait_for_hands_on_what_a_cancelled_task_fails_with)
 {
     for (int delay = 2; delay >= 0; delay -= 2) {
@@ -221,7 +223,7 @@ static int never(void *arg)
     return 0;
 }
 
-/* Without any time, a task that has not begun never begins. */
+/* With a timeout of 0, a task that has not begun never begins. */
 SCENARIO(wait_for_no_time_begins_no_task)
 {
     coil_task *task;
@@ -252,8 +254,8 @@ SCENARIO(wait_for_no_time_cancels_what_runs)
 }
 
 /*
- * Without any time, an available result is returned without a turn; a pending future is
- * cancelled.
+ * With a timeout of 0, an available result is returned without a turn, and a pending
+ * future is cancelled.
  */
 SCENARIO(wait_for_no_time_takes_what_is_done)
 {
@@ -273,8 +275,8 @@ SCENARIO(wait_for_no_time_takes_what_is_done)
 }
 
 /*
- * A task ignores the cancellation at the deadline: it is awaited, and its result returned
- * without a timeout.
+ * If a task ignores the cancellation at the deadline, wait_for() awaits it and returns
+ * its result without a timeout.
  */
 SCENARIO(wait_for_takes_the_result_of_what_does_not_listen)
 {
@@ -360,7 +362,10 @@ static int slow(void *arg)
     return rc;
 }
 
-/* A task that takes time to end after its cancellation is awaited, in time or late. */
+/*
+ * wait_for() awaits a task that takes time to end after its cancellation, with a timeout
+ * of 0 or more.
+ */
 SCENARIO(wait_for_waits_while_a_cancelled_task_cleans_up)
 {
     for (int delay = 2; delay >= 0; delay -= 2) {

@@ -10,7 +10,7 @@ async def worker():
 
 @scenario
 async def wait_for_a_shield_for_no_time_leaves_the_task_alone():
-    """Without any time to wait, a shielded task that has not begun still runs."""
+    """With a timeout of 0, a shielded task that has not begun still runs."""
     task = asyncio.create_task(worker())
     asyncio.create_task(ticker(4))
     trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), 0)))
@@ -78,8 +78,8 @@ async def stubborn():
 
 @scenario
 async def wait_for_cancelled_waits_for_what_does_not_listen():
-    """Cancelling the waiter cancels the awaited task. If the task ignores that, the waiter gets its
-    result when it has ended.
+    """Cancelling the waiter cancels the awaited task. If the task ignores the cancellation, the waiter gets the
+    result when the task has ended.
 
     Since: 3.12
     """
@@ -131,7 +131,7 @@ async def failing():
 
 @scenario
 async def wait_for_hands_on_what_a_cancelled_task_fails_with():
-    """A task fails when it is cancelled at the deadline: wait_for() returns its failure.
+    """If a task fails when it is cancelled at the deadline, wait_for() returns its failure.
     """
     for delay in 2, 0:
         task = asyncio.create_task(failing())
@@ -145,7 +145,7 @@ async def never():
 
 @scenario
 async def wait_for_no_time_begins_no_task():
-    """Without any time, a task that has not begun never begins."""
+    """With a timeout of 0, a task that has not begun never begins."""
     asyncio.create_task(ticker(5))
     trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.create_task(never()), 0)))
 
@@ -164,8 +164,7 @@ async def wait_for_no_time_cancels_what_runs():
 
 @scenario
 async def wait_for_no_time_takes_what_is_done():
-    """Without any time, an available result is returned without a turn; a pending future is
-    cancelled.
+    """With a timeout of 0, an available result is returned without a turn, and a pending future is cancelled.
     """
     asyncio.create_task(ticker(4))
     done, pending = new_future(), new_future()
@@ -178,8 +177,8 @@ async def wait_for_no_time_takes_what_is_done():
 
 @scenario
 async def wait_for_takes_the_result_of_what_does_not_listen():
-    """A task ignores the cancellation at the deadline: it is awaited, and its result returned
-    without a timeout.
+    """If a task ignores the cancellation at the deadline, wait_for() awaits it and returns its result without a
+    timeout.
     """
     inner = asyncio.create_task(stubborn())
     trace("wait_for: %s", await outcome(asyncio.wait_for(inner, 2)))
@@ -228,7 +227,7 @@ async def slow():
 
 @scenario
 async def wait_for_waits_while_a_cancelled_task_cleans_up():
-    """A task that takes time to end after its cancellation is awaited, in time or late.
+    """wait_for() awaits a task that takes time to end after its cancellation, with a timeout of 0 or more.
     """
     for delay in 2, 0:
         task = asyncio.create_task(slow())

@@ -1,10 +1,10 @@
 /*
  * foreign.h - a third-party library, unmodified, in 20 tasks of one thread.
  *
- * That thread also does the work that each use of the library waits for. Either the
- * library's bytes pass through its tasks (`server`), or one of its tasks is the other
- * side (`other_side`). So a call that blocks the thread never returns, and the test
- * detects it without a clock.
+ * The same thread also does the work that each use of the library waits for. Either tasks
+ * of the thread forward the library's bytes (`server`), or a task is the peer of the
+ * library (`other_side`). Therefore a call that blocks the thread never returns, and the
+ * test needs no clock to detect that.
  */
 #ifndef COIL_TESTS_POSIX_FOREIGN_H
 #define COIL_TESTS_POSIX_FOREIGN_H
@@ -15,15 +15,17 @@
 
 struct foreign {
     const char *name;
-    const char *tested; /* a few words, for docs/manual/libraries.md */
-    const char *option; /* a further option that the library needs; may be NULL */
-    bool thread_keys;   /* use coil_hooks_thread_keys() */
+    const char *tested;          /* a few words, for docs/manual/libraries.md */
+    const char *option;          /* another option that the library needs; may be NULL */
+    bool thread_keys;            /* use coil_hooks_thread_keys() */
     void (*thread_locals)(void); /* use coil_hooks_thread_locals(); may be NULL */
     bool server;                 /* the port on 127.0.0.1 is in FOREIGN_SERVER */
     bool (*start)(void);         /* runs in a task, before the uses; may be NULL */
-    /* runs in a task for each number from 0; returns true if all results were correct */
+    /*
+     * runs in tasks with the numbers 0, 1, ...; returns true if all results were correct
+     */
     bool (*use)(int number);
-    bool (*other_side)(void); /* runs in a task at the same time; may be NULL */
+    bool (*other_side)(void); /* runs in a task during the uses; may be NULL */
     bool (*stop)(void);       /* runs in a task after all uses; may be NULL */
 };
 
@@ -33,10 +35,10 @@ extern const struct foreign foreign;
 /* The server's port. */
 extern int foreign_port;
 
-/* The number of uses that have begun. */
+/* The number of uses that have started. */
 extern int foreign_begun;
 
-/* Print why a use failed. Returns false. */
+/* Print the reason why a use failed. Returns false. */
 bool foreign_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * glib.c - GLib's locks, which are futexes. Tasks and GLib's threads hold and acquire
- * each of them across waits. It also tests GLib's state per thread: the default main
- * context, and the mark that a log message is being written.
+ * each of them across waits. The test also covers GLib's state per thread: the default
+ * main context, and the flag that a log message is being written.
  */
 #include "foreign.h"
 
@@ -134,7 +134,7 @@ static gboolean quit(gpointer loop)
     return G_SOURCE_REMOVE;
 }
 
-/* Run a main loop that belongs to the task, with a time-out. */
+/* Run a main loop of the task with a timeout. */
 static bool run_main_loop(void)
 {
     GMainContext *context = g_main_context_new();
@@ -155,7 +155,9 @@ static bool run_main_loop(void)
     return right || foreign_failed("another task's main context");
 }
 
-/* GLib treats a log message as recursive if its thread is writing another one. */
+/*
+ * GLib treats a log message as recursive if the same thread is writing another message.
+ */
 static void log_slowly(const gchar *domain, GLogLevelFlags level, const gchar *text,
                        gpointer recursions)
 {
@@ -202,7 +204,7 @@ static bool use(int number)
            wait_for_broadcast();
 }
 
-/* Push the items that the threads do not push, then broadcast. */
+/* Push the items that the threads do not push, and then broadcast. */
 static bool other_side(void)
 {
     bool right = true;

@@ -1,6 +1,6 @@
 /*
- * libldap.c - OpenLDAP's library: a connection for each task, bind and search, both of
- * which wait for their answers.
+ * libldap.c - OpenLDAP's library. Each task opens a connection, and waits for the answers
+ * to bind and search.
  */
 #include "foreign.h"
 

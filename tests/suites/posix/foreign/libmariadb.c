@@ -1,6 +1,6 @@
 /*
  * libmariadb.c - MariaDB Connector/C, which uses blocking sockets and poll() for
- * time-outs.
+ * timeouts.
  */
 #include "foreign.h"
 
@@ -57,7 +57,7 @@ static bool ask_twice(int number)
     return right;
 }
 
-/* The connector's own time-out ends a wait for a response that never comes. */
+/* The connector's own timeout ends the wait for a response that never arrives. */
 static bool give_up(void)
 {
     MYSQL *db = connect_for(1);

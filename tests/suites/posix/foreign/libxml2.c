@@ -1,5 +1,5 @@
 /*
- * libxml2.c - its HTTP client, which reads documents from the network.
+ * libxml2.c - libxml2's HTTP client, which reads documents from the network.
  */
 #include "foreign.h"
 

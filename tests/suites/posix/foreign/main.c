@@ -1,7 +1,7 @@
 /*
- * main.c - runs a third-party library in 20 tasks of one thread. Another task ticks all
- * the time, which is possible only while the thread is not blocked. Ends with `N passed,
- * N failed`.
+ * main.c - runs a third-party library in 20 tasks of one thread. Another task runs
+ * continuously, which is possible only while the thread is not blocked. Ends with `N
+ * passed, N failed`.
  */
 #include "foreign.h"
 
@@ -166,7 +166,7 @@ static int app(void *arg)
     coil_task *between = foreign.server ? start(stand_between, arg) : NULL;
     coil_task *ticker = start(tick, NULL);
 
-    coil_task_stack_peak(coil_task_current()); /* from now on stacks are clean */
+    coil_task_stack_peak(coil_task_current()); /* from now on coil cleans stacks */
     while (foreign.server && foreign_port == 0)
         coil_yield();
     finish(start(call, (void *)&foreign.start));

@@ -10,7 +10,7 @@ struct Turn {
     thread: Thread,
 }
 
-// The caller's own turn, which it waits for.
+// Create the turn for which the calling task waits.
 #[no_mangle]
 pub extern "C" fn turn_create() -> *mut c_void {
     let turn = Turn { mine: AtomicBool::new(false), thread: thread::current() };

@@ -1,6 +1,7 @@
 /*
  * rust.c - Rust's standard library. Each task waits in thread::park() for its turn, and
- * then gives the next task its turn, ROUNDS times. Then each waits in thread::scope().
+ * then gives the next task its turn, ROUNDS times. Then each task waits in
+ * thread::scope().
  */
 #include "foreign.h"
 

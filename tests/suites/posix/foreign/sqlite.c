@@ -1,5 +1,6 @@
 /*
- * sqlite.c - SQLite's busy time-out: all tasks want to write, and one at a time can.
+ * sqlite.c - SQLite's busy timeout: all tasks write, but only one task at a time can do
+ * so.
  */
 #include "foreign.h"
 

@@ -1,7 +1,8 @@
 /*
  * zeromq.c - ZeroMQ: requests to one socket, which a task of the same thread answers.
- * Then tasks are cancelled while they wait inside ZeroMQ, in a region that holds the
- * cancellation: ZeroMQ aborts if one of its calls fails with an unknown errno.
+ * Then tasks are cancelled while they wait inside ZeroMQ. They wait in a region that
+ * delays the cancellation, because ZeroMQ aborts if a system call fails with an unknown
+ * errno.
  */
 #include "foreign.h"
 
@@ -32,7 +33,7 @@ static bool answer(void)
 {
     while (foreign_begun < FOREIGN_USES)
         usleep(1000);
-    usleep(10000); /* by now all of them wait */
+    usleep(10000); /* by now all requests are waiting */
     for (int i = 0; i < FOREIGN_USES * ROUNDS; i++) {
         char text[20] = "";
 
@@ -129,7 +130,7 @@ static bool end_receiver(struct receiver *r, int received)
     return true;
 }
 
-/* Half of the receivers get a message. The others end with the context. */
+/* Half of the receivers get a message. The others end when the context is terminated. */
 static bool cancel_receivers(void)
 {
     struct receiver all[FOREIGN_USES];

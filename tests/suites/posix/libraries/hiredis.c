@@ -18,7 +18,7 @@ static void *open_client(const char *server)
     return redis;
 }
 
-/* BLPOP of a list that does not exist returns nil once its time is over. */
+/* BLPOP of a list that does not exist returns nil after its timeout. */
 static bool call(void *handle)
 {
     redisReply *reply = redisCommand(handle, "BLPOP nokey " WAIT_S);

@@ -1,5 +1,5 @@
 /*
- * library.h - a library that does not know coil, used by 100 tasks at once.
+ * library.h - a third-party library that 100 tasks use at once.
  */
 #ifndef COIL_TESTS_POSIX_LIBRARY_H
 #define COIL_TESTS_POSIX_LIBRARY_H
@@ -22,7 +22,7 @@ struct library {
      * wrong.
      */
     bool (*call)(void *handle);
-    /* Make a call that ends by the library's own time-out. May be NULL. */
+    /* Make a call that ends with the library's own timeout. May be NULL. */
     bool (*times_out)(void *handle);
     void (*close)(void *handle);
     struct library *next;

@@ -5,9 +5,10 @@
  *     posix-libraries [TASKS]      as many of each library; 100
  *     posix-libraries --alone      without libcoil-posix: the tasks wait for each other
  *
- * For each library, and for all libraries together, this program measures a few calls one
- * after the other, and computes the time for TASKS calls. Then it measures TASKS calls in
- * tasks. These must take less than a tenth of the time. Ends with `N passed, N failed`.
+ * For each library, and for all libraries together, this program measures a few
+ * sequential calls, and computes the time for TASKS calls. Then it measures TASKS calls
+ * in tasks, which must take less than a tenth of the computed time. Ends with `N passed,
+ * N failed`.
  */
 #include "library.h"
 
@@ -72,7 +73,7 @@ static int open_handle(void *arg)
     return 0;
 }
 
-/* This runs in a callback and not in a task, so calls block. */
+/* The sequential calls run in a callback, where calls block the thread. */
 struct measuring {
     struct handles *handles;
     coil_task *task;
@@ -144,7 +145,7 @@ static int watch_threads(void *most)
     return -ECANCELED;
 }
 
-/* Use all handles of `n` libraries at once. Returns the seconds that took. */
+/* Use all handles of `n` libraries at once. Returns the duration in seconds. */
 static double call_together(struct handles *h, int n)
 {
     coil_spawn_opts opts = {.stack_bytes = STACK_BYTES,
@@ -219,8 +220,9 @@ static void test_time_out(struct handles *h)
 }
 
 /*
- * Test each library by itself, then all at once: those with threads, or those without.
- * The caller closes the handles. Returns their number, or -1.
+ * Test either the libraries with threads or the libraries without, first each alone and
+ * then all at once. The caller closes the handles. Returns the number of libraries, or
+ * -1.
  */
 static int test_libraries(struct handles *h, bool with_threads)
 {
@@ -260,13 +262,13 @@ static int app(void *arg)
     int n, threads = 0;
 
     (void)arg;
-    coil_task_stack_peak(coil_task_current()); /* from now on stacks are clean */
+    coil_task_stack_peak(coil_task_current()); /* from now on coil cleans stacks */
     coil_spawn(watch_threads, &threads, NULL, &watcher);
     n = test_libraries(h, false);
     coil_task_cancel(watcher, NULL);
     coil_task_await(watcher);
     coil_task_release(watcher);
-    /* the second thread is libcoil's: it detects locks that block the loop */
+    /* The second thread is a thread of libcoil that detects locks that block the loop. */
     check(threads <= 2, "%s", "the calls of the libraries used threads");
     time_out_and_close(h, n);
     if (n < 0)
@@ -279,8 +281,8 @@ static int app(void *arg)
 /* ---- without libcoil-posix --------------------------------------------------------- */
 
 /*
- * Measure without libcoil-posix: the figures that all tests would have if libcoil-posix
- * did nothing.
+ * Measure without libcoil-posix. If libcoil-posix had no effect, all tests would have
+ * these figures.
  */
 static int app_alone(void *arg)
 {

@@ -69,7 +69,7 @@ void free(void *old)
 
 static atomic_bool over;
 
-/* Called through pointers: the compiler would remove direct calls. */
+/* The calls go through pointers, because the compiler would remove direct calls. */
 static void *(*volatile get)(size_t size) = malloc;
 static void (*volatile put)(void *old) = free;
 

@@ -1,11 +1,10 @@
 /*
- * calls.c - make every interposed call that may wait in a task. Other tasks must run
- * meanwhile, and the task must wait in the way listed in posix/functions.h and the
- * manual.
+ * calls.c - makes every interposed call that may wait in a task. Other tasks must run
+ * meanwhile, and the kind of wait must be the one in posix/functions.h and the manual.
  *
  *     calls          all of them; prints those that do not
  *
- * Compiled with PRELOADED, nothing in it refers to libcoil-posix.
+ * If compiled with PRELOADED, the program does not refer to libcoil-posix.
  */
 #define _GNU_SOURCE
 #include "tails.h"
@@ -31,7 +30,7 @@ static const struct call calls[] = {CALLS_THAT_SUSPEND(SUSPENDS) CALLS_OF_C23(SU
                                         CALLS_ON_LANES(ON_LANE) CALLS_FOR_ONCE(ON_LANE)
                                             CALLS_AT_INTERVALS(AT_INTERVALS)};
 
-/* Return true if the task waited in the way that the table says. */
+/* Return true if the kind of wait was the one in the table. */
 static bool waited_so(const struct call *c)
 {
     bool on_lane = strncmp(waited_for, "blocking.", strlen("blocking.")) == 0;

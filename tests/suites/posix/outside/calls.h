@@ -1,7 +1,6 @@
 /*
- * calls.h - a call of every interposed function that may wait. Each would wait without
- * end, so another task ends it (tails.h). Calls that another thread makes end by
- * themselves.
+ * calls.h - a call of every interposed function that may wait. Each call would wait
+ * forever, so another task ends it (tails.h). Calls on another thread end by themselves.
  *
  * tests/suites/posix/outside.py compares the names with posix/functions.h.
  */
@@ -53,8 +52,8 @@
 extern "C" {
 #endif
 /*
- * Functions that the headers call instead, depending on _FORTIFY_SOURCE and similar
- * macros.
+ * The C library's headers call these functions instead of the usual ones, depending on
+ * _FORTIFY_SOURCE and similar macros.
  */
 ssize_t __read_chk(int fd, void *buf, size_t n, size_t size);
 ssize_t __recv_chk(int fd, void *buf, size_t n, size_t size, int flags);
@@ -98,7 +97,7 @@ int __sigpause(int signo_or_bits, int is_signo);
 /* ---- what they are called on ------------------------------------------------------- */
 
 /*
- * Sockets and pipes: the first end of `quiet` and `empty_pipe` receives nothing; the
+ * Sockets and pipes. The first end of `quiet` and `empty_pipe` never receives bytes. The
  * second end of `full` and `full_pipe` has no room.
  */
 static int quiet[2], full[2], empty_pipe[2], full_pipe[2], other_pipe[2];
@@ -136,7 +135,7 @@ static mqd_t no_mail, much_mail;
 static struct aiocb64 reading; /* a read that never ends */
 static const struct aiocb *const readings[] = {(const struct aiocb *)(void *)&reading};
 static const struct aiocb64 *const readings64[] = {&reading};
-static struct aiocb listed_reading; /* this and the next one never end, either */
+static struct aiocb listed_reading; /* this read and the next one also never end */
 static struct aiocb64 listed_reading64;
 static struct aiocb *const listed[] = {&listed_reading};
 static struct aiocb64 *const listed64[] = {&listed_reading64};
@@ -158,7 +157,7 @@ static void never(void)
 {
 }
 
-/* So many look-ups that the last one is not done at once. */
+/* With this number of lookups, the last lookup does not finish at once. */
 #define LOOK_UPS 500
 
 static struct gaicb **create_look_ups(void)
@@ -173,7 +172,7 @@ static struct gaicb **create_look_ups(void)
     return list;
 }
 
-/* Start the look-ups, and return a list that has only the last one. */
+/* Start the lookups, and return a list with only the last lookup. */
 static const struct gaicb *const *start_look_ups(void)
 {
     static const struct gaicb *last;
@@ -226,7 +225,10 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
 #define CALLS_OF_C23(X)
 #endif
 
-/* Calls without an int result: C++ converts neither void nor a pointer to int. */
+/*
+ * Make the result of a call an int, because C++ converts neither void nor pointers to
+ * int.
+ */
 #define THEN_0(call)                                                                     \
     __extension__({                                                                      \
         (void)(call);                                                                    \
@@ -423,7 +425,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
 /* sync() affects the whole machine, so it is called only once. */
 #define CALLS_FOR_ONCE(X) X(sync, THEN_0(sync()))
 
-/* Calls that are repeated at intervals. */
+/* Calls that libcoil-posix repeats at intervals. */
 #define CALLS_AT_INTERVALS(X)                                                            \
     X(open, open(fifo, O_RDONLY))                                                        \
     X(open64, open64(fifo, O_WRONLY))                                                    \
@@ -500,7 +502,10 @@ static int prepare_sockets(void)
                                                                    : listen(listener, 1);
 }
 
-/* With a backlog of 0 the listener accepts one connection, and a second one waits. */
+/*
+ * With a backlog of 0, the listener's queue has room for one connection, and a second
+ * connection waits.
+ */
 static int prepare_busy(void)
 {
     int busy_listener = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -562,7 +567,7 @@ static int prepare_files(void)
     return flock(locked, LOCK_EX) < 0 ? -1 : fcntl(locked, F_OFD_SETLK, &lock_of_all);
 }
 
-/* Name a server on a port without a listener: it refuses queries at once. */
+/* Set a name server on a port without a listener, so queries are refused at once. */
 static void refuse_queries(struct __res_state *state)
 {
     res_ninit(state);

@@ -1,6 +1,6 @@
 /*
  * openmp.c - two tasks share an OpenMP lock and hold it during a wait. libgomp waits with
- * an inline system call, so the second task blocks the thread for good.
+ * an inline system call, so the second task blocks the thread forever.
  */
 #include <coil.h>
 

@@ -1,5 +1,6 @@
 /*
- * park.c - waits as Rust's thread::park() does, in a task: outside.py reads the report.
+ * park.c - waits in a task in the same way as Rust's thread::park(). outside.py reads the
+ * report.
  */
 #include <coil.h>
 

@@ -1,13 +1,13 @@
 /*
  * tails.c - every kind of function that coil calls in a task, with every kind of call as
  * its last statement. The compiler turns such a call into a jump, so the call returns
- * straight into libcoil. It must still suspend the task.
+ * straight into libcoil. The call must still suspend the task.
  *
- * Each call would wait without end. Another task ends it with a cancellation, or by
- * unlocking the lock. That task runs only if the thread is not blocked.
+ * Each call would wait forever. Another task ends the call with a cancellation, or by
+ * unlocking the lock. This other task runs only if the thread is not blocked.
  *
- * Hooks and callbacks, in which nothing may be suspended, end in short calls.
- * libcoil-posix passes these to the C library, and the program continues.
+ * Hooks and callbacks, which must not suspend, end with short calls. libcoil-posix passes
+ * these calls to the C library, and the program continues.
  *
  *     tails          all of them; prints those that blocked the thread
  */
@@ -41,7 +41,7 @@
     }
 CALLS(FORMS)
 
-/* Forms for functions in which nothing may be suspended. */
+/* Forms of functions that must not suspend. */
 #define MORE_FORMS(name, call)                                                           \
     FORMS(name, call)                                                                    \
     static int name##_compare(const void *a, const void *b)                              \
@@ -63,7 +63,7 @@ CALLS(FORMS)
         call;                                                                            \
     }
 
-/* Calls that soon end, even where they block the thread. */
+/* Calls that end soon, even if they block the thread. */
 static const struct timespec moment = {0, 1000000};
 /* clang-format off */
 #define SHORT_CALLS(X)                                                                   \
@@ -102,7 +102,7 @@ static int in_body(const struct forms *f)
     return f->as_int(NULL);
 }
 
-/* The body of the task itself: no function of this program is below it on the stack. */
+/* Use the function as the body of a task, so its caller is libcoil. */
 static int spawn_and_await(const struct forms *f, const coil_spawn_opts *opts)
 {
     coil_task *task = NULL;

@@ -1,5 +1,5 @@
 /*
- * tails.h - code shared by calls.c, tails.c and tails_cxx.cpp: the calls, a task that
+ * tails.h - common code of calls.c, tails.c and tails_cxx.cpp: the calls, a task that
  * ends the call of another task, and a child process for each call.
  */
 #include <coil.h>
@@ -12,8 +12,8 @@
 /* This task is about to make the call. */
 static coil_task *caller;
 /*
- * The kind of wait that the caller was in when another task first ran. NULL if none ran;
- * "" if the caller was ready.
+ * The caller's kind of wait when another task first ran, NULL if no other task ran, or ""
+ * if the caller was ready.
  */
 static const char *waited_for;
 static bool is_ending;
@@ -43,7 +43,7 @@ static void look(void)
     }
 }
 
-/* Runs only if the thread is not blocked. */
+/* End the caller's call. This task runs only if the thread is not blocked. */
 static int end_call(void *unused)
 {
     (void)unused;
@@ -66,7 +66,7 @@ static void take_long(void)
         coil_sleep(COIL_MSEC(1));
 }
 
-/* Hold a lock that only its holder can release. */
+/* Hold locks that only this task can release. */
 static int hold(void *unused)
 {
     (void)unused;
@@ -92,7 +92,7 @@ static int start_over(void)
     return prepare_call();
 }
 
-/* Run a function in a task, and another task that ends its call. */
+/* Run a function in a task, and end its call from another task. */
 static int run_one(int (*fn)(void *arg), void *arg)
 {
     coil_task *tasks[3];
@@ -109,7 +109,7 @@ static int run_one(int (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* A function that runs with each of several arguments, one after the other. */
+/* A function that runs with several arguments in turn. */
 struct work {
     int (*fn)(void *arg);
     char *args;
@@ -133,7 +133,7 @@ static void run_in_child(struct work *work)
         _exit(2);
     child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends this process however its parent ends */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* dies with its parent */
         pause();
         _exit(0);
     }
