@@ -21,7 +21,8 @@ struct blocks {
     size_t count; /* number of pointers in `at`; NULL: no block */
 };
 
-/* Return the element, allocating its block if necessary. NULL without memory. */
+/* Return the element, allocating its block if necessary. Returns NULL if memory runs
+ * out. */
 void *blocks_reach(struct blocks *blocks, size_t index);
 
 /* Return an element whose block is allocated. */

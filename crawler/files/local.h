@@ -58,7 +58,7 @@ int local_path(const char *url, char **out);
 
 /*
  * Return the base URL for the links of a file: its own URL, or the URL at which it will
- * be served. The caller frees it. NULL without memory.
+ * be served. The caller frees it. Returns NULL if memory runs out.
  */
 char *local_base(const struct local *local, const char *url);
 

@@ -60,7 +60,7 @@ static int visit_rest(struct search *search)
     return rc;
 }
 
-/* Append a copy of the link to the ring. NULL without memory. */
+/* Append a copy of the link to the ring. Returns NULL if memory runs out. */
 static struct ahead *add_ahead(struct search *search, const struct link *link)
 {
     struct ahead *last = ahead_at(search, search->waiting);

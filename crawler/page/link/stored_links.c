@@ -63,7 +63,8 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
 
 /*
  * Return the bytes of a value in UTF-8, and set *n to their number. Converted bytes are
- * stored in links->text, after enough room to decode them. NULL without memory.
+ * stored in links->text, after enough room to decode them. Returns NULL if memory runs
+ * out.
  */
 static const char *bytes_of(struct links *links, const struct kept_value *value,
                             bool is_windows_1252, size_t *n)

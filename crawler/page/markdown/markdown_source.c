@@ -130,8 +130,8 @@ static struct span destination_at(const struct markdown_source *source, size_t a
 }
 
 /*
- * Decode references and backslashes in a URL. NULL without memory. The result is valid
- * until the next call.
+ * Decode references and backslashes in a URL. Returns NULL if memory runs out. The result
+ * is valid until the next call.
  */
 static const char *unescape(struct markdown_source *source, struct span raw)
 {
