@@ -73,7 +73,7 @@ enum store_flag {
     /* This is a robots.txt and not a page: `links` has the sitemaps that it names. */
     STORE_SITEMAPS = 512,
     STORE_SETS_COOKIE = 1024,
-    STORE_REOPENS = 2048, /* reopens, as in struct target */
+    STORE_REOPENS = 2048, /* its redirect closes a loop that is fetched again */
 };
 
 /* The result of a request for a URL. Missing texts are NULL. */
