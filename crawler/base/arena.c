@@ -1,4 +1,4 @@
-/* arena.c - allocate in chunks of 64 KiB, or more for larger objects. */
+/* arena.c - allocate memory in chunks of 64 KiB, or larger chunks for larger objects. */
 #include "arena.h"
 
 #include <stdint.h>
@@ -12,7 +12,8 @@ struct arena_chunk {
     uint64_t bytes[];
 };
 
-/* Cold memory is not listed in `chunks`, because its owner frees it. */
+/* Chunks in cold memory are not listed in `chunks`, because the owner of the cold memory
+ * frees them. */
 static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 {
     char *at = cold_take(arena->cold, room);
@@ -26,8 +27,8 @@ static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 
 /*
  * Allocate from a new chunk, because the rest of the first chunk is too small.
- * A large object gets a chunk of its own, which is listed second, so that the rest of the
- * first remains in use.
+ * A large object gets a chunk of its own. This chunk becomes the second in the list, so
+ * that the free space in the first chunk remains in use.
  */
 static char *allocate_chunk(struct arena *arena, size_t n)
 {
@@ -52,7 +53,8 @@ static char *allocate_chunk(struct arena *arena, size_t n)
 }
 
 /*
- * Allocate n bytes. In the first chunk, skip `skipped` bytes before them, for alignment.
+ * Allocate n bytes. If the first chunk has room, skip `skipped` bytes before them for
+ * alignment.
  */
 static char *allocate(struct arena *arena, size_t skipped, size_t n)
 {

@@ -9,22 +9,23 @@
 
 /* Initialize with zeroes. */
 struct arena {
-    struct cold *cold; /* where chunks are allocated; NULL: the heap */
+    struct cold *cold; /* where chunks are allocated, or NULL for the heap */
     struct arena_chunk *chunks;
     char *at, *end; /* the unused part of the first chunk */
 };
 
 /*
- * Allocate n bytes, not cleared, aligned for pointers and 64-bit numbers. NULL without
- * memory.
+ * Allocate n uninitialized bytes, aligned for pointers and 64-bit numbers. Returns NULL
+ * if memory runs out.
  */
 void *arena_alloc(struct arena *arena, size_t n);
 
-/* Copy n bytes and append a NUL. The copy is not aligned. NULL without memory. */
+/* Copy n bytes and append a NUL. The copy is not aligned. Returns NULL if memory runs
+ * out. */
 char *arena_text(struct arena *arena, const char *text, size_t n);
 
 /*
- * Free everything, and leave the arena empty. Memory from `cold` is freed by the owner of
+ * Free everything, and leave the arena empty. The owner of `cold` frees memory from
  * `cold`.
  */
 void arena_finish(struct arena *arena);

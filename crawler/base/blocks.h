@@ -1,6 +1,6 @@
 /*
- * blocks.h - an array whose elements never move. It consists of blocks, allocated when
- * first needed.
+ * blocks.h - an array whose elements never move. It consists of blocks that are allocated
+ * when first needed.
  *
  *     struct blocks numbers = {.element_bytes = sizeof *number};
  *
@@ -12,19 +12,20 @@
 
 #include "cold.h"
 
-#define BLOCKS_ELEMENTS 1024 /* in each block */
+#define BLOCKS_ELEMENTS 1024 /* number of elements in each block */
 
 struct blocks {
     size_t element_bytes;
-    struct cold *cold; /* where blocks are allocated; NULL: the heap */
+    struct cold *cold; /* where blocks are allocated, or NULL for the heap */
     char **at;
-    size_t count; /* number of pointers in `at`; NULL: no block */
+    size_t count; /* number of pointers in `at`, which are NULL for unused blocks */
 };
 
-/* Return the element, allocating its block if necessary. NULL without memory. */
+/* Return the element, allocating its block if necessary. Returns NULL if memory runs
+ * out. */
 void *blocks_reach(struct blocks *blocks, size_t index);
 
-/* Return an element whose block is allocated. */
+/* Return an element. Its block must be allocated. */
 static inline void *blocks_at(const struct blocks *blocks, size_t index)
 {
     return blocks->at[index / BLOCKS_ELEMENTS] +
@@ -34,7 +35,7 @@ static inline void *blocks_at(const struct blocks *blocks, size_t index)
 /* Return the element, or NULL if its block is not allocated. */
 void *blocks_find(const struct blocks *blocks, size_t index);
 
-/* Free the blocks. Memory from `cold` is freed by the owner of `cold`. */
+/* Free the blocks. The owner of `cold` frees memory from `cold`. */
 void blocks_finish(struct blocks *blocks);
 
 #endif

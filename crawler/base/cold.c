@@ -1,20 +1,20 @@
 /*
  * cold.c - memory backed by a file.
  *
- * The file is mapped in chunks with MAP_SHARED. Written data are in the kernel's page
- * cache, which is written to the disk when memory is short. MADV_DONTNEED removes pages
+ * The file is mapped in chunks with MAP_SHARED. The kernel keeps written data in its page
+ * cache, and writes them to the disk when memory is short. MADV_DONTNEED removes pages
  * from the process but not from the file. The next access causes a page fault of about a
  * microsecond, which also maps the pages around it. Code that reads data in the order of
- * their addresses has one fault for 64 KiB.
+ * their addresses causes one fault per 64 KiB.
  *
  * Invariants
  *   1. The disk blocks of a chunk are allocated before it is mapped. So a full disk is
- *      detected then, and does not cause SIGBUS at a later write.
+ *      detected at that time, and does not cause SIGBUS at a later write.
  *   2. A new chunk is an eighth of the total, so that there are few chunks.
  *
- * Only the kernel knows how much of the file is resident. /proc/self/statm has the number
- * of file pages that are mapped; this includes pages of libraries, whose number hardly
- * changes. If it cannot be read, all pages are released each time.
+ * Only the kernel can report how much of the file is resident. /proc/self/statm has the
+ * number of mapped file pages. It includes pages of libraries, but their number hardly
+ * changes. If /proc/self/statm cannot be read, all pages are released each time.
  */
 #include "cold.h"
 
@@ -39,21 +39,21 @@ struct chunk {
 };
 
 struct cold {
-    struct chunk *chunks; /* the newest first */
-    size_t used;          /* in the first chunk */
-    size_t total;         /* of all chunks */
-    int fd;               /* -1: no file */
+    struct chunk *chunks; /* list of all chunks, the newest first */
+    size_t used;          /* bytes used in the first chunk */
+    size_t total;         /* size of all chunks */
+    int fd;               /* descriptor of the file, or -1 */
     off_t file_end;
-    int statm_fd; /* /proc/self/statm; -1: it cannot be read */
-    /* mapped file pages after everything was released: libraries only */
+    int statm_fd; /* descriptor of /proc/self/statm, or -1 if it cannot be read */
+    /* Number of mapped file pages after the last release, which belong to libraries. */
     size_t least_pages;
-    unsigned tends; /* calls of cold_tend() since the last check */
-    size_t taken;   /* bytes allocated since then */
+    unsigned tends; /* number of calls of cold_tend() since the last check */
+    size_t taken;   /* bytes allocated since the last check */
 };
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* Some file systems do not support O_TMPFILE. */
+/* Create the file. Some file systems do not support O_TMPFILE. */
 static int open_named(const char *folder)
 {
     char path[PATH_MAX];
@@ -74,7 +74,7 @@ static int open_file(const char *folder)
     return fd >= 0 ? fd : open_named(folder);
 }
 
-/* Allocate n bytes of the file and map them. (Invariant 1) NULL if that fails. */
+/* Allocate n bytes of the file and map them. (Invariant 1) Returns NULL on failure. */
 static char *map_file(struct cold *cold, size_t n)
 {
     char *at;
@@ -103,8 +103,8 @@ static size_t page_bytes(void)
 }
 
 /*
- * Return the number of mapped file pages, or 0 if it is not known. (proc_pid_statm(5):
- * "shared")
+ * Return the number of mapped file pages, or 0 if the number is not known.
+ * (proc_pid_statm(5): "shared")
  */
 static size_t mapped_pages(const struct cold *cold)
 {

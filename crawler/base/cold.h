@@ -19,25 +19,25 @@
 struct cold;
 
 /*
- * Create cold memory. It uses an unnamed file in `folder`, which disappears with the
- * process. If the file cannot be created or is full, or `folder` is NULL, ordinary memory
- * is used. NULL without memory.
+ * Create cold memory. Cold memory uses an unnamed file in `folder`, which disappears with
+ * the process. If the file cannot be created or is full, or `folder` is NULL, ordinary
+ * memory is used. Returns NULL if memory runs out.
  */
 struct cold *cold_create(const char *folder);
 
-/* False if no file could be created, so that all cold memory is ordinary memory. */
+/* False if the file could not be created, so that all cold memory is ordinary memory. */
 bool cold_has_file(const struct cold *cold);
 
 /* Free all cold memory. NULL is allowed. */
 void cold_destroy(struct cold *cold);
 
-/* Allocate n bytes, zeroed and aligned for any type. NULL without memory. */
+/* Allocate n bytes, zeroed and aligned for any type. Returns NULL if memory runs out. */
 void *cold_take(struct cold *cold, size_t n);
 
 /*
  * If more than COLD_BUDGET_BYTES of the file are in the process's memory, release these
- * pages. The call is cheap: make it after each page, and for each target in a loop over
- * all of them. NULL is allowed.
+ * pages of memory. The call is cheap: call it after each crawled page, and for each
+ * target in a loop over all targets. NULL is allowed.
  */
 void cold_tend(struct cold *cold);
 

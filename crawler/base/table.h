@@ -18,7 +18,7 @@ struct table_slot {
 
 struct table {
     struct table_slot *slots;
-    size_t capacity; /* 0 or a power of two */
+    size_t capacity; /* number of slots: 0 or a power of two */
     size_t count;
     uint64_t seed;
 };
@@ -32,7 +32,8 @@ void *table_get(const struct table *table, const char *key);
  */
 int table_add(struct table *table, const char *key, void *value);
 
-/* Free the memory of the table itself. A table of zeroes is allowed. */
+/* Free the memory of the table itself, but not its keys and values. A table of zeroes is
+ * allowed. */
 void table_finish(struct table *table);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * text.c - growing byte strings, percent-encoding and UTF-8.
  *
- * All functions read their input once, and a full text doubles in size. So the time is
- * linear for any input.
+ * All functions read their input once, and a full text doubles its capacity. So the time
+ * is linear for any input.
  */
 #include "text.h"
 
@@ -101,8 +101,9 @@ void text_finish(struct text *text)
 /* ---- percent-encoding -------------------------------------------------------------- */
 
 /*
- * The sets that each ASCII byte belongs to. The sets are not nested: "'" is only in the
- * special query set, and the backquote is in the fragment set, but not in the query set.
+ * For each ASCII byte, the percent-encode sets to which it belongs. The sets are not
+ * nested: "'" is only in the special query set, and the backquote is in the fragment set,
+ * but not in the query set.
  */
 enum {
     ALL = 63,
@@ -194,8 +195,9 @@ static size_t announced_length(unsigned char byte)
 }
 
 /*
- * An invalid sequence ends before the first byte that cannot continue it. The range of
- * the second byte excludes overlong forms, surrogates, and values above U+10FFFF.
+ * An invalid sequence ends before the first byte that cannot continue it. The allowed
+ * range of the second byte excludes overlong forms, surrogates, and values above
+ * U+10FFFF.
  */
 size_t text_utf8_length(const char *text, size_t n, bool *is_valid)
 {

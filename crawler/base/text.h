@@ -17,7 +17,7 @@
 struct text {
     char *at; /* not NUL-terminated; NULL before the first append */
     size_t n, capacity;
-    bool failed; /* bytes are missing because memory ran out */
+    bool failed; /* memory ran out, so bytes are missing */
 };
 
 /* The percent-encode sets of the URL standard, section 1.3. */
@@ -25,30 +25,30 @@ enum percent_set {
     PERCENT_CONTROL = 1, /* C0 controls and all bytes that are not ASCII */
     PERCENT_FRAGMENT = 2,
     PERCENT_QUERY = 4,
-    PERCENT_SPECIAL_QUERY = 8, /* for http and the other special schemes */
+    PERCENT_SPECIAL_QUERY = 8, /* for queries of special schemes such as http */
     PERCENT_PATH = 16,
     PERCENT_USERINFO = 32
 };
 
 void text_add(struct text *text, const char *s, size_t n);
 
-/* Append with ASCII letters in lower case, independent of the locale. */
+/* Append bytes, with ASCII letters in lower case, independent of the locale. */
 void text_add_lower(struct text *text, const char *s, size_t n);
 
-/* Append, replacing the bytes in the set by "%XX". A '%' remains as it is. */
+/* Append bytes, replacing bytes in the set by "%XX". A '%' is not encoded. */
 void text_add_encoded(struct text *text, const char *s, size_t n, enum percent_set set);
 
-/* Append, replacing each complete "%XX" by the byte it stands for. */
+/* Append bytes, replacing each complete "%XX" by the byte that it encodes. */
 void text_add_decoded(struct text *text, const char *s, size_t n);
 
 /*
- * Return the length of the UTF-8 sequence at `s`, which has n bytes. If it is invalid,
- * *is_valid is false, and the length is that of the bytes that a decoder replaces by one
- * U+FFFD.
+ * Return the length of the UTF-8 sequence at `s`, which has n bytes. If the sequence is
+ * invalid, *is_valid is false, and the length is the number of bytes that a decoder
+ * replaces by one U+FFFD.
  */
 size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
 
-/* Decode a sequence of n bytes. Returns U+FFFD if it is invalid. */
+/* Decode a sequence of n bytes. Returns U+FFFD if the sequence is invalid. */
 uint32_t text_utf8_point(const char *s, size_t n);
 
 /*
@@ -58,10 +58,9 @@ uint32_t text_utf8_point(const char *s, size_t n);
 bool text_is_hidden(uint32_t point);
 
 /*
- * Pass a text to put() in pieces, such that it cannot control a terminal. `instead`
+ * Pass a text to put() in pieces, in a form that cannot control a terminal. `instead`
  * replaces invalid UTF-8, control characters including newlines, and characters that
- * change the direction of writing and can make a text look like another. (Unicode, UAX
- * #9)
+ * change the direction of writing, which can disguise a text. (Unicode, UAX #9)
  */
 void text_put_visible(const char *s, size_t n, const char *instead,
                       void (*put)(void *to, const char *piece, size_t n), void *to);
@@ -84,12 +83,12 @@ void text_print(struct text *text, const char *format, ...)
 void text_insert(struct text *text, size_t where, const char *s, size_t n);
 
 /*
- * Append a NUL, and pass the bytes to the caller, who frees them. NULL if the text
- * failed.
+ * Append a NUL, and pass the bytes to the caller, who frees them. Returns NULL if memory
+ * ran out earlier.
  */
 char *text_take(struct text *text);
 
-/* Free the memory. The text is then empty. */
+/* Free the memory, and leave the text empty. */
 void text_finish(struct text *text);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * command.h - the subcommands of coil-crawl, and the exit status of each.
  *
- * Each subcommand has a file: command_NAME.c. Parts that several of them need are in
+ * Each subcommand has a file: command_NAME.c. Code that several subcommands share is in
  * run.h, signals.h and notice.h.
  */
 #ifndef CRAWLER_COMMAND_H
@@ -11,7 +11,7 @@
 
 enum exit_status {
     STATUS_OK = 0,
-    STATUS_FAILED = 1, /* no memory, or a file could not be written */
+    STATUS_FAILED = 1, /* memory ran out, or a file could not be written */
     STATUS_BROKEN = 2, /* there are findings */
     STATUS_USAGE = 3,
     STATUS_NOTHING = 4, /* nothing could be fetched */
@@ -21,13 +21,13 @@ enum exit_status {
 /* `coil-crawl URL...`: crawl, and write reports. */
 enum exit_status command_crawl(const struct options *options);
 
-/* resume, recheck and report: use the crawl that is saved in options->state. */
+/* `coil-crawl resume`, `recheck` and `report`: use the saved crawl in options->state. */
 enum exit_status command_saved(const struct options *options);
 
 /* `coil-crawl URL... --frontier REDIS --crawl NAME`: fetch a part of a shared crawl. */
 enum exit_status command_member(const struct options *options);
 
-/* collect: save the results of a shared crawl, then report them. */
+/* `coil-crawl collect`: save the results of a shared crawl, then report them. */
 enum exit_status command_collect(const struct options *options);
 
 enum exit_status command_diff(const struct options *options);

@@ -2,8 +2,8 @@
  * command_crawl.c - coil-crawl URL...: crawl, and write reports.
  *
  * Several outputs can fail after the crawl: the cache, the reports, the WARC and the
- * crawl's file. `struct outcome` collects their results, and exit_status_of() is the
- * only function that makes an exit status of them.
+ * crawl's file. `struct outcome` collects their results, and only exit_status_of() turns
+ * these into an exit status.
  */
 #include "command_crawl.h"
 
@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The results of a run. Each is 0 or a negative errno. */
+/* The results of a run, each 0 or a negative errno. */
 struct outcome {
     int crawl;
-    int cache, reports, warc, saved; /* results of writing these */
-    enum exit_status status;         /* the exit status if all were written */
+    int cache, reports, warc, saved; /* results of writing these files */
+    enum exit_status status;         /* the exit status if all files were written */
 };
 
 static enum exit_status exit_status_of(const struct outcome *outcome)
@@ -64,8 +64,8 @@ static int read_files(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Write the cache even after a failed crawl: links that it found to be OK are still
-   OK. */
+/* Write the cache even after a failed crawl, because the links that the crawl found to be
+   OK are still OK. */
 static int write_cache(struct run *run)
 {
     char *message = NULL;
@@ -86,7 +86,7 @@ static int begin_saved(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Close the saved crawl. If it was cut short, print how to continue it. */
+/* Close the saved crawl. If the crawl ended early, print how to continue it. */
 static int close_saved(struct saved_crawl *saved, bool is_finished, bool can_go_on)
 {
     bool goes_on = saved->state != NULL && !is_finished;
@@ -116,7 +116,7 @@ static int crawl(struct run *run)
     return rc == 0 ? run_crawl(run, crawler_run) : rc;
 }
 
-/* Report the last record, which has the exit status. */
+/* Report the last record, which contains the exit status. */
 static void report_summary(struct crawler *crawler, enum exit_status status)
 {
     crawler->verdicts.summary.exit_status = (int)status;
@@ -165,7 +165,7 @@ enum exit_status command_crawl_with(const struct options *options,
         status = STATUS_USAGE;
     if (rc == 0 && signals_catch(&run.reports) == 0)
         status = crawl_and_report(&run);
-    reports_close(&run.reports); /* closing twice does nothing */
+    reports_close(&run.reports); /* closing a second time does nothing */
     signals_forget_reports();
     run_close_warc(&run);
     close_saved(&run.saved, false, false);

@@ -7,7 +7,8 @@
 #include "../saved/saved_crawl.h"
 #include "command.h"
 
-/* Crawl, and write reports. `saved` is open, or zeroes; it is closed afterwards. */
+/* Crawl, and write reports. `saved` is an open saved crawl or a struct of zeroes. This
+ * function closes it. */
 enum exit_status command_crawl_with(const struct options *options,
                                     const struct saved_crawl *saved);
 

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pass all records of a saved crawl to the sink. *options becomes its options. */
+/* Pass all records of a saved crawl to the sink. *options is set to the options of that
+ * crawl. */
 static int read_records(const struct options *now, const char *folder,
                         struct record_sink sink, struct options *options)
 {
@@ -42,8 +43,8 @@ static int read_records(const struct options *now, const char *folder,
     return rc;
 }
 
-/* The format and file of -f, by default text to stdout. Prints a message and returns NULL
-   if a diff cannot have that format. */
+/* Return the argument of -f, by default "text" on stdout. If a diff cannot have that
+   format, print a message and return NULL. */
 static const char *format_of_diff(const struct options *options)
 {
     const struct text_list *formats = &options->formats;

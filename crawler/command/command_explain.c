@@ -2,7 +2,8 @@
  * command_explain.c - coil-crawl explain URL: print whether a crawl would fetch a URL,
  * and why.
  *
- * It calls the functions of a crawl, so a crawl would decide in the same way.
+ * The command calls the same functions as a crawl, so a crawl would decide in the same
+ * way.
  */
 #include "../crawl/crawl.h"
 #include "../crawl/enqueue.h"
@@ -25,7 +26,7 @@ struct explanation {
     FILE *out;
 };
 
-/* Print a line: a keyword, and a text. */
+/* Print a line that consists of a keyword and a text. */
 static void print_line(FILE *out, const char *about, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -56,7 +57,7 @@ static void print_filters(FILE *out, const struct pattern_list *list, const char
     }
 }
 
-/* `line` is the line of robots.txt that decided, or 0. */
+/* `line` is the number of the line in robots.txt that decided, or 0. */
 static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
     if (host->robots != ROBOTS_KNOWN)
@@ -211,8 +212,8 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
     return rc;
 }
 
-/* Explain the first start. The other starts define the site. If there are none, the page
-   itself defines it. */
+/* Explain the first start. The other starts define the site. If there is only one start,
+   it defines the site itself. */
 static int crawl_for(const struct explanation *explanation, struct options *options,
                      const char *page)
 {

@@ -40,7 +40,8 @@ enum exit_status command_saved(const struct options *now)
     }
     rc = command_saved_options(&options, now, &saved);
     if (rc == -ENOMEM)
-        notice_failure(NULL, rc); /* the options have printed other failures */
+        /* code that parses options has printed all other failures */
+        notice_failure(NULL, rc);
     if (rc == 0)
         status = command_crawl_with(&options, &saved);
     else

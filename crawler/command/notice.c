@@ -49,7 +49,7 @@ static void print_other_site(const struct crawler *crawler)
     fputs(" is of another site; start there if you mean it\n", stderr);
 }
 
-/* The crawl ended early: print how many URLs were not checked. */
+/* If the crawl ended early, print how many URLs were not checked. */
 static void print_unchecked(const struct crawler *crawler)
 {
     struct crawler_progress progress = crawler_progress(crawler);
@@ -61,8 +61,8 @@ static void print_unchecked(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/* Print which starts may not be fetched: without this, the user may not know why nothing
-   was crawled. */
+/* Print which starts must not be fetched. Otherwise the user may wonder why nothing was
+   crawled. */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;
@@ -82,9 +82,11 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-#define UNSEARCHED_NAMED 10 /* further starts are only counted */
+/* if there are more starts, print only the number of further starts */
+#define UNSEARCHED_NAMED 10
 
-/* Print which starts were not searched for links, because the user named them. */
+/* Print which starts were not searched for links: the user named them and may expect
+ * their links to be checked. */
 static void print_unsearched_starts(const struct crawler *crawler)
 {
     struct page_names names;

@@ -1,5 +1,5 @@
 /*
- * notice.h - messages to stderr about the end of a crawl, for people.
+ * notice.h - messages for the user on stderr about the end of a crawl.
  */
 #ifndef CRAWLER_NOTICE_H
 #define CRAWLER_NOTICE_H
@@ -7,8 +7,8 @@
 #include "../crawl/crawl.h"
 #include "command.h"
 
-/* Print a message and free it. If it is NULL, print that of the errno `rc`. Returns
-   rc. */
+/* Print a message and free it. If the message is NULL, print the message of the errno
+   `rc`. Returns rc. */
 int notice_failure(char *message, int rc);
 
 /* Print why the crawl ended with this status. `complaint` is the crawler's message, or

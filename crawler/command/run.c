@@ -44,8 +44,8 @@ static size_t terminal_width(void)
                                                                            : 80;
 }
 
-/* Print one line that overwrites itself: "\r" goes to its start, "\x1b[K" erases the
-   rest. */
+/* Print one line that overwrites itself: "\r" goes to the start of the line, and "\x1b[K"
+   erases the rest of it. */
 static int show_progress(void *arg)
 {
     struct run *run = arg;
@@ -81,7 +81,7 @@ static void on_usr1(void *arg)
     watch_print(&run->watch);
 }
 
-/* Print the address: the kernel may have chosen the port. */
+/* Print the address, because the kernel may have chosen the port. */
 static int begin_watching(struct run *run, coil_group *group)
 {
     char name[128];
@@ -100,7 +100,7 @@ static int begin_watching(struct run *run, coil_group *group)
     return coil_group_spawn(group, watch_serve, &run->watch, NULL, NULL);
 }
 
-/* The main task: the crawl, and the tasks that run during it. */
+/* The function of the main task, which runs the crawl and all tasks beside it. */
 static int crawl_with_tasks(void *arg)
 {
     struct run *run = arg;

@@ -10,8 +10,8 @@
 #include "../watch/watch.h"
 #include "command.h"
 
-/* At the end, a DNS query of the C library may still be running. After this time, its
-   thread is left alone. */
+/* How long to wait at the end for a thread in which the C library runs a DNS query. After
+   this time, the program exits without waiting for it. */
 #define DRAIN_NS COIL_SEC(1)
 
 #define PROGRESS_NS COIL_MSEC(100)
@@ -22,7 +22,7 @@ struct run {
     struct crawler crawler;
     struct cache *cache;
     struct baseline *baseline;
-    struct saved_crawl saved; /* zeroes: the crawl is not saved */
+    struct saved_crawl saved; /* zeroes if the crawl is not saved */
     struct warc *warc;
     struct watch watch;
     coil_task *task;            /* the task that crawls */

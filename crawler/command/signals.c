@@ -11,8 +11,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* These variables are only for the handler. */
-static struct reports *_Atomic reports_at_signal; /* NULL once they are closed */
+/* Only the signal handler uses these variables. */
+static struct reports *_Atomic reports_at_signal; /* NULL once the reports are closed */
 static atomic_int signal_count;
 static int signal_fd = -1; /* readable after the first signal */
 
@@ -24,14 +24,14 @@ static void on_signal(int signo)
         uint64_t one = 1;
         ssize_t n = write(signal_fd, &one, sizeof one);
 
-        (void)n; /* cannot fail: the eventfd is empty */
+        (void)n; /* the write cannot fail, because the eventfd is empty */
         errno = error;
         return;
     }
     if (reports_at_signal != NULL)
         reports_flush_in_handler(reports_at_signal);
     signal(signo, SIG_DFL);
-    raise(signo); /* delivered when this handler returns */
+    raise(signo); /* the signal is delivered when this handler returns */
 }
 
 int signals_catch(struct reports *reports)
@@ -51,7 +51,7 @@ int signals_catch(struct reports *reports)
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* writing to a closed pipe then fails with EPIPE */
+    signal(SIGPIPE, SIG_IGN); /* so that writing to a closed pipe fails with EPIPE */
     return 0;
 }
 

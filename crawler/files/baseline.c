@@ -1,14 +1,14 @@
 /*
- * baseline.c - the findings of an earlier report.
+ * baseline.c - look up the findings of an earlier report.
  *
- * A table has three kinds of keys, made from the report:
+ * A table contains three kinds of keys, which are made from the report:
  *   - each verdict that is not "ok": "broken http://host/page#fragment". (The URL of a
  *     target has no fragment, so a '#' always begins the fragment of the link.)
- *   - each target of such a verdict, by itself: " http://..."
+ *   - each target of such a verdict: " http://..."
  *   - each link to such a target: "http://host/page http://host/target#fragment"
  *
- * URLs contain no spaces, so that keys are unique. The file is read twice, because a link
- * may precede the verdict of its target.
+ * Keys are unique, because URLs do not contain spaces. The file is read twice, because a
+ * link may precede the verdict of its target.
  */
 #include "baseline.h"
 
@@ -35,8 +35,8 @@ static void add_piece(void *text, const char *piece, size_t n)
 }
 
 /*
- * Append a text as reports write it: passwords masked, and invalid UTF-8 replaced by
- * U+FFFD.
+ * Append a text in the form in which reports contain it: with passwords masked, and with
+ * U+FFFD for invalid UTF-8.
  */
 static void add_as_reported(struct text *key, const char *s)
 {
@@ -55,7 +55,8 @@ static void add_as_reported(struct text *key, const char *s)
     text_finish(&valid);
 }
 
-/* `before` is a verdict, the page of a link, or "". */
+/* Return the key for a target, which the caller frees. `before` is a verdict, the page of
+ * a link, or "". */
 static char *make_key(const char *before, const char *target, const char *fragment)
 {
     struct text key = {0};
@@ -122,7 +123,7 @@ static const char *read_record(const json_t *record, size_t line, void *arg)
     return strcmp(type, "verdict") == 0 ? add_verdict(arg, record) : NULL;
 }
 
-/* Returns 1, 0, or -ENOMEM. */
+/* Returns 1 if the report has this finding, 0 if not, or -ENOMEM. */
 static int has_key(const struct baseline *baseline, const char *before,
                    const char *target, const char *fragment)
 {
@@ -133,7 +134,8 @@ static int has_key(const struct baseline *baseline, const char *before,
     return has;
 }
 
-/* For the second pass. A link that is not a valid URL is its own target. */
+/* In the second pass, add the key of a link. A link that is not a valid URL is its own
+ * target. */
 static const char *add_link(const json_t *record, size_t line, void *arg)
 {
     struct baseline *baseline = arg;

@@ -1,5 +1,5 @@
 /*
- * baseline.h - the findings of an earlier report. They do not make a run fail.
+ * baseline.h - look up the findings of an earlier report, which do not make a run fail.
  * (--baseline)
  */
 #ifndef CRAWLER_BASELINE_H
@@ -30,7 +30,8 @@ int baseline_has(const struct baseline *baseline, const char *target,
 
 /*
  * Return 1 if the report has a link on this page to this target, 0 if not, or -ENOMEM.
- * Also returns 1 if the report lacks links, or if the target was OK in that report.
+ * Also returns 1 if the report does not contain links, or if the target was OK in that
+ * report.
  */
 int baseline_has_link(const struct baseline *baseline, const char *page,
                       const char *target, const char *fragment);

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DROPPED INT64_MIN /* the time of an entry that cache_drop() removed */
+#define DROPPED INT64_MIN /* marks an entry that cache_drop() removed */
 
 struct entry {
-    struct entry *next; /* in the order in which they were added */
+    struct entry *next; /* the entry that was added after this one */
     const char *target;
     int64_t time_s;
 };
@@ -28,7 +28,7 @@ struct cache {
     struct table table; /* maps targets to entries */
     struct arena arena;
     struct entry *first, **last;
-    int64_t oldest_s, newest_s; /* entries outside this range are ignored */
+    int64_t oldest_s, newest_s; /* range of valid times; other entries are ignored */
     bool changed;
 };
 
@@ -191,7 +191,7 @@ static int put_entries(const struct cache *cache, FILE *file)
     return rc;
 }
 
-/* Create the temporary file that will replace the cache. Its name is random. */
+/* Create the temporary file that will replace the cache. The name is random. */
 static int create_temporary(const char *path, char **name)
 {
     uint64_t random;
@@ -208,8 +208,8 @@ static int create_temporary(const char *path, char **name)
 }
 
 /*
- * Write all entries and call fsync(2). Otherwise a crash could leave a renamed but empty
- * file.
+ * Write all entries and call fsync(2). Without fsync(2), a crash could leave a renamed
+ * but empty file.
  */
 static int write_entries(const struct cache *cache, int fd)
 {
@@ -256,7 +256,7 @@ int cache_check(const struct cache *cache, char **message)
     }
     free(name);
     if (rc == 0 && stat(cache->path, &st) == 0 && !S_ISREG(st.st_mode))
-        /* a rename would replace the pipe or device */
+        /* only regular files, because a rename would replace a pipe or device */
         rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
     *message = NULL;
     if (rc < 0 && asprintf(message, "%s: %s", cache->path, strerror(-rc)) < 0)

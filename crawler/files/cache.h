@@ -7,10 +7,10 @@
  *     rc = cache_write(cache, &message);
  *     cache_destroy(cache);
  *
- * The file has a line {"type":"cache","schema":1}, and then {"target":URL,"time":SECONDS}
- * for each target. A new file is written and renamed over the old one, so that the file
- * is always complete. If two processes write at the same time, the entries of one are
- * lost.
+ * The file has a line {"type":"cache","schema":1}, followed by
+ * {"target":URL,"time":SECONDS} for each target. cache_write() writes a new file and
+ * renames it over the old file, so the cache is always complete. If two processes write
+ * at the same time, the entries of one process are lost.
  */
 #ifndef CRAWLER_CACHE_H
 #define CRAWLER_CACHE_H
@@ -21,12 +21,12 @@
 struct cache;
 
 /*
- * Read a cache. A missing file counts as an empty cache. Entries older than max_age_ns at
- * now_s (seconds since 1970) are ignored, and so are entries from the future. The caller
- * passes *out to cache_destroy().
+ * Read the cache. A missing file counts as an empty cache. Entries older than max_age_ns
+ * at now_s (seconds since 1970) are ignored, and so are entries from the future. The
+ * caller passes *out to cache_destroy().
  *
- * If the file is not a cache, fails with -EINVAL and leaves it unchanged. *message is as
- * in json_lines_read(). Blocks.
+ * If the file is not a cache, fails with -EINVAL and leaves the file unchanged. *message
+ * is as in json_lines_read(). Blocks.
  */
 int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache **out,
                char **message);
@@ -40,21 +40,22 @@ void cache_destroy(struct cache *cache);
  */
 int cache_check(const struct cache *cache, char **message);
 
-/* True if the target was OK. The cache has no information about fragments. */
+/* True if the cache has the target, which was therefore OK. The cache does not contain
+ * information about fragments. */
 bool cache_has(const struct cache *cache, const char *target);
 
 /*
- * Add a target that is OK at this time. URLs with passwords are ignored. Returns 0 or
- * -ENOMEM.
+ * Add a target that was found to be OK at this time. URLs with passwords are ignored.
+ * Returns 0 or -ENOMEM.
  */
 int cache_add(struct cache *cache, const char *target, int64_t now_s);
 
-/* Remove a target, which is not OK now. */
+/* Remove a target that is no longer OK. */
 void cache_drop(struct cache *cache, const char *target);
 
 /*
- * Write the file if the cache has changed. Fails with a negative errno and *message.
- * Blocks.
+ * Write the file if the cache has changed. On failure returns a negative errno and sets
+ * *message. Blocks.
  */
 int cache_write(struct cache *cache, char **message);
 

@@ -10,8 +10,8 @@
 extern const char json_lines_no_memory[];
 
 /*
- * Called with each object, which is valid during the call. Returns NULL to continue. To
- * stop, returns a short description of the error, or json_lines_no_memory for -ENOMEM.
+ * Called with each object, which is valid only during the call. Returns NULL to continue.
+ * To stop, returns a short description of the error, or json_lines_no_memory for -ENOMEM.
  */
 typedef const char *(*json_lines_function)(const json_t *object, size_t line, void *arg);
 
@@ -22,8 +22,8 @@ typedef const char *(*json_lines_function)(const json_t *object, size_t line, vo
  *     -EINVAL    a line is not an object, is cut off, or take() returned an error
  *     -ENOMEM    or an error of reading the file
  *
- * On failure *message is "FILE:12: the error", which the caller frees, or NULL without
- * memory. Otherwise it is NULL.
+ * On failure *message is "FILE:12: the error", which the caller frees, or NULL if memory
+ * runs out. On success it is NULL.
  */
 int json_lines_read(const char *path, json_lines_function take, void *arg,
                     char **message);

@@ -4,7 +4,7 @@
  * The links of a file are resolved against the file's own URL. So "../README.md" may lead
  * out of the root folder, as in a repository. A link that begins with "/" is then moved
  * below the root folder. With base_url, links are resolved against the URL that the file
- * will have on the server. Results below base_url are then mapped to the root folder.
+ * will have on the server. URLs below base_url are then mapped back to the root folder.
  */
 #include "local.h"
 
@@ -145,7 +145,7 @@ static const char *path_below(const char *url, const char *base)
 
     if (strncmp(url, base, n) == 0)
         return url + n;
-    /* The folder itself, without its slash. */
+    /* `url` may also be the folder itself without its slash. */
     if (strncmp(url, base, n - 1) == 0 &&
         (url[n - 1] == '\0' || strchr("?#", url[n - 1])))
         return url + n - 1;
@@ -210,6 +210,6 @@ int local_rebase(const struct local *local, const char *reference, struct url *u
     if (is_slash(reference[1]))
         return replace_url(url, "https:", reference);
     if (strncmp(url->href, "file:///", strlen("file:///")) != 0)
-        return 0; /* a file on another host */
+        return 0; /* the URL names a file on another host */
     return replace_url(url, local->root_url, url->href + strlen("file:///"));
 }

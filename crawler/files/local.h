@@ -27,16 +27,16 @@
 #include <stdint.h>
 
 struct local {
-    const struct options *options; /* borrowed; uses base_url, index_files, clean_urls */
-    char *root_url; /* URL of the root folder, which "/" refers to; ends in "/" */
-    /* the URL at which the root folder will be served, ending in "/"; or NULL */
+    const struct options *options; /* for base_url, index_files and clean_urls */
+    char *root_url; /* URL of the root folder, to which "/" refers; ends in "/" */
+    /* The URL at which the root folder will be served, which ends in "/", or NULL. */
     char *base_url;
 };
 
 /*
- * `start` is the file or folder to check. Its folder is the root folder, unless the
- * option root_dir is set. Fails with the errors of stat(2), or with -ENOMEM; then
- * local_finish() is not needed. Blocks briefly.
+ * `start` is the file or folder to check. The folder of `start` is the root folder,
+ * unless the option root_dir is set. Fails with the errors of stat(2), or with -ENOMEM;
+ * then local_finish() is not needed. Blocks briefly.
  */
 int local_init(struct local *local, const struct options *options, const char *start);
 void local_finish(struct local *local);
@@ -44,30 +44,30 @@ void local_finish(struct local *local);
 /* ---- URLs -------------------------------------------------------------------------- */
 
 /*
- * Return the URL of a path, without resolving symbolic links. The caller frees it. NULL
- * without memory or working directory.
+ * Return the URL of a path, without resolving symbolic links. The caller frees it.
+ * Returns NULL if memory runs out or there is no working directory.
  */
 char *local_url(const char *path);
 
 /*
  * Return the path of a file URL, ignoring query and fragment. The caller frees it. Fails
- * with -ENOENT if a path cannot express the URL (another host, an encoded slash or NUL),
- * or with -ENOMEM.
+ * with -ENOENT if the URL has no equivalent path (because of another host, an encoded
+ * slash or a NUL), or with -ENOMEM.
  */
 int local_path(const char *url, char **out);
 
 /*
  * Return the base URL for the links of a file: its own URL, or the URL at which it will
- * be served. The caller frees it. NULL without memory.
+ * be served. The caller frees it. Returns NULL if memory runs out.
  */
 char *local_base(const struct local *local, const char *url);
 
 /*
- * Adjust `url`, the result of resolving `reference` against local_base(). If it refers to
- * a file, it becomes the URL of that file: "/x" is in the root folder, and ".." cannot
- * leave the root folder, as on a server. "//host/x" becomes an https URL. Since file URLs
- * cannot have a port, "//host:8443/x" was not parsed, and url->href is NULL; this is
- * corrected, too.
+ * Adjust `url`, the result of resolving `reference` against local_base(). If the
+ * reference leads to a local file, `url` becomes the URL of that file. As on a server,
+ * "/x" is in the root folder, and ".." cannot leave the root folder. "//host/x" becomes
+ * an https URL. "//host:8443/x" does as well, although url->href is NULL at first because
+ * file URLs cannot have a port.
  *
  * Fails with -EINVAL or -ENOMEM, and then leaves *url unchanged.
  */
@@ -81,27 +81,27 @@ bool local_is_outside(const struct local *local, const char *url);
 enum local_kind {
     LOCAL_FILE,
     LOCAL_FOLDER, /* a folder without an index file */
-    LOCAL_PIPE, /* a FIFO: exists, but must not be opened unless the user has named it */
-    LOCAL_OTHER /* a device or socket: exists, but must not be opened */
+    LOCAL_PIPE,   /* a FIFO, which is opened only if the user named it */
+    LOCAL_OTHER   /* a device or socket, which is never opened */
 };
 
 struct local_file {
     enum local_kind kind;
     char *path;
     /*
-     * URL of the file that was found, for example of a folder's index. Its links are
-     * relative to it.
+     * URL of the file that was found, for example a folder's index file. Links in the
+     * file are relative to this URL.
      */
     char *url;
     int64_t size;
-    const char *content_type; /* a constant for the file's suffix; NULL: unknown */
+    const char *content_type; /* constant for the file's suffix, or NULL if unknown */
 };
 
 /*
  * Find the file that a URL refers to: the file itself, the index file of a folder, or
- * with clean_urls "a.html" for "a". Fails with -ENOENT if it does not exist. Other errors
- * of stat(2), such as -EACCES, -ELOOP and -EIO, do not mean that the link is broken. The
- * caller passes *out to local_file_finish().
+ * with clean_urls "a.html" for "a". Fails with -ENOENT if the file does not exist, or
+ * with another error of stat(2). Errors such as -EACCES, -ELOOP and -EIO do not mean that
+ * the link is broken. The caller passes *out to local_file_finish().
  */
 COIL_SUSPENDS int local_find(const struct local *local, const char *url,
                              struct local_file *out);
@@ -113,16 +113,17 @@ bool local_allows_folders(const struct local *local);
 /*
  * Read a LOCAL_FILE or LOCAL_PIPE, passing its bytes to feed() in pieces. If feed()
  * returns a negative value, stops and returns it. Fails with -EFBIG if there are more
- * than `max` bytes (0: no limit), with the errors of open(2) and read(2), or with
- * -ECANCELED. `feed` may be NULL, to check that the file is readable. Only a pipe makes
- * the task wait for the other end.
+ * than `max` bytes (0 means no limit), with the errors of open(2) and read(2), or with
+ * -ECANCELED. If `feed` is NULL, the function only checks that the file is readable. For
+ * a pipe, the task waits for the other end.
  */
 COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
                              int (*feed)(const char *bytes, size_t n, void *arg),
                              void *arg);
 
 /*
- * Return the content type for a file name's suffix, such as "text/html"; NULL: unknown.
+ * Return the content type for the suffix of a file name, such as "text/html", or NULL if
+ * the suffix is unknown.
  */
 const char *local_content_type(const char *name);
 

@@ -82,7 +82,7 @@ bool local_is_sheet(const char *content_type)
 /* ---- finding ----------------------------------------------------------------------- */
 
 /*
- * Like coil_stat(). If part of the path is not a folder, or a name is too long, returns
+ * Call coil_stat(). If part of the path is not a folder, or a name is too long, return
  * -ENOENT.
  */
 static int stat_path(const char *path, struct statx *stx)
@@ -92,7 +92,7 @@ static int stat_path(const char *path, struct statx *stx)
     return rc == -ENOTDIR || rc == -ENAMETOOLONG ? -ENOENT : rc;
 }
 
-/* On success `file` owns `path`. */
+/* Set the members of a found file. On success `file` owns `path`. */
 static int set_file(struct local_file *file, char *path, const struct statx *stx)
 {
     *file = (struct local_file){
@@ -111,7 +111,8 @@ static int set_file(struct local_file *file, char *path, const struct statx *stx
     return -ENOMEM;
 }
 
-/* Find the regular file at `path`, `between` and `name` joined. Returns 0 or -ENOENT. */
+/* Find the regular file whose path is `path`, `between` and `name` joined. Returns 0 or
+ * -ENOENT. */
 static int try_file(const char *path, const char *between, const char *name,
                     struct local_file *out)
 {
@@ -156,7 +157,7 @@ static int find_index(const struct local *local, const char *path, struct local_
     return rc;
 }
 
-/* On success *out owns `path`. */
+/* Find the file at a path. On success *out owns `path`. */
 static int find_path(const struct local *local, char *path, struct local_file *out)
 {
     bool is_folder = path[strlen(path) - 1] == '/';
@@ -200,7 +201,8 @@ void local_file_finish(struct local_file *file)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Fail if the file is not regular any more: it may have been replaced since it was found.
+ * Fail if the file is no longer a regular file, because it was replaced after it was
+ * found.
  */
 static int check_regular(coil_file *file)
 {
@@ -272,7 +274,8 @@ static int push_path(struct pending *pending, const char *folder, const char *na
 
 /*
  * Return 1 for a file, 0 for anything else, -ENOMEM or -ECANCELED. A symbolic link to a
- * file counts as a file. One to a folder does not: following it could lead to a loop.
+ * file counts as a file. A symbolic link to a folder is not followed, because that could
+ * lead to a loop.
  */
 static int is_file(const char *folder, const coil_directory_entry *entry)
 {
@@ -314,7 +317,7 @@ static int compare_backwards(const void *a, const void *b)
     return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
-/* Push the contents of a folder, so that the first name is on top. */
+/* Push the contents of a folder onto the stack, so that the first name is on top. */
 static int push_folder(struct pending *pending, const char *folder)
 {
     size_t before = pending->count;

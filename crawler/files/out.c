@@ -4,21 +4,21 @@
  *     bytes:  | written |  whole lines  | an incomplete line |
  *             0      written          whole                  n
  *
- * A signal handler may run between any two instructions, on any thread. It must write the
- * bytes between `written` and `whole`, exactly once. Two rules ensure this:
+ * A signal handler may run between any two instructions, on any thread. The handler must
+ * write the bytes between `written` and `whole` exactly once. Two rules ensure this:
  *   - `whole` moves forward only after a line is complete.
  *   - Code that writes or moves the bytes holds `is_busy`, with all signals blocked. So a
- *     handler never interrupts it, and a handler on another thread waits for it.
+ *     handler never interrupts this code, and a handler on another thread waits for it.
  *
  * To keep these sections short, output to anything but a regular file is written in
- * pieces of at most PIPE_BUF bytes, after poll() has reported room. The wait itself can
- * be interrupted.
+ * pieces of at most PIPE_BUF bytes, after poll() has reported room. Signals can interrupt
+ * the wait itself.
  *
  * poll() reports room on a terminal as soon as one byte fits, and a pipe may have other
  * writers. So both are opened again with O_NONBLOCK, which does not affect the shell or
- * other processes that share the original descriptor. Where that is not possible (a
- * terminal of another user, no /proc), and for sockets, a write may delay signals until
- * the reader reads.
+ * other processes that share the original descriptor. Sockets cannot be opened again, nor
+ * can a terminal of another user, nor anything without /proc. In these cases, a write may
+ * delay signals until the reader reads.
  */
 #include "out.h"
 
@@ -41,7 +41,8 @@
 #define HANDLER_PATIENCE_MS 1000
 #define FULL_MS 10
 
-/* Open the same file again, for writing without blocking. Returns -1 if that fails. */
+/* Open the file of a descriptor again, for non-blocking writes. Returns -1 if that
+ * fails. */
 static int reopen(int fd)
 {
     char path[sizeof "/proc/self/fd/-2147483648"];
@@ -102,7 +103,7 @@ static void begin_write(struct out *out, sigset_t *before)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, before);
     while (atomic_flag_test_and_set(&out->is_busy))
-        ; /* a handler on another thread holds it, and ends the program */
+        ; /* a handler on another thread holds the lock, and will end the program */
 }
 
 static void end_write(struct out *out, const sigset_t *before)
@@ -111,7 +112,8 @@ static void end_write(struct out *out, const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Return how many of the n > 0 bytes to write at once: whole lines, if a line fits. */
+/* Return how many of the n bytes to write at once, where n > 0. If a line fits, write
+ * only whole lines. */
 static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 {
     const char *end;
@@ -123,8 +125,8 @@ static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 }
 
 /*
- * Wait until there is room, or a signal arrives. If the descriptor cannot be polled, go
- * on: write() will report the error.
+ * Wait until there is room, or a signal arrives. If the descriptor cannot be polled,
+ * return at once: write() will report the error.
  */
 static int wait_for_room(const struct out *out, int timeout_ms)
 {
@@ -137,7 +139,7 @@ static int wait_for_room(const struct out *out, int timeout_ms)
 
 /*
  * Call write(2) once for bytes before `end`. Returns false if there was no room; the
- * bytes remain.
+ * bytes then stay in the buffer.
  */
 static bool write_piece(struct out *out, size_t end)
 {
@@ -164,7 +166,8 @@ static int write_up_to(struct out *out, size_t end)
         begin_write(out, &before);
         has_room = write_piece(out, end);
         end_write(out, &before);
-        /* no room for a newline, which a terminal writes as two characters */
+        /* a terminal writes a newline as two characters, for which there may be no
+         * room */
         if (!has_room)
             poll(NULL, 0, FULL_MS);
     }
@@ -201,7 +204,7 @@ void out_flush_in_handler(struct out *out)
     if (out->bytes == NULL)
         return;
     while (atomic_flag_test_and_set(&out->is_busy))
-        ; /* another thread, which will soon be done: see begin_write() */
+        ; /* another thread holds the lock, but not for long: see begin_write() */
     while (out->rc == 0 && out->written < atomic_load(&out->whole) &&
            wait_for_room(out, HANDLER_PATIENCE_MS) > 0 &&
            write_piece(out, atomic_load(&out->whole)))
@@ -297,7 +300,7 @@ static void put_visible(void *out, const char *piece, size_t n)
 }
 
 /*
- * Text from a server may contain control characters, such as escape sequences for the
+ * Replace control characters: text from a server may contain escape sequences for the
  * terminal.
  */
 int out_put_plain(struct out *out, const char *text, size_t n)
@@ -317,7 +320,8 @@ int out_put_url(struct out *out, const char *url)
     return out->rc;
 }
 
-/* Free the bytes, such that a handler finds either valid bytes or nothing to write. */
+/* Free the bytes in such an order that a handler finds either valid bytes or nothing to
+ * write. */
 static void free_bytes(struct out *out)
 {
     char *bytes = out->bytes;

@@ -8,8 +8,8 @@
  *     out_flush(&out);             // every second: write the complete lines
  *     rc = out_close(&out);
  *
- * After the first failure nothing more is written, and every call returns that error
- * again. So it is enough to check once at the end. Writing to a pipe or terminal blocks
+ * After the first failure nothing more is written, and every call returns the error of
+ * that failure. So one check at the end is enough. Writing to a pipe or terminal blocks
  * the thread until the reader reads; signals are still handled.
  */
 #ifndef CRAWLER_OUT_H
@@ -22,15 +22,15 @@
 #include <stdio.h>
 
 struct out {
-    int fd;           /* the descriptor that was given, or the same file opened again */
-    const char *name; /* for messages; borrowed */
+    int fd;           /* the caller's descriptor, or the same file opened again */
+    const char *name; /* the file's name for messages, not copied */
     bool is_owned;    /* out_close() closes fd */
-    bool is_file;     /* a regular file, so that writing never waits for a reader */
+    bool is_file;     /* the file is regular, so writing never waits for a reader */
     char *bytes;
-    size_t n, capacity;  /* size of `bytes` in use, and allocated */
-    size_t written;      /* how many of the bytes are written */
-    atomic_size_t whole; /* the end of the last complete line */
-    atomic_flag is_busy; /* locked while bytes are written or moved */
+    size_t n, capacity;  /* used and allocated size of `bytes` */
+    size_t written;      /* number of `bytes` that are written */
+    atomic_size_t whole; /* offset of the end of the last complete line */
+    atomic_flag is_busy; /* a lock for writing or moving bytes */
     int rc;              /* the first error */
 };
 
@@ -43,38 +43,38 @@ int out_open(struct out *out, const char *path);
 /* Write to a descriptor that the caller keeps open. Returns 0 or -ENOMEM. */
 int out_open_fd(struct out *out, int fd, const char *name);
 
-/* Each function returns out->rc. */
+/* Append text. Each function returns out->rc. */
 int out_write(struct out *out, const char *bytes, size_t n);
 int out_put(struct out *out, const char *text);
 int out_print(struct out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Return room for n bytes, or NULL after a failure. The bytes are added by out_commit().
- * Use this only for complete lines.
+ * Return room for n bytes, or NULL after a failure. out_commit() adds the bytes. Use this
+ * only for complete lines.
  */
 char *out_reserve(struct out *out, size_t n);
 void out_commit(struct out *out, const char *end);
 
-/* Write text from elsewhere for human readers: control characters become '?'. */
+/* Write untrusted text for human readers: control characters become '?'. */
 int out_put_plain(struct out *out, const char *text, size_t n);
 
 /*
- * Write a URL, or text that contains URLs, for human readers. Passwords also become
- * "***".
+ * Write a URL, or text that contains URLs, for human readers. Control characters become
+ * '?', and passwords "***".
  */
 int out_put_url(struct out *out, const char *url);
 
-/* Set the error if the caller could not produce all output. Returns out->rc. */
+/* Set out->rc if the caller could not produce all output. Returns out->rc. */
 int out_fail(struct out *out, int rc);
 
 /* Write the complete lines to the file. */
 int out_flush(struct out *out);
 
 /*
- * Write the complete lines, in a signal handler that then ends the program. Waits at most
- * a second for a reader. Afterwards `out` must not be used, and other threads that try to
- * use it hang. (Async-signal-safe)
+ * Write the complete lines in a signal handler that then ends the program. Waits at most
+ * a second for a reader. Afterwards `out` must not be used: threads that try to use it
+ * hang. (Async-signal-safe)
  */
 void out_flush_in_handler(struct out *out);
 

@@ -10,12 +10,12 @@
 
 #define DEFAULT_FILE "coil-crawl.toml"
 
-/* the largest size of a file */
+/* the largest size of a configuration file */
 #define LONGEST_FILE ((size_t)1 << 20)
 
 struct file {
     struct option_source source;
-    bool *has; /* for each row: the file has set it */
+    bool *has; /* for each row of the table, whether the file has set the option */
 };
 
 /* ---- a value ----------------------------------------------------------------------- */
@@ -28,7 +28,8 @@ static int complain_of_name(const struct option_source *source, const char *name
     return option_complain_unknown(source->complaints, place, name, strlen(name));
 }
 
-/* Check the type of a value. (Values on the command line have no type.) */
+/* Check that a value of the file has the right type. (Values on the command line have no
+ * type.) */
 static int check_kind(const struct option_source *source, const struct option_row *row,
                       const struct toml_value *value)
 {
@@ -47,7 +48,7 @@ static int check_kind(const struct option_source *source, const struct option_ro
     return 0;
 }
 
-/* Set an option. In the file "_" may be written for "-" in names. */
+/* Set an option. The names of options in the file may have "_" in place of "-". */
 static int set_from_file(void *arg, const struct toml_value *value)
 {
     struct file *file = arg;

@@ -1,5 +1,5 @@
 /*
- * option_host.c - options whose values apply to the answers or requests of one host.
+ * option_host.c - options whose values can be limited to one host.
  *
  * A host is stored as in URLs: in lower-case ASCII, and addresses in their usual form.
  * The port is stored separately, because URLs omit the default port of their scheme.
@@ -65,8 +65,8 @@ static int read_host(struct options *options, const char *text, size_t n,
 /* ---- --header-for ------------------------------------------------------------------ */
 
 /*
- * Return the length of the host before ":HEADER", for example "github.com",
- * "github.com:8443" or "[::1]:80"; 0 if there is none.
+ * Return the length of the host before ":HEADER", or 0 without a host. The host can be,
+ * for example, "github.com", "github.com:8443" or "[::1]:80".
  */
 static size_t host_length(const char *text)
 {
@@ -145,7 +145,8 @@ static int add_range(struct options *options, const struct status_range *range)
     return 0;
 }
 
-/* Remove the default for all hosts. Values for single hosts remain. */
+/* If the statuses for all hosts are still the default, remove them. Statuses for single
+ * hosts remain. */
 static void drop_default(struct options *options)
 {
     size_t kept = 0;
@@ -161,7 +162,7 @@ static void drop_default(struct options *options)
 
 /*
  * Parse "example.org=" before a status; the following statuses are for this host. Returns
- * 1 if there is one.
+ * 1 if the text names a host.
  */
 static int read_host_prefix(struct options *options, struct option_part *part,
                             struct host_name *host)
@@ -209,7 +210,7 @@ OPTION_SETTER(add_statuses)
 
     while (rc == 0 && option_next_part(&value, &part))
         rc = add_part(source, row, part, &host);
-    if (source->is_given == NULL) /* the default itself is being set */
+    if (source->is_given == NULL) /* options_init() is setting the default */
         source->options->accept_is_default = true;
     return rc;
 }

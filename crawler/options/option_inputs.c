@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A larger file is not meant as a list: a megabyte names about ten thousand files. */
+/* The maximum size of a list. A megabyte names about ten thousand files, so a larger file
+ * is probably not a list. */
 #define LIST_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- lists ------------------------------------------------------------------------- */
@@ -23,7 +24,7 @@ static int complain_of_list(const struct option_source *source, const char *name
     return -EINVAL;
 }
 
-/* Read everything and append a NUL. The caller frees *text. */
+/* Read the whole file and append a NUL. The caller frees *text. */
 static int read_all(const struct option_source *source, FILE *from, const char *name,
                     char **text, size_t *n)
 {
@@ -138,7 +139,7 @@ int option_add_matches(struct option_source *source, const char *pattern)
     if (code == 0)
         return rc;
     if (strpbrk(pattern, "*{") == NULL)
-        /* for example "example.org/a?b" or "[::1]/" */
+        /* a "?" or "[" may belong to a URL, for example "example.org/a?b" or "[::1]/" */
         return option_add_start(source, pattern);
     return option_complain_of_start(source, pattern, "no file has a name like that");
 }
@@ -150,14 +151,15 @@ bool option_is_file_url(const char *operand)
     return strncasecmp(operand, "file:", 5) == 0;
 }
 
-/* Decode the path of `url` in place. Returns NULL if a path cannot express it. */
+/* Decode the path of a file:// URL in place. Returns NULL if the result is not a valid
+ * path. */
 static char *path_of(struct url *url)
 {
     static const char scheme[] = "file://";
     char *path = url->href + strlen(scheme);
 
     if (strncmp(url->href, "file:///", strlen("file:///")) != 0)
-        return NULL; /* the file is on another host */
+        return NULL; /* the URL names a file on another host */
     path[strcspn(path, "?#")] = '\0';
     if (strcasestr(path, "%2f") != NULL || strstr(path, "%00") != NULL)
         return NULL;

@@ -79,7 +79,7 @@ const struct option_row *option_denied(const char *name, size_t n)
     return NULL;
 }
 
-/* Visit only the names that begin with `begin`. Hidden options cannot be abbreviated. */
+/* Visit only names that begin with `begin`. Hidden options cannot be abbreviated. */
 static bool next_that_begins(const struct option_row *row, const char *begin,
                              size_t length, size_t *at, const char **name, size_t *n)
 {

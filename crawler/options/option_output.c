@@ -1,10 +1,10 @@
 /*
- * option_output.c - restrict the outputs of a configuration file that the user did not
- * name.
+ * option_output.c - restrict the output files that an automatically found configuration
+ * file may name.
  *
  * ./coil-crawl.toml may come from a checkout whose author the user does not trust. So the
  * outputs that it names must be below its folder, after symbolic links are followed. They
- * must not be in .git, where a checkout by itself cannot create files.
+ * must not be in .git, because a checkout by itself cannot create files there.
  */
 #include "option_row.h"
 
@@ -39,7 +39,7 @@ static bool has_component(const char *path, const char *name)
     return false;
 }
 
-/* Both paths must be results of realpath(3). */
+/* True if a path is below a folder. Both must be results of realpath(3). */
 static bool is_below(const char *path, const char *folder)
 {
     size_t n = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
@@ -70,7 +70,7 @@ static bool stays_below(char *path, const char *folder)
         if (realpath(path, real) != NULL)
             return is_below(real, folder);
         if (errno == ENOTDIR)
-            return true; /* opening the file will fail */
+            return true; /* the folder is missing, so opening the file will fail */
         if (errno != ENOENT || lstat(path, &info) == 0)
             return false; /* for example a symbolic link to a missing file */
         if (!may_create(slash != NULL ? slash + 1 : path))

@@ -2,8 +2,8 @@
  * option_parser.c - parse the command line, and look up the names of options.
  *
  * The command line is parsed first, into a list of settings (a row and a value each) and
- * operands. Then the configuration file is read (option_file.c), and after it the
- * settings are applied. So the command line takes precedence.
+ * operands. Then the configuration file is read (option_file.c). The settings of the
+ * command line are applied last, so they take precedence.
  *
  * Options and operands may be mixed; "--" ends the options. Long names may be abbreviated
  * if that is unambiguous. Each flag has an opposite: --no-lenient, --robots.
@@ -27,7 +27,7 @@ struct setting {
 };
 
 struct command {
-    /* has room for one setting for each byte of the arguments */
+    /* The array has room for one setting per byte of the arguments. */
     struct setting *settings;
     size_t setting_count;
     char *const *operands;
@@ -52,8 +52,8 @@ static int complain_missing(struct command *command, const struct option_row *ro
 
 /*
  * Parse "--name", "--name=value" or "--name value". An underscore in a name counts as a
- * dash, as in a configuration file: --max_tasks. *next is the next argument, if it is
- * used.
+ * dash, as in a configuration file: --max_tasks. *next points to the next argument, and
+ * is advanced if that is used as the value.
  */
 static int read_long(struct command *command, const char *text, char *const **next)
 {
@@ -167,7 +167,8 @@ static bool ends_with(const char *text, const char *end)
     return n > length && strcmp(text + n - length, end) == 0;
 }
 
-/* True if an operand that is not a file cannot be a URL without "http://". */
+/* True if an operand without "http://" must be meant as a path, even if the file does not
+ * exist. */
 static bool must_be_path(const char *operand)
 {
     static const char *const suffixes[] = {
@@ -187,7 +188,7 @@ static bool must_be_path(const char *operand)
     return false;
 }
 
-/* For `explain`, keep the fragment of the URL. */
+/* For `coil-crawl explain`, do not remove the fragment of the URL. */
 static int resolve_start(const struct options *options, const char *operand, char **out)
 {
     struct url url;
@@ -293,7 +294,8 @@ int option_add_start(struct option_source *source, const char *operand)
     return add_url(source, operand);
 }
 
-/* Return the last string of the list. If it occurs twice, remove it from the end. */
+/* Return the last string of the list. If the string also occurs earlier, remove it from
+ * the end. */
 static const char *take_last(struct text_list *list)
 {
     const char *last = list->at[list->count - 1];
@@ -315,7 +317,7 @@ static bool is_missing_file(const char *sitemap)
            stat(sitemap, &info) < 0;
 }
 
-/* Add each sitemap as a start, too. */
+/* Add each sitemap to the starts as well. */
 static int add_sitemaps(struct option_source *source)
 {
     struct options *options = source->options;
@@ -406,7 +408,8 @@ static int add_lists(struct option_source *source)
     return rc;
 }
 
-/* --state may have named another folder. */
+/* Find the command again after all options are set, because --state may name another
+ * folder. */
 static int end_command(struct option_source *source, const struct command *command)
 {
     if (source->options->lists.count == 0)
@@ -447,7 +450,8 @@ static int add_starts(struct option_source *source, const struct command *comman
 
 /* ---- whole ------------------------------------------------------------------------- */
 
-/* Returns 0 if nothing is to be printed. */
+/* Handle options such as --help, which print something. Returns 0 if there is no such
+ * option. */
 static int print_information(const struct command *command, FILE *out)
 {
     const char *shell = last_value(command, "completions");
@@ -468,7 +472,7 @@ static int print_information(const struct command *command, FILE *out)
     return OPTIONS_PRINTED;
 }
 
-/* Check the values of options such as --completions, which are not set. */
+/* Check the values of options such as --completions that have no setter. */
 static int check_choices(const struct command *command)
 {
     for (size_t i = 0; i < command->setting_count; i++) {

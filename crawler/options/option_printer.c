@@ -12,7 +12,7 @@
 #define WORDS_AT 28
 #define WIDTH 80
 
-/* The width of lines in the manual page's source, with room for escapes. */
+/* The width of lines in the source of the manual page. It leaves room for escapes. */
 #define ROFF_WIDTH 68
 
 static const char summary[] =
@@ -37,8 +37,8 @@ static const struct {
 /* ---- the help ---------------------------------------------------------------------- */
 
 /*
- * Print `text`, starting at `column`, and break it at spaces. Further lines begin at
- * `indent`. The last line ends with a newline.
+ * Print `text`, starting at `column`, and break lines at spaces. Continuation lines begin
+ * at column `indent`. The last line ends with a newline.
  */
 static void print_wrapped(FILE *to, const char *text, size_t column, size_t indent)
 {
@@ -74,7 +74,8 @@ static size_t print_names(FILE *to, const struct option_row *row)
     return (size_t)n;
 }
 
-/* Build the description: the words of the row, its choices and its default. */
+/* Build the description of an option from the words, the choices and the default of its
+ * row. */
 static void make_description(const struct option_row *row, char *to, size_t capacity)
 {
     size_t n = (size_t)snprintf(to, capacity, "%s", row->words);
@@ -193,7 +194,8 @@ void option_print_table(FILE *to)
 
 /*
  * Print text in lines of at most ROFF_WIDTH, unless a word is longer. A minus sign is
- * escaped so that it is not a hyphen, and a line must not begin with a request.
+ * escaped, because roff would print a hyphen. No line begins with '.' or "'", because
+ * roff would read it as a request.
  */
 static void print_roff(FILE *to, const char *text)
 {

@@ -26,30 +26,31 @@ enum option_hint { HINT_NONE, HINT_FILE, HINT_FOLDER };
 struct option_source {
     struct options *options;
     FILE *complaints;
-    const char *file; /* NULL: the command line */
+    const char *file; /* the configuration file, or NULL for the command line */
     unsigned line;
-    /* the file was found in the working directory, not named by the user */
+    /* The file was found in the working directory, and not named by the user. */
     bool is_found;
-    bool *is_given; /* for each row: its default has been replaced */
+    bool *is_given; /* for each row, whether a value has replaced the default */
 };
 
 struct option_row {
     const char *name;
-    char letter;          /* 0: none */
-    const char *aliases;  /* further names, separated by spaces; NULL: none */
-    const char *argument; /* the name of its value; NULL: a flag */
+    char letter;          /* 0 without a short name */
+    const char *aliases;  /* further names, separated by spaces, or NULL */
+    const char *argument; /* the name of its value; NULL for a flag */
     /*
-     * Sets the option to `value`, which is "yes" or "no" for a flag. NULL: the option is
-     * an action, and not allowed in a configuration file.
+     * Sets the option to `value`, which is "yes" or "no" for a flag. If NULL, the option
+     * is an action, and not allowed in a configuration file.
      */
     int (*set)(struct option_source *source, const struct option_row *row,
                const char *value);
-    size_t offset;       /* of its field in struct options */
-    const char *initial; /* its default as a user would write it; NULL: zero */
-    int64_t min, max;    /* limits of a number */
-    const char *choices; /* allowed values, separated by spaces; NULL: any */
-    bool repeats;        /* all values count; otherwise only the last one */
-    bool writes;         /* the value names a file or folder that is written */
+    size_t offset;       /* offset of its field in struct options */
+    const char *initial; /* its default as a user would write it, or NULL for zero */
+    int64_t min, max;    /* minimum and maximum of a numeric option */
+    const char *choices; /* allowed values, separated by spaces, or NULL for any value */
+    /* if given several times, all values count and not only the last */
+    bool repeats;
+    bool writes; /* the value names a file or folder to write to */
     enum option_hint hint;
     enum option_group group;
     const char *words; /* description */
@@ -63,14 +64,14 @@ extern const char *const option_group_names[OPTION_GROUP_COUNT];
 bool option_is_negative(const struct option_row *row);
 
 /*
- * Set the option of a row. The first call replaces its default. Returns 0, or the error
+ * Set an option to a value. The first call replaces its default. Returns 0, or the error
  * of row->set().
  */
 int option_set(struct option_source *source, const struct option_row *row,
                const char *value);
 
 /*
- * Find an option. option_named() takes a name or an alias. option_denied() takes the
+ * Find the row of an option: option_named() by a name or an alias, option_denied() by the
  * opposite of a flag: "no-lenient", "robots". Both return NULL if there is no such
  * option.
  */
@@ -84,8 +85,8 @@ const struct option_row *option_denied(const char *name, size_t n);
 int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n);
 
 /*
- * Read the configuration file; NULL: ./coil-crawl.toml if it exists. (option_file.c)
- * Returns 0, -EINVAL after a message, or -ENOMEM.
+ * Read the configuration file. If `path` is NULL, read ./coil-crawl.toml if it exists.
+ * (option_file.c) Returns 0, -EINVAL after a message, or -ENOMEM.
  */
 int option_read_file(struct option_source *source, const char *path);
 
@@ -109,7 +110,7 @@ int option_complain_of_start(const struct option_source *source, const char *ope
 
 /*
  * Add the starts in a list ("-" is standard input), the files that match a pattern, or
- * the file of a file:// URL. (option_inputs.c) They fail with the errors of
+ * the file of a file:// URL. (option_inputs.c) These functions fail with the errors of
  * option_add_start().
  */
 int option_add_list(struct option_source *source, const char *path);
@@ -136,16 +137,16 @@ const char *option_choices(const struct option_row *row, const char *quote,
 /* Return the index of a word of `n` bytes in a list separated by spaces, or -1. */
 int option_word_index(const char *list, const char *word, size_t n);
 
-/* Return a copy that the options own; NULL without memory. */
+/* Return a copy of the text that the options own, or NULL if memory runs out. */
 char *options_keep(struct options *options, const char *text, size_t n);
 
-/* Format a text that the options own; NULL without memory. */
+/* Format a text that the options own. Returns NULL if memory runs out. */
 char *options_print(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Return the header for a login "user:password" of n bytes. The options own it. NULL
- * without memory. (RFC 7617)
+ * Return the header for a login "user:password" of n bytes. The options own it. Returns
+ * NULL if memory runs out. (RFC 7617)
  */
 const char *options_basic(struct options *options, const char *login, size_t n);
 
@@ -159,21 +160,23 @@ int text_list_add(struct text_list *list, const char *text);
     int name(struct option_source *source, const struct option_row *row,                 \
              const char *value)
 OPTION_SETTER(set_flag);
-OPTION_SETTER(clear_flag); /* "yes" sets the field to false */
+/* for a flag such as --no-robots: "yes" sets the field to false */
+OPTION_SETTER(clear_flag);
 OPTION_SETTER(set_count);
 OPTION_SETTER(set_unsigned);
-OPTION_SETTER(set_size); /* a number of type size_t */
+OPTION_SETTER(set_size); /* sets a field of type size_t */
 OPTION_SETTER(set_bytes);
 OPTION_SETTER(set_duration);
-OPTION_SETTER(set_choice); /* an enum whose values are in the order of the choices */
+/* sets an enum whose constants are in the order of the choices */
+OPTION_SETTER(set_choice);
 OPTION_SETTER(set_text);
-OPTION_SETTER(set_line); /* text for a header */
-OPTION_SETTER(set_file); /* a file that can be read */
+OPTION_SETTER(set_line); /* sets a text without newlines, to be sent in a header */
+OPTION_SETTER(set_file); /* the path of a readable file */
 OPTION_SETTER(set_folder);
 OPTION_SETTER(set_url);
 OPTION_SETTER(set_proxy);
-OPTION_SETTER(set_status); /* the address to listen on */
-OPTION_SETTER(add_names);  /* a list separated by commas */
+OPTION_SETTER(set_status); /* sets the address to listen on */
+OPTION_SETTER(add_names);  /* adds the names in a list separated by commas */
 OPTION_SETTER(add_text);
 OPTION_SETTER(add_pattern);
 OPTION_SETTER(add_header);
@@ -185,19 +188,20 @@ OPTION_SETTER(set_traps);
 OPTION_SETTER(add_statuses);
 OPTION_SETTER(add_verdicts);
 OPTION_SETTER(add_format);
-OPTION_SETTER(set_backend); /* a choice, or a flag whose `words` name the backend */
+/* handles a choice, or a flag whose `words` name the backend */
+OPTION_SETTER(set_backend);
 OPTION_SETTER(refuse_iocp);
 
 /*
- * Shared by the setters. A struct option_part is an element of a list separated by
- * commas, without white space around it.
+ * An element of a list separated by commas, without the white space around it.
  */
 struct option_part {
     const char *at;
     size_t n;
 };
 
-/* Get the next part. Returns false after the last one, when *list is NULL. */
+/* Get the next element of the list. Returns false after the last one, when *list is
+ * NULL. */
 bool option_next_part(const char **list, struct option_part *part);
 
 /* Parse digits. Returns false if there are other characters, or too many digits. */
@@ -215,7 +219,7 @@ int option_check_header(const struct option_source *source, const struct option_
 
 /* Printing: option_printer.c. */
 void option_print_help(FILE *to);
-void option_print_table(FILE *to); /* the reference in docs/manual */
+void option_print_table(FILE *to); /* prints the table of options for docs/manual */
 void option_print_man(FILE *to);
 /* `shell` is "bash", "zsh" or "fish". */
 void option_print_completions(FILE *to, const char *shell);

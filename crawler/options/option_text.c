@@ -1,5 +1,5 @@
 /*
- * option_text.c - set options whose values are texts, files, URLs or headers.
+ * option_text.c - the setters of options whose values are texts, files, URLs or headers.
  */
 #include "option_value_inside.h"
 #include "../base/text.h"
@@ -37,7 +37,8 @@ OPTION_SETTER(add_text)
     return text != NULL ? text_list_add(option_field_of(source, row), text) : -ENOMEM;
 }
 
-/* True if the text has bytes that could end a header or a terminal's line. */
+/* True if the text has control characters, which could end a header or a line of the
+ * terminal. */
 static bool has_control(const char *text)
 {
     for (; *text != '\0'; text++)
@@ -120,7 +121,7 @@ OPTION_SETTER(set_status)
                : -ENOMEM;
 }
 
-/* Accepts a proxy for libcurl: a host, with or without a scheme for proxies. */
+/* Accepts the same proxies as libcurl: a host, with or without a proxy scheme. */
 OPTION_SETTER(set_proxy)
 {
     static const char schemes[] = "http https socks4 socks4a socks5 socks5h";
@@ -268,7 +269,8 @@ const char *options_basic(struct options *options, const char *login, size_t n)
     return header;
 }
 
-/* The last value counts. It is secret, so messages do not repeat it. */
+/* Set the credentials. The last value counts. Messages do not repeat it, because it is
+ * secret. */
 OPTION_SETTER(set_credentials)
 {
     struct options *options = source->options;

@@ -45,7 +45,7 @@ void *option_field_of(const struct option_source *source, const struct option_ro
     return (char *)source->options + row->offset;
 }
 
-/* True if the values are still the default, which an explicit value replaces. */
+/* True if an option still has its default, which the first explicit value replaces. */
 static bool is_default(const struct option_source *source, const struct option_row *row)
 {
     return source->is_given != NULL && !source->is_given[row - option_rows];
@@ -82,7 +82,7 @@ static char *argument_of(struct options *options, const struct option_row *row,
     return argument;
 }
 
-/* Record the argument for a saved crawl, and for later commands on it. */
+/* Record the argument, to save it with the crawl and restore it in later commands. */
 static int record_argument(struct option_source *source, const struct option_row *row,
                            const char *value)
 {
@@ -158,7 +158,7 @@ bool option_read_digits(const char *text, size_t n, int64_t *out)
     return true;
 }
 
-/* True for "none", if that is the default. */
+/* True if the value is "none" and "none" is the default. */
 static bool is_word_none(const struct option_row *row, const char *value)
 {
     return row->initial != NULL && strcmp(row->initial, "none") == 0 &&
@@ -199,7 +199,7 @@ OPTION_SETTER(set_size)
     return rc;
 }
 
-/* A flag that counts how often it is given: "-vv", or "verbose = 2" in a file. */
+/* Set a flag that counts how often it is given: "-vv", or "verbose = 2" in a file. */
 OPTION_SETTER(set_count)
 {
     unsigned *count = option_field_of(source, row);
@@ -245,8 +245,8 @@ OPTION_SETTER(set_bytes)
 }
 
 /*
- * Return the unit of a time in nanoseconds. The default is seconds; 0 for an unknown
- * unit.
+ * Return the unit of a time in nanoseconds. Without a unit, the time is in seconds.
+ * Returns 0 for an unknown unit.
  */
 static int64_t time_unit(const char *unit)
 {
@@ -263,8 +263,8 @@ static int64_t time_unit(const char *unit)
 }
 
 /*
- * Convert "90", "1.5", "30s" or "5m" to nanoseconds. Accepts at most 31 years, which
- * always fit.
+ * Convert "90", "1.5", "30s" or "5m" to nanoseconds. Accepts at most 31 years, so that
+ * the result cannot overflow.
  */
 static bool read_time(const char *text, int64_t *out)
 {
@@ -410,7 +410,8 @@ OPTION_SETTER(set_traps)
     return 0;
 }
 
-/* The sitemaps become starts after all options are set: option_parser.c. */
+/* Add a sitemap. option_parser.c adds the sitemaps to the starts after all options are
+ * set. */
 OPTION_SETTER(add_sitemap)
 {
     struct options *options = source->options;
@@ -469,7 +470,7 @@ OPTION_SETTER(add_names)
 
 /* ---- reports ----------------------------------------------------------------------- */
 
-/* Stored as "FORMAT:FILE". FILE is "-" for stdout. */
+/* Add a format, stored as "FORMAT:FILE". FILE is "-" for stdout. */
 OPTION_SETTER(add_format)
 {
     struct options *options = source->options;

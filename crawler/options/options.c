@@ -3,11 +3,11 @@
  *
  * All code that needs the options reads this table: the parser (option_parser.c), which
  * calls the setter of a row (option_value.c), and the code that prints --help, the
- * manual, the manual page and shell completions (option_printer.c). The same setters set
+ * manual, the manual page and shell completions (option_printer.c). The setters also set
  * the defaults.
  *
- * Options that mean the same as in lychee, muffet, LinkChecker, wget or curl have the
- * same names.
+ * An option that lychee, muffet, LinkChecker, wget or curl also has is given the same
+ * name.
  */
 #include "options.h"
 

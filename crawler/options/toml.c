@@ -1,9 +1,9 @@
 /*
  * toml.c - read TOML 1.0 without its tables. (Debian 12 has no C library for it.)
  *
- * A recursive-descent parser; functions have the names of the grammar's parts. Strings
- * are decoded in place, because no escape is shorter than the character it stands for.
- * (toml.io/en/v1.0.0)
+ * A recursive-descent parser. Its functions are named after the parts of the grammar.
+ * Strings are decoded in place, because no escape is shorter than the character it stands
+ * for. (toml.io/en/v1.0.0)
  *
  * Where to start reading: toml_read(), read_pair().
  */
@@ -21,7 +21,7 @@
 #define NUMBER_BYTES 64
 
 struct reader {
-    char *at; /* the text ends with a NUL, which no value contains */
+    char *at; /* the rest of the text, which ends with the only NUL */
     unsigned line;
     struct toml_mistake *mistake;
     int (*take)(void *arg, const struct toml_value *value);
@@ -104,7 +104,8 @@ static bool put_point(char **to, uint32_t point)
     return true;
 }
 
-/* Read "\u00e9" or "\U0001f600", with this many digits after the letter. */
+/* Read an escape such as "\u00e9" or "\U0001f600", with this many digits after the
+ * letter. */
 static int read_point(struct reader *reader, int digits, char **to)
 {
     uint32_t point = 0;
@@ -153,8 +154,8 @@ static int read_escape(struct reader *reader, bool may_span, char **to)
 }
 
 /*
- * Read quotes in a multi-line string: up to two are text, and three end it. Returns true
- * at its end.
+ * Read quotes in a multi-line string: up to two quotes are text, and three end the
+ * string. Returns true at the end of the string.
  */
 static bool read_quotes(struct reader *reader, char quote, char **to)
 {
@@ -262,7 +263,7 @@ static bool read_in_base(const char *at, char to[NUMBER_BYTES])
     return number <= INT64_MAX;
 }
 
-/* Read "10", "-1", "1_000", "0.5" or "1e3". */
+/* Read a number such as "10", "-1", "1_000", "0.5" or "1e3". */
 static bool read_decimal(const char *at, char to[NUMBER_BYTES])
 {
     const char *whole;
@@ -391,7 +392,7 @@ static int read_key(struct reader *reader, const char **key)
     return 0;
 }
 
-/* Read "key = value", up to the end of its last line. */
+/* Read a pair "key = value", up to the end of its last line. */
 static int read_pair(struct reader *reader)
 {
     struct toml_value value = {.kind = TOML_STRING, .is_first = true};

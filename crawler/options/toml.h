@@ -15,16 +15,18 @@ enum toml_kind { TOML_STRING, TOML_NUMBER, TOML_BOOLEAN };
 struct toml_value {
     const char *key;
     /*
-     * The value as a string: text, "true", "false", or a number in decimal digits. NULL
-     * for a list without elements.
+     * The value as a string: a text, "true", "false", or a number in decimal digits. For
+     * an empty list, `text` is NULL.
      */
     const char *text;
     enum toml_kind kind;
-    bool in_list, is_first; /* is_first: of a list, or a value outside of lists */
+    /* `is_first` is true for the first element of a list, and for a value outside of
+     * lists */
+    bool in_list, is_first;
     unsigned line;
 };
 
-/* An error in a file, and its line. */
+/* An error in a file, and its line number. */
 struct toml_mistake {
     const char *what;
     unsigned line;
@@ -32,10 +34,10 @@ struct toml_mistake {
 
 /*
  * Call take() for each value, and for each element of a list. If take() fails, reading
- * stops. `text` has n bytes, followed by a NUL, and is overwritten. Strings are valid
- * only during the call.
+ * stops. `text` has n bytes, followed by a NUL. It is overwritten. Strings are valid only
+ * during the call.
  *
- * Returns 0, the error of take(), or -EINVAL and *mistake. In all other cases
+ * Returns 0, the error of take(), or -EINVAL and *mistake. Unless the file has an error,
  * mistake->what is NULL.
  */
 int toml_read(char *text, size_t n,

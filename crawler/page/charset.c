@@ -3,8 +3,8 @@
  *
  * The encoding matters for links like <a href="caf\xe9.html">: browsers request
  * caf%C3%A9.html, so coil-crawl must do the same. If an encoding is declared, the page is
- * converted first; in UTF-16 even tags could not be found otherwise. If it is not
- * declared, the page is searched unconverted, and checked for valid UTF-8 at the same
+ * converted first; in UTF-16 even tags could not be found otherwise. Without a
+ * declaration, the page is searched unconverted, and checked for valid UTF-8 at the same
  * time.
  */
 #include "charset.h"
@@ -21,8 +21,8 @@
 /* ---- finding out ------------------------------------------------------------------- */
 
 /*
- * Set the encoding. Returns false, and ignores the declaration, if browsers do not know
- * the label.
+ * Set the encoding. If browsers do not know the label, ignore the declaration and return
+ * false.
  */
 static bool set_label(struct charset *charset, const char *label, size_t n)
 {
@@ -72,7 +72,7 @@ static bool find_label(const char *text, const char **label, size_t *n)
 struct prescan {
     struct charset charset;
     bool has_charset, is_pragma; /* for this tag */
-    /* the charset is in `content`, which counts only with http-equiv */
+    /* the charset is in `content`, which is ignored without http-equiv */
     bool needs_pragma;
     /* the tag has a `charset` attribute, so that `content` does not count */
     bool has_attribute;
@@ -97,7 +97,8 @@ static bool wants_of_meta(const struct html_name *name, void *arg)
 static void add_label(struct prescan *scan, const char *label, size_t n)
 {
     scan->has_charset = set_label(&scan->charset, label, n);
-    /* A declaration that was found as ASCII cannot be in UTF-16. (WHATWG: prescan) */
+    /* A page whose declaration was readable as ASCII cannot be in UTF-16. (WHATWG:
+     * prescan) */
     if (strncasecmp(scan->charset.label, "utf-16", 6) == 0)
         scan->charset.label[0] = '\0';
 }
@@ -182,7 +183,8 @@ static bool find_mark(const char *text, size_t n, struct charset *out)
     return out->mark_bytes > 0;
 }
 
-/* A declaration in ASCII bytes cannot be in UTF-16: use UTF-8 instead. */
+/* A page whose declaration consists of ASCII bytes cannot be in UTF-16: use UTF-8
+ * instead. */
 static void replace_utf_16(struct charset *charset)
 {
     if (strncasecmp(charset->label, "utf-16", 6) == 0)
@@ -231,7 +233,8 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
 }
 
 /*
- * Find @charset. Only this exact spelling counts, because it is not a CSS rule.
+ * Find @charset. Only this exact spelling of @charset counts, because it is not parsed as
+ * a CSS rule.
  */
 static bool find_in_rule(const char *css, size_t n, struct charset *out)
 {
@@ -388,7 +391,8 @@ static int convert_left(struct charset_converter *converter, char byte, charset_
         return (int)rest;
     memmove(left, left + converter->left_n - (size_t)rest, (size_t)rest);
     converter->left_n = (size_t)rest;
-    if (converter->left_n == sizeof converter->left) { /* no character is that long */
+    /* the array is longer than any character */
+    if (converter->left_n == sizeof converter->left) {
         rc = take("\xef\xbf\xbd", 3, arg);
         converter->left_n = 0;
     }
@@ -455,7 +459,7 @@ static void add_in_windows_1252(struct text *out, const char *s, size_t n)
     }
 }
 
-/* Call iconv(3) once. NULL resets the state. Returns the error, or 0. */
+/* Call iconv(3) once. If `text` is NULL, reset the converter. Returns the error, or 0. */
 static int add_converted(iconv_t back, struct text *out, char **s, size_t *n)
 {
     char piece[PIECE_BYTES], *to = piece;

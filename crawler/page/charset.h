@@ -13,14 +13,16 @@
 struct charset {
     /* the name for iconv(3); "" for UTF-8, and for unknown encodings */
     char label[CHARSET_BYTES];
-    /* if false, the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
+    /* if false, assume UTF-8, or Windows-1252 if the page is not valid UTF-8 */
     bool is_declared;
-    size_t mark_bytes; /* length of the byte order mark, which is not part of the text */
+    /* length of the byte order mark in bytes; the mark is not part of the text */
+    size_t mark_bytes;
 };
 
 /*
- * Return the name for iconv(3) of an encoding with this label of n bytes, in upper or
- * lower case. Returns "" for UTF-8, and NULL for a label that browsers do not know.
+ * Return iconv(3)'s name for the encoding with this label. The label has n bytes, in
+ * upper or lower case. Returns "" for UTF-8, and NULL for a label that browsers do not
+ * know.
  */
 const char *charset_name(const char *label, size_t n);
 
@@ -28,17 +30,17 @@ const char *charset_name(const char *label, size_t n);
 #define CHARSET_HEAD_BYTES 1024
 
 /*
- * Find the encoding of an HTML page. In this order: byte order mark, the charset
- * parameter of `content_type` (which may be NULL), <meta>, <?xml encoding="...">.
- * (WHATWG: encoding sniffing algorithm) Returns 0 or -ENOMEM.
+ * Find the encoding of an HTML page. Sources, in order of precedence: byte order mark,
+ * the charset parameter of `content_type` (which may be NULL), <meta>, <?xml
+ * encoding="...">. (WHATWG: encoding sniffing algorithm) Returns 0 or -ENOMEM.
  */
 int charset_of(struct charset *charset, const char *content_type, const char *html,
                size_t n);
 
 /*
- * Find the encoding of a style sheet. In this order: byte order mark, `content_type`,
- * @charset, UTF-8. (CSS Syntax Level 3, section 3.2, except that the encoding of the
- * linking page is ignored)
+ * Find the encoding of a style sheet. Sources, in order of precedence: byte order mark,
+ * `content_type`, @charset, UTF-8. (CSS Syntax Level 3, section 3.2, except that the
+ * encoding of the linking page is ignored)
  */
 void charset_of_sheet(struct charset *charset, const char *content_type, const char *css,
                       size_t n);
@@ -59,15 +61,16 @@ typedef int (*charset_take)(const char *text, size_t n, void *arg);
 /* Converts a text in pieces to UTF-8. Invalid bytes become U+FFFD. */
 struct charset_converter {
     iconv_t iconv;
-    /* Converts from UTF-8. (iconv_t)-1 for UTF-16, because then queries are UTF-8. */
+    /* Converts from UTF-8. (iconv_t)-1 for UTF-16, because queries on UTF-16 pages are
+     * sent as UTF-8 */
     iconv_t back;
-    size_t unit;  /* how many bytes to skip where the text is invalid */
+    size_t unit;  /* number of bytes to skip at an invalid sequence */
     char left[8]; /* the incomplete character at the end of the last piece */
     size_t left_n;
 };
 
 /*
- * Fails with -ENOMEM, or -EINVAL for a charset that iconv(3) does not know. May read
+ * Fails with -ENOMEM, or with -EINVAL if iconv(3) does not know the charset. May read
  * files, because iconv(3) loads modules from disk.
  */
 int charset_converter_open(struct charset_converter *converter,
@@ -79,8 +82,8 @@ int charset_convert_end(struct charset_converter *converter, charset_take take,
                         void *arg);
 /*
  * Append a query as browsers send it for a page in this encoding; NULL is Windows-1252.
- * Characters that are not ASCII are converted and percent-encoded. Those that the
- * encoding lacks become numbers like "&#9731;". `s` is UTF-8. (WHATWG, URL:
+ * Characters that are not ASCII are converted and percent-encoded. Characters that the
+ * encoding lacks become numeric references like "&#9731;". `s` is UTF-8. (WHATWG, URL:
  * percent-encode after encoding)
  */
 void charset_add_query(const struct charset_converter *converter, struct text *out,

@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True if the value is one type and not a list. Then it can be used unchanged. */
+/* True if the value is a single type that can be used unchanged, not a list. */
 bool content_type_is_single(const char *value);
 
 /*
- * Find the type in several Content-Type headers, or in one that is a list. The last valid
- * type counts. Its charset may come from an earlier one of the same type. (Fetch: extract
- * a MIME type) *out is "text/html;charset=utf-8", which the caller frees, or NULL if no
- * type is valid. Returns 0 or -ENOMEM.
+ * Find the type in several Content-Type headers, or in one header that contains a list.
+ * The last valid type counts. If it has no charset, the charset of an earlier value of
+ * the same type is used. (Fetch: extract a MIME type) *out is, for example,
+ * "text/html;charset=utf-8", or NULL if no type is valid. The caller frees it. Returns 0
+ * or -ENOMEM.
  */
 int content_type_extract(const char *const *values, size_t count, char **out);
 

@@ -24,8 +24,8 @@
 struct extraction {
     struct html_tokenizer tokenizer;
     struct text text;
-    char last; /* the last byte, if more white space may follow: ' ', '\n', or another */
-    bool is_hidden; /* inside a script or similar */
+    char last; /* the last byte appended, to merge white space: ' ', '\n', or another */
+    bool is_hidden; /* inside an element whose text is invisible, such as <script> */
 };
 
 static bool is_block(enum html_element element)
@@ -82,7 +82,7 @@ static bool is_block(enum html_element element)
     }
 }
 
-/* Replace spaces at the end of a block by '\n'. */
+/* End a block: replace the spaces at its end by '\n'. */
 static void end_block(struct extraction *extraction)
 {
     struct text *text = &extraction->text;
@@ -102,7 +102,8 @@ static void add_space(struct extraction *extraction)
         extraction->last = ' ';
 }
 
-/* Return the length of a space at s, including U+00A0; 0: no space. */
+/* Return the length in bytes of the space at s, which may be U+00A0, or 0 if there is no
+ * space. */
 static size_t space_at(const char *s, size_t n)
 {
     if (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r' || *s == '\f')
@@ -180,13 +181,13 @@ struct span {
     size_t n;
 };
 
-/* The parts, normalised like the text. n is 0 for a missing part. */
+/* The parts of a directive, normalised like the page's text. A missing part has n = 0. */
 struct directive {
     char *texts[4];
     struct span prefix, start, end, suffix;
 };
 
-/* Normalise text, without spaces at its ends. The caller frees the result. */
+/* Normalise text, and remove spaces at both ends. The caller frees the result. */
 static char *normalise(const char *part, size_t n)
 {
     struct extraction words = {.last = '\n'};
@@ -214,7 +215,8 @@ static struct span take_part(const char **rest, const char *end)
     return part;
 }
 
-/* Returns 1, 0 if it is not a directive, or -ENOMEM. (parse a text directive) */
+/* Returns 1 for a valid directive, 0 for an invalid one, or -ENOMEM. (parse a text
+ * directive) */
 static int parse_directive(const char *value, size_t n, struct directive *directive)
 {
     struct span parts[4] = {{NULL, 0}}, *found[4];
@@ -255,7 +257,7 @@ static int parse_directive(const char *value, size_t n, struct directive *direct
 
 /* ---- matching ---------------------------------------------------------------------- */
 
-/* Return the character before or at `at`; 0 at an end of the text. */
+/* Return the character before or at `at`, or 0 at the beginning or end of the text. */
 static uint32_t character_before(const char *text, const char *at)
 {
     const char *s = at;
@@ -300,7 +302,7 @@ static bool is_part_at(const char *text, const char *at, struct span part,
 }
 
 /*
- * Find the first match from `at` on. `end` is the end of the text. NULL if there is none.
+ * Return the first match between `at` and the end of the text, or NULL.
  */
 static const char *find_part(const char *text, const char *end, const char *at,
                              struct span part, bool limit_at_begin, bool limit_at_end)
@@ -320,7 +322,8 @@ static const char *skip_space(const char *at)
 
 /*
  * Return the end of the range that begins with `start`. Returns NULL if the end or the
- * suffix does not match; *is_over is then true if all later matches would fail, too.
+ * suffix does not match. In that case, *is_over is true if all later matches would fail,
+ * too.
  */
 static const char *match_end(const char *text, const char *text_end, const char *start,
                              const struct directive *directive, bool *is_over)

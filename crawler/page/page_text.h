@@ -9,17 +9,17 @@
 #include <stddef.h>
 
 /*
- * Extract the text of a UTF-8 page: in lower case, with single spaces, and '\n' between
- * blocks. Scripts, styles and other invisible text are left out. The caller frees *out.
- * Returns 0 or -ENOMEM.
+ * Extract the text of a UTF-8 page. It is in lower case, with single spaces, and '\n'
+ * between blocks. Scripts, styles and other invisible text are left out. The caller frees
+ * *out. Returns 0 or -ENOMEM.
  */
 int page_text(const char *html, size_t n, char **out);
 
 /*
  * Check that the text contains everything that a directive names:
  * "text=prefix-,start,end,-suffix&text=start". A malformed directive is ignored.
- * `directive` is as written after ":~:", percent-encoded. Returns 1, 0 or -ENOMEM. (URL
- * Fragment Text Directives: find a range from a text directive)
+ * `directive` is the percent-encoded text after ":~:" in the URL. Returns 1, 0 or
+ * -ENOMEM. (URL Fragment Text Directives: find a range from a text directive)
  */
 int page_text_has(const char *text, const char *directive);
 

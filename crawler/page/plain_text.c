@@ -1,10 +1,10 @@
 /*
  * plain_text.c - find the URLs in plain text.
  *
- * In plain text nothing marks the end of a URL. As in RFC 3986, appendix C, it ends at
- * white space, quotes and angle brackets, and also at a closing bracket that was not
- * opened inside it. As in GitHub's autolinks (GFM, 6.9), punctuation at its end belongs
- * to the sentence.
+ * In plain text nothing marks the end of a URL. As in RFC 3986, appendix C, a URL ends at
+ * white space, quotes and angle brackets. It also ends at a closing bracket that was not
+ * opened inside the URL. As in GitHub's autolinks (GFM, 6.9), punctuation at the end of a
+ * URL belongs to the sentence.
  */
 #include "plain_text.h"
 
@@ -15,7 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Decode the UTF-8 character at s, which has *length bytes; 0 if it is malformed. */
+/* Decode the UTF-8 character at s, and set *length to its number of bytes. Returns 0 if
+ * it is malformed. */
 static unsigned character_at(const char *s, size_t n, size_t *length)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -31,14 +32,15 @@ static unsigned character_at(const char *s, size_t n, size_t *length)
     return c;
 }
 
-/* Spaces outside of ASCII, and punctuation of Latin, Chinese and Japanese text. */
+/* True for spaces outside of ASCII, and for punctuation of Latin, Chinese and Japanese
+ * text. */
 static bool is_delimiter(unsigned c)
 {
     return c < 0xa1 || c == 0xab || c == 0xbb || (c >= 0x2000 && c <= 0x206f) ||
            (c >= 0x3000 && c <= 0x303f) || (c >= 0xff00 && c <= 0xff65);
 }
 
-/* Return the length of a possible URL at s. */
+/* Return the length of the text at s that may be a URL. */
 static size_t length_at(const char *s, size_t n)
 {
     size_t at = 0, length, round = 0, square = 0;
@@ -61,7 +63,7 @@ static size_t length_at(const char *s, size_t n)
     return at;
 }
 
-/* Return the length without the punctuation of the sentence. */
+/* Return the length of a URL without the punctuation of the sentence around it. */
 static size_t without_punctuation(const char *s, size_t n)
 {
     while (n > 0 && strchr("?!.,:;*_~'", s[n - 1]) != NULL)

@@ -5,10 +5,10 @@
 #include "link/links.h"
 
 /*
- * Call visit() for each http or https URL in n bytes of UTF-8, in their order, until it
+ * Call visit() for each http or https URL in n bytes of UTF-8, in order, until visit()
  * returns nonzero. Returns that value, or -ENOMEM. A URL ends at white space, a quote or
- * an angle bracket. Punctuation of the surrounding sentence is not part of it. URLs with
- * placeholders, "http://h/{name}", are ignored.
+ * an angle bracket. Punctuation of the surrounding sentence is not part of the URL. URLs
+ * with placeholders, "http://h/{name}", are ignored.
  */
 int plain_text_visit(const char *text, size_t n, links_visit_function visit, void *arg);
 

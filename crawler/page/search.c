@@ -3,9 +3,9 @@
  * them.
  *
  * This runs in the event loop: finding links takes two milliseconds for a megabyte, and a
- * page arrives in pieces of some kilobytes. The first pieces are held until the encoding
- * is known. The first page in an encoding needs a converter that is not open yet, and is
- * held to its end. Markdown is held as well, and then read on a thread.
+ * page arrives in pieces of some kilobytes. The first pieces of a page are held until the
+ * encoding is known. If the page needs a converter that is not open yet, all of it is
+ * held. Markdown is also held to its end, and then read on a thread.
  */
 #include "search_inside.h"
 
@@ -176,14 +176,14 @@ bool search_is_ignored(const struct search *search)
 
 /* ---- sitemaps ---------------------------------------------------------------------- */
 
-/* Sitemaps in UTF-16 must be XML, which expat reads. */
+/* Sitemaps in UTF-16 must be XML: expat converts them. */
 static bool is_utf16(const char *head, size_t n)
 {
     return n >= 2 &&
            (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0);
 }
 
-/* Decide from the bytes received so far. */
+/* Decide from the bytes received so far whether the page is a sitemap. */
 static bool is_sitemap(const struct search *search)
 {
     bool is_named = search->sitemap_mode == NAMED_SITEMAP;
@@ -195,7 +195,7 @@ static bool is_sitemap(const struct search *search)
     case SITEMAP_INDEX:
         return search->sitemap_mode != MAY_BE_FEED;
     case SITEMAP_RSS:
-    case SITEMAP_ATOM: /* HTML would treat its CDATA sections as tags */
+    case SITEMAP_ATOM: /* an HTML parser would treat CDATA sections in XML as tags */
         return is_named || search->else_html;
     case SITEMAP_NO_XML:
         return is_named && (is_utf16(head, n) ||
@@ -206,7 +206,7 @@ static bool is_sitemap(const struct search *search)
     return false;
 }
 
-/* Returns false if the page is to be searched as HTML. */
+/* Returns false if the page should be searched as HTML. */
 static bool choose_sitemap(struct search *search)
 {
     bool is_gzip = search->sitemap_mode == NAMED_SITEMAP &&
@@ -229,7 +229,7 @@ static int feed_sitemap(struct search *search, const char *bytes, size_t n)
     return search->sitemap != NULL ? sitemap_feed(search->sitemap, bytes, n) : -ENOMEM;
 }
 
-/* Runs on a thread, because the result may be large. */
+/* Decompression runs on a thread, because the result may be large. */
 static int inflate_sitemap(void *arg)
 {
     struct search *search = arg;
@@ -266,7 +266,7 @@ int search_process_piece(const char *html, size_t n, void *arg)
     return links_feed(&search->links, html, n);
 }
 
-/* Most pages of a site have the same encoding, so that one converter remains open. */
+/* Most pages of a site have the same encoding, so keep one converter open. */
 static enum encoding choose_encoding(struct search *search)
 {
     if (charset_is_utf8(&search->charset))
@@ -297,7 +297,7 @@ static int feed_bytes(struct search *search, const char *html, size_t n)
     return search_process_piece(html, n, search);
 }
 
-/* Runs on a thread, because it may read files. */
+/* Opening a converter runs on a thread, because iconv(3) may read files. */
 static int open_converter(void *arg)
 {
     struct search *search = arg;
@@ -330,7 +330,7 @@ int search_feed_held(struct search *search)
     return rc == 0 ? feed_bytes(search, search->held.bytes, search->held.n) : rc;
 }
 
-/* Decide from the first bytes how to read a page without a type. */
+/* Decide from its first bytes how to read a page without a Content-Type. */
 static void choose_type(struct search *search)
 {
     enum sniffed sniffed = sniff(search->head, search->head_n);

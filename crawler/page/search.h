@@ -26,12 +26,12 @@ enum search_kind {
     SEARCH_ID        /* not a link, but an id in the page */
 };
 
-/* Valid during the call. */
+/* A link or id as passed to the visitor. Valid during the call only. */
 struct search_found {
     enum search_kind kind;
-    const struct link *link; /* where it is, and how it is written */
+    const struct link *link; /* the place of the link, and the text as written */
     const struct url *url;   /* for SEARCH_URL */
-    uint64_t mark;           /* the value that expect() returned for it */
+    uint64_t mark;           /* the value that expect() returned for this link */
 };
 
 /* Receives the links and ids that are found. */
@@ -46,17 +46,17 @@ struct search_visitor {
     uint64_t (*expect)(const struct url *url, void *arg);
     void (*expect_soon)(uint64_t mark, void *arg);
     /*
-     * May replace the URL that `reference` was resolved to: see local.h. If url->href is
-     * NULL, the reference is not a URL, but may become one. Fails with -EINVAL or
-     * -ENOMEM. May be NULL.
+     * Called to replace the URL that `reference` was resolved to, if necessary: see
+     * local.h. If url->href is NULL, the reference is not a valid URL, but rebase() may
+     * set one. Fails with -EINVAL or -ENOMEM. May be NULL.
      */
     int (*rebase)(const char *reference, struct url *url, void *arg);
     void *arg;
 };
 
 /*
- * Create an object that searches one page after the other. NULL without memory.
- * search_destroy() accepts NULL.
+ * Create an object that searches one page after the other. Returns NULL if memory runs
+ * out. search_destroy() accepts NULL.
  */
 struct search *search_create(void);
 void search_destroy(struct search *search);
@@ -82,8 +82,9 @@ void search_begin(struct search *search, const char *content_type);
 /*
  * Treat the current page as a sitemap if its first bytes look like one, or, if
  * `else_html`, as a feed. `is_named` means that the user or a robots.txt calls it a
- * sitemap. Then it may also be a feed, a list of URLs, or any of these in gzip. If it is
- * none of them, it is searched as HTML if `else_html`, and ignored otherwise.
+ * sitemap. A named sitemap may also be a feed, a list of URLs, or any of these in gzip.
+ * If the page is none of them, it is searched as HTML if `else_html`, and otherwise
+ * ignored.
  */
 void search_expect_sitemap(struct search *search, bool is_named, bool else_html);
 
@@ -91,15 +92,16 @@ void search_expect_sitemap(struct search *search, bool is_named, bool else_html)
 void search_expect_feed(struct search *search);
 
 /*
- * The type of the current page is unknown: decide by its first bytes. Plain text is
- * searched if `takes_text`. Other types than HTML, XML and text are ignored.
+ * Guess the type of the current page from its first bytes, because the server did not
+ * send one. Plain text is searched if `takes_text`. Other types than HTML, XML and text
+ * are ignored.
  */
 void search_expect_unknown(struct search *search, bool takes_text);
 
 /*
- * Process the next piece. Only links are stored, except for the first page in an
- * encoding, and sitemaps in gzip, which are stored whole. Never suspends. Fails with
- * -ENOMEM, or -EMSGSIZE if too much must be stored.
+ * Process the next piece. Usually only links are stored. Sitemaps in gzip, and a page
+ * that needs a converter that is not open yet, are stored whole. Never suspends. Fails
+ * with -ENOMEM, or with -EMSGSIZE if too much must be stored.
  */
 int search_feed(struct search *search, const char *html, size_t n);
 
@@ -107,12 +109,13 @@ int search_feed(struct search *search, const char *html, size_t n);
 void search_want_text(struct search *search);
 
 /*
- * Return the text of the last page, as page_text() makes it. The caller frees it. NULL if
- * it was not wanted, or the page is not HTML.
+ * Return the text of the last page in the form of page_text(). The caller frees it.
+ * Returns NULL if search_want_text() was not called, or the page is not HTML.
  */
 char *search_take_text(struct search *search);
 
-/* The rest of the page is missing. search_end() will search only what has arrived. */
+/* Report that the rest of the page is missing. search_end() will search the part that has
+ * arrived. */
 void search_break_off(struct search *search);
 
 /* True once it is known that the page is not searched. */
@@ -120,9 +123,9 @@ bool search_is_ignored(const struct search *search);
 
 /*
  * End the page, which came from `url`: resolve all references, and visit them and the ids
- * in the order of the page. After the call the page is dropped, whatever the result.
+ * in the order of the page. The page is dropped, even if the call fails.
  *
- * Suspends now and then if there are many links, so that other tasks can run. Also
+ * If there are many links, suspends now and then so that other tasks can run. Also
  * suspends for Markdown, for gzip, and while iconv(3) loads a converter from disk. Fails
  * with the errors of search_feed(), with -ECANCELED, or with -EAGAIN if no thread is
  * available.
@@ -132,8 +135,8 @@ COIL_SUSPENDS int search_end(struct search *search, const char *url,
 
 /*
  * Resolve and visit links that find() passes to `visit`, for example from a header of the
- * page. They are relative to `url`, whatever the base of the page. Call this before the
- * page's end, or without a page.
+ * page. These links are relative to `url`, whatever the base of the page. Call this
+ * before the page's end, or without a page.
  */
 COIL_SUSPENDS int
 search_links(struct search *search,
@@ -141,14 +144,14 @@ search_links(struct search *search,
              void *arg, const char *url, const struct search_visitor *visitor);
 
 /*
- * Report whether the last page was searched at all, whether it has ids that links may
- * name, and whether it was Markdown.
+ * Facts about the last page: whether it was searched at all, whether it has ids that
+ * fragments can refer to, and whether it was Markdown.
  */
 bool search_was_page(const struct search *search);
 bool search_has_ids(const struct search *search);
 bool search_was_markdown(const struct search *search);
 
-/* Return an error in the last page, for example "line 3: mismatched tag", or NULL. */
+/* Return the error in the last page, for example "line 3: mismatched tag", or NULL. */
 const char *search_problem(const struct search *search);
 
 #endif

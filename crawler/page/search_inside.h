@@ -11,10 +11,10 @@
 #define LINKS_PER_TURN 1000
 
 enum encoding {
-    AS_IT_IS,     /* UTF-8, or Windows-1252 if it is not valid UTF-8 */
-    CONVERTED,    /* by the open converter */
+    AS_IT_IS,     /* the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
+    CONVERTED,    /* the open converter converts the page */
     TO_BE_OPENED, /* a converter must be opened first */
-    HELD,         /* until the end of the page */
+    HELD,         /* the page is stored until its end, and then converted */
     SITEMAP,      /* the sitemap declares its own encoding */
     IGNORED,
 };
@@ -29,14 +29,14 @@ enum page_type {
     PAGE_NONE
 };
 
-/* Which other types are possible. */
+/* Whether the page may turn out to be a feed or a sitemap. */
 enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
 
 #define PROBLEM_BYTES 128
 
 /*
- * The number of links between finding a link and visiting it. Meanwhile the memory that
- * the visit needs is loaded into the CPU cache.
+ * Each link is visited only when this many further links have been found. Meanwhile the
+ * memory that the visit needs is loaded into the CPU cache.
  */
 #define AHEAD 8
 #define SOON (AHEAD / 2)
@@ -51,29 +51,29 @@ struct ahead {
 
 struct search {
     struct links links;
-    char content_type[256]; /* the beginning, which includes the charset */
+    char content_type[256]; /* the beginning of the header's value, with the charset */
     enum page_type type;
     enum sitemap_mode sitemap_mode;
     bool else_html;
     bool is_unknown, takes_text; /* see search_expect_unknown() */
     bool is_cut;                 /* see search_break_off() */
     bool wants_text;             /* see search_want_text() */
-    char *page_text;             /* of the last page */
+    char *page_text;             /* the text of the last page */
     struct sitemap *sitemap;
     char problem[PROBLEM_BYTES];
     struct charset charset;
     bool knows_charset;
     enum encoding encoding;
-    /* open if `opened` is not ""; `opened` is its encoding */
+    /* The converter is open if `opened`, the name of its encoding, is not "". */
     struct charset_converter converter;
     char opened[CHARSET_BYTES];
-    struct html_buffer held; /* bytes held until a converter is open */
+    struct html_buffer held; /* bytes of the page that wait for a converter */
     struct html_buffer text; /* plain text, or a page whose text is wanted, in UTF-8 */
     struct markdown *markdown;
     struct charset_check check;
     char head[CHARSET_HEAD_BYTES];
     size_t head_n;
-    /* While links are visited: */
+    /* The following members are in use while links are visited. */
     struct whatwg_url base;
     size_t visited;
     const struct search_visitor *visitor;
@@ -89,7 +89,8 @@ int search_feed_held(struct search *search);
 
 int search_feed_head(struct search *search);
 
-/* Runs on a thread: a long text takes a while, and needs more stack than a task has. */
+/* Parse Markdown. Runs on a thread, because a long text takes a while, and cmark needs
+ * more stack than a task has. */
 int search_read_markdown(void *arg);
 
 #endif

@@ -60,7 +60,7 @@ static int visit_rest(struct search *search)
     return rc;
 }
 
-/* Append a copy of the link to the ring. NULL without memory. */
+/* Append a copy of the link to the ring. Returns NULL if memory runs out. */
 static struct ahead *add_ahead(struct search *search, const struct link *link)
 {
     struct ahead *last = ahead_at(search, search->waiting);
@@ -90,8 +90,8 @@ static bool is_ascii(const char *s, size_t n)
 }
 
 /*
- * A query must be in the encoding of its page, except in style sheets. Resolve `url`,
- * whose query is in UTF-8, again. (HTML: encoding-parse a URL)
+ * Except in style sheets, a query must be in the encoding of its page. Resolve the
+ * reference again, because the query of `url` is in UTF-8. (HTML: encoding-parse a URL)
  */
 static int encode_query(const struct search *search, const struct whatwg_url *base,
                         const char *reference, struct url *url)
@@ -120,7 +120,8 @@ static int encode_query(const struct search *search, const struct whatwg_url *ba
     return 0;
 }
 
-/* A base that no URL can be relative to is ignored. (HTML: set the frozen base URL) */
+/* False for a base that URLs cannot be relative to, such as "data:". It is ignored.
+ * (HTML: set the frozen base URL) */
 static bool may_be_base(const struct whatwg_url *url)
 {
     return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
@@ -168,7 +169,8 @@ static int change_base(const struct search *search, const char *reference,
     return 0;
 }
 
-/* Find the base of a single link. Returns 0 or -ENOMEM. Finish *base in any case. */
+/* Find the base of a single link. Returns 0 or -ENOMEM. The caller must finish *base even
+ * after a failure. */
 static int find_own_base(const struct search *search, const char *lines,
                          struct whatwg_url *base)
 {
@@ -213,7 +215,7 @@ static int find_url(struct search *search, struct ahead *found)
     }
     if (rc == 0)
         rc = resolve_link(search, found, base);
-    found->link.base = NULL; /* valid only during the call */
+    found->link.base = NULL; /* `reference` is valid only during the call, so copy it */
     whatwg_url_finish(&own);
     if (rc == -ENOMEM)
         return rc;
@@ -335,7 +337,7 @@ static int convert_windows_1252(struct html_buffer *text)
     return 0;
 }
 
-/* Runs on a thread, because a page may be long. */
+/* Text extraction runs on a thread, because a page may be long. */
 static int read_text(void *arg)
 {
     struct search *search = arg;
@@ -378,7 +380,8 @@ int search_links(struct search *search,
     return rc == 0 ? end_visits(search, find(on_link, search, arg)) : rc;
 }
 
-/* Free the memory of the page, which is not needed while waiting for the next one. */
+/* Free the memory of the page: it is not needed while the worker waits for the next
+ * page. */
 void search_cancel(struct search *search)
 {
     html_buffer_finish(&search->held);

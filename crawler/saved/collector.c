@@ -11,11 +11,12 @@
 
 struct collector {
     struct state *state;
-    struct targets targets; /* every URL of the file, with its number */
+    struct targets targets; /* all URLs of the file, with their numbers */
     size_t max_url_bytes;
     int64_t last;
     struct page_blob blob;
-    struct link_blob links; /* the links of the page being added, with numbers */
+    /* links of the page that is being added, as numbers of URLs */
+    struct link_blob links;
 };
 
 /* ---- life cycle -------------------------------------------------------------------- */
@@ -95,8 +96,8 @@ static bool is_web(const char *url)
 }
 
 /*
- * Return the number of a URL. Returns 0 if it must not get one, or without memory; then
- * *rc is -ENOMEM. The rules are those of page_note_url().
+ * Return the number of a URL, by the rules of page_note_url(). Returns 0 if the URL must
+ * not get a number, or if memory runs out. In the latter case *rc is -ENOMEM.
  */
 static uint32_t number_of(struct collector *collector, const struct url *url, int *rc)
 {
@@ -128,7 +129,7 @@ static int add_link(const struct search_found *found, void *arg)
     return rc;
 }
 
-/* An answer from another machine contains no numbers of URLs. */
+/* Links in an answer from another machine contain URLs and not numbers. */
 static const char *reject_number(uint32_t number, size_t *fragment_at, void *arg)
 {
     (void)number;

@@ -9,8 +9,8 @@
  *     ...
  *     rc = collector_finish(collector, is_over);
  *
- * In the file URLs have numbers, which answers from other machines lack. To assign them,
- * the collector has all URLs in memory.
+ * In the file each URL has a number. Answers from other machines contain URLs instead, so
+ * the collector assigns the numbers. For this it has all URLs in memory.
  */
 #ifndef CRAWLER_COLLECTOR_H
 #define CRAWLER_COLLECTOR_H
@@ -23,32 +23,32 @@ struct collector;
 
 /*
  * Take ownership of the store, even on failure. Links to URLs longer than `max_url_bytes`
- * are not followed and get no number. Fails with -ENOMEM, -EBADMSG, or as
+ * are not followed and get no number. Fails with -ENOMEM, with -EBADMSG, or like
  * store_each_url().
  */
 int collector_create(struct store *store, size_t max_url_bytes, struct collector **out);
 
-/* Close the store. Answers that were not saved are lost. NULL is allowed. */
+/* Close the store. Answers that are not saved yet are lost. NULL is allowed. */
 void collector_destroy(struct collector *collector);
 
-/* The number of the last answer in the file, or 0. */
+/* Return the number of the last answer in the file, or 0. */
 int64_t collector_last(const struct collector *collector);
 
 /*
- * Add an answer. `number` must be greater than all earlier ones. Fails with -EBADMSG if
- * the bytes are not an answer, -ENOMEM, or an earlier error of the file.
+ * Add an answer. `number` must be greater than the numbers of all earlier answers. Fails
+ * with -EBADMSG if the bytes are not an answer, -ENOMEM, or an earlier error of the file.
  */
 int collector_add(struct collector *collector, int64_t number, const void *bytes,
                   size_t n);
 
-/* Write what was added to the file. Fails with -ECANCELED or the error of the file. */
+/* Write the added answers to the file. Fails with -ECANCELED or the error of the file. */
 COIL_SUSPENDS int collector_save(struct collector *collector);
 
-/* Save the rest, even if the task is cancelled, and record whether the crawl is over.
-   Fails like collector_save(). */
+/* Save the remaining answers, even if the task is cancelled, and record whether the crawl
+   is over. Fails like collector_save(). */
 COIL_SUSPENDS int collector_finish(struct collector *collector, bool is_over);
 
-/* The message of the file's error, or NULL. */
+/* Return the message of the file's error, or NULL. */
 const char *collector_message(const struct collector *collector);
 
 #endif

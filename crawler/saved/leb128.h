@@ -6,8 +6,9 @@
  *     struct leb128_bytes from = {bytes, bytes + n, false};
  *     number = leb128_take(&from);
  *
- * The input is not trusted. Past its end, or at an invalid number, every leb128_take
- * function returns 0 or NULL and sets `failed`. The caller checks it once at the end.
+ * The input is not trusted. At the end of the input, or at an invalid number, every
+ * leb128_take function returns 0 or NULL and sets `failed`. The caller checks `failed`
+ * once at the end.
  */
 #ifndef CRAWLER_LEB128_H
 #define CRAWLER_LEB128_H
@@ -16,10 +17,11 @@
 
 void leb128_put(struct text *to, uint64_t value);
 
-/* Zigzag coding: numbers near 0 are short, whatever their sign. */
+/* Zigzag coding of signed numbers: numbers near 0 are short, whether positive or
+ * negative. */
 void leb128_put_signed(struct text *to, int64_t value);
 
-/* Append the length, and then the bytes. */
+/* Append the number of bytes, and then the bytes. */
 void leb128_put_bytes(struct text *to, const void *bytes, size_t n);
 
 struct leb128_bytes {

@@ -12,16 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first byte of a link: two bits of enum search_kind, and these flags. */
+/* The first byte of a link contains an enum search_kind in two bits, and these flags. */
 enum {
     KIND_MASK = 3,
     IS_NOFOLLOW = 4,
     IS_CUT = 8,
     /*
-     * The URL itself is stored, not its number. Only links of kind SEARCH_URL have one.
+     * The URL itself is stored, and not its number. Only links of kind SEARCH_URL have a
+     * URL.
      */
     HAS_URL = 16,
-    IS_TAIL = 32, /* the reference as written on the page is the end of the URL */
+    IS_TAIL = 32, /* the reference as written on the page is a suffix of the URL */
     IS_SITEMAP = 64
 };
 
@@ -34,7 +35,7 @@ static void put_byte(struct text *to, unsigned value)
     text_add(to, &byte, 1);
 }
 
-/* NULL (no attribute) is stored as an empty name. */
+/* A missing attribute (NULL) is stored as an empty name. */
 static void put_name(struct text *to, const char *name)
 {
     leb128_put_bytes(to, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
@@ -85,7 +86,8 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
                                (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
-    /* The difference is unsigned. A negative one wraps around here and in the reader. */
+    /* The difference of lines is unsigned. A negative difference wraps around here and in
+     * the reader. */
     leb128_put(&blob->bytes, step);
     leb128_put(&blob->bytes, link->place.column);
     blob->line = link->place.line;
@@ -111,8 +113,8 @@ void link_blob_finish(struct link_blob *blob)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Return a copy with a NUL, which the caller frees. NULL without memory or if the input
- * is bad.
+ * Return a NUL-terminated copy, which the caller frees, or NULL if the input is invalid
+ * or memory runs out.
  */
 static char *take_text(struct leb128_bytes *from, size_t *length)
 {
@@ -135,7 +137,7 @@ struct reading {
     uint32_t line;
 };
 
-/* The parts of the link that is being read, which must be freed. */
+/* The allocated parts of the link that is being read. */
 struct taken {
     struct link link;
     struct url url;
@@ -183,7 +185,7 @@ static int take_place(struct reading *reading, struct link *link)
     return 0;
 }
 
-/* Copy the URL of a number. It must be a copy, because visit_link() may write to it. */
+/* Copy the URL of a number. The copy is needed because visit_link() may write to it. */
 static int take_numbered_url(struct reading *reading, struct url *url)
 {
     uint64_t id = leb128_take(&reading->from);

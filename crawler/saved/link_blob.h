@@ -8,7 +8,7 @@
  *     rc = link_blob_read(bytes, n, &reader);   // calls reader.visit() for each link
  *
  * A URL that the crawl follows is stored as its number in the crawl's file. If the
- * reference as written on the page is the end of that URL, only its length is stored.
+ * reference as written on the page is a suffix of that URL, only its length is stored.
  * docs/design/state.md describes the bytes.
  */
 #ifndef CRAWLER_LINK_BLOB_H
@@ -23,7 +23,7 @@
 struct link_blob {
     struct text bytes;
     const char *elements[LINK_BLOB_PLACES], *attributes[LINK_BLOB_PLACES];
-    size_t place_count; /* the number of different (element, attribute) pairs so far */
+    size_t place_count; /* number of different (element, attribute) pairs so far */
     uint32_t line;      /* line of the last link */
 };
 
@@ -31,9 +31,8 @@ struct link_blob {
 void link_blob_begin(struct link_blob *blob);
 
 /*
- * Append a link. `id` is the number of found->url; 0 stores the URL
- * itself. `url` is the URL as the search found it. Without memory
- * blob->bytes.failed is set.
+ * Append a link. `id` is the number of found->url, or 0 to store the URL itself. `url` is
+ * the URL as the search found it. If memory runs out, blob->bytes.failed is set.
  */
 void link_blob_add(struct link_blob *blob, const struct search_found *found, uint32_t id,
                    const char *url, size_t url_n);
@@ -43,20 +42,20 @@ void link_blob_finish(struct link_blob *blob);
 struct link_blob_reader {
     /*
      * Return the URL with this number, or NULL if the number is unknown. *fragment_at is
-     * where its fragment begins, or 0.
+     * the offset of its fragment, or 0.
      */
     const char *(*url_of)(uint32_t id, size_t *fragment_at, void *arg);
     /*
-     * A negative return value ends the reading. `found` is valid only during the call.
-     * visit() may modify its URL.
+     * Called for each link. A negative return value ends the reading. `found` is valid
+     * only during the call. visit() may modify its URL.
      */
     int (*visit)(const struct search_found *found, void *arg);
     void *arg;
 };
 
 /*
- * Read all links. Fails with -EBADMSG if the bytes are invalid; visit() may have been
- * called by then. Also fails with -ENOMEM, or with a negative result of visit().
+ * Read all links. Fails with -EBADMSG if the bytes are invalid, possibly after some calls
+ * of visit(). Also fails with -ENOMEM, or with a negative return value of visit().
  */
 int link_blob_read(const void *bytes, size_t n, const struct link_blob_reader *reader);
 

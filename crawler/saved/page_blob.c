@@ -100,7 +100,7 @@ static unsigned take_unsigned(struct leb128_bytes *from)
     return (unsigned)value;
 }
 
-/* The order is that of put_numbers(). */
+/* Read the numbers in the order of put_numbers(). */
 static void take_numbers(struct leb128_bytes *from, struct store_page *page)
 {
     page->flags = take_unsigned(from);

@@ -1,5 +1,5 @@
 /*
- * page_blob.h - the answer to a request as one byte string, to be sent to another
+ * page_blob.h - encode the answer to a request as one byte string, to send it to another
  * machine.
  *
  *     page_blob_write(&bytes, &page, url, fragment_at);
@@ -9,8 +9,8 @@
  *     ... blob.page, blob.url ...
  *     page_blob_finish(&blob);
  *
- * The number of the page and the id of its URL are left out, because they are valid in
- * one file only. For the same reason its links must contain their URLs and not ids
+ * The number of the page and the id of its URL are left out, because they are only valid
+ * in one file. For the same reason, links must be stored with their URLs and not with ids
  * (link_blob.h: id 0).
  */
 #ifndef CRAWLER_PAGE_BLOB_H
@@ -19,22 +19,22 @@
 #include "../base/text.h"
 #include "store.h"
 
-/* Append the answer. Without memory bytes->failed is set. */
+/* Append the answer. If memory runs out, bytes->failed is set. */
 void page_blob_write(struct text *bytes, const struct store_page *page, const char *url,
                      uint32_t fragment_at);
 
 struct page_blob {
-    struct store_page page; /* its texts and links point into the bytes that were read */
+    struct store_page page; /* texts and links of the page point into the input */
     const char *url;
     uint32_t fragment_at;
-    uint64_t *ids; /* the buffer behind page.ids, reused by the next page_blob_read() */
+    uint64_t *ids; /* the buffer for page.ids, which the next page_blob_read() reuses */
     size_t id_capacity;
 };
 
 /* Fails with -EBADMSG if the bytes are not an answer, or -ENOMEM. */
 int page_blob_read(const void *bytes, size_t n, struct page_blob *blob);
 
-/* A blob of zeroes is allowed. */
+/* Free the buffer. A blob of zeroes is allowed. */
 void page_blob_finish(struct page_blob *blob);
 
 #endif

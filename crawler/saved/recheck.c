@@ -1,9 +1,9 @@
 /*
- * recheck.c - the answers of an earlier crawl: a server need not send an unchanged page
- * again.
+ * recheck.c - use the answers of an earlier crawl, so that servers need not send
+ * unchanged pages again.
  *
  * The index has 16 bytes for each page with a validator: a hash of its URL, and its
- * number. Two URLs with the same hash are distinguished once the page is read.
+ * number. If two URLs have the same hash, reading the page shows which URL it belongs to.
  */
 #include "recheck.h"
 
@@ -19,7 +19,7 @@
 
 struct slot {
     uint64_t hash;
-    int64_t number; /* of the page; 0: the slot is free */
+    int64_t number; /* number of the page; 0 if the slot is free */
 };
 
 struct recheck {
@@ -62,7 +62,7 @@ static int grow(struct recheck *recheck)
     return 0;
 }
 
-/* Add a page to the index. If a URL has several pages, the last one counts. */
+/* Add a page to the index. If a URL has several pages, the last page counts. */
 static int take_page(void *arg, int64_t number, const char *url)
 {
     struct recheck *recheck = arg;
@@ -133,8 +133,8 @@ struct reading {
     int64_t number;
 };
 
-/* Append bytes, aligned for the ids. Return their offset, because the address may still
-   change. */
+/* Append bytes, aligned for the ids. Returns the offset of the bytes, because their
+   address may still change. */
 static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
 {
     size_t offset;

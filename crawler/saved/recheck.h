@@ -1,6 +1,6 @@
 /*
- * recheck.h - the answers of an earlier crawl: a server need not send an unchanged page
- * again.
+ * recheck.h - use the answers of an earlier crawl, so that servers need not send
+ * unchanged pages again.
  *
  *     rc = recheck_find(recheck, url, &kept);          // 1: send its validators
  *     ... recheck_headers(&kept, host_headers) ... after a 304, use kept.page ...
@@ -21,29 +21,30 @@ struct recheck;
 /* A copy of a page of the earlier crawl. A struct of zeroes has no page. */
 struct recheck_kept {
     struct store_page page;
-    struct text bytes;    /* its texts and blobs */
+    struct text bytes;    /* texts and blobs of the page */
     const char **headers; /* NULL-terminated */
     char *validators[2];
 };
 
 /*
- * Take ownership of the store. Its URLs are read into `cold`, or onto the heap if that is
- * NULL. Fails with -ENOMEM, with -EBADMSG if a URL is invalid, or with the error of the
- * store. *message is then the store's message.
+ * Take ownership of the store. The URLs of the store are read into `cold`, or onto the
+ * heap if `cold` is NULL. Fails with -ENOMEM, with -EBADMSG if a URL is invalid, or with
+ * the error of the store. *message is then the store's message.
  */
 int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
                    char **message);
 void recheck_destroy(struct recheck *recheck);
 
 /*
- * Find the earlier answer for a URL. Returns 1 if it has a validator, 0 if there is no
- * such answer. Fails with -ENOMEM, -ECANCELED, or the error of the store. Always call
+ * Find the earlier answer for a URL. Returns 1 if there is an answer with a validator,
+ * otherwise 0. Fails with -ENOMEM, -ECANCELED, or the error of the store. Always call
  * recheck_kept_finish() afterwards.
  */
 COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
                                struct recheck_kept *kept);
 
-/* Set kept->headers to `headers` and the validators. Fails with -ENOMEM. */
+/* Set kept->headers to `headers` and the headers that send the validators. Fails with
+ * -ENOMEM. */
 int recheck_headers(struct recheck_kept *kept, const char *const *headers);
 
 const struct saved_urls *recheck_book(const struct recheck *recheck);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Write to the store from now on. The state takes ownership of it. */
+/* Write new pages to the store. The state takes ownership of the store. */
 static int write_to(struct saved_crawl *saved, struct store *store)
 {
     saved->store = store;
@@ -59,8 +59,8 @@ static int complain(char **message, const char *folder, const char *words)
 }
 
 /*
- * Create the file of a new recheck. It has the options, the start URLs and the hash seed
- * of the earlier crawl. The seed must be equal, because unchanged pages are copied from
+ * Create the file of a new recheck, with the options, the start URLs and the hash seed of
+ * the earlier crawl. The seed must be the same, because unchanged pages are copied from
  * the earlier crawl with their hashes of ids.
  */
 static int begin_recheck(struct saved_crawl *saved, const struct store *before,
@@ -75,7 +75,7 @@ static int begin_recheck(struct saved_crawl *saved, const struct store *before,
     return rc == 0 ? write_to(saved, store) : rc;
 }
 
-/* Open a file in order to continue it. Damaged records are dropped. */
+/* Open a file to continue its crawl. Damaged records are dropped. */
 static int open_to_write(struct saved_crawl *saved, enum store_name name, char **message)
 {
     struct store *store;
@@ -128,8 +128,8 @@ static int open_both(struct saved_crawl *saved, char **message)
 /* ---- open -------------------------------------------------------------------------- */
 
 /*
- * True if the command continues the crawl. Other commands only report it. They read all
- * URLs in no particular order, so the URLs stay on the heap.
+ * True if the command continues the crawl. Other commands only report it. These commands
+ * access URLs in no particular order, so the URLs stay on the heap.
  */
 static bool goes_on(enum options_command command)
 {

@@ -14,16 +14,17 @@
 #include "recheck.h"
 #include "state.h"
 
-/* A struct of zeroes has no files open. */
+/* The open files of a saved crawl. In a struct of zeroes no files are open. */
 struct saved_crawl {
     const char *folder;
     enum options_command command;
-    struct store *store; /* the pages to replay; owned by `state`, if it is not NULL */
-    struct state *state; /* writes new pages; NULL if the command only reads */
-    struct recheck *recheck; /* the earlier crawl that is checked again; or NULL */
-    struct cold *cold;       /* stores targets in the folder: for crawler_init() */
+    /* the pages to replay; `state` owns the store unless it is NULL */
+    struct store *store;
+    struct state *state;     /* writes new pages; NULL if the command only reads */
+    struct recheck *recheck; /* the earlier crawl of a recheck, or NULL */
+    struct cold *cold;       /* memory for targets that can be written to the folder */
     int64_t interval_ns;     /* --state-interval */
-    char *notice;            /* describes damage that was repaired; or NULL */
+    char *notice;            /* a message about repaired damage, or NULL */
 };
 
 /* Create the files of a new crawl with these options. Fails like store_create(). */
@@ -31,7 +32,7 @@ int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
                       char **message);
 
 /*
- * Open an existing crawl, to resume it, to report it, or to recheck it. Fails as
+ * Open an existing crawl, to resume it, to report it, or to recheck it. Fails like
  * store_open(). Also fails with -EINVAL for a recheck of a crawl that is not finished.
  */
 int saved_crawl_open(struct saved_crawl *saved, enum options_command command,
@@ -40,7 +41,7 @@ int saved_crawl_open(struct saved_crawl *saved, enum options_command command,
 const struct store_setup *saved_crawl_setup(const struct saved_crawl *saved);
 
 /*
- * Close the files. A recheck that is finished replaces the earlier crawl. Fails as
+ * Close the files. A finished recheck replaces the earlier crawl. Fails like
  * store_replace(). A struct of zeroes is accepted.
  */
 int saved_crawl_close(struct saved_crawl *saved, bool is_finished, char **message);

@@ -1,8 +1,8 @@
 /*
  * setup_text.c - the input of a crawl as one text.
  *
- * A setting begins with "o" and a start URL with "s". Then follow the length in bytes,
- * ":", the bytes, and a newline for human readers.
+ * An entry is "o" for a setting or "s" for a start URL, its length in bytes, ":", its
+ * bytes, and a newline for human readers.
  */
 #include "setup_text.h"
 

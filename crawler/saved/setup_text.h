@@ -8,7 +8,7 @@
  *     ... setup.settings, setup.starts ...
  *     setup_text_finish(&setup);
  *
- * Equal input gives equal texts.
+ * Equal inputs give equal texts.
  */
 #ifndef CRAWLER_SETUP_TEXT_H
 #define CRAWLER_SETUP_TEXT_H
@@ -16,7 +16,7 @@
 #include "../base/text.h"
 #include "store.h"
 
-/* Append the text and a NUL. Without memory text->failed is set. */
+/* Append the text and a NUL. If memory runs out, text->failed is set. */
 void setup_text_write(struct text *text, const struct store_texts *settings,
                       const struct store_texts *starts);
 
@@ -24,10 +24,10 @@ struct setup_text {
     struct store_texts settings, starts; /* copies */
 };
 
-/* Fails with -EBADMSG or -ENOMEM. Call setup_text_finish() in any case. */
+/* Fails with -EBADMSG or -ENOMEM. Always call setup_text_finish() afterwards. */
 int setup_text_read(const char *text, struct setup_text *out);
 
-/* A setup of zeroes is allowed. */
+/* Free the setup. A setup of zeroes is allowed. */
 void setup_text_finish(struct setup_text *setup);
 
 #endif

@@ -6,10 +6,10 @@
  *
  * Invariants
  *   1. Only the task that holds the lock uses `writing` and the store.
- *   2. A batch contains the URLs that its pages name, unless an earlier batch contained
- *      them.
- *   3. The URLs of a batch belong to targets, which live longer than the batch. All other
- *      texts are copied into `bytes`.
+ *   2. A batch contains the URLs to which its pages refer, unless an earlier batch
+ *      contained them.
+ *   3. The URLs of a batch point to memory of targets, which live longer than the batch.
+ *      All other texts of a batch are copied into `bytes`.
  *   4. After a failure the batch stays in `writing`, and nothing more is written.
  */
 #include "state.h"
@@ -119,7 +119,8 @@ uint32_t state_number_of(struct state *state, const struct target *target)
 
 /* ---- pages ------------------------------------------------------------------------- */
 
-/* Append bytes to the batch. Returns offset + 1 in place of an address. */
+/* Append bytes to the batch. Returns offset + 1, which stands for the address until the
+ * batch is written. */
 static const char *copy_bytes(struct batch *batch, const void *at, size_t n)
 {
     size_t offset;
@@ -238,7 +239,7 @@ static int write_in_lane(struct state *state)
         swap_batches(state);
     state->is_finished = false;
     rc = coil_blocking(COIL_LANE_FILE, write_batch, state);
-    if (rc == -EAGAIN) /* no thread is available */
+    if (rc == -EAGAIN) /* -EAGAIN: no thread is available */
         rc = write_batch(state);
     if (rc == 0)
         clear_batch(state->writing);
@@ -268,7 +269,8 @@ static bool is_due(const struct state *state)
 }
 
 /*
- * While another worker writes, this batch may grow to twice its size before workers wait.
+ * While another worker writes, the new batch may grow to twice the usual size before
+ * workers wait.
  */
 int state_save_if_due(struct state *state)
 {

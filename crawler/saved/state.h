@@ -7,8 +7,8 @@
  *     state_finish(state, is_finished);  // write the rest
  *
  * state_add() adds to a batch. The first worker that finds the batch due writes it as one
- * transaction, in a thread of the file lane. Meanwhile the others fill a second batch. If
- * the second batch is full as well, they wait.
+ * transaction, in a thread of the file lane. Meanwhile the other workers fill a second
+ * batch. If the second batch is full as well, they wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H
@@ -22,37 +22,39 @@
 struct state;
 
 /*
- * Take ownership of the store. A batch is due `due_ns` after its first page; 0:
- * immediately. Returns NULL without memory; the store is then closed.
+ * Take ownership of the store. A batch is due `due_ns` after its first page; 0 means
+ * immediately. Returns NULL if memory runs out; the store is then closed.
  */
 struct state *state_create(struct store *store, int64_t due_ns);
 
-/* Close the store. Pages that were not saved are lost. NULL is allowed. */
+/* Close the store. Pages that are not saved yet are lost. NULL is allowed. */
 void state_destroy(struct state *state);
 
 struct store *state_store(const struct state *state);
 
 /*
- * Set the table of targets for later calls. It stores the number of each URL in the
- * file.
+ * Set the table of targets for later calls. The table stores the number that each URL has
+ * in the file.
  */
 void state_take_targets(struct state *state, const struct targets *targets);
 
 /*
- * Return the first error, and in *message a message that names the file; or 0 and NULL.
- * After an error every further call fails with it.
+ * Return the first error, and set *message to a message that names the file. Without an
+ * error, return 0 and set *message to NULL. After an error every further call fails with
+ * this error.
  */
 int state_failure(const struct state *state, const char **message);
 
 /*
- * Return the number of a target's URL in the file; 0 without memory. A new URL is written
- * together with the next page that is added.
+ * Return the number of a target's URL in the file, or 0 if memory runs out. A new URL is
+ * written together with the next page that is added.
  */
 uint32_t state_number_of(struct state *state, const struct target *target);
 
 /*
- * Add a copy of `page`. Its `url` is replaced by that of the target, and a `time_s` of 0
- * by the current time. Fails with -ENOMEM, or with the first error of the file.
+ * Add a copy of `page`. In the copy, `url` is the number of the target's URL, and a
+ * `time_s` of 0 is replaced by the current time. Fails with -ENOMEM, or with the first
+ * error of the file.
  */
 int state_add(struct state *state, const struct target *target,
               const struct store_page *page);
@@ -67,8 +69,8 @@ COIL_SUSPENDS int state_save_if_due(struct state *state);
 COIL_SUSPENDS int state_save(struct state *state);
 
 /*
- * Write the rest after the last state_add(), even if the task is cancelled, and record
- * whether the crawl is finished. Fails like state_save_if_due().
+ * After the last state_add(), write the remaining pages, even if the task is cancelled,
+ * and record whether the crawl is finished. Fails like state_save_if_due().
  */
 COIL_SUSPENDS int state_finish(struct state *state, bool is_finished);
 

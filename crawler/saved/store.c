@@ -6,9 +6,9 @@
  *      earlier one.
  *   2. Only one process writes. It holds a lock (flock(2)) on the folder until it exits.
  *   3. One transaction creates all tables and the rows that every crawl has. So a file
- *      has all of these, or is empty.
- *   4. Each row has a checksum of its other columns, and the row of `crawl` has the
- *      number of rows in the other tables. So any damage is noticed. (SQLite
+ *      either has all tables and these rows, or is empty.
+ *   4. Each row has a checksum of its other columns, and the row of `crawl` contains the
+ *      number of rows in the other tables. So any damage can be detected. (SQLite
  *      itself does not have checksums.)
  *
  * The file uses a write-ahead log with synchronous=NORMAL: a commit appends to the log,
@@ -117,7 +117,7 @@ static uint64_t sum_of(sqlite3_value *value, uint64_t sum)
                       sum + (uint64_t)type);
 }
 
-/* Implements record_sum(column, ...) for SQL. */
+/* Implement the SQL function record_sum(column, ...). */
 static void sum_record(sqlite3_context *context, int count, sqlite3_value **values)
 {
     uint64_t sum = SUM_SEED;

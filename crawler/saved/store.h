@@ -6,10 +6,10 @@
  *     ...
  *     store_close(store);
  *
- * docs/design/state.md describes the schema and the reasons for it. The functions use no
- * coroutines: they block. Any thread may call them, but only one at a time. On failure
- * they return a negative errno, and store_message() returns a message that names the
- * file.
+ * docs/design/state.md describes the schema and the reasons for it. The functions do not
+ * use coroutines: they block the thread. Any thread may call them, but only one at a
+ * time. On failure they return a negative errno, and store_message() returns a message
+ * that names the file.
  */
 #ifndef CRAWLER_STORE_H
 #define CRAWLER_STORE_H
@@ -29,11 +29,11 @@ enum store_name {
 
 enum store_mode {
     /*
-     * Allowed while another process writes the crawl. The reader sees all earlier
-     * commits.
+     * Reading is allowed while another process writes the crawl. The reader sees all
+     * earlier commits.
      */
     STORE_READ,
-    STORE_WRITE /* one process at a time */
+    STORE_WRITE /* only one process at a time can write */
 };
 
 struct store_texts {
@@ -43,7 +43,7 @@ struct store_texts {
 
 /* The input of a crawl. */
 struct store_setup {
-    struct store_texts settings; /* options, as on the command line: "--max-depth=3" */
+    struct store_texts settings; /* options as on the command line: "--max-depth=3" */
     struct store_texts starts;   /* URLs */
     uint64_t seed;               /* seed for the hashes of ids: hash_bytes() */
     int64_t time_s;
@@ -52,37 +52,38 @@ struct store_setup {
 /* A URL that the crawl found for the first time. Ids count from 1. */
 struct store_url {
     uint32_t id;
-    uint32_t fragment_at; /* as in struct target */
+    uint32_t fragment_at; /* where the fragment begins, or 0 */
     const char *url;
 };
 
 enum store_flag {
     /*
-     * Not requested because of robots.txt: rule `line` disallows the URL, or robots.txt
-     * could not be fetched (see `rc` and `status`).
+     * The URL was not requested because of robots.txt: the rule in `line` disallows the
+     * URL, or robots.txt could not be fetched (see `rc` and `status`).
      */
     STORE_ROBOTS = 1,
-    STORE_LATE = 2, /* as in struct answer */
+    STORE_LATE = 2, /* is_late, as in struct answer */
     STORE_TLS = 4,
     STORE_TOO_LONG = 8,
     STORE_CHALLENGE = 16,
     STORE_BODY = 32,       /* has_body: `links` and `ids` are complete */
     STORE_WANTED_IDS = 64, /* a page of another site whose ids were needed */
-    STORE_SEARCHED = 128,  /* as in struct target */
+    STORE_SEARCHED = 128,  /* the body was searched for links */
     STORE_HAS_IDS = 256,
-    /* Not a page: `links` has the sitemaps that this robots.txt names. */
+    /* This is a robots.txt and not a page: `links` has the sitemaps that it names. */
     STORE_SITEMAPS = 512,
     STORE_SETS_COOKIE = 1024,
-    STORE_REOPENS = 2048, /* as in struct target */
+    STORE_REOPENS = 2048, /* its redirect closes a loop that is fetched again */
 };
 
 /* The result of a request for a URL. Missing texts are NULL. */
 struct store_page {
     /*
-     * Greater than all earlier numbers; 0 assigns the next one. Reading does not set it.
+     * The number must be greater than all earlier numbers; for 0, the store assigns the
+     * next number. Reading does not set this member.
      */
     int64_t number;
-    uint32_t url; /* id of its URL */
+    uint32_t url; /* id of the requested URL */
     unsigned flags;
     /*
      * A negative `rc` is the reason why the request failed. A negative `problem` is the
@@ -91,7 +92,7 @@ struct store_page {
     int rc, status, problem;
     unsigned line, tries;
     int64_t size;
-    int64_t bytes; /* received since the previous page was written */
+    int64_t bytes; /* bytes received since the previous page was written */
     /*
      * Time since the crawl began, not counting the time between runs. Stored in
      * microseconds.
@@ -99,9 +100,10 @@ struct store_page {
     int64_t at_ns, duration_ns;
     int64_t time_s;
     const char *content_type, *location;
-    const char *error;           /* why the request failed, or a fault of the answer */
+    /* message: why the request failed, or a fault of the answer */
+    const char *error;
     const char *etag, *modified; /* validators: ETag, Last-Modified */
-    /* in the format of link_blob.h; NULL if the page was not searched */
+    /* The links in the format of link_blob.h, or NULL if the page was not searched. */
     const void *links;
     size_t links_n;
     const uint64_t *ids;
@@ -119,15 +121,15 @@ struct store_batch {
 /*
  * Create the file of a new crawl. Creates the folder if it does not exist. Fails with
  * -EEXIST if the folder already has a crawl, or -EBUSY if another process uses it. On
- * failure *message is a message that the caller frees, or NULL without memory.
+ * failure *message is a message that the caller frees, or NULL if memory ran out.
  */
 int store_create(const char *folder, enum store_name name,
                  const struct store_setup *setup, struct store **out, char **message);
 
 /*
  * Open an existing crawl. For STORE_READ, `folder` may be the path of the file itself.
- * Fails with -ENOENT if the folder has no crawl, -EBUSY as above, or -EBADMSG if the file
- * was not written by coil-crawl.
+ * Fails with -ENOENT if the folder does not contain a crawl, -EBUSY if another process
+ * uses it, or -EBADMSG if the file was not written by coil-crawl.
  */
 int store_open(const char *folder, enum store_name name, enum store_mode mode,
                struct store **out, char **message);
@@ -135,27 +137,28 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
 /* NULL is allowed. */
 void store_close(struct store *store);
 
-/* The message of the last failure: "DIR/crawl.db: database or disk is full". */
+/* Return the message of the last failure, for example "DIR/crawl.db: database or disk is
+ * full". */
 const char *store_message(const struct store *store);
 
 /*
  * Write the whole batch in one transaction, or nothing. A power failure may lose the last
- * transactions, but never leaves part of one.
+ * transactions, but a part of a transaction never remains.
  */
 int store_write(struct store *store, const struct store_batch *batch);
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-/* The input of the crawl. The store owns it. */
+/* Return the input of the crawl, which the store owns. */
 const struct store_setup *store_setup(const struct store *store);
 
-/* True if the crawl had fetched all its URLs. */
+/* True if the crawl fetched all its URLs. */
 bool store_is_finished(const struct store *store);
 
-/* The highest id of a URL, or 0 without URLs. */
+/* Return the highest id of a URL, or 0 if there are no URLs. */
 uint32_t store_last_url(const struct store *store);
 
-/* The highest number of a page, 0 without pages, or a negative errno. */
+/* Return the highest number of a page, 0 if there are no pages, or a negative errno. */
 int64_t store_last_page(struct store *store);
 
 /*
@@ -180,11 +183,11 @@ int store_each_validator(struct store *store,
 /* ---- damage ------------------------------------------------------------------------ */
 
 /*
- * Look for damage, before a crawl that is open for writing is read. Deletes the records
- * of damaged pages, so that the crawl fetches these pages again. *notice then names the
- * deleted and the missing pages, and the caller frees it; otherwise *notice is NULL.
- * Fails with -EBADMSG if anything else is damaged; store_message() names the damage. All
- * other functions fail with -EBADMSG if they find damage.
+ * Look for damage. Call this before reading a crawl that is open for writing. Deletes the
+ * records of damaged pages, so that the crawl fetches these pages again. *notice then
+ * names the deleted and the missing pages, and the caller frees it; otherwise *notice is
+ * NULL. Fails with -EBADMSG if anything else is damaged; store_message() names the
+ * damage. All other functions fail with -EBADMSG if they find damage.
  */
 int store_repair(struct store *store, char **notice);
 
@@ -192,17 +195,17 @@ int store_repair(struct store *store, char **notice);
 
 /*
  * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both must be closed. Fails
- * with -EBUSY if a process reads one of them, or as rename(2) fails. *message is as in
- * store_open().
+ * with -EBUSY if a process reads one of them, or with an error of rename(2). *message is
+ * as in store_open().
  *
  * If the process dies between the two renames, the next store_open() for writing does the
- * second one. Until then store_open() for reading reads recheck.db.
+ * second rename. Until then store_open() for reading reads recheck.db.
  */
 int store_replace(const char *folder, char **message);
 
 /*
- * Complete a store_replace() that was interrupted. Call this before crawl.db is read and
- * a new recheck.db is written. Fails like store_open() does.
+ * Complete an interrupted store_replace(). Call this before crawl.db is read and a new
+ * recheck.db is written. Fails like store_open().
  */
 int store_mend(const char *folder, char **message);
 

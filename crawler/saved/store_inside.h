@@ -15,7 +15,7 @@
 #define SCHEMA 2
 /* the seed of all checksums; never change it */
 #define SUM_SEED UINT64_C(0x636f696c2d737263)
-#define DAMAGED_NAMED 10 /* how many damaged pages a message names */
+#define DAMAGED_NAMED 10 /* maximum number of damaged pages that a message names */
 #define BUSY_MS 10000    /* how long to wait for a lock that a reader holds */
 
 #define TEXT(name) #name
@@ -42,7 +42,7 @@ enum statement {
 
 struct store {
     char *path;
-    int folder_fd; /* the folder, locked; -1 while reading */
+    int folder_fd; /* descriptor of the locked folder; -1 if the store only reads */
     sqlite3 *db;
     sqlite3_stmt *prepared[STATEMENT_COUNT];
     struct store_setup setup;
@@ -51,7 +51,7 @@ struct store {
     uint32_t last_url;
     int64_t last_page, url_count, page_count;
     bool is_finished;
-    char *message; /* NULL if memory ran out */
+    char *message; /* message of the last failure, or NULL if memory ran out */
 };
 
 #define COUNT_LOST_PAGES "SELECT pages - (SELECT count(*) FROM page) FROM crawl"
@@ -61,7 +61,7 @@ struct store {
 void store_set_message(struct store *store, const char *words);
 
 /*
- * Record SQLite's last error. For I/O errors use the text of errno, which is more
+ * Record SQLite's last error. For I/O errors, use the message of errno, which is more
  * specific.
  */
 int store_fail(struct store *store, int code);
@@ -77,7 +77,7 @@ int store_step(struct store *store, sqlite3_stmt *statement);
 
 /*
  * Run a query, and call visit() for each row until it returns nonzero. Returns that
- * value, or the error of SQLite.
+ * value, or a negative errno for an error of SQLite.
  */
 int store_each_row(struct store *store, const char *sql,
                    int (*visit)(struct store *store, sqlite3_stmt *row, void *arg),

@@ -294,7 +294,8 @@ static int lock_folder(struct store *store, const char *folder)
 }
 
 /*
- * Create the file with mode 0600 before SQLite would, because it may contain passwords.
+ * Create the file with mode 0600 before SQLite creates it, because it may contain
+ * passwords.
  */
 static int make_file(struct store *store)
 {
@@ -414,7 +415,7 @@ static int open_existing(struct store *store, const char *folder, enum store_mod
     return rc == 0 ? read_setup(store) : rc;
 }
 
-/* Pass the store to the caller. On failure pass its message instead. */
+/* Pass the store to the caller, or on failure only its message. */
 static int hand_over(struct store *store, int rc, struct store **out, char **message)
 {
     *out = rc == 0 ? store : NULL;
@@ -453,8 +454,8 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
 
 /*
  * Merge the log of a finished crawl into its file, so that the file can be read in a
- * read-only folder. If another process reads it, the log remains until the next process
- * closes the file.
+ * read-only folder. If another process reads the file, the log remains until the next
+ * process closes the file.
  */
 static void end_log(struct store *store)
 {
@@ -536,7 +537,7 @@ int store_mend(const char *folder, char **message)
     if (has_file(folder, STORE_CRAWL) || !has_file(folder, STORE_PREVIOUS) ||
         !has_file(folder, STORE_RECHECK))
         return 0;
-    /* find_file() does the second rename */
+    /* find_file() completes an interrupted replacement */
     rc = store_open(folder, STORE_CRAWL, STORE_WRITE, &store, message);
     if (rc == 0)
         store_close(store);

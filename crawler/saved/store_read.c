@@ -22,8 +22,8 @@ static const char *text_at(sqlite3_stmt *statement, int column)
 }
 
 /*
- * Move on to the next row. Rows of a damaged file may be out of order; without this check
- * the loop might never end.
+ * Advance to the next row. Rows of a damaged file may be out of order: without the check
+ * of the number, the loop might never end.
  */
 static int check_order(struct store *store, int64_t *last, int64_t number)
 {
@@ -66,7 +66,7 @@ static int visit_url(sqlite3_stmt *row, int (*visit)(void *arg, const struct sto
 struct url_visit {
     int (*function)(void *arg, const struct store_url *url);
     void *arg;
-    int64_t last; /* the number of the last URL */
+    int64_t last; /* id of the last URL */
 };
 
 static int visit_url_row(struct store *store, sqlite3_stmt *row, void *arg)
@@ -126,7 +126,8 @@ int store_each_validator(struct store *store,
                           &(struct validator_visit){visit, arg});
 }
 
-/* Read a column as an int; 0 if the file was changed and the value is out of range. */
+/* Read a column as an int. Returns 0 for a value that is out of range, because another
+ * program changed the file. */
 static int int_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);
@@ -134,7 +135,7 @@ static int int_at(sqlite3_stmt *row, int column)
     return value < INT32_MIN || value > INT32_MAX ? 0 : (int)value;
 }
 
-/* Read a column in microseconds, and return nanoseconds. */
+/* Read a column with microseconds, and return nanoseconds. */
 static int64_t time_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);
@@ -170,8 +171,8 @@ static void read_page(sqlite3_stmt *row, struct store_page *page)
 }
 
 /*
- * Return a copy of the URL that the caller frees. NULL without memory or if the id is
- * unknown.
+ * Return a copy of the URL, which the caller frees, or NULL if the id is unknown or
+ * memory runs out.
  */
 static char *url_of(struct store *store, int64_t id)
 {
@@ -263,7 +264,7 @@ static int check_structure(struct store *store)
     return rc;
 }
 
-/* The numbers of damaged pages, and a list of some of their URLs for the message. */
+/* The numbers of damaged pages, and the URLs of some of them for the message. */
 struct damage {
     int64_t *numbers;
     size_t count, capacity;

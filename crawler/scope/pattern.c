@@ -26,7 +26,8 @@ struct pattern {
     bool is_complained_of;
 };
 
-/* Functions of this file, so that tests can make them fail. */
+/* PCRE2 allocates memory through these functions, so that tests can make allocations
+ * fail. */
 static void *allocate(size_t n, void *arg)
 {
     (void)arg;
@@ -67,7 +68,7 @@ static bool is_ascii(const char *text)
     return *text == '\0';
 }
 
-/* Return why a valid pattern is probably a mistake, or NULL. */
+/* If a valid pattern is probably a mistake, return the reason, otherwise NULL. */
 static const char *mistake_in(const char *text)
 {
     size_t n = strlen(text);

@@ -26,22 +26,22 @@ struct pattern_list {
 /*
  * Compile a pattern and add it. Fails with -ENOMEM, or with -EINVAL and a message in
  * `why` if the text is not a regular expression, or matches every URL or none by mistake.
- * The text is borrowed.
+ * The list refers to the text without copying it.
  */
 int patterns_add(struct pattern_list *list, const char *text,
                  char why[PATTERN_WHY_BYTES]);
 
 /*
- * Return 1 if a pattern matches part of the text, 0 if none does, -ENOMEM, or -ETIMEDOUT
- * if a pattern takes too long. *which is the index of the pattern that decided; `which`
- * may be NULL.
+ * Return 1 if a pattern matches part of the text, 0 if not, -ENOMEM, or -ETIMEDOUT if a
+ * pattern takes too long. *which is the index of the pattern that matched or took too
+ * long. `which` may be NULL.
  */
 int patterns_match(const struct pattern_list *list, const char *text, size_t *which);
 
 /* Match only the pattern at `index`. Returns the values of patterns_match(). */
 int pattern_matches(const struct pattern_list *list, size_t index, const char *text);
 
-/* Return the pattern as given. */
+/* Return the text of a pattern as passed to patterns_add(). */
 const char *pattern_text(const struct pattern_list *list, size_t index);
 
 /*
@@ -49,7 +49,7 @@ const char *pattern_text(const struct pattern_list *list, size_t index);
  */
 bool pattern_is_news(const struct pattern_list *list, size_t index);
 
-/* A list of zeroes is allowed. */
+/* Free the patterns. A list of zeroes is allowed. */
 void patterns_finish(struct pattern_list *list);
 
 #endif

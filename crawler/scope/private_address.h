@@ -10,8 +10,8 @@
 
 /*
  * True for loopback, link-local, private, shared, multicast, reserved and unspecified
- * addresses, and for IPv6 addresses that represent such an IPv4 address. (RFC 6890;
- * IANA's special-purpose registries)
+ * addresses, and for IPv6 addresses that contain such an IPv4 address. (RFC 6890; IANA's
+ * special-purpose registries)
  */
 bool is_private_address(const struct sockaddr *address);
 

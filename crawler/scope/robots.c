@@ -12,10 +12,9 @@
  *   1. Patterns and URLs are compared byte by byte after normalise().
  *   2. The rules are sorted: longer patterns first, "allow" before "disallow". So the
  *      first rule that matches decides.
- *   3. A "*" matches as few bytes as possible. That loses no match, because the part
- *      after it either begins with another "*", or must be at the end, where it is
- *      searched first. So matching reads the URL once for each pattern, and memmem() is
- *      linear.
+ *   3. A "*" matches as few bytes as possible. No match is lost, because the text after
+ *      it is followed by another "*", or must be at the end of the URL, which is compared
+ *      first. So each pattern reads the URL only once, and memmem() takes linear time.
  */
 #include "robots.h"
 
@@ -30,29 +29,31 @@
 #define MAX_DELAY_S 3600
 
 struct rule {
-    size_t at, n; /* range of its pattern in robots.patterns */
+    size_t at, n; /* range of the rule's pattern in robots.patterns */
     unsigned line;
     bool allows;
-    bool ends;          /* ends with "$": must match to the end of the URL */
-    bool encoded_slash; /* contains "%2F", which may mean a slash in a query */
+    /* the pattern had a "$": it must match up to the end of the URL */
+    bool ends;
+    bool encoded_slash; /* the pattern contains "%2F", which in a query can also be "/" */
 };
 
-/* The rules for one name, merged from all groups with that name. */
+/* The rules for one crawler, merged from all groups with its name. */
 struct rules {
     struct rule *at;
     size_t count, capacity;
-    int64_t delay_ns; /* -1: none */
-    bool named;       /* a group has this name */
+    int64_t delay_ns; /* Crawl-delay, or -1 */
+    bool named;       /* at least one group has this name */
     bool open;        /* the current group has this name */
 };
 
 struct sitemap_line {
-    size_t at; /* offset of its URL in robots.sitemaps */
+    size_t at; /* offset of the URL in robots.sitemaps */
     uint32_t line, column;
 };
 
 struct robots {
-    /* for the product, and for "*"; after parsing, `ours` has the rules to use */
+    /* The rules for the product, and for "*". After parsing, `ours` has the rules to
+     * use. */
     struct rules ours, others;
     struct text patterns, sitemaps;
     struct sitemap_line *sitemap_lines;
@@ -82,7 +83,7 @@ static bool is_unreserved(char c)
     return is_letter(c) || is_digit(c) || (c != '\0' && strchr("-._~", c) != NULL);
 }
 
-/* Delimiters are not decoded: "a&b" and "a%26b" are different queries. */
+/* Escaped delimiters are not decoded: "a&b" and "a%26b" are different queries. */
 static bool is_delimiter(char c)
 {
     return c != '\0' && strchr("/?&=+", c) != NULL;
@@ -98,12 +99,12 @@ static void add_encoded(struct text *out, char c)
 
 /*
  * Append a URL, or a part of a pattern, in a normalized form. Unreserved characters and
- * delimiters are written as they are, all others as "%XX" in upper case. "%XX" of an
- * unreserved character is decoded. (2.2.2)
+ * delimiters are written as they are, all others as "%XX" in upper case. If "%XX" stands
+ * for an unreserved character, it is decoded. (2.2.2)
  *
- * In a query "/" and "%2F" are the same, as in the RFC's table ("?baz=https://foo.bar"):
- * both become `slash`, which is "/" or "%2F". *in_query is true if `s` begins in the
- * query, and is updated.
+ * In a query, "/" and "%2F" are equivalent, as in the RFC's table
+ * ("?baz=https://foo.bar"): both are written as `slash`, which is "/" or "%2F". On entry,
+ * *in_query says whether `s` begins in the query; on return, whether it ends there.
  */
 static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
 {
@@ -168,7 +169,7 @@ static bool is_word(struct span s, const char *word)
     return s.n == strlen(word) && strncasecmp(s.at, word, s.n) == 0;
 }
 
-/* Accepts the misspellings that Google's parser accepts. */
+/* Return the kind of a record. Like Google's parser, accept some misspellings. */
 static enum record record_of(struct span name)
 {
     static const struct {
@@ -251,14 +252,16 @@ static void add_rule(struct robots *robots, struct rules *rules, const struct ru
     rules->at[rules->count++] = *rule;
 }
 
-/* Store a normalized pattern. In it "*" is always a wildcard, and "$" is removed. */
+/* Store a normalized pattern. In the stored pattern, "*" is always a wildcard, and the
+ * "$" at the end is removed. */
 static void parse_rule(struct robots *robots, struct span value, bool allows,
                        unsigned line)
 {
     struct rule rule = {.at = robots->patterns.n, .line = line, .allows = allows};
     bool in_query = false;
 
-    /* An empty pattern matches nothing, nor does one that cannot begin a path. */
+    /* Store a rule. Ignore an empty pattern, and a pattern that cannot match because
+     * paths begin with "/". */
     if (value.n == 0 || (value.at[0] != '/' && value.at[0] != '*'))
         return;
     if (!robots->ours.open && !robots->others.open)
@@ -283,7 +286,8 @@ static void parse_rule(struct robots *robots, struct span value, bool allows,
     add_rule(robots, &robots->others, &rule);
 }
 
-/* Parse seconds with a fraction. Returns -1 if it is not a number. */
+/* Parse a delay in seconds, which may have a fraction. Returns -1 if the text is not a
+ * number. */
 static int64_t delay_of(struct span value)
 {
     int64_t ns = 0, unit = 1000000000;
@@ -313,7 +317,7 @@ static void set_delay(struct robots *robots, struct span value)
         robots->others.delay_ns = delay_ns;
 }
 
-/* Return the column, from 1, counting characters. */
+/* Return the column of a byte. Columns are characters, counted from 1. */
 static uint32_t column_of(struct span line, const char *at)
 {
     uint32_t column = 1;
@@ -343,7 +347,8 @@ static void add_sitemap(struct robots *robots, struct span value, struct span li
 
 /*
  * *in_rules is true if the current group already has a rule. Then a User-agent begins a
- * new group. Other records neither end a group nor begin its rules. (2.1, 2.2.4)
+ * new group. Records other than User-agent and rules do not affect the groups. (2.1,
+ * 2.2.4)
  */
 static void parse_line(struct robots *robots, struct span line, unsigned number,
                        const char *product, bool *in_rules)
@@ -398,7 +403,8 @@ static size_t octets(const struct rule *rule)
     return rule->n + rule->ends;
 }
 
-/* See invariant 2. Comparing lines makes the order independent of qsort(). */
+/* See invariant 2. Equal rules are ordered by their lines, so that the result does not
+ * depend on qsort(). */
 static int compare_rules(const void *a, const void *b)
 {
     const struct rule *x = a, *y = b;
@@ -493,7 +499,8 @@ static bool matches(struct span pattern, bool ends, struct span url)
 }
 
 /*
- * Return the rule that decides, or NULL. In `encoded` the slashes of the query are "%2F".
+ * Return the first rule that matches, or NULL. `encoded` is the URL with "%2F" for each
+ * slash in the query.
  */
 static const struct rule *find_rule(const struct robots *robots, struct span url,
                                     struct span encoded)

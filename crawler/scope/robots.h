@@ -18,8 +18,9 @@
 #include <stdint.h>
 
 /*
- * Only this much of a robots.txt is read. A line that continues beyond it is dropped; to
- * detect that, pass at least one byte more. (RFC 9309, 2.5)
+ * The maximum number of bytes of a robots.txt that are read. A line that continues beyond
+ * this limit is dropped. So that the parser can detect such a line, pass at least one
+ * byte more. (RFC 9309, 2.5)
  */
 #define ROBOTS_BYTES (500 * 1024)
 
@@ -33,9 +34,9 @@ struct robots;
 struct robots *robots_parse(const char *text, size_t n, const char *product);
 
 /*
- * Return the rules if robots.txt could not be fetched. A status of 500 or more, or 0 for
- * no answer, forbids everything. Any other status allows everything. (2.3.1.3, 2.3.1.4)
- * NULL without memory.
+ * Return the rules if robots.txt could not be fetched. A status of 500 or more forbids
+ * everything, and so does 0, which means no answer. Any other status allows everything.
+ * (2.3.1.3, 2.3.1.4) NULL without memory.
  */
 struct robots *robots_for_status(int status);
 
@@ -43,19 +44,21 @@ void robots_destroy(struct robots *robots);
 
 /*
  * Return 1 if "/path?query" of a URL may be fetched, 0 if not, or -ENOMEM. *line is the
- * number of the line that decided, from 1, or 0 if none did; `line` may be NULL. At worst
- * the path is scanned once for each rule.
+ * number of the line with the rule that matched, counted from 1, or 0 if no rule matched.
+ * `line` may be NULL. In the worst case, each rule scans the path once.
  */
 int robots_allows(const struct robots *robots, const char *path_and_query,
                   unsigned *line);
 
-/* Crawl-delay, an extension. At most an hour; -1 if it is missing. */
+/* Crawl-delay, an extension. Return the delay, at most an hour, or -1 if it is
+ * missing. */
 int64_t robots_delay_ns(const struct robots *robots);
 
-/* Return a Sitemap as written, by index from 0; NULL after the last. (2.2.4) */
+/* Return the URL of a Sitemap line as written. Indexes begin at 0. Returns NULL after the
+ * last. (2.2.4) */
 const char *robots_sitemap(const struct robots *robots, size_t index);
 
-/* Return the line and column of that Sitemap, counted from 1. */
+/* Return the line and column of a Sitemap's URL, counted from 1. */
 void robots_sitemap_place(const struct robots *robots, size_t index, uint32_t *line,
                           uint32_t *column);
 

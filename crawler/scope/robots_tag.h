@@ -6,8 +6,9 @@
 
 #include <stdbool.h>
 
-/* True if the value forbids following links: "noindex, nofollow", "none". A value for
-   another crawler, "googlebot: nofollow", does not count; "coil-crawl: nofollow" does. */
+/* True if the value forbids following links: "noindex, nofollow", "none". "coil-crawl:
+   nofollow" also counts, but a value for another crawler ("googlebot: nofollow") does
+   not. */
 bool robots_tag_has_nofollow(const char *value);
 
 #endif

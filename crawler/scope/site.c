@@ -1,6 +1,6 @@
 /*
- * site.c - URLs with the same key belong to one site. The key is "example.org:8080", or
- * "example.org" if lenient.
+ * site.c - compute the key of a URL's site. URLs with the same key belong to one site.
+ * The key is "example.org:8080", or "example.org" if `lenient`.
  */
 #include "site.h"
 
@@ -46,7 +46,8 @@ static struct whatwg_span without_www(struct whatwg_span host)
 }
 
 /*
- * The caller frees the key. NULL without memory. A dot at the end of a host is ignored.
+ * Return the key of a URL's site, which the caller frees, or NULL if memory runs out. A
+ * dot at the end of a host is ignored.
  */
 static char *key_of(const struct site *site, const char *url)
 {

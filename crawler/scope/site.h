@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Initialize with zeroes: no sites, strict. */
+/* Initialize with zeroes for a strict comparison. */
 struct site {
     struct table keys; /* the keys of all sites */
     bool lenient;
@@ -20,14 +20,14 @@ struct site {
  *                (the default ports of http and https count as equal)
  *     lenient    the last two labels of the host are equal, with any port
  *
- * Numeric addresses must always be equal as a whole.
+ * If a host is a numeric address, the whole addresses must be equal.
  */
 int site_add(struct site *site, const char *url);
 
 /* Return 1 if the URL belongs to one of the sites, 0 if not, or -ENOMEM. */
 int site_has(const struct site *site, const char *url);
 
-/* A struct of zeroes is allowed. */
+/* Free the keys. A struct of zeroes is allowed. */
 void site_finish(struct site *site);
 
 #endif

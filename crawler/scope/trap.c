@@ -1,10 +1,11 @@
 /*
- * trap.c - repeated path segments, and session ids. The third rule is in trap_calendar.c.
+ * trap.c - two of the three rules for traps: repeated path segments, and session ids. The
+ * third rule is in trap_calendar.c.
  *
- * A server that puts session ids into links gives a new id to each request without one.
- * So all links of such a page are new, and the URL without an id may never occur. For
- * this reason URLs are stored without their ids, as hashes. With each hash, the hash of
- * the first complete URL is stored.
+ * A server that puts session ids into links creates a new id for each request without
+ * one. So all links of such a page are new, and the URL without an id may never occur.
+ * Therefore the table stores hashes of URLs without their ids. With each hash it stores
+ * the hash of the first complete URL.
  */
 #include "trap.h"
 
@@ -18,13 +19,13 @@
 #include <strings.h>
 
 /*
- * The minimum length of an id. Shorter values of these names may be, for example,
- * numbers of news stories.
+ * The minimum length of an id. A shorter value of a parameter with such a name may be,
+ * for example, the number of a news story.
  */
 #define ID_BYTES 16
 
 struct trap_session {
-    uint64_t without, first; /* hashes; without == 0: the slot is free */
+    uint64_t without, first; /* hashes of the URL; the slot is free if `without` is 0 */
 };
 
 void traps_finish(struct traps *traps)
@@ -76,7 +77,8 @@ static bool is_name(const char *name, size_t n, const char *const *names, size_t
     return false;
 }
 
-/* True for 16 or more letters and digits, with some of each. */
+/* True if a value looks like a session id: 16 or more letters and digits, with at least
+ * one of each. */
 static bool looks_like_id(const char *value, size_t n)
 {
     bool letters = false, digits = false;
@@ -99,7 +101,7 @@ static bool looks_like_hash(const char *value, size_t n)
     return n >= 32;
 }
 
-/* True for "name=value" of a session. */
+/* True if "name=value" is a session id. */
 static bool is_session(const char *s, size_t n)
 {
     static const char *const certain[] = {
@@ -130,7 +132,7 @@ static size_t session_in_path(const char *s)
 {
     size_t n;
 
-    /* avoids scanning to the end of the segment for each byte */
+    /* do not scan the segment to its end for each byte */
     if (*s != ';' && *s != '/')
         return 0;
     n = 1 + strcspn(s + 1, ";/?#");
@@ -142,7 +144,7 @@ static size_t session_in_path(const char *s)
     return 0;
 }
 
-/* Append the path without session ids. Returns its end. */
+/* Append the path of a URL without session ids. Returns its end. */
 static const char *add_path(struct text *out, const char *s)
 {
     while (*s != '\0' && *s != '?' && *s != '#') {
@@ -223,7 +225,7 @@ static bool make_room(struct traps *traps)
     return true;
 }
 
-/* True if another URL, equal apart from its id, was seen first. */
+/* True if another URL that differs only in its session id was seen earlier. */
 static bool was_seen(struct traps *traps, const char *url, const char *without)
 {
     struct trap_session *slot;
@@ -247,7 +249,7 @@ bool trap_session(struct traps *traps, const char *url,
     char *without;
     bool is_trap;
 
-    if (strpbrk(url, ";?(") == NULL) /* most URLs have no id, and are not copied */
+    if (strpbrk(url, ";?(") == NULL) /* a quick check: most URLs have no session id */
         return false;
     if (trap_without_session(url, &without) < 0 || without == NULL)
         return false;

@@ -1,5 +1,5 @@
 /*
- * trap.h - recognise traps: generated URLs that would never end.
+ * trap.h - recognise traps: sites that generate URLs without end.
  *
  *     if (trap_repeats(url) || trap_session(&traps, url, is_known, arg) ||
  *         trap_calendar(page, url, now_s)) ...
@@ -21,7 +21,7 @@
 
 /* Initialize with zeroes. */
 struct traps {
-    struct trap_session *sessions; /* URLs that had a session id, without it */
+    struct trap_session *sessions; /* URLs that had a session id, stored without the id */
     size_t session_count, session_capacity;
 };
 
@@ -32,15 +32,15 @@ bool trap_repeats(const char *url);
 
 /*
  * Remove session ids from a URL: ";jsessionid=x", "?PHPSESSID=x", "/(S(x))/" and others.
- * The caller frees *out, which is NULL if there are none. Fails with -ENOMEM.
+ * The caller frees *out, which is NULL if the URL has no session id. Fails with -ENOMEM.
  */
 int trap_without_session(const char *url, char **out);
 
 /*
- * True if the URL has a session id, and the same URL without it or with another id is
- * already known: either is_known() returns true, or it was passed to this function
- * before. Unless is_known() changes its result, the same URL always gets the same result.
- * Returns false without memory.
+ * True if the URL has a session id, and the same URL without the id or with another id is
+ * already known: is_known() returns true for it, or it was passed to this function
+ * before. As long as is_known() does not change its result, the same URL always gets the
+ * same result. Returns false without memory.
  */
 bool trap_session(struct traps *traps, const char *url,
                   bool (*is_known)(const char *url, void *arg), void *arg);
@@ -48,7 +48,7 @@ bool trap_session(struct traps *traps, const char *url,
 /*
  * True if the link from the page to `url` is a step of a calendar that may be endless.
  * The crawler skips a URL if all links to it are such steps. The result depends only on
- * the arguments; now_s is as in time(2).
+ * the arguments. now_s is the current time as in time(2).
  */
 bool trap_calendar(const char *page_url, const char *url, int64_t now_s);
 

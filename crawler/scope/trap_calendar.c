@@ -28,25 +28,26 @@
 #include <strings.h>
 #include <time.h>
 
-/* Times are in days, with months of 31 days, because differences need not be exact. */
+/* Times are in days, with 31 days for each month: differences need not be exact. */
 #define MONTH 31
 #define YEAR (12 * MONTH)
 
-/* Dates are near up to these limits in the past and in the future. */
+/* Limits in days: a date within these limits of today is not suspicious. */
 #define PAST_OF_DAYS (2 * YEAR)
 #define PAST_OF_MONTHS (10 * YEAR)
-#define PAST_OF_YEARS (36 * YEAR) /* since the web began */
+#define PAST_OF_YEARS (36 * YEAR) /* the age of the web */
 #define FUTURE (1 * YEAR)
-#define FAR_OFFSET 120 /* "?month=-121", relative to today */
+#define FAR_OFFSET 120 /* limit of offsets relative to today: "?month=-121" is far */
 
-/* A parsed URL. Missing numbers of a date are 0. */
+/* A parsed URL. If a date lacks a year, month or day, that member is 0. */
 struct parts {
     uint64_t shape; /* hash of the URL without its dates */
     int year, month, day;
     int offset; /* "month=-3" */
-    /* a parameter name says that this is a year; otherwise it may be any number */
+    /* The parameter's name says that the number is a year. Otherwise it may be any
+     * number. */
     bool names_year;
-    bool ends_in_date; /* the date is in the query, or in the last segment of the path */
+    bool ends_in_date; /* the date is in the query or in the path's last segment */
 };
 
 /* FNV-1a. Never returns 0. */
@@ -95,7 +96,8 @@ static size_t separator_at(const char *s)
     return strncasecmp(s, "%2f", 3) == 0 ? 3 : 0;
 }
 
-/* Return the length of "nov" or "november". *month counts from 1. */
+/* Return the length of a month's name, such as "nov" or "november". *month counts from
+ * 1. */
 static size_t month_name_at(const char *s, int *month)
 {
     static const char *const names[] = {"january",   "february", "march",    "april",
@@ -114,7 +116,7 @@ static size_t month_name_at(const char *s, int *month)
     return 0;
 }
 
-/* Return the length of a separator and a number up to `last`. */
+/* Return the length of a separator and a number, which is at most `last`. */
 static size_t number_after(const char *s, unsigned last)
 {
     size_t separator = separator_at(s), n = digits_at(s + separator);
@@ -122,7 +124,7 @@ static size_t number_after(const char *s, unsigned last)
     return separator > 0 && in_range(s + separator, n, last) ? separator + n : 0;
 }
 
-/* Return the length of "W47". */
+/* Return the length of a week such as "W47", or 0. */
 static size_t week_at(const char *s)
 {
     size_t n = *s == 'W' || *s == 'w' ? digits_at(s + 1) : 0;
@@ -131,8 +133,8 @@ static size_t week_at(const char *s)
 }
 
 /*
- * `s` follows a year. Return the length of the rest of the date: of "-11" in "2026-11",
- * "/11/22" in "2026/11/22", "-W47" in "2026-W47", "/november/2" in "2026/november/2".
+ * Return the length of the rest of a date after its year: for example "-11" in "2026-11",
+ * "/11/22" in "2026/11/22", "-W47" in "2026-W47", or "/november/2" in "2026/november/2".
  * Return 0 if the year is not part of a longer date.
  */
 static size_t rest_after_year(const char *s)
@@ -149,7 +151,7 @@ static size_t rest_after_year(const char *s)
     return n > 0 ? n + number_after(s + n, 31) : 0;
 }
 
-/* Return the length of "22-11-2026" or "11/22/2026". */
+/* Return the length of a date such as "22-11-2026" or "11/22/2026", or 0. */
 static size_t year_at_end(const char *s, size_t digits)
 {
     size_t n = digits + number_after(s + digits, 31);
@@ -161,7 +163,8 @@ static size_t year_at_end(const char *s, size_t digits)
                : 0;
 }
 
-/* True for "20261122" and "202611", also with a time after them. */
+/* True for a date without separators, such as "20261122" or "202611", with or without a
+ * time after it. */
 static bool is_compact(const char *s, size_t digits)
 {
     return (digits == 6 || digits == 8 || digits == 12 || digits == 14) &&
@@ -169,7 +172,7 @@ static bool is_compact(const char *s, size_t digits)
            (digits == 6 || in_range(s + 6, 2, 31));
 }
 
-/* Return the length of "T10:00:00Z". */
+/* Return the length of a time such as "T10:00:00Z", or 0. */
 static size_t time_at(const char *s)
 {
     return (*s == 'T' || *s == 't') && is_digit(s[1])
@@ -177,7 +180,8 @@ static size_t time_at(const char *s)
                : 0;
 }
 
-/* Return the length of the date at `s`, or 0. No digit may precede it. */
+/* Return the length of the date at `s`, or 0. The caller checks that no digit precedes
+ * it. */
 static size_t date_at(const char *s)
 {
     size_t digits = digits_at(s), n = 0;
@@ -211,7 +215,7 @@ static void set_date(struct parts *parts, int year, int month, int day)
     parts->day = day;
 }
 
-/* Read "-11-22", "/november/2" or "-W47" after the year. */
+/* Read the rest of a date after its year: "-11-22", "/november/2" or "-W47". */
 static void read_after_year(struct parts *parts, int year, const char *s)
 {
     int month = 0;
@@ -231,7 +235,8 @@ static void read_after_year(struct parts *parts, int year, const char *s)
     set_date(parts, year, month, n > 0 ? (int)number_of(s + n, digits_at(s + n)) : 0);
 }
 
-/* Read "22-11-2026", or "11/22/2026" if the first number cannot be the day. */
+/* Read a date that ends with its year. The first number is the day ("22-11-2026") if that
+ * is possible, otherwise the month ("11/22/2026"). */
 static void read_year_at_end(struct parts *parts, const char *s)
 {
     size_t n = digits_at(s), m;
@@ -261,7 +266,7 @@ static void read_date(struct parts *parts, const char *s)
         read_year_at_end(parts, s);
 }
 
-/* Read seconds or milliseconds since 1970. */
+/* Read a time in seconds or milliseconds since 1970. */
 static void read_seconds(struct parts *parts, const char *s, size_t n)
 {
     time_t time = (time_t)number_of(s, n < 9 ? n : 9) * 10;
@@ -327,7 +332,8 @@ static bool names_year(const char *s, size_t n)
            is_one_of(s, n, (const char *const[]){"y", "yr", NULL});
 }
 
-/* True for "year=2026". Then even "m" can be a month. */
+/* True if the query has a year, as in "year=2026". If so, even a parameter "m" can be a
+ * month. */
 static bool has_year(const char *query)
 {
     for (size_t n; *query == '?' || *query == '&'; query += n) {
@@ -349,8 +355,8 @@ static bool names_date(const char *s, size_t n, bool beside_year)
 }
 
 /*
- * Return the length of a value that is a date because of its name, or a time in seconds,
- * or 0.
+ * If a parameter's value is a date (judging by the parameter's name) or a time in
+ * seconds, return its length, otherwise 0.
  */
 static size_t value_of_date(const char *name, size_t name_n, bool beside_year)
 {
@@ -396,7 +402,7 @@ static void read_value(struct parts *parts, const char *name, size_t name_n, siz
         parts->month = number;
 }
 
-/* Handle "name=value", of `n` bytes. */
+/* Handle a parameter "name=value" of `n` bytes. */
 static void parse_parameter(struct parts *parts, const char *s, size_t n,
                             bool beside_year)
 {
@@ -442,7 +448,7 @@ static struct parts parts_of(const char *url)
     struct parts parts = {.year = 0};
 
     if (strpbrk(url + origin, "0123456789") == NULL)
-        return parts; /* most URLs have no date */
+        return parts; /* a quick check: most URLs have no date */
     parts.shape = trap_hash(TRAP_HASH_START, url, origin);
     parse_path(&parts, url + origin, path_end);
     parse_query(&parts, path_end);
@@ -464,7 +470,7 @@ static int64_t days_of(int year, int month, int day)
                         : 0);
 }
 
-/* Return the number of days until the date; negative for a date in the past. */
+/* Return the number of days until the date, which is negative for a date in the past. */
 static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {
     time_t time = (time_t)now_s;
@@ -485,7 +491,8 @@ static bool is_far(const struct parts *parts, int64_t from_now)
     return from_now > FUTURE || from_now < -past;
 }
 
-/* True for a day in the month of the page, or a month in its year. */
+/* True if the link leads to a day in the page's month, or to a month in the page's
+ * year. */
 static bool is_part_of(const struct parts *target, const struct parts *page)
 {
     if (target->year != page->year || page->day > 0)
@@ -494,7 +501,8 @@ static bool is_part_of(const struct parts *target, const struct parts *page)
                             : target->month == page->month && target->day > 0;
 }
 
-/* True for a link from "/2500/" to "/2500/11/", where the page may be a year. */
+/* True for a link such as from "/2500/" to "/2500/11/", where the page may be for a
+ * year. */
 static bool is_below(const char *url, const char *page)
 {
     size_t n = strcspn(page, "?#");

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#define AT_ONCE 64 /* entries per query; each has the results of some pages */
-#define PAUSE_NS COIL_MSEC(200) /* while no results arrive */
+#define AT_ONCE 64 /* entries per query; an entry has the results of several pages */
+#define PAUSE_NS COIL_MSEC(200) /* pause between queries while no results arrive */
 
 struct gathering {
     struct collecting *collecting;
@@ -97,7 +97,7 @@ static int open_folder(struct gathering *gathering, const struct setup_text *tex
 
 /* ---- the crawl --------------------------------------------------------------------- */
 
-/* Join the crawl. Its options and starts come from Redis. */
+/* Join the crawl. Get its options and starts from Redis. */
 static int join(struct gathering *gathering)
 {
     const char *name = gathering->collecting->options->crawl;
@@ -142,8 +142,8 @@ static int save(struct gathering *gathering)
 }
 
 /*
- * Fails with -ENODATA once no results are left. Results are on disk before Redis
- * deletes them.
+ * Collect some results. Redis deletes results only after they are on disk. Fails with
+ * -ENODATA once no results are left.
  */
 static int gather_some(struct gathering *gathering)
 {
@@ -180,7 +180,8 @@ static int gather(struct gathering *gathering)
     return rc == -ENODATA ? forget(gathering) : rc;
 }
 
-/* Finish as incomplete: `resume` finds out whether pages are missing. */
+/* Mark the saved crawl as incomplete: `coil-crawl resume` finds out whether pages are
+ * missing. */
 static int close_folder(struct gathering *gathering, int rc)
 {
     struct collector *collector = gathering->collector;

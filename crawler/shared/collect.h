@@ -6,7 +6,7 @@
  *     ... collecting.complaint ...
  *
  * The folder has the same format as a crawl saved by one process: docs/design/state.md.
- * `resume` then fetches any missing pages and writes the reports. See also
+ * `coil-crawl resume` then fetches any missing pages and writes the reports. See also
  * docs/design/many-machines.md.
  */
 #ifndef CRAWLER_COLLECT_H
@@ -17,19 +17,21 @@
 
 struct collecting {
     const struct options *options;
-    size_t count;                   /* results that this run has written to the folder */
+    /* number of results that this run wrote to the folder */
+    size_t count;
     struct lease_progress progress; /* of the crawl */
-    char *complaint;                /* a message; the caller frees it */
+    /* an error message, which the caller frees, or NULL */
+    char *complaint;
 };
 
 /*
- * A task's function; `arg` is the struct collecting. Collects results until the crawl is
- * over and the folder has all of them. The crawl's data in Redis is then deleted. If the
- * folder already has some results of the crawl, collect() continues there.
+ * The function of a task. `arg` is a struct collecting. Collects results until the crawl
+ * is over and the folder has all results, and then deletes the crawl's data in Redis. If
+ * the folder already has some results of the crawl, collect() continues from there.
  *
- * Returns 0. If the task is cancelled, fails with -ECANCELED; results collected so far
- * stay in the folder. Fails with -EEXIST if the folder contains another crawl. Otherwise
- * fails like connection_open(), leases_join(), store_create(), store_open() or
+ * Returns 0. If the task is cancelled, fails with -ECANCELED; the results collected so
+ * far remain in the folder. Fails with -EEXIST if the folder contains another crawl.
+ * Otherwise fails like connection_open(), leases_join(), store_create(), store_open() or
  * collector_add().
  */
 COIL_SUSPENDS int collect(void *arg);

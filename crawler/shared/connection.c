@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TIMEOUT_NS COIL_SEC(30) /* of a command; Redis may be unreachable for this long */
+/* timeout of a command, which also limits how long Redis may be unreachable */
+#define TIMEOUT_NS COIL_SEC(30)
 
 int connection_complain(struct connection *connection, int rc, const char *words)
 {
@@ -23,13 +24,13 @@ static void print_notice(const char *message)
 {
     if (message != NULL) {
         fputs("coil-crawl: ", stderr);
-        url_print(stderr, message); /* it may quote bytes from the server */
+        url_print(stderr, message); /* the message may quote bytes from the server */
         fputs("; it is tried again and again\n", stderr);
     } else
         fputs("coil-crawl: Redis is there again\n", stderr);
 }
 
-/* The options are wrong: the URL of Redis or the certificates. */
+/* Report an error in the options: the URL of Redis or the certificates. */
 static int complain_of_options(struct connection *connection, int rc)
 {
     coil_error *error = coil_last_error();
@@ -68,8 +69,8 @@ int connection_open(struct connection *connection, const struct options *options
 }
 
 /*
- * Store the message of the Redis client. If it has none, errno is enough, except for
- * -EPROTO: a reply that makes no sense.
+ * Store the message of the Redis client. Without such a message, the errno is enough,
+ * except for -EPROTO, which means an unexpected reply.
  */
 static int complain_of_redis(struct connection *connection, int rc)
 {

@@ -1,6 +1,6 @@
 /*
- * connection.h - the connection to the Redis server of a shared crawl, as given by the
- * options, with the task that serves it.
+ * connection.h - the connection to the Redis server of a shared crawl, and the task that
+ * serves this connection.
  *
  *     rc = connection_open(&connection, options);
  *     if (rc == 0)
@@ -18,10 +18,12 @@
 struct connection {
     struct redis *redis;
     coil_group group;
-    char *complaint; /* the error message, if errno is not enough; the caller frees it */
+    /* The error message, which the caller frees, or NULL if the errno is enough. */
+    char *complaint;
 };
 
-/* Connect, and start the task. Fails like redis_create() or redis_open(). */
+/* Connect to the server in the options, and start the task. Fails like redis_create() or
+ * redis_open(). */
 COIL_SUSPENDS int connection_open(struct connection *connection,
                                   const struct options *options);
 
@@ -31,7 +33,8 @@ COIL_SUSPENDS int connection_open(struct connection *connection,
  */
 int connection_complain(struct connection *connection, int rc, const char *words);
 
-/* `rc` is the caller's result. Returns it, or the error of the connection. */
+/* Close the connection. Returns `rc`, the result of the caller's work, or else the error
+ * of the connection. */
 COIL_SUSPENDS int connection_close(struct connection *connection, int rc);
 
 #endif

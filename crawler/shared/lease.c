@@ -1,9 +1,9 @@
 /*
  * lease.c - the operations of a worker of a shared crawl.
  *
- * An item is a head of six bytes, followed by the URL without its origin. The host has
+ * An item is a header of six bytes, followed by the URL without its origin. The host has
  * the origin. See scripts/common.lua. All replies are checked, because other programs may
- * write to Redis, too.
+ * also write to Redis.
  */
 #include "lease_inside.h"
 
@@ -121,7 +121,7 @@ int leases_join(struct leases *leases, struct redis *redis, const char *name,
 
 /* ---- add, acquire ------------------------------------------------------------------ */
 
-/* Run a script, and ignore its reply. */
+/* Run a script and ignore its reply. */
 static int run_without_reply(struct leases *leases, enum crawl_script script,
                              struct redis_words *words)
 {
@@ -134,8 +134,8 @@ static int run_without_reply(struct leases *leases, enum crawl_script script,
 }
 
 /*
- * Enqueue `count` words of links from number `first`. `begins` means that these are the
- * last start URLs.
+ * Enqueue `count` words of links, beginning with word number `first`. `begins` means that
+ * these are the last start URLs.
  */
 static int add_some(struct leases *leases, const struct redis_words *links, size_t first,
                     size_t count, bool begins)
@@ -148,8 +148,8 @@ static int add_some(struct leases *leases, const struct redis_words *links, size
 }
 
 /*
- * Add links until the rest fits into one more script. *added is the number of words
- * added.
+ * Add links until the remaining links fit into one more script. *added is the number of
+ * words added.
  */
 static int add_surplus(struct leases *leases, const struct redis_words *links,
                        size_t *added)
@@ -290,7 +290,7 @@ static void add_results(struct redis_words *words, const struct lease_done *done
     text_finish(&bytes);
 }
 
-/* Returns how many results were lost. */
+/* Returns the number of lost results. */
 static int take_completed(struct lease *lease, const struct lease_done *done,
                           const redisReply *reply)
 {
@@ -349,7 +349,8 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
 {
     struct lease_item *item = &lease->items[i];
     struct redis_words words = {.count = 0};
-    /* a copy, because other tasks may remove items while this task is suspended */
+    /* Copy the item, because other tasks may remove items while this task is
+     * suspended. */
     int64_t number = item->number;
     redisReply *reply;
     int rc;
@@ -359,7 +360,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     redis_words_add_number(&words, number);
     redis_words_add_number(&words, lease_to_ms(delay_ns));
-    /* not needed any more: this item did not crash the worker */
+    /* the worker finished this item, so it is not to blame for lost leases */
     item->url.flags &= ~(unsigned)LEASE_SINGLE;
     lease_add_item(&words, &item->url, strlen(lease->host + 1));
     rc = lease_run_script(leases, SCRIPT_RELEASE, &words, &reply);
@@ -428,8 +429,8 @@ int leases_reap(struct leases *leases)
 typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
 
 /*
- * Visit the results of one entry, which are concatenated. `lengths` has their lengths:
- * "120 7". Results up to number `after` are skipped.
+ * Visit the concatenated results of one entry. `lengths` contains their lengths: "120 7".
+ * Results up to number `after` are skipped.
  */
 static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
                        int64_t after, result_visit visit, void *arg)
@@ -527,8 +528,8 @@ static int unlink_keys(struct leases *leases, const redisReply *keys, const char
 }
 
 /*
- * Delete some keys of the crawl, except those that remain. `cursor` is the cursor of
- * SCAN.
+ * Delete some of the crawl's keys, except the keys that must remain. `cursor` is the
+ * cursor of SCAN.
  */
 static int forget_some(struct leases *leases, char cursor[24], const char *setup)
 {

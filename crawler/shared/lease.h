@@ -17,33 +17,34 @@
  *     }     // -ENODATA: the crawl is over
  *
  * Each operation is one script in Redis. docs/design/many-machines.md explains the
- * design. After a failure, each operation can be repeated. The functions fail as
- * redis_run() does, and with -EPROTO if Redis returns a reply that the scripts never
- * return.
+ * design. After a failure, each operation can be repeated. The functions fail like
+ * redis_run(), and with -EPROTO if Redis returns a reply that the scripts never return.
  */
 #ifndef CRAWLER_LEASE_H
 #define CRAWLER_LEASE_H
 
 #include "redis/redis.h"
 
-/* The values are those of scripts/common.lua. */
+/* Flags of an item, with the same values as in scripts/common.lua. */
 enum lease_flag {
     LEASE_SITEMAP = 1,
     /* the page's element ids are needed, although the page belongs to another site */
     LEASE_IDS = 2,
     LEASE_START = 4,
-    LEASE_SINGLE = 8,   /* leased alone, because it was lost before */
-    LEASE_GIVEN_UP = 32 /* Lost too often: report it as an error, and do not fetch it. */
+    LEASE_SINGLE = 8, /* the item is leased alone, because its lease was lost before */
+    /* The lease of this item was lost too often: report an error, and do not fetch the
+     * URL. */
+    LEASE_GIVEN_UP = 32
 };
 
-/* The queues. Each host is in one of them. */
+/* The queues. Each host belongs to one class. */
 enum lease_class {
     LEASE_SITE,
     LEASE_EXTERNAL,
     /*
-     * URLs that seem to be outside the site. They wait under one common host until all
-     * start URLs are completed, because only then it is known what belongs to the site. A
-     * worker that leases them decides for each which of the other classes it belongs to.
+     * URLs that seem to be outside the site. Such URLs are held under one common host
+     * until all start URLs are completed, because only then is it known what belongs to
+     * the site. The worker that leases them moves each URL to one of the other classes.
      */
     LEASE_HELD,
     LEASE_CLASSES
@@ -58,29 +59,30 @@ struct lease_url {
 };
 
 struct lease_item {
-    int64_t number; /* within the lease */
+    int64_t number; /* its number within the lease */
     struct lease_url url;
     char *text;    /* url.url */
-    bool is_known; /* free for the caller; false in a new item */
+    bool is_known; /* for the caller's use; false in a new item */
 };
 
 /* Initialize with zeroes. */
 struct lease {
-    char token[24]; /* "": the lease has ended */
-    char *host;     /* a letter for the class, and then the origin */
-    /* do not contact the host for this time: it told another worker to wait */
+    char token[24]; /* "" once the lease has ended */
+    char *host;     /* a letter for the class, followed by the origin */
+    /* do not contact the host for this time, because it asked another worker to wait */
     int64_t pause_ns;
     bool is_troubled, has_told_sitemaps;
     bool is_lost;             /* another worker has the lease now */
-    struct lease_item *items; /* not yet completed or released */
+    struct lease_item *items; /* the items that are not yet completed or released */
     size_t count, capacity;
 };
 
-/* The input of a crawl. It must be equal for all workers. */
+/* The input of a crawl. All workers must have the same input. */
 struct leases_setup {
     const char *options; /* as one text */
     bool by_depth;
-    /* 0: no limit. max_bytes limits the results that wait to be collected. */
+    /* Limits, where 0 means no limit. max_bytes limits the results that wait to be
+     * collected. */
     int64_t max_pages, max_bytes;
     unsigned split; /* how many workers may lease URLs of one host at the same time */
 };
@@ -91,14 +93,14 @@ struct leases {
     char key[80];    /* "coil:{NAME}" */
     char worker[33]; /* random */
     int64_t span_ns; /* the duration of a lease */
-    /* seeds of the crawl: two for hashes of URLs, one for hashes of ids */
+    /* Seeds of the crawl: two for hashes of URLs, and one for hashes of ids. */
     uint64_t seeds[3];
     /* The last values that Redis returned: */
-    int64_t starts;  /* start URLs that are not completed yet; -1: not known yet */
-    int64_t origins; /* how many origins leases_origins() would visit */
+    int64_t starts;  /* start URLs that are not completed yet; -1 if unknown */
+    int64_t origins; /* number of origins that leases_origins() would visit */
 };
 
-#define LEASES_NAME_BYTES 64 /* the longest name of a crawl */
+#define LEASES_NAME_BYTES 64 /* maximum length of a crawl's name */
 
 /*
  * True for a name of letters, digits, '.', '_' and '-', and of at most LEASES_NAME_BYTES.
@@ -106,17 +108,17 @@ struct leases {
 bool leases_is_name(const char *name);
 
 /*
- * Begin a crawl, or take part in one that exists. Returns 1 if the crawl is new, and 0 if
- * it existed. Fails with -EEXIST if it was begun with other options, or -EINVAL if the
- * name is not valid.
+ * Begin a crawl, or join an existing crawl. Returns 1 if the crawl is new, and 0 if it
+ * existed. Fails with -EEXIST if the crawl was begun with other options, or -EINVAL if
+ * the name is not valid.
  */
 COIL_SUSPENDS int leases_begin(struct leases *leases, struct redis *redis,
                                const char *name, const struct leases_setup *setup,
                                int64_t span_ns);
 
 /*
- * Open an existing crawl to collect its results. *options is the text that the crawl was
- * begun with; the caller frees it. Fails with -ENOENT if the crawl does not exist.
+ * Open an existing crawl to collect its results. *options is the text with which the
+ * crawl was begun; the caller frees it. Fails with -ENOENT if the crawl does not exist.
  */
 COIL_SUSPENDS int leases_join(struct leases *leases, struct redis *redis,
                               const char *name, char **options);
@@ -136,15 +138,15 @@ void leases_link(const struct leases *leases, struct redis_words *links,
 void leases_origin(struct redis_words *links, const char *url);
 
 /*
- * Call visit() for all origins from leases_origin(), of all workers. If visit() returns
- * a negative value, stop and return it.
+ * Call visit() for all origins that any worker added with leases_origin(). If visit()
+ * returns a negative value, stop and return it.
  */
 COIL_SUSPENDS int leases_origins(struct leases *leases,
                                  int (*visit)(void *arg, const char *origin), void *arg);
 
 /*
- * Enqueue the start URLs and begin the crawl. From now on the crawl is over once no URL
- * is left.
+ * Enqueue the start URLs and begin the crawl. After this call, the crawl is over as soon
+ * as no URL is left.
  */
 COIL_SUSPENDS int leases_add(struct leases *leases, const struct redis_words *links);
 
@@ -158,52 +160,53 @@ COIL_SUSPENDS int leases_add(struct leases *leases, const struct redis_words *li
 COIL_SUSPENDS int leases_acquire(struct leases *leases, enum lease_class class,
                                  unsigned most, struct lease *lease, int64_t *wait_ns);
 
-/* not an item, but the sitemaps that the host's robots.txt names */
+/* stands for the sitemaps that the host's robots.txt names, in place of an item */
 #define LEASE_SITEMAPS 0
 
 struct lease_result {
     int64_t number; /* number of the item, or LEASE_SITEMAPS */
     const void *bytes;
-    size_t n; /* 0: the item is completed without a result */
+    size_t n; /* 0 to complete the item without a result */
 };
 
 /* The results of some items. */
 struct lease_done {
     const struct lease_result *results;
     size_t count;
-    const struct redis_words *links; /* links in these results or in others; or NULL */
-    unsigned more;    /* how many further items to lease from the same host */
+    const struct redis_words *links; /* links in these or other results, or NULL */
+    unsigned more;    /* number of further items to lease from the same host */
     int64_t pause_ns; /* do not contact the host for this time */
     bool is_troubled;
 };
 
 /*
- * Complete the items. Removes them from lease->items; further items may be added.
- * Returns how many results were ignored, because the item was completed before or the
- * lease was lost.
+ * Complete the items. Removes these items from lease->items, and may add further items.
+ * Returns the number of results that were ignored because the item had been completed
+ * before or the lease was lost.
  */
 COIL_SUSPENDS int lease_complete(struct leases *leases, struct lease *lease,
                                  const struct lease_done *done);
 
 /*
- * Release an item, which will be leased again after delay_ns. lease->items[i] has the new
- * number of tries.
+ * Release an item, which will be leased again after delay_ns. The caller has set the new
+ * number of tries in lease->items[i].
  */
 COIL_SUSPENDS int lease_release(struct leases *leases, struct lease *lease, size_t i,
                                 int64_t delay_ns, int64_t pause_ns, bool is_troubled);
 
 /*
- * Release all items unchanged. This includes items that the worker does not know, because
- * a reply was lost. It ends a lease that Redis keeps open although lease->items is empty.
- * No worker will contact the host for pause_ns.
+ * Release all items unchanged. This includes items that the worker does not know because
+ * a reply was lost. The function also ends a lease that is open in Redis although
+ * lease->items is empty. No worker will contact the host for pause_ns.
  */
 COIL_SUSPENDS int lease_release_all(struct leases *leases, struct lease *lease,
                                     int64_t pause_ns, bool is_troubled);
 
-/* Contains a copy of the token, because the lease may end in the meantime. */
+/* A lease to renew. It contains a copy of the token, because the lease may end in the
+ * meantime. */
 struct lease_renewal {
     char token[sizeof((struct lease *)0)->token];
-    bool is_lost; /* the lease does not belong to the worker any more */
+    bool is_lost; /* the lease no longer belongs to the worker */
 };
 
 /* Extend the leases of this worker. Sets is_lost in each renewal. */
@@ -211,8 +214,8 @@ COIL_SUSPENDS int leases_renew(struct leases *leases, struct lease_renewal *rene
                                size_t count);
 
 /*
- * End this worker: release all its leases unchanged. This includes a lease whose reply
- * the worker did not wait for.
+ * End this worker: release all its leases unchanged. This includes a lease that the
+ * worker does not know because it did not wait for the reply.
  */
 COIL_SUSPENDS int leases_leave(struct leases *leases);
 
@@ -220,25 +223,26 @@ COIL_SUSPENDS int leases_leave(struct leases *leases);
 COIL_SUSPENDS int leases_reap(struct leases *leases);
 
 /*
- * Free the memory of the lease. In Redis the lease itself expires. A lease of zeroes is
- * allowed.
+ * Free the memory of the lease. The lease itself remains in Redis until it expires. A
+ * lease of zeroes is allowed.
  */
 void lease_finish(struct lease *lease);
 
 /* ---- results ----------------------------------------------------------------------- */
 
 /*
- * The numbers of completed and remaining URLs when leases_collect() returned.
+ * The numbers of completed and of remaining URLs at the time when leases_collect()
+ * returned.
  */
 struct lease_progress {
     int64_t through, left;
 };
 
 /*
- * Visit the next results after number `after`, about `most` of them. Redis deletes the
- * results up to `after`. So `after` must be the last number that a previous call visited,
- * or 0. Returns how many results were visited. Fails with -ENODATA if there are none and
- * the crawl is over, or with the negative value of visit().
+ * Visit about `most` results, beginning with the first result after number `after`. Redis
+ * deletes the results up to `after`, so `after` must be the last number that a previous
+ * call visited, or 0. Returns the number of visited results. Fails with -ENODATA if no
+ * results are left and the crawl is over, or with the negative value of visit().
  */
 COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned most,
                                  int (*visit)(void *arg, int64_t number,
@@ -246,8 +250,8 @@ COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned 
                                  void *arg, struct lease_progress *progress);
 
 /*
- * Delete the data of a crawl that is over and collected. Redis stores only the
- * fact that the crawl is over, for another hour, so that late workers learn of it.
+ * Delete the data of a crawl that is over and collected. For another hour, Redis stores
+ * the fact that the crawl is over, so that late workers can find it out.
  */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 

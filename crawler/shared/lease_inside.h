@@ -11,10 +11,10 @@
 #define SEEDS_BYTES 49
 #define REAPED_AT_ONCE 64
 #define LINK_WORDS 3
-/* the most words of links that are passed to one script */
+/* maximum number of words of links in one call of a script */
 #define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
 #define FORGOTTEN_AT_ONCE "1000"
-/* how long workers can still learn that a deleted crawl is over */
+/* how long Redis stores the fact that a deleted crawl is over */
 #define OVER_SECONDS "3600"
 
 static const char class_letters[LEASE_CLASSES + 1] = "sxh";
@@ -24,7 +24,8 @@ const char *lease_text_at(const redisReply *reply, size_t i);
 
 int64_t lease_number_at(const redisReply *reply, size_t i);
 
-/* Read milliseconds and return nanoseconds; at most an hour. */
+/* Read a number of milliseconds, and return nanoseconds. The result is at most an
+ * hour. */
 int64_t lease_span_at(const redisReply *reply, size_t i);
 
 int64_t lease_to_ms(int64_t span_ns);
@@ -40,7 +41,7 @@ enum lease_class lease_class_of(const char *host);
 
 bool lease_is_web(const char *url);
 
-/* Read pairs of number and item, from the i-th element of the reply. */
+/* Read pairs of a number and an item, beginning with the i-th element of the reply. */
 int lease_take_items(struct lease *lease, const redisReply *reply, size_t i);
 
 void lease_drop_number(struct lease *lease, int64_t number);
@@ -48,7 +49,8 @@ void lease_drop_number(struct lease *lease, int64_t number);
 void lease_drop_all(struct lease *lease);
 
 /*
- * Mark a lease as ended after it has ended in Redis. If items are left, it was lost.
+ * Mark a lease as ended after it has ended in Redis. If items are left, the lease was
+ * lost.
  */
 void lease_end_lost_lease(struct lease *lease);
 

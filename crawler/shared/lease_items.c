@@ -80,8 +80,8 @@ void lease_add_item(struct redis_words *words, const struct lease_url *url,
 
 /*
  * Append the hash of a URL. hash_bytes() depends on the byte order, so all machines of a
- * crawl must have the same byte order. A held URL gets another hash, because it is
- * enqueued again in its real class.
+ * crawl must have the same byte order. A held URL has a hash of its own, because it is
+ * later enqueued again in its real class.
  */
 static void add_hash(const struct leases *leases, struct redis_words *words,
                      const struct lease_url *url)
@@ -133,8 +133,8 @@ bool lease_is_web(const char *url)
 }
 
 /*
- * True if a URL can be part of a lease of this host. The host of held URLs can have any
- * URL.
+ * True if a URL can be part of a lease of this host. The common host of held URLs can
+ * have any URL.
  */
 static bool is_of_host(const char *url, const char *host)
 {

@@ -10,11 +10,11 @@
  * Another task renews all leases, including those whose results wait to be sent.
  *
  * Invariants
- *   1. A target is in the frontier at most once. Meanwhile `works` has an entry for the
- *      target, with its lease, or with NULL if the lease was lost.
- *   2. Links are collected without the pages that they are from. So results are sent one
- *      after the other, each with all links that are known by then. The links of a page
- *      are sent with its result, or before it.
+ *   1. A target is in the frontier at most once. While it is there, `works` has an entry
+ *      for the target, with its lease, or with NULL if the lease was lost.
+ *   2. Links are collected without the pages on which they were found. So results are
+ *      sent one after the other, each with all links that are known at that time. The
+ *      links of a page are therefore sent with its result or earlier.
  *   3. If a result does not arrive before the lease expires, other processes fetch the
  *      URL.
  */
@@ -107,7 +107,7 @@ size_t held_unsent_count(const struct held *held)
     return held->result_count + held->back_count;
 }
 
-/* Note the time if this is the first result that waits to be sent. */
+/* If this is the first result that waits to be sent, record the time. */
 static void note_time(struct held *held)
 {
     if (held_unsent_count(held) == 0)
@@ -224,7 +224,8 @@ static void on_complete(void *arg, const struct frontier_job *job)
     drop_work(shared, work);
 }
 
-/* A refusal does not count as a try, and other processes do not know the refusals. */
+/* A request that the host refused does not count as a try, and other processes do not
+ * know about the refusal. */
 static uint8_t tries_of(const struct target *target)
 {
     return target->tries > target->refusals ? target->tries - target->refusals : 0;
@@ -276,7 +277,8 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
     return rc;
 }
 
-/* Eager, so that the task always starts: it frees `held`. */
+/* The task frees `held`. Start it eagerly, so that it runs even if it is cancelled at
+ * once. */
 static int spawn_hold(struct shared *shared, struct held *held)
 {
     coil_spawn_opts opts = {.name = "lease", .eager = true};
@@ -309,7 +311,7 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
     return rc < 0 ? rc : 1;
 }
 
-/* Lease held URLs, and add them in their real classes. As leases_acquire(). */
+/* Lease held URLs, and add them to their real classes. As leases_acquire(). */
 static int lease_held(struct shared *shared, int64_t *wait_ns)
 {
     struct held held = {.host = NULL};
@@ -334,8 +336,8 @@ static int64_t least(int64_t a, int64_t b)
 
 /*
  * Return how long to pause after leases_acquire() returned rc, or a negative error that
- * ends the crawl. After a poll without work, the pause is at most *look_ns, which then
- * doubles up to LOOK_LONGEST_NS.
+ * ends the crawl. After a poll without work, the pause is at most *look_ns. Each such
+ * poll doubles *look_ns, up to LOOK_LONGEST_NS.
  */
 static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
 {
@@ -349,7 +351,7 @@ static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
     return redis_may_pass(rc) ? AGAIN_NS : rc;
 }
 
-/* Return 1 if the crawl is over; otherwise 0 when it is time to try again. */
+/* Wait for work. Returns 1 if the crawl is over, or 0 when it is time to try again. */
 static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t *look_ns)
 {
     int64_t pause_ns = pause_after(rc, wait_ns, look_ns);
@@ -429,7 +431,7 @@ static void note_renewal(struct shared *shared, const struct lease_renewal *rene
     while (held != NULL && strcmp(held->lease.token, renewal->token) != 0)
         held = held->next;
     if (held == NULL)
-        return; /* the lease has ended in the meantime */
+        return; /* the lease ended while this task was suspended */
     if (!renewal->is_lost)
         held_note_expiry(held, until_ns);
     held->lease.is_lost |= renewal->is_lost;
@@ -472,8 +474,8 @@ static int renew_all(void *arg)
 }
 
 /*
- * End expired leases, including those of other processes. Tasks that wait for work do
- * so too, but all of them may be busy.
+ * End expired leases, including those of other processes. Tasks that wait for work also
+ * do this, but all tasks may be busy.
  */
 static int reap(void *arg)
 {
@@ -515,7 +517,8 @@ static int lease_all(struct shared *shared)
     return coil_group_exit(&shared->group, rc);
 }
 
-/* Release all leases, including one whose reply no task waited for. */
+/* Release all leases, including a lease that no task knows because its reply was not
+ * received. */
 static void leave(struct shared *shared)
 {
     coil_scope scope;

@@ -29,15 +29,16 @@
 /* Callbacks to the crawl. A negative result ends the crawl. None of them may suspend. */
 struct shared_crawl {
     /*
-     * An origin belongs to the site, because a start URL redirects there. Other origins
-     * may follow. The origin may already be known.
+     * Report an origin that belongs to the site, because a start URL redirects to it. It
+     * may already be known. Other origins may follow.
      */
     int (*add_origin)(void *arg, const char *origin);
-    /* No more origins follow, so the extent of the site is known. Called once. */
+    /* Report that no more origins follow, so that the extent of the site is known. Called
+     * once. */
     int (*end_starts)(void *arg);
-    /* Add a URL that was held until end_starts(), in the class to which it belongs. */
+    /* Add a URL that was held until end_starts() to the class to which it belongs. */
     int (*place)(void *arg, const struct lease_url *url);
-    /* The target was leased, and is about to be queued. */
+    /* Report that a target was leased and is about to be queued. */
     void (*take)(void *arg, struct target *target);
     void *arg;
 };
@@ -46,12 +47,12 @@ struct shared_options {
     struct leases *leases;
     struct frontier *frontier;
     struct targets *targets;
-    const struct shared_crawl *crawl; /* NULL: no callbacks */
+    const struct shared_crawl *crawl; /* callbacks, or NULL */
     bool has_external;                /* also lease URLs of other sites */
-    unsigned most;                    /* URLs of a host in one lease */
+    unsigned most;                    /* maximum number of URLs in one lease */
     /*
-     * The approximate number of URLs of each class that are leased at a time. More are
-     * leased while workers are idle because the hosts need pauses.
+     * The approximate number of URLs of each class that are leased at the same time. If
+     * workers are idle because the hosts need pauses, more URLs are leased.
      */
     unsigned ahead;
 };
@@ -59,50 +60,52 @@ struct shared_options {
 struct shared {
     struct frontier_above above;
     struct shared_options options;
-    struct redis_words links;  /* URLs that were found, and not sent to Redis yet */
+    struct redis_words links;  /* URLs that were found, but not sent to Redis yet */
     struct shared_work *works; /* leased targets that are in the frontier */
     size_t work_count, work_capacity;
     unsigned at_work[FRONTIER_CLASSES];
-    struct held *first_held; /* the list of leases */
+    struct held *first_held; /* first element of the list of leases */
     unsigned held_count;
-    unsigned sending; /* tasks that complete URLs, or wait until they may */
+    unsigned sending; /* number of tasks that complete URLs, or wait for their turn */
     int64_t origins;  /* number of the site's origins that were passed to add_origin() */
-    bool knows_site;  /* end_starts() was called */
+    bool knows_site;  /* end_starts() has been called */
     coil_event has_room;
     coil_lock completing;
     coil_group group;
-    unsigned lives; /* redis_lives() when its restarts were last handled */
-    int failure; /* a negative errno that ends the crawl; nothing is completed after it */
+    unsigned lives; /* result of redis_lives() when restarts were last handled */
+    /* A negative errno that ends the crawl. After a failure nothing is completed. */
+    int failure;
 };
 
 void shared_init(struct shared *shared, const struct shared_options *options);
 
-/* No task may be in shared_run() any more. Call this before frontier_finish(). */
+/* Free the memory. No task may be in shared_run() any more. Call this before
+ * frontier_finish(). */
 void shared_finish(struct shared *shared);
 
 /*
- * A task's function. Targets that were added to the frontier before it begins are the
- * start URLs. It runs until the crawl is over for all processes, and then closes the
- * frontier. If it is cancelled, it releases its leases. Otherwise it fails as
- * leases_acquire().
+ * The function of a task. Targets that were added to the frontier before it begins are
+ * the start URLs. It runs until the crawl is over for all processes, and then closes the
+ * frontier. If it is cancelled, it releases its leases. Fails like leases_acquire().
  */
 COIL_SUSPENDS int shared_run(void *arg);
 
 /*
- * The target seems to lead out of the site. It is held in Redis until all start URLs are
- * complete. Its state is TARGET_HELD.
+ * Hold a target that seems to be outside the site. Its URL is stored in Redis until all
+ * start URLs are complete, and its state is TARGET_HELD.
  */
 void shared_hold(struct shared *shared, struct target *target);
 
-/* A start URL redirects to this URL: its origin belongs to the site in all processes. */
+/* Report the target of a start URL's redirect. For all processes, its origin then belongs
+ * to the site. */
 void shared_add_origin(struct shared *shared, const char *url);
 
 /* True if a target that the frontier has returned has a lease that is still valid. */
 bool shared_may_ask(const struct shared *shared, const struct target *target);
 
 /*
- * True if processes have ended repeatedly while they fetched the target. Report an error
- * then, and do not fetch the target.
+ * True if several processes have died while they fetched the target. In this case, the
+ * crawler reports an error instead of fetching the target.
  */
 bool shared_has_given_up(const struct shared *shared, const struct target *target);
 

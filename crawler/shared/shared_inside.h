@@ -10,47 +10,48 @@
 #include "shared.h"
 
 #define RESULTS_AT_ONCE 16
-#define LEASES_MOST 256          /* at most, while hosts need pauses */
-#define LINGER_NS COIL_MSEC(500) /* how long a result waits to be sent with others */
-#define SENDING_MOST 64 /* leases that wait to send; at this number, lease no more */
-/* For how many lease durations a lease is renewed while its task cannot send. */
+#define LEASES_MOST 256          /* maximum number of leases while hosts need pauses */
+#define LINGER_NS COIL_MSEC(500) /* how long a result waits, to be sent with others */
+#define SENDING_MOST 64          /* if this many leases wait to send, acquire no more */
+/* How long a lease is renewed while its task cannot send, as a multiple of the lease's
+ * duration. */
 #define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
 #define TEND_NS COIL_SEC(1) /* interval for renewing and reaping leases */
 /* The pause between polls for new work. It doubles after each poll without success. */
 #define LOOK_NS COIL_MSEC(50)
 #define LOOK_LONGEST_NS COIL_MSEC(400)
-#define FULL_NS COIL_SEC(1)     /* while results must be collected first */
-#define AGAIN_NS COIL_MSEC(200) /* after a temporary failure */
+#define FULL_NS COIL_SEC(1)     /* pause while results must be collected first */
+#define AGAIN_NS COIL_MSEC(200) /* pause after a temporary failure */
 #define GOODBYE_NS COIL_SEC(2)
 
-/* An item of a lease to release, so that it is tried again. */
+/* An item to release from its lease, so that it is tried again. */
 struct held_back {
     int64_t number, at_ns;
     uint8_t tries;
 };
 
-/* A lease, with its results and released items that were not sent yet. */
+/* A lease, with its results and released items that are not sent yet. */
 struct held {
     struct shared *shared;
     struct lease lease;
     enum frontier_class class;
-    struct host *host; /* NULL for URLs held until all start URLs are complete */
-    size_t at_work;    /* targets of this lease in the frontier */
-    struct lease_result *results; /* owns their bytes */
+    struct host *host;            /* NULL for the common host of held URLs */
+    size_t at_work;               /* number of targets of this lease in the frontier */
+    struct lease_result *results; /* the results, which own their bytes */
     size_t result_count, result_capacity;
     struct held_back *backs;
     size_t back_count, back_capacity;
     int64_t first_ns;   /* when the oldest unsent result or release was added */
     int64_t until_ns;   /* the earliest time at which the lease may expire */
-    int64_t sending_ns; /* when it began to send or to wait for its turn; 0: neither */
+    int64_t sending_ns; /* when its task began to send or to wait for its turn, or 0 */
     coil_event changed;
     struct held *next;
 };
 
 struct shared_work {
     struct target *target;
-    struct held *held; /* NULL: its lease was lost */
+    struct held *held; /* the lease, or NULL if it was lost */
     int64_t number;    /* within the lease */
     struct text bytes; /* the result, from shared_bring() */
     bool is_given_up;
@@ -74,8 +75,8 @@ void held_ask_for_robots_again(struct host *host);
 void held_forget_sitemaps(const struct shared *shared, struct host *host);
 
 /*
- * These results were not sent, or Redis ignored some. If they contain sitemaps, call
- * held_forget_sitemaps().
+ * Handle results that were not sent, or of which Redis ignored some. If they contain
+ * sitemaps, call held_forget_sitemaps().
  */
 void held_forget_unsent_sitemaps(const struct held *held,
                                  const struct lease_result *results, size_t count);
@@ -87,15 +88,16 @@ void held_forget_unsent_sitemaps(const struct held *held,
 void held_forget_if_reborn(struct shared *shared);
 
 /*
- * For a loop around an operation that can be repeated. After a temporary failure, sleep
- * and return true. *rc becomes the error if the sleep fails.
+ * The condition of a loop around an operation that can be repeated. After a temporary
+ * failure, sleep and return true. If the sleep fails, set *rc to its error.
  */
 bool held_is_to_repeat(int *rc);
 
-/* The expiry of a lease that is acquired or renewed now, less a margin of a tenth. */
+/* Return when a lease that is acquired or renewed now will expire, minus a tenth of its
+ * duration as a margin. */
 int64_t held_expiry(const struct shared *shared);
 
-/* Set until_ns, unless another reply has already set a later time. */
+/* Set held->until_ns, unless another reply has already set a later time. */
 void held_note_expiry(struct held *held, int64_t until_ns);
 
 void held_link_held(struct shared *shared, struct held *held);

@@ -1,5 +1,5 @@
 /*
- * shared_lease.c - one lease: its targets, its results, and giving it back.
+ * shared_lease.c - handle one lease: its targets, its results, and its release.
  */
 #include "shared_inside.h"
 
@@ -27,7 +27,8 @@ static void fill(struct target *target, const struct lease_url *url)
     target->is_start |= (url->flags & LEASE_START) != 0;
 }
 
-/* The target may still be in the frontier from a lease that was lost. (Invariant 1) */
+/* The target may still be in the frontier because of an earlier lease that was lost.
+ * (Invariant 1) */
 static int give(struct held *held, struct lease_item *item)
 {
     struct shared *shared = held->shared;
@@ -92,7 +93,8 @@ static void forget(const struct targets *targets, struct target *target)
     targets_remember(targets, target);
 }
 
-/* Targets in the frontier stay in its queues, so set their state to accepted again. */
+/* Targets that are in the frontier remain in its queues, so set their state back to
+ * accepted. */
 static void forget_targets(struct shared *shared)
 {
     const struct targets *targets = shared->options.targets;
@@ -151,7 +153,8 @@ static unsigned more_of(const struct held *held)
     const struct shared_options *options = &held->shared->options;
     size_t count = held->lease.count, left;
 
-    /* there may be more results than items: the sitemaps of a robots.txt are no item */
+    /* There may be more results than items, because the sitemaps of a robots.txt are not
+     * an item. */
     left = count > held->result_count ? count - held->result_count : 0;
     if (held->shared->at_work[held->class] >= options->ahead || left >= options->most)
         return 0;
@@ -165,7 +168,8 @@ static void free_results(struct lease_result *results, size_t count)
     free(results);
 }
 
-/* The caller holds the lock (invariant 2). Returns how many results Redis ignored. */
+/* The caller holds the lock (invariant 2). Returns the number of results that Redis
+ * ignored. */
 static int complete(struct held *held, struct lease_done *done)
 {
     struct shared *shared = held->shared;
@@ -240,7 +244,7 @@ static int send_back(struct held *held, const struct held_back *back)
         while (i < lease->count && lease->items[i].number != back->number)
             i++;
         if (i == lease->count)
-            return 0; /* the item is not in the lease any more */
+            return 0; /* the item is no longer in the lease */
         lease->items[i].url.tries = back->tries;
         rc = lease_release(held->shared->options.leases, lease, i, back->at_ns - now,
                            held->host->next_ns - now, held->host->is_troubled);
@@ -293,7 +297,8 @@ static int wait_for_change(struct held *held)
     return rc;
 }
 
-/* Send results first: the lease ends when its last URL is released. */
+/* Send results before releasing items, because the lease ends when its last URL is
+ * released. */
 static int send_all(struct held *held)
 {
     int rc = held->result_count > 0 ? send_results(held) : 0;
@@ -301,7 +306,7 @@ static int send_all(struct held *held)
     return rc == 0 ? send_backs(held) : rc;
 }
 
-/* Release the rest of the lease. Works even if the task is cancelled. */
+/* Release the remaining items of the lease, even if the task is cancelled. */
 static void give_back(struct held *held)
 {
     const struct host *host = held->host;
@@ -404,7 +409,8 @@ int held_learn(struct shared *shared)
     return redis_may_pass(rc) ? 0 : rc;
 }
 
-/* Add the held URLs again in their real classes, and complete them here. */
+/* Add the held URLs again to their real classes, and complete them in the class of held
+ * URLs. */
 static int place_some(struct held *held)
 {
     const struct shared_options *options = &held->shared->options;

@@ -20,12 +20,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* A longer name cannot become one of the 253 bytes that the DNS allows. */
+/* The maximum length of a name: longer names never become as short as the 253 bytes that
+ * the DNS allows. */
 #define IDNA_INPUT_BYTES 4096
 
 /* ---- IPv4 -------------------------------------------------------------------------- */
 
-/* Stands for every number that is too large for an address. */
+/* Represents all numbers that are too large for an address. */
 #define TOO_LARGE ((uint64_t)1 << 32)
 
 /*
@@ -81,7 +82,7 @@ static bool ends_in_number(const char *s, size_t n)
     return all_digits(last, n) || parse_number(last, n, &value) == 0;
 }
 
-/* Parse one to four numbers. The last one fills the remaining bytes. */
+/* Parse one to four numbers. The last number fills the remaining bytes of the address. */
 static int parse_ipv4(const char *s, size_t n, uint32_t *address)
 {
     uint64_t numbers[4], last;
@@ -159,7 +160,8 @@ static int close_gap(uint16_t pieces[8], int count, int gap)
     return 0;
 }
 
-/* `gap` is the index of "::", or -1. It counts as a piece. */
+/* Check the number of pieces. `gap` is the index of "::", or -1. The "::" counts as a
+ * piece. */
 static int parse_ipv6(const char *s, const char *end, uint16_t pieces[8])
 {
     int count = 0, gap = -1;
@@ -282,7 +284,7 @@ static bool has_deviations(const char *domain)
 /*
  * UTS #46 allows symbols, but libidn2 rejects them in non-transitional mode, because
  * IDNA2008 does. So try the transitional mode. Both modes give the same result for names
- * without deviations.
+ * without deviation characters.
  */
 static int convert_idna(const char *domain, uint8_t **ascii)
 {

@@ -80,9 +80,9 @@ static enum url_kind kind_of(const struct whatwg_url *url)
 /* ---- plain references -------------------------------------------------------------- */
 
 /*
- * Nine of ten references, like "../a/b.html#c", need no parser: they are appended to a
- * part of the base. These characters have no special meaning in a path or a fragment, and
- * are not encoded there.
+ * Nine of ten references are as simple as "../a/b.html#c", and can be appended to a part
+ * of the base without a parser. Such a reference contains only characters that have no
+ * special meaning in a path or a fragment, and are not encoded there.
  */
 static bool is_plain(char c)
 {
@@ -91,8 +91,8 @@ static bool is_plain(char c)
 }
 
 /*
- * Return the length of a plain reference, or SIZE_MAX. *fragment_at is where its fragment
- * begins, or 0.
+ * Return the length of a plain reference, or SIZE_MAX. *fragment_at is the offset of its
+ * fragment, or 0.
  */
 static size_t plain_length(const char *s, size_t *fragment_at)
 {
@@ -118,7 +118,8 @@ static size_t plain_length(const char *s, size_t *fragment_at)
 }
 
 /*
- * Return how much of the base precedes the reference, and skip the "../" of *reference.
+ * Return the length of the part of the base that precedes the reference in the result.
+ * Skip the "../" at the beginning of *reference.
  */
 static size_t skip_parents(const struct whatwg_url *base, const char **reference)
 {
@@ -136,7 +137,8 @@ static size_t skip_parents(const struct whatwg_url *base, const char **reference
     return end;
 }
 
-/* Returns 1 and *out if the reference is plain, 0 if not, or -ENOMEM. */
+/* Resolve a plain reference. Returns 1 and sets *out, 0 if the reference is not plain, or
+ * -ENOMEM. */
 static int resolve_plain(const struct whatwg_url *base, const char *reference,
                          struct url *out)
 {
@@ -252,7 +254,8 @@ static bool is_https(const char *url)
     return strncmp(url, "https:", 6) == 0;
 }
 
-/* Compare the port, which may be the default of the scheme. */
+/* Compare a URL's port with another. If the URL has no port, it is the default of its
+ * scheme. */
 static bool has_port(const char *url, struct whatwg_span whole, unsigned port)
 {
     size_t n = host_length(whole);
@@ -337,7 +340,8 @@ static bool is_port(const char *s)
     return n > 0 && strchr("/?#", s[1 + n]) != NULL; /* or NUL */
 }
 
-/* True for "htpp" and "ttps", but not for "ssh" or RFC 2660's "shttp". */
+/* True for misspellings of "http" and "https" such as "htpp" and "ttps", but not for
+ * "ssh" or RFC 2660's "shttp". */
 static bool is_nearly_https(const char *scheme, size_t n)
 {
     static const char *const meant[] = {"http:", "https:", "shttp:"};
@@ -377,8 +381,8 @@ static struct whatwg_span password_at(const char *at)
 }
 
 /*
- * Return where the authority begins, as browsers see it: they accept any number of
- * slashes and backslashes, and ignore tabs and newlines. NULL if there is no authority.
+ * Return the beginning of the authority, or NULL if there is none. Like browsers, accept
+ * any number of slashes and backslashes, and ignore tabs and newlines.
  */
 static const char *authority_of(const char *url)
 {
@@ -406,7 +410,7 @@ struct whatwg_span url_password(const char *text)
     at = authority_of(text);
     if (at != NULL)
         found = password_at(at);
-    /* "a redirect to http://...", "/login?next=http://..." */
+    /* also find URLs within a text, such as "/login?next=http://..." */
     for (at = strstr(text, "://"); found.n == 0 && at != NULL; at = strstr(at + 3, "://"))
         found = password_at(at + 3);
     return found.n > 0 ? found : none;

@@ -3,8 +3,8 @@
  *
  * The resulting URLs are absolute and normalized: scheme and host in lower case, host
  * names in ASCII, no default port, no dot segments, a path of at least "/", unsafe bytes
- * percent-encoded. Two of them refer to the same page, as far as the text shows, if and
- * only if they are equal apart from the fragment.
+ * percent-encoded. Two URLs that differ only in the fragment refer to the same page. As
+ * far as their text shows, all others refer to different pages.
  */
 #ifndef CRAWLER_URL_H
 #define CRAWLER_URL_H
@@ -23,9 +23,9 @@ enum url_kind {
 
 struct url {
     enum url_kind kind;
-    char *href;         /* with its fragment; the caller frees it */
+    char *href;         /* the URL with its fragment; the caller frees it */
     size_t n;           /* length of `href` */
-    size_t fragment_at; /* offset after '#'; 0 without a fragment */
+    size_t fragment_at; /* offset of the fragment after '#', or 0 without a fragment */
 };
 
 /*
@@ -49,7 +49,7 @@ int url_resolve(const char *base, const char *reference, char **out);
 size_t url_origin_length(const char *url);
 
 /*
- * True if a URL from url_parse() probably was not meant to have its scheme: "C:\docs",
+ * True if the scheme of a URL from url_parse() is probably a mistake: "C:\docs",
  * "localhost:3000/x", "example.com:8080/x", and misspelt schemes such as "htttps://x/".
  */
 bool url_is_mistyped(const char *url);
@@ -61,9 +61,9 @@ struct whatwg_span url_host_and_port(const char *url);
 bool url_same_origin(const char *a, const char *b);
 
 /*
- * True if data for the host of `as` may be sent to `url`. Scheme, host and port must be
- * equal, except that `url` may use https if `as` uses http and neither has a port.
- * Credentials do not matter.
+ * True if credentials for the host of `as` may be sent to `url`. Scheme, host and port
+ * must be equal, except that `url` may use https if `as` uses http and neither has a
+ * port. Credentials in the URLs are not compared.
  */
 bool url_is_trusted_as(const char *url, const char *as);
 
@@ -71,13 +71,13 @@ bool url_is_trusted_as(const char *url, const char *as);
 struct whatwg_span url_credentials(const char *url);
 
 /*
- * True if a web URL has this host and port; 0 means any port. url_is_below_host() is true
- * for subdomains.
+ * True if a web URL has this host and port, where 0 means any port. url_is_below_host()
+ * is true if the URL's host is a subdomain of this host.
  */
 bool url_has_host(const char *url, const char *name, unsigned port);
 bool url_is_below_host(const char *url, const char *name, unsigned port);
 
-/* True if the hosts are equal apart from "www.". Scheme and port do not matter. */
+/* True if the hosts are equal apart from "www.". Scheme and port are not compared. */
 bool url_sibling_hosts(const char *a, const char *b);
 
 /* Decode "%20" and so on in place. Returns the new length. (RFC 3986, section 2.1) */
@@ -91,7 +91,8 @@ size_t url_unify_escapes(char *s, size_t n);
 
 /*
  * Find the first password in a text that is a URL, valid or not, or contains URLs. The
- * result is empty if there is none. Code that prints a URL must print "***" instead.
+ * result is empty if there is none. Code that prints a URL must replace the password by
+ * "***".
  */
 struct whatwg_span url_password(const char *text);
 

@@ -2,9 +2,9 @@
  * url_parser.c - parse the parts of a URL that do not depend on its beginning: authority,
  * path, query and fragment. whatwg_url.c parses the beginning.
  *
- * The path is written segment by segment, each with a slash before it. A ".." cuts the
- * text at its last slash. Each byte is cut at most once, so that the time is linear. The
- * standard has lists of segments; text works as well, because segments do not contain
+ * The path is written segment by segment, each with a slash before it. A ".." removes the
+ * last segment from the text. Each byte is removed at most once, so the time is linear.
+ * The standard has lists of segments; text works as well, because segments do not contain
  * slashes.
  */
 #include "url_parser.h"
@@ -52,7 +52,7 @@ bool parser_at_slash(const struct parser *p)
     return p->at < p->end && is_slash(p, *p->at);
 }
 
-/* True at the end of a path. */
+/* True at the end of a path: at "?", "#" or the end of the input. */
 bool parser_at_query(const struct parser *p)
 {
     return p->at == p->end || *p->at == '?' || *p->at == '#';
@@ -104,8 +104,8 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end)
 }
 
 /*
- * Return the offset after the port. A "/." before the path is not part of either: it only
- * makes the path unambiguous.
+ * Return the offset after the port. A "/." between port and path belongs to neither: it
+ * only makes the path unambiguous.
  */
 static size_t authority_end(const struct whatwg_url *url)
 {
@@ -163,8 +163,8 @@ int parser_query(struct parser *p)
 /* ---- path -------------------------------------------------------------------------- */
 
 /*
- * Without an authority, a path that begins with "//" would be read as one, so insert
- * "/.". (Section 4.5)
+ * Without an authority, a path that begins with "//" would be read as an authority, so
+ * insert "/.". (Section 4.5)
  */
 void parser_end_path(struct parser *p)
 {
@@ -206,7 +206,8 @@ static void add_segment(struct parser *p, const char *s, size_t n)
         parser_add(p, ":");
 }
 
-/* Return 1 or 2 for a segment of that many dots ("%2e" is a dot), otherwise 0. */
+/* Return the number of dots if a segment is "." or "..", otherwise 0. "%2e" is a dot,
+ * too. */
 static int dot_count(const char *s, size_t n)
 {
     int dots = 0;
@@ -224,7 +225,7 @@ static int dot_count(const char *s, size_t n)
     return dots <= 2 ? dots : 0;
 }
 
-/* Parse segments. The slash before the first one has been skipped. */
+/* Parse segments. The caller has skipped the slash before the first segment. */
 int parser_path(struct parser *p)
 {
     for (;;) {
@@ -247,7 +248,7 @@ int parser_path(struct parser *p)
     return parser_query(p);
 }
 
-/* After an authority. Only special URLs always have a path. */
+/* Parse a path after an authority. URLs that are not special can lack a path. */
 int parser_path_start(struct parser *p)
 {
     p->url->path_at = p->text.n;
@@ -275,7 +276,7 @@ int parser_opaque_path(struct parser *p)
 
 /* ---- authority --------------------------------------------------------------------- */
 
-/* Parse "user:password", without '@'. For ":" alone nothing is written. */
+/* Parse "user:password", without '@'. If both are empty (":"), write nothing. */
 static void parse_credentials(struct parser *p, const char *s, size_t n)
 {
     const char *colon = memchr(s, ':', n);
@@ -293,7 +294,7 @@ static void parse_credentials(struct parser *p, const char *s, size_t n)
         parser_add(p, "@");
 }
 
-/* The default port of the scheme is not stored. */
+/* Parse a port. The default port of the scheme is not stored. */
 static int parse_port(struct parser *p, const char *s, const char *end)
 {
     unsigned port = 0;
@@ -316,7 +317,8 @@ static int parse_port(struct parser *p, const char *s, const char *end)
     return 0;
 }
 
-/* Find the colon before the port, or the end. Colons in brackets belong to an address. */
+/* Find the colon before the port, or the end. Colons in brackets belong to an IPv6
+ * address. */
 static const char *find_port(const char *s, const char *end)
 {
     bool in_brackets = false;
@@ -347,7 +349,7 @@ static int parse_host_and_port(struct parser *p, const char *s, const char *end)
     return colon < end && !p->text.failed ? parse_port(p, colon + 1, end) : 0;
 }
 
-/* After "//". The last '@' ends the credentials. */
+/* Parse an authority, after "//". The last '@' ends the credentials. */
 int parser_authority(struct parser *p)
 {
     size_t n = parser_to_delimiter(p);

@@ -8,7 +8,7 @@
 /*
  * Invariants
  *   1. `text` is the serialisation of everything parsed so far. The offsets of each part
- *      of the URL are set when it begins or ends.
+ *      of the URL are set when that part begins or ends.
  *   2. Parts of the base are copied unchanged, because the base is a serialisation, too.
  *   3. No offset is beyond the end of `text`, even if memory has run out.
  */
@@ -27,9 +27,10 @@ int parser_default_port(const char *scheme, size_t n);
 /* Look at the next byte. In special URLs a backslash counts as a slash. */
 size_t parser_left(const struct parser *p);
 bool parser_at_slash(const struct parser *p);
-bool parser_at_query(const struct parser *p); /* or at a fragment or the end */
+/* True at "?", "#" or the end of the input. */
+bool parser_at_query(const struct parser *p);
 bool parser_at_drive(const struct parser *p); /* at a drive of a file URL, "C:" or "C|" */
-/* number of bytes before "/", "?" or "#" */
+/* Return the number of bytes before the next "/", "?" or "#", or the end. */
 size_t parser_to_delimiter(const struct parser *p);
 
 bool parser_is_file(const struct parser *p);
@@ -50,8 +51,8 @@ void parser_shorten_path(struct parser *p);
 void parser_end_path(struct parser *p);
 
 /*
- * The states. Each parses from p->at to the end of the input, and returns 0, -EINVAL or
- * -ENOMEM. The caller must also check text.failed.
+ * The states. Each function parses from p->at to the end of the input, and returns 0,
+ * -EINVAL or -ENOMEM. The caller must also check text.failed.
  */
 int parser_special_authority(struct parser *p); /* after "http:" and any slashes */
 int parser_authority(struct parser *p);         /* after "//" */

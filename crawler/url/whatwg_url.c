@@ -4,8 +4,8 @@
  *
  * The standard (https://url.spec.whatwg.org, section 4.4) describes a state machine that
  * reads its input once, and never returns to a state of an earlier part of the URL. So
- * states can be functions that call the next state at their end. The labels of the arrows
- * are the input that leads there:
+ * each state can be a function that calls the next state at its end. The label of an
+ * arrow is the input that leads to that state:
  *
  *     parse -- scheme --> parse_scheme -- opaque -----------------> parser_opaque_path
  *       |                   |    |  |   \------ "/x" ------------------> parser_path
@@ -16,7 +16,7 @@
  *       +-------------> parse_file ----------|--> parse_file_slash --> parse_file_host
  *       +-- else -----> parse_relative ------+
  *
- * All of them end in parser_query(), which calls parser_fragment(). The functions named
+ * All paths end in parser_query(), which calls parser_fragment(). The functions named
  * parser_ are in url_parser.c.
  */
 #include "whatwg_url.h"
@@ -54,7 +54,8 @@ static int parse_after_base(struct parser *p)
     return parser_path(p);
 }
 
-/* For all schemes except file. "//x" has its own authority; "/x" has that of the base. */
+/* Parse a reference with any scheme except file. "//x" has an authority of its own; "/x"
+ * has the authority of the base. */
 static int parse_relative(struct parser *p)
 {
     int rc;
@@ -97,7 +98,7 @@ static int parse_file_host(struct parser *p)
     return parser_path_start(p);
 }
 
-/* "/path" keeps the host and the drive of the base. */
+/* Parse "/path" with scheme file, which takes the host and the drive from the base. */
 static int parse_file_slash(struct parser *p)
 {
     const struct whatwg_url *base = p->base;
@@ -120,7 +121,7 @@ static int parse_file_slash(struct parser *p)
     return parser_path(p);
 }
 
-/* The text is "file:". A base with another scheme is ignored. */
+/* Parse the text after "file:". A base with another scheme is ignored. */
 static int parse_file(struct parser *p)
 {
     if (p->base != NULL && !whatwg_url_scheme_is(p->base, "file"))
@@ -289,7 +290,7 @@ bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme)
            memcmp(url->href, scheme, url->scheme_end) == 0;
 }
 
-/* In JavaScript a query or fragment that consists only of its sign is "". */
+/* In JavaScript, a query "?" or a fragment "#" without further text is reported as "". */
 static struct whatwg_span signed_span(const struct whatwg_url *url, size_t begin,
                                       size_t end)
 {
@@ -330,7 +331,7 @@ struct whatwg_span whatwg_url_part(const struct whatwg_url *url, enum whatwg_par
     return span(url, 0, 0);
 }
 
-/* Return scheme, host and port of a URL that has all of them. */
+/* Return the origin of a special URL: its scheme, host and port. */
 static char *tuple_origin(const struct whatwg_url *url)
 {
     struct whatwg_span protocol = whatwg_url_part(url, WHATWG_PROTOCOL);
@@ -343,7 +344,7 @@ static char *tuple_origin(const struct whatwg_url *url)
     return text_take(&origin);
 }
 
-/* The origin of a blob is that of the web page in its path. (Section 4.7) */
+/* The origin of a blob URL is the origin of the web page in its path. (Section 4.7) */
 static int origin_of_blob(const struct whatwg_url *blob, char **out)
 {
     struct whatwg_span path = whatwg_url_part(blob, WHATWG_PATHNAME);

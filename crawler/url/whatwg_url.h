@@ -28,22 +28,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A missing part is empty, at the place where it would be. */
+/* A parsed URL. A missing part has length 0, at the offset where the part would be. */
 struct whatwg_url {
     char *href; /* NUL-terminated ASCII; spaces occur only in an opaque path */
     size_t length;
-    size_t scheme_end;        /* offset of ':' */
-    size_t username_at;       /* after "//", if there is an authority */
-    size_t username_end;      /* offset of ':' before a password, otherwise of '@' */
-    size_t password_end;      /* offset of '@', or host_at without credentials */
-    size_t host_at, host_end; /* an IPv6 address is in brackets */
-    size_t path_at; /* after the port, and after "/." if the path begins with "//" */
-    /* offsets of '?' and '#', which belong to these parts */
+    size_t scheme_end;   /* offset of ':' */
+    size_t username_at;  /* offset after "//", if there is an authority */
+    size_t username_end; /* offset of ':' before a password, otherwise of '@' */
+    size_t password_end; /* offset of '@', or host_at without credentials */
+    /* range of the host, with the brackets of an IPv6 address */
+    size_t host_at, host_end;
+    size_t path_at; /* offset of the path, after the port and any "/." */
+    /* Offsets of '?' and '#'. Query and fragment include these characters. */
     size_t query_at, fragment_at;
-    int port;         /* -1: the default of the scheme, or none */
+    int port;         /* -1 if the URL has no port, or the default port of its scheme */
     bool special;     /* the scheme is http, https, ws, wss, ftp or file */
     bool has_host;    /* may be empty */
-    bool opaque_path; /* as in mailto:a@b; no URL can be relative to it */
+    bool opaque_path; /* as in mailto:a@b; such a URL cannot be a base */
 };
 
 /* The parts as in JavaScript's URL object, for comparisons with other parsers. */
@@ -55,8 +56,8 @@ enum whatwg_part {
     WHATWG_HOSTNAME,
     WHATWG_PORT,
     WHATWG_PATHNAME,
-    WHATWG_SEARCH, /* "?query"; "" for an empty one */
-    WHATWG_HASH    /* "#fragment"; "" for an empty one */
+    WHATWG_SEARCH, /* "?query", or "" if the query is empty */
+    WHATWG_HASH    /* "#fragment", or "" if the fragment is empty */
 };
 
 struct whatwg_span {
@@ -65,11 +66,13 @@ struct whatwg_span {
 };
 
 /*
- * Parse `input`, n bytes, relative to `base` unless that is NULL. (Basic URL parser)
+ * Parse the n bytes at `input`, relative to `base` unless `base` is NULL. (Basic URL
+ * parser)
  *
  * The input is UTF-8; invalid bytes count as U+FFFD. The time is linear in the length. On
- * success the caller passes `url` to whatwg_url_finish(); on failure it is zeroed. Fails
- * with -EINVAL if the input is not a URL, or is relative without a base, or with -ENOMEM.
+ * success the caller passes `url` to whatwg_url_finish(); on failure `url` is zeroed.
+ * Fails with -EINVAL if the input is not a URL, or is relative without a base, or with
+ * -ENOMEM.
  */
 int whatwg_url_parse(const char *input, size_t n, const struct whatwg_url *base,
                      struct whatwg_url *url);

@@ -18,7 +18,7 @@ const char *watch_state_word(enum watch_state state)
     return words[state];
 }
 
-/* Returns 0 if /proc is not available. */
+/* Return the memory of the process in bytes, or 0 if /proc is not available. */
 static int64_t resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -48,7 +48,7 @@ static size_t work_of(const struct watch_host *host)
     return host->queued + host->in_flight;
 }
 
-/* Insert a host into the list of the busiest. */
+/* Insert a host into the list of the busiest hosts. */
 static void insert_host(struct watch_numbers *numbers, const struct watch_host *host)
 {
     struct watch_host *hosts = numbers->hosts;

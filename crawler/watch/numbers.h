@@ -4,24 +4,24 @@
 
 #include "../crawl/crawl.h"
 
-/* The number of hosts that are listed: those with the most URLs to fetch. */
+/* The maximum number of listed hosts, which are the hosts with the most URLs to fetch. */
 #define WATCH_HOSTS 100
 
 /* The current activity of a host. */
 enum watch_state {
-    WATCH_IDLE,    /* no URLs to fetch */
+    WATCH_IDLE,    /* the host has no URLs to fetch */
     WATCH_ASKED,   /* requests are in flight */
-    WATCH_READY,   /* waits for a worker */
-    WATCH_DELAYED, /* waits for its delay, or for Retry-After */
-    WATCH_RULES    /* waits for its robots.txt */
+    WATCH_READY,   /* the host waits for a worker */
+    WATCH_DELAYED, /* the host waits for its delay, or for Retry-After */
+    WATCH_RULES    /* the host waits for its robots.txt */
 };
 
 struct watch_host {
-    const char *origin; /* owned by the crawler */
+    const char *origin; /* origin of the host, owned by the crawler */
     size_t queued;
     unsigned in_flight;
-    int64_t delay_ns; /* between two requests */
-    int64_t wait_ns;  /* until the next request is allowed; 0: now */
+    int64_t delay_ns; /* delay between two requests */
+    int64_t wait_ns;  /* time until the next request is allowed, or 0 */
     enum watch_state state;
     bool is_troubled; /* the host has answered that it is overloaded */
 };
@@ -29,8 +29,8 @@ struct watch_host {
 struct watch_numbers {
     int64_t elapsed_ns;
     struct crawler_progress urls;
-    size_t queued;   /* targets that wait, including retries */
-    size_t retrying; /* retries only */
+    size_t queued;   /* waiting targets, including retries */
+    size_t retrying; /* targets that wait for a retry */
     unsigned in_flight[FRONTIER_CLASSES];
     size_t pages, links, verdicts[VERDICT_COUNT];
     int64_t received_bytes, resident_bytes;
@@ -39,10 +39,11 @@ struct watch_numbers {
     size_t listed;
 };
 
-/* Call this in the crawl's loop. The numbers are valid until the crawl continues. */
+/* Collect the numbers. Call this on the thread of the crawl. The numbers are valid until
+ * the crawl continues. */
 void watch_count(struct watch_numbers *numbers, const struct crawler *crawler);
 
-/* Return "idle", "asked" and so on. */
+/* Return the name of a state: "idle", "asked" and so on. */
 const char *watch_state_word(enum watch_state state);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * pages.h - the current state of a crawl as text, HTML, JSON or metrics.
  *
- * docs/design/checker.md, "Watching", lists the names, which never change. If memory runs
- * out, the text is incomplete and text->failed is set.
+ * docs/design/checker.md, "Watching", lists the names of values, which never change. If
+ * memory runs out, the text is incomplete and text->failed is set.
  */
 #ifndef CRAWLER_WATCH_PAGES_H
 #define CRAWLER_WATCH_PAGES_H
@@ -11,7 +11,8 @@
 #include "numbers.h"
 
 /*
- * Append a few lines for a terminal. `rate` is in targets per second; 0 if not known yet.
+ * Append a few lines for a terminal. `rate` is in targets per second, or 0 if it is not
+ * known yet.
  */
 void watch_lines(struct text *text, const struct watch_numbers *numbers, double rate);
 

@@ -27,10 +27,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define HEAD_BYTES 8192 /* of a request */
+#define HEAD_BYTES 8192 /* maximum size of a request's head */
 #define PATIENCE_NS COIL_SEC(10)
 #define CLIENTS 16
-#define CONNECTIONS (3 * CLIENTS) /* including connections that are being closed */
+/* maximum, including connections that are being closed */
+#define CONNECTIONS (3 * CLIENTS)
 
 /* ---- status ------------------------------------------------------------------------ */
 
@@ -174,7 +175,7 @@ static bool is_address(const char *host, size_t n)
     return inet_pton(has_brackets ? AF_INET6 : AF_INET, text, bytes) == 1;
 }
 
-/* Return the length of the host in "localhost:9100". */
+/* Return the length of the host in a text such as "localhost:9100". */
 static size_t host_length(const char *value, size_t n)
 {
     size_t digits = 0;
@@ -193,7 +194,7 @@ static bool is_own_host(const struct watch *watch, const char *value, size_t n)
             is_name(value, n, watch->host));
 }
 
-/* Return the value of a header line with this name, trimmed; or NULL. */
+/* If a header line has this name, return its trimmed value, otherwise NULL. */
 static const char *value_in(const char *line, size_t n, const char *name, size_t *length)
 {
     size_t name_n = strlen(name);
@@ -285,7 +286,7 @@ static void remove_client(struct watch *watch, struct watch_client *client)
     watch->client_count--;
 }
 
-/* Add a client. If there are too many, close the oldest connection. */
+/* Add a client. If there are too many connections, close the oldest connection. */
 static void add_client(struct watch *watch, struct watch_client *client)
 {
     TAILQ_INSERT_TAIL(&watch->clients, client, link);
@@ -319,7 +320,7 @@ static int serve_client(coil_stream *stream, void *arg)
     }
     remove_client(arg, &client);
     rc = coil_scope_exit(&client.scope, rc);
-    return rc == -ECANCELED ? rc : 0; /* failures of a client are ignored */
+    return rc == -ECANCELED ? rc : 0; /* ignore failures of a client */
 }
 
 int watch_serve(void *arg)

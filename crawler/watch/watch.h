@@ -22,9 +22,9 @@ struct watch_client;
 
 struct watch {
     const struct crawler *crawler;
-    struct progress progress; /* to compute the rate */
-    coil_listener *listener;  /* or NULL */
-    /* the host given to watch_listen(), which must outlive this; or NULL */
+    struct progress progress; /* progress at the last tick, to compute the rate */
+    coil_listener *listener;  /* NULL if not listening */
+    /* The host passed to watch_listen(), which must outlive this struct, or NULL. */
     const char *host;
     TAILQ_HEAD(, watch_client) clients; /* connections, the oldest first */
     size_t client_count;
@@ -33,13 +33,13 @@ struct watch {
 void watch_init(struct watch *watch, const struct crawler *crawler);
 
 /*
- * Listen on a host and a port; on all addresses if the host is "". Fails with a negative
- * errno and a *message that the caller frees.
+ * Listen on a host and a port. If the host is "", listen on all addresses. Fails with a
+ * negative errno and a *message that the caller frees.
  */
 COIL_SUSPENDS int watch_listen(struct watch *watch, const char *host, const char *port,
                                char **message);
 
-/* Write the listening address, "127.0.0.1:9100", to `name`. */
+/* Write the listening address, for example "127.0.0.1:9100", to `name`. */
 int watch_name(const struct watch *watch, char *name, size_t size);
 
 /* Serve requests until cancelled. Run it as a task with `watch` as its argument. */

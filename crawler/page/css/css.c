@@ -8,7 +8,7 @@
  *                  '-- "/ *" --> COMMENT             URL_OPEN -- a quote --> STRING
  *                                                             '-- else --> URL --> URL_END
  *
- * Each byte is read once, or twice where a token ends.
+ * Each byte is read once, except that the byte after a token may be read twice.
  *
  * A token that begins with a sign, a dot, '#', '@' or '<' is recognised by the next one
  * or two bytes, and has states of its own. Numbers are in css_numbers.c, the decoding of
@@ -29,7 +29,7 @@ static bool is_unprintable(char c)
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* Return the place of a byte. Calls must be in the order of the bytes. */
+/* Return the line and column of a byte. Successive calls must not go backwards. */
 static struct html_position place_of(struct css *css, const char *p)
 {
     html_count(&css->counter, css->counted, (size_t)(p - css->counted));
@@ -48,7 +48,7 @@ static void begin_value(struct css *css, const char *p, enum css_kind kind)
     html_buffer_clear(&css->value);
 }
 
-/* Store the value up to `p`, because it ends there or continues in the next piece. */
+/* Store the value up to `p`, where it ends or continues in the next piece. */
 static void store_value(struct css *css, const char *p)
 {
     if (css->reads_value &&
@@ -67,8 +67,8 @@ static void visit_url(struct css *css, const char *bytes, size_t n, bool cut)
         css->rc = rc;
 }
 
-/* End the value before `p`, and visit it. Usually the whole value is in the current
-   piece, and is not copied. */
+/* End the value before `p`, and visit it. A value that lies within the current piece is
+   not copied. */
 static void end_value(struct css *css, const char *p)
 {
     if (!css->reads_value)
@@ -147,9 +147,9 @@ static const char *begin_escape(struct css *css, const char *p, enum css_state a
 }
 
 /*
- * A backslash before a newline is not an escape. In a string the next line continues the
- * string. Elsewhere the backslash is a character of its own, and the current token has
- * ended.
+ * A backslash before a newline is not an escape. Within a string, it continues the string
+ * on the next line. Elsewhere the backslash is a character of its own, and the current
+ * token has ended.
  */
 static const char *end_escape(struct css *css, const char *p)
 {
@@ -281,7 +281,7 @@ STATE(state_url_end)
 {
     while (p < end && css_is_space(*p))
         p++;
-    css->value_at = p; /* white space is not part of the value */
+    css->value_at = p; /* white space after a URL is not part of the value */
     if (p == end)
         return p;
     if (*p == ')')

@@ -30,19 +30,20 @@
 
 enum css_kind { CSS_URL, CSS_IMPORT, CSS_IMAGE_SET, CSS_KINDS };
 
-/* Valid during the call, and not empty. */
+/* A URL that the tokenizer found. It is not empty, and valid only during the visit. */
 struct css_url {
     enum css_kind kind;
-    const char *bytes; /* as written, without quotes; see css_decode() */
+    const char *bytes; /* the URL as written, without quotes; see css_decode() */
     size_t n;
-    bool cut; /* shortened, because it is longer than HTML_VALUE_BYTES */
-    struct html_position place; /* of the first byte */
+    bool cut;                   /* the URL was truncated to HTML_VALUE_BYTES */
+    struct html_position place; /* the place of the first byte */
 };
 
-/* A negative return value ends the text. css_feed() and css_end() return it. */
+/* Called for each URL. A negative return value stops the tokenizer: css_feed() and
+ * css_end() return that value. */
 typedef int (*css_visit_function)(const struct css_url *url, void *arg);
 
-#define CSS_NAME_BYTES 24 /* longer than all names that matter */
+#define CSS_NAME_BYTES 24 /* longer than every name that the tokenizer must recognize */
 
 struct css {
     /* All members are private to css.c. */
@@ -53,19 +54,20 @@ struct css {
     uint8_t after_escape; /* the state to return to after an escape */
     uint8_t hex_n;
     uint32_t hex;      /* the value of an escape in a name */
-    uint8_t name_kind; /* of the current name */
-    uint8_t name_n;    /* CSS_NAME_BYTES: the name is too long to matter */
+    uint8_t name_kind; /* enum css_name_kind of the current name */
+    uint8_t name_n;    /* CSS_NAME_BYTES if the name is too long to be recognized */
     char name[CSS_NAME_BYTES];
     char mark;    /* the quote of a string, or the sign of an exponent */
-    uint8_t kind; /* enum css_kind of the value */
+    uint8_t kind; /* enum css_kind of the current value */
     bool reads_value;
     bool awaits_import; /* after @import, where a string is a URL */
     bool is_import;     /* the current token is the URL of an @import */
     bool in_name_rule;  /* between @namespace or @document and ';' or '{' */
     uint32_t depth;     /* of parentheses */
-    uint32_t image_set; /* the depth inside image-set(); 0: not inside */
+    uint32_t image_set; /* the depth of parentheses inside image-set(), or 0 outside */
     const char *value_at;
-    struct html_buffer value; /* the part of the value from earlier pieces */
+    /* the part of the current value that earlier pieces contained */
+    struct html_buffer value;
     struct html_position place;
     struct html_counter counter; /* the place of `counted` */
     const char *counted;
@@ -73,15 +75,15 @@ struct css {
 
 void css_init(struct css *css, css_visit_function visit, void *arg);
 
-/* A struct of zeroes is allowed. */
+/* Free the tokenizer's memory. A struct of zeroes is allowed. */
 void css_finish(struct css *css);
 
-/* Begin a new text. `place` is the place of its first byte. */
+/* Begin a new text. `place` is the line and column of its first byte. */
 void css_begin(struct css *css, struct html_position place);
 
 /*
- * Fails with -ENOMEM, or the return value of visit(). All later calls return the same
- * error.
+ * Process the next piece. Fails with -ENOMEM, or with the negative return value of
+ * visit(). After a failure, all calls return the same error.
  */
 int css_feed(struct css *css, const char *text, size_t n);
 
@@ -89,7 +91,8 @@ int css_feed(struct css *css, const char *text, size_t n);
 int css_end(struct css *css);
 
 /*
- * Decode the escapes in n bytes of a URL. `out` needs room for 3 * n. Returns the length.
+ * Decode the escapes in n bytes of a URL. `out` needs room for 3 * n bytes. Returns the
+ * length.
  */
 size_t css_decode(const char *bytes, size_t n, char *out);
 

@@ -9,7 +9,8 @@ static const char *skip_newline(const char *s, const char *end)
     return end - s > 1 && s[0] == '\r' && s[1] == '\n' ? s + 2 : s + 1;
 }
 
-/* Decode the text after a backslash. *n is the length of the result. */
+/* Decode the escape after a backslash, and set *n to the length of the result in
+ * bytes. */
 static const char *decode_escape(const char *s, const char *end, char *out, size_t *n)
 {
     uint32_t hex = 0;

@@ -1,6 +1,6 @@
 /*
- * css_numbers.c - numbers with their units. The unit of "1url(" is "url", so no URL
- * begins.
+ * css_numbers.c - numbers with their units. In "1url(", the letters are the unit of the
+ * number, so that no URL begins there.
  *
  *     INTEGER -- '.' --> INTEGER_DOT --> FRACTION -- 'e' --> EXPONENT_E --> EXPONENT
  *        |                                  |                    |  '-- sign --> EXPONENT_SIGN
@@ -9,7 +9,7 @@
  */
 #include "css_states.h"
 
-/* After the digits, begin the unit, if there is one. */
+/* After the digits of a number, begin its unit if it has one. */
 static const char *begin_unit(struct css *css, const char *p)
 {
     css->state = TOP;
@@ -58,7 +58,7 @@ CSS_STATE(css_state_fraction)
     return p + 1;
 }
 
-/* After 'e', which begins the unit unless an exponent follows. */
+/* State after the 'e' of a number. The 'e' begins an exponent or the unit. */
 CSS_STATE(css_state_exponent_e)
 {
     if (p == end)

@@ -1,9 +1,9 @@
 /*
  * css_states.h - shared by the files of the CSS tokenizer.
  *
- * A state is a function. It reads as much of a piece as it can, sets `state` to the next
- * state, and returns the address of the first unread byte. It is never called with an
- * empty piece.
+ * A state is a function. The function reads as much of a piece as it can, sets `state` to
+ * the next state, and returns the address of the first unread byte. It is never called
+ * with an empty piece.
  */
 #ifndef CRAWLER_CSS_STATES_H
 #define CRAWLER_CSS_STATES_H
@@ -24,7 +24,7 @@ enum css_state {
     COMMENT_STAR,
     ESCAPE, /* after a backslash */
     HEX,
-    SKIP_LF, /* after a CR, to which a following LF belongs */
+    SKIP_LF, /* after a CR: a following LF belongs to the same newline */
     MINUS,
     DOT,
     HASH,
@@ -39,7 +39,7 @@ enum css_state {
     EXPONENT_E,
     EXPONENT_SIGN,
     EXPONENT,
-    NUMBER_MINUS, /* it may begin the unit */
+    NUMBER_MINUS, /* after the '-' of a number, which may begin the unit */
     STATES
 };
 
@@ -56,7 +56,7 @@ CSS_STATE(css_state_exponent_sign);
 CSS_STATE(css_state_exponent);
 CSS_STATE(css_state_number_minus);
 
-/* Begin a name. Its bytes are added later. */
+/* Begin a name. The bytes of the name are added later. */
 static inline void css_begin_name(struct css *css, enum css_name_kind kind)
 {
     css->name_kind = (uint8_t)kind;
@@ -74,7 +74,7 @@ static inline bool css_is_space(char c)
     return c == ' ' || c == '\t' || css_is_newline(c);
 }
 
-/* NUL counts as U+FFFD. (3.3) */
+/* NUL counts as a character of a name, because it stands for U+FFFD. (3.3) */
 static inline bool css_begins_name(char c)
 {
     return is_letter(c) || c == '_' || (c & 0x80) != 0 || c == '\0';

@@ -5,11 +5,11 @@
  *                  |-- '<' --> expat --> on_start, on_text, on_end
  *                  '-- else --> process_lines
  *
- * URLs are stored one after the other until they are visited, as in links.c.
+ * As in links.c, URLs are stored one after the other until they are visited.
  *
- * Expat takes time and memory in proportion to the text only if tokens and nesting are
- * limited: with each piece it reads an unfinished token from its beginning again, and it
- * stores each open element. So both have limits here.
+ * Expat reads an unfinished token again from its beginning with each piece, and stores
+ * each open element. So the size of tokens and the depth of elements are limited here, to
+ * bound time and memory.
  */
 #include "sitemap_inside.h"
 
@@ -62,7 +62,7 @@ bool sitemap_is_blank(char c)
     return c != '\0' && strchr(BLANK, c) != NULL;
 }
 
-/* Return the address after `what`, or `end` if it is not found. */
+/* Return the address after the next `what`, or `end` if it is not found. */
 static const char *skip_past(const char *s, const char *end, const char *what)
 {
     const char *found = memmem(s, (size_t)(end - s), what, strlen(what));
@@ -77,7 +77,8 @@ static bool begins(const char *s, const char *end, const char *what)
     return (size_t)(end - s) >= n && memcmp(s, what, n) == 0;
 }
 
-/* Return the address after the '>' of a document type, not of a declaration in it. */
+/* Return the address after the '>' that ends a document type. Skip each '>' of a
+ * declaration in it. */
 static const char *skip_doctype(const char *s, const char *end)
 {
     const char *close = skip_past(s, end, ">");
@@ -238,7 +239,8 @@ static bool is_mark(const struct sitemap *sitemap, char c)
     return sitemap->mark_n < 3 && c == mark[sitemap->mark_n];
 }
 
-/* True for '<', and for the byte order mark of UTF-16, which expat needs. */
+/* True if XML may begin with this byte: '<', or the byte order mark of UTF-16, which
+ * expat needs. */
 static bool begins_xml(char c)
 {
     return c == '<' || c == '\xff' || c == '\xfe';
@@ -332,7 +334,7 @@ static int inflate_piece(struct sitemap *sitemap, z_stream *stream)
     if (code == Z_STREAM_END &&
         sitemap_is_gzip((char *)stream->next_in, stream->avail_in))
         return inflateReset(stream); /* another member follows */
-    return code;                     /* other data after it are ignored, as by gzip(1) */
+    return code;                     /* like gzip(1), ignore trailing garbage */
 }
 
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n)

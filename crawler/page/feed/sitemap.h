@@ -11,10 +11,10 @@
  *     sitemap_destroy(sitemap);
  *
  * Accepts a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or
- * Atom, and a text with one URL per line. For gzip use sitemap_inflate(), or decompress
- * it first. XML is parsed by expat. The limits of the protocol apply: 50,000 URLs, 50
- * MiB. A document type that contains declarations is rejected, so that no entities can be
- * expanded.
+ * Atom, and a text with one URL per line. For a sitemap in gzip use sitemap_inflate(), or
+ * decompress it first. XML is parsed by expat. The limits of the protocol apply: 50,000
+ * URLs, 50 MiB. A document type that contains declarations is rejected, so that no
+ * entities can be expanded.
  *
  * The functions do not use coil, and can run on any thread.
  */
@@ -33,28 +33,28 @@ struct sitemap;
 
 /* The kind of document, from the name of its root element. */
 enum sitemap_root {
-    SITEMAP_NO_XML, /* does not begin with '<' */
+    SITEMAP_NO_XML, /* a text that does not begin with '<' */
     SITEMAP_OTHER,
     SITEMAP_URLSET,
     SITEMAP_INDEX,
-    SITEMAP_RSS, /* versions 0.91 to 2.0, and RSS 1.0: rdf:RDF */
+    SITEMAP_RSS, /* RSS 0.91 to 2.0, and RSS 1.0, whose root element is rdf:RDF */
     SITEMAP_ATOM
 };
 
 /*
  * Guess the kind of a document in UTF-8 from its first bytes. Returns SITEMAP_OTHER if
- * they do not include the root element.
+ * these bytes do not include the root element.
  */
 enum sitemap_root sitemap_root_of(const char *bytes, size_t n);
 
-/* NULL without memory. sitemap_destroy() accepts NULL. */
+/* Returns NULL if memory runs out. sitemap_destroy() accepts NULL. */
 struct sitemap *sitemap_create(void);
 void sitemap_destroy(struct sitemap *sitemap);
 
 /*
- * Process the next piece. An error in the sitemap ends it there, and URLs before the
- * error still count: sitemap_problem() returns the error. Fails with -ENOMEM, or
- * -EMSGSIZE if too much must be stored.
+ * Process the next piece. After an error in the sitemap, the rest of it is ignored, and
+ * sitemap_problem() returns the error. URLs before the error still count. Fails with
+ * -ENOMEM, or with -EMSGSIZE if too much must be stored.
  */
 int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n);
 int sitemap_end(struct sitemap *sitemap);
@@ -68,16 +68,17 @@ int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n);
 /* True if these are the first bytes of gzip. */
 bool sitemap_is_gzip(const char *bytes, size_t n);
 
-/* Return the error, for example "line 3: mismatched tag", or NULL. */
+/* Return the first error in the sitemap, for example "line 3: mismatched tag", or
+ * NULL. */
 const char *sitemap_problem(const struct sitemap *sitemap);
 
-/* True for the error of a well-formed sitemap that exceeds the limits of the protocol. */
+/* True if the error is that a well-formed sitemap exceeds the limits of the protocol. */
 bool sitemap_is_beyond_limit(const char *problem);
 
 /*
- * Call visit() for each URL, in their order, until it returns nonzero. Returns that
- * value, or -ENOMEM. link->is_sitemap is set for URLs of other sitemaps. The place of a
- * URL in an attribute is that of its tag.
+ * Call visit() for each URL in the order of the sitemap, until visit() returns nonzero.
+ * Returns that value, or -ENOMEM. link->is_sitemap is set for URLs of other sitemaps. For
+ * a URL in an attribute, link->place is the place of its tag.
  */
 int sitemap_visit(struct sitemap *sitemap, links_visit_function visit, void *arg);
 

@@ -8,7 +8,7 @@
 
 #include <expat.h>
 
-#define TOKEN_BYTES ((size_t)256 * 1024) /* of a tag or a comment */
+#define TOKEN_BYTES ((size_t)256 * 1024) /* maximum size of a tag or a comment in bytes */
 #define DEPTH_MAX 100
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
 #define PROBLEM_BYTES 128
@@ -20,8 +20,9 @@
 enum form { UNKNOWN, LINES, XML };
 
 struct entry {
-    uint32_t start, n; /* range in `bytes` */
-    uint32_t base;     /* where its base begins in `bases`, NUL-terminated; 0: none */
+    uint32_t start, n; /* the URL's range in `bytes` */
+    /* offset of its base in `bases`, NUL-terminated; 0 without a base */
+    uint32_t base;
     struct html_position place;
     uint8_t source; /* index into `sources` */
     bool cut;
@@ -33,20 +34,21 @@ struct sitemap {
     size_t total;  /* number of bytes processed */
     size_t listed; /* number of URLs that count for the limit */
     struct html_counter counter;
-    size_t mark_n; /* bytes of the byte order mark so far */
+    size_t mark_n; /* number of bytes of the byte order mark read so far */
     XML_Parser parser;
     size_t token_at; /* value of `total` at the last token */
     unsigned depth;
-    int source;    /* index into `sources` of the text being read; -1: none */
-    bool has_text; /* the text has begun at `place` */
-    struct html_position place; /* where it began */
-    struct html_buffer text;    /* of the current element or line */
+    /* index into `sources` of the element whose text is being read, or -1 */
+    int source;
+    bool has_text;              /* the text has begun at `place` */
+    struct html_position place; /* where the text being read began */
+    struct html_buffer text;    /* text of the current element or line */
     struct html_buffer bytes;
     struct html_buffer base; /* the xml:base of all open elements, one per line */
-    /* length of `base` outside of the element at each depth */
+    /* For each depth, the length of `base` outside of the open element at that depth. */
     uint32_t base_n[DEPTH_MAX + 2];
-    struct html_buffer bases; /* the bases of entries */
-    uint32_t last_base;       /* index in `bases` of the current `base`, or 0 */
+    struct html_buffer bases; /* the bases of all entries */
+    uint32_t last_base;       /* offset of the current `base` in `bases`, or 0 */
     struct entry *entries;
     size_t count, capacity;
     char problem[PROBLEM_BYTES];
@@ -73,7 +75,7 @@ static const struct source {
 
 #define SOURCE_COUNT (sizeof sources / sizeof sources[0])
 
-/* `name` has n bytes, including its prefix. */
+/* Find an element by its name of n bytes, ignoring its prefix. */
 enum sitemap_root sitemap_root_of_name(const char *name, size_t n);
 
 const char *sitemap_local_name(const char *name);
@@ -85,14 +87,15 @@ void sitemap_stop(struct sitemap *sitemap, const char *problem);
 
 void sitemap_fail(struct sitemap *sitemap, int rc);
 
-/* Store the current base, and return its index in `bases`; 0 without one. */
+/* Store the current base. Returns its offset in `bases`, or 0 without a base. */
 uint32_t sitemap_store_base(struct sitemap *sitemap);
 
-/* Store a URL. It ends at a NUL, which only a list can contain. */
+/* Store a URL, which ends at the first NUL. Only a plain list of URLs can contain
+ * NULs. */
 void sitemap_store_url(struct sitemap *sitemap, const char *url, size_t n, size_t source,
                        bool cut, struct html_position place);
 
-/* Returns false after the highest number of URLs that a sitemap may have. */
+/* Count a URL. Returns false if the sitemap already has the maximum number of URLs. */
 bool sitemap_may_list(struct sitemap *sitemap);
 
 /*
@@ -101,7 +104,7 @@ bool sitemap_may_list(struct sitemap *sitemap);
  */
 void sitemap_store_text(struct sitemap *sitemap, size_t source);
 
-/* Append a part of the text, which begins at `place`. */
+/* Append a part of an element's text. `place` is where this part begins. */
 void sitemap_add_text(struct sitemap *sitemap, const char *bytes, size_t n,
                       struct html_position place);
 

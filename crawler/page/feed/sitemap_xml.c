@@ -14,7 +14,7 @@
 
 /* ---- xml:base ---------------------------------------------------------------------- */
 
-#define BASE_BYTES_MAX 2048 /* of all bases in force together */
+#define BASE_BYTES_MAX 2048 /* maximum size of all nested bases together */
 
 static const char *value_of_name(const char *const *attributes, const char *name)
 {
@@ -25,7 +25,8 @@ static const char *value_of_name(const char *const *attributes, const char *name
 }
 
 /*
- * Begin an element. Its base is relative to that of its parent. (XML Base; RFC 4287, 2)
+ * Begin an element. The base of an element is relative to the base of its parent. (XML
+ * Base; RFC 4287, 2)
  */
 static void enter_base(struct sitemap *sitemap, const char *const *attributes)
 {
@@ -73,8 +74,8 @@ uint32_t sitemap_store_base(struct sitemap *sitemap)
 /* ---- XML --------------------------------------------------------------------------- */
 
 /*
- * Return the place of the current token of expat. `counter` is the place of the piece's
- * beginning.
+ * Return the place of expat's current token. `counter` is the place where the current
+ * piece begins.
  */
 static struct html_position place_in_xml(const struct sitemap *sitemap)
 {
@@ -106,7 +107,8 @@ static void store_attribute(struct sitemap *sitemap, size_t source, const char *
                       n > HTML_VALUE_BYTES, place_in_xml(sitemap));
 }
 
-/* True for a hub, which receives notifications, and is not a page. (WebSub) */
+/* True for a link to a hub (rel="hub"), which is not a page: it receives notifications.
+ * (WebSub) */
 static bool is_hub(const char *const *attributes)
 {
     const char *rel = value_of(attributes, "rel");
@@ -136,8 +138,8 @@ static void begin_source(struct sitemap *sitemap, const char *name,
 }
 
 /*
- * True for the locations that the protocol counts: those in <url> and <sitemap>, at depth
- * two.
+ * True for a <loc> in <url> or <sitemap> at depth two: only these count for the
+ * protocol's limit.
  */
 static bool is_listed(const struct sitemap *sitemap, const char *name)
 {
@@ -213,7 +215,8 @@ static void on_doctype(void *arg, const char *name, const char *system_id,
         sitemap_stop(sitemap, "its document type has declarations, which are refused");
 }
 
-/* Functions of this file, so that tests can make them fail. */
+/* Expat allocates memory through these functions, so that tests can make allocations
+ * fail. */
 static void *allocate(size_t n)
 {
     return malloc(n);

@@ -2,8 +2,8 @@
  * html_buffer.c - byte buffers, and sets of names.
  *
  * A set is a list that is searched linearly, because usually only a few attributes of a
- * tag are wanted. If all attributes are wanted, their number is unlimited. From the ninth
- * name on, a hash table is used.
+ * tag are wanted. But if a sink wants all attributes, a tag can have any number of them.
+ * So a set of more than eight names uses a hash table.
  */
 #include "html_buffer.h"
 
@@ -18,9 +18,9 @@
 #define USUAL_BYTES ((size_t)64 * 1024)
 
 struct html_name_slot {
-    uint64_t key;      /* the last eight bytes of the name */
-    uint64_t hash;     /* set once there is a table */
-    uint32_t start, n; /* range in `bytes`, if the name is longer than the key */
+    uint64_t key;      /* last eight bytes of the name */
+    uint64_t hash;     /* hash of the name, set once the set has a table */
+    uint32_t start, n; /* range of the name in `bytes`, if it is longer than the key */
 };
 
 /* ---- bytes ------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static bool has_key_alone(size_t n)
     return n <= sizeof(uint64_t);
 }
 
-/* NULL if the key contains the whole name. */
+/* Return the name of an entry, or NULL if the key contains the whole name. */
 static const char *bytes_of(const struct html_names *names,
                             const struct html_name_slot *slot)
 {
@@ -107,7 +107,7 @@ static uint64_t hash_of(const char *name, size_t n, uint64_t key, uint64_t seed)
                             : hash_bytes(name, n, seed);
 }
 
-/* Return the size of the table, at most half of which is used. */
+/* Return the number of slots in the table. At most half of them are used. */
 static size_t table_size(const struct html_names *names)
 {
     return 2 * names->capacity;

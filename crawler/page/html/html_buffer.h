@@ -10,14 +10,14 @@
 struct html_buffer {
     char *bytes;
     size_t n, capacity;
-    bool cut; /* more bytes than the limit were added */
+    bool cut; /* bytes beyond the limit were dropped */
 };
 
-/* Append n bytes, but store at most `limit` in all. Returns 0 or -ENOMEM. */
+/* Append n bytes, but drop bytes beyond a total of `limit`. Returns 0 or -ENOMEM. */
 int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n,
                     size_t limit);
 
-/* Make room for n bytes in all. Returns 0 or -ENOMEM. */
+/* Make the buffer large enough for a total of n bytes. Returns 0 or -ENOMEM. */
 int html_buffer_reserve(struct html_buffer *buffer, size_t n);
 
 /* Empty the buffer, but reuse its memory. */
@@ -30,16 +30,18 @@ void html_buffer_finish(struct html_buffer *buffer);
 
 /* A set of names. Initialize with zeroes. */
 struct html_names {
-    struct html_buffer bytes;   /* the names that are longer than their keys */
-    struct html_name_slot *all; /* in the order in which they were added */
-    uint32_t *table;            /* for large sets: 1 + the index into `all`, by hash */
+    /* names of more than eight bytes, which do not fit in a key */
+    struct html_buffer bytes;
+    struct html_name_slot *all; /* all names, in the order in which they were added */
+    uint32_t *table;            /* hash table of a large set: 1 + an index into `all` */
     size_t count, capacity;
-    uint64_t seed; /* secret, so that a page cannot choose names that collide */
+    /* secret of the hash, so that a page cannot choose names that collide */
+    uint64_t seed;
 };
 
 /*
- * Add a name. Returns 1 if it is new, 0 if not, or -ENOMEM. `key` consists of the last
- * eight bytes of the name. The time does not depend on the size of the set.
+ * Add a name. Returns 1 if the name is new, 0 if not, or -ENOMEM. `key` consists of the
+ * last eight bytes of the name. Takes constant time.
  */
 int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
 

@@ -1,8 +1,8 @@
 /*
  * html_doctype.c - parse a DOCTYPE. (13.2.5.53 to 68)
  *
- * A '>' always ends a DOCTYPE, even inside quotes. So the text up to it is collected
- * first, and then parsed.
+ * A '>' always ends a DOCTYPE, even inside quotes. So the tokenizer first collects the
+ * text up to the '>', and then parses it here.
  */
 #include "html_states.h"
 
@@ -40,7 +40,8 @@ static struct html_name read_name(struct reader *in)
     return name;
 }
 
-/* Read a quoted string. Returns false if there is none, or it does not end. */
+/* Read a quoted string. Returns false if there is no string, or if its closing quote is
+ * missing. */
 static bool read_quoted(struct reader *in, struct html_name *text)
 {
     char quote, *closing;
@@ -86,7 +87,7 @@ struct html_doctype html_doctype_of(char *text, size_t n, bool is_complete)
     if (skip_space(&in)) {
         if (!read_ids(&in, &doctype))
             return doctype;
-        if (skip_space(&in)) { /* other text is ignored */
+        if (skip_space(&in)) { /* ignore any other text */
             doctype.force_quirks = false;
             return doctype;
         }

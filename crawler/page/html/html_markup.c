@@ -2,14 +2,15 @@
  * html_markup.c - text that begins with "<!" or "<?": comments, DOCTYPEs, and the
  * beginnings of CDATA sections.
  *
- * The states of a comment (13.2.5.43 to 52) are phases here, named by the last bytes:
+ * The states of a comment (13.2.5.43 to 52) are phases here, named after the last bytes
+ * read:
  *
  *      START, START_DASH   nothing, "-": '>' already ends the comment
  *      TEXT                anything else
  *      DASH, DASHES        "-", "--"
  *      BANG                "--!"
  *
- * The states that only detect nested comments are omitted.
+ * The standard's states that only detect nested comments are omitted.
  */
 #include "html_states.h"
 
@@ -30,7 +31,7 @@ static void add_data(struct html_tokenizer *t, const char *bytes, size_t n)
     html_note(t, html_buffer_add(&t->value, bytes, n, HTML_DATA_BYTES));
 }
 
-/* Append to the comment or DOCTYPE. */
+/* Append bytes to the current comment or DOCTYPE. */
 static void collect_lines(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     html_put_lines(t, bytes, n, true, add_data);
@@ -85,7 +86,7 @@ HTML_STATE(html_state_bogus_comment)
     return closing != NULL ? end_comment(t, closing + 1) : end;
 }
 
-/* Return the keyword after "<!" that begins with the byte `c`, or NULL. */
+/* Return the keyword that begins with the byte `c` and may follow "<!", or NULL. */
 static const char *word_of(const struct html_tokenizer *t, char c)
 {
     if (c == '-')
@@ -140,9 +141,9 @@ HTML_STATE(html_state_declaration)
 static bool step_comment(struct html_tokenizer *t, char c)
 {
     static const struct {
-        const char *text;   /* the text of this phase, if the comment continues */
-        uint8_t dash, bang; /* the next phase after '-' and '!', if not TEXT */
-        bool ends;          /* '>' ends the comment */
+        const char *text;   /* bytes that belong to the comment if it continues */
+        uint8_t dash, bang; /* the next phase after '-' and after '!' */
+        bool ends;          /* '>' ends the comment in this phase */
     } phases[] = {
         [START] = {"", START_DASH, TEXT, true}, [START_DASH] = {"-", DASHES, TEXT, true},
         [TEXT] = {"", DASH, TEXT, false},       [DASH] = {"-", DASHES, TEXT, false},

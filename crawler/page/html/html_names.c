@@ -1,8 +1,8 @@
 /*
  * html_names.c - the elements and attributes that coil-crawl knows, in hash tables.
  *
- * The key of a name is computed while the name is read. For names of at most eight bytes
- * the key is the whole name. The tables are built once.
+ * The tokenizer computes the key of a name while it reads the name. For names of at most
+ * eight bytes the key is the whole name. The tables are built once.
  */
 #include "html_names.h"
 
@@ -17,7 +17,7 @@ struct index {
     struct {
         uint64_t key;
         uint8_t n;
-        uint8_t which; /* 0: the slot is free */
+        uint8_t which; /* 0 if the slot is free */
     } slots[SLOTS];
 };
 
@@ -225,7 +225,7 @@ static bool is_named(const struct index *index, size_t at, const struct html_nam
            (name->n <= 8 || memcmp(known->name, name->bytes, name->n) == 0);
 }
 
-/* Returns 0 if the name is not known. */
+/* Returns 0 if the name is unknown. */
 static unsigned look_up(const struct index *index, const struct html_name *name)
 {
     size_t at = slot_of(name->key);

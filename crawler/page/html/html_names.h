@@ -45,16 +45,16 @@ enum html_attribute {
 
 /* Properties of elements that affect which links are found. */
 enum {
-    IS_VOID = 1,          /* has no end tag */
-    LEAVES_FOREIGN = 2,   /* ends SVG or MathML */
-    STAYS_IN_HEAD = 4,    /* does not begin the body */
-    RULES_OUT_FRAMES = 8, /* a frameset after it is ignored */
-    IS_OF_TABLE = 16,     /* inside a table, it ends a select */
+    IS_VOID = 1,          /* the element has no end tag */
+    LEAVES_FOREIGN = 2,   /* its start tag ends SVG or MathML */
+    STAYS_IN_HEAD = 4,    /* its start tag does not begin the body */
+    RULES_OUT_FRAMES = 8, /* a <frameset> after this element is ignored */
+    IS_OF_TABLE = 16,     /* inside a table, its start tag ends a <select> */
 };
 
 /*
- * Build the hash tables. Must be called before the other functions. Any thread may call
- * it, any number of times.
+ * Build the hash tables. Call this before the other functions. Any thread may call it,
+ * any number of times.
  */
 void html_names_prepare(void);
 
@@ -82,7 +82,7 @@ static inline enum html_content html_element_content(enum html_element element)
     return (enum html_content)html_elements[element].content;
 }
 
-/* Return "" for ELEMENT_OTHER and ATTRIBUTE_OTHER. */
+/* Return the name, or "" for ELEMENT_OTHER and ATTRIBUTE_OTHER. */
 const char *html_element_name(enum html_element element);
 const char *html_attribute_name(enum html_attribute attribute);
 

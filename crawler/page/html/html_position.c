@@ -1,18 +1,19 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Nearly all blocks lack a CR. Such blocks are counted with the compiler's vector types
- * (SSE2, NEON, or ordinary words elsewhere). A comparison gives -1 in each byte that is
- * equal, so that subtracting the result counts these bytes.
+ * Nearly all blocks contain no CR. Such blocks are counted with the compiler's vector
+ * types (SSE2, NEON, or ordinary words elsewhere). A vector comparison gives -1 in each
+ * equal byte, so that subtracting the result counts the equal bytes.
  */
 #include "html_position.h"
 
 #include <string.h>
 
 #define BLOCK 16
-#define BLOCKS_SUMMED 127 /* after more blocks, a byte of the sums could overflow */
+#define BLOCKS_SUMMED 127 /* with more blocks, the byte-sized sums could overflow */
 
-/* On big-endian machines the order of bytes in a word would be reversed. */
+/* The vector code does not work on big-endian machines, where the bytes in a word are
+ * reversed. */
 #define IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 typedef signed char block __attribute__((vector_size(BLOCK)));
@@ -44,7 +45,8 @@ static bool is_any_set(block mask)
 }
 
 /*
- * Count the set bytes of a mask. The multiplication adds all bytes up in the highest one.
+ * Count the set bytes of a mask. The multiplication adds up all bytes in the highest
+ * byte.
  */
 static unsigned count_mask(halves mask)
 {
@@ -66,13 +68,13 @@ static halves mask_after_last(halves mask, halves ends)
     return mask;
 }
 
-/* True for all bytes except 0x80 to 0xbf, which continue a character. */
+/* True for all bytes except 0x80 to 0xbf, the continuation bytes of UTF-8. */
 static block begins_character(block text)
 {
     return text > (block){0} - 65;
 }
 
-/* Return the sum of all bytes, which are below 0x80. */
+/* Return the sum of all bytes of a vector. Each byte must be below 0x80. */
 static unsigned sum_of(block bytes)
 {
     const uint64_t even = 0x00ff00ff00ff00ff;
@@ -93,7 +95,7 @@ static void count_line_ends(struct html_position *place, block text)
         1 + count_mask(mask_after_last((halves)begins_character(text), newlines));
 }
 
-/* Count the last n bytes of a block. The same bytes are at `bytes`. */
+/* Count the last n bytes of a block, which are also at `bytes`. */
 static void count_rest(struct html_counter *counter, block text, const char *bytes,
                        size_t n)
 {
@@ -106,8 +108,9 @@ static void count_rest(struct html_counter *counter, block text, const char *byt
 }
 
 /*
- * Load the n bytes before `end` as a block, where n is less than a block and the text
- * longer. The other bytes of the block are set so that they do not count as characters.
+ * Load the last n bytes before `end` as a block, where n is less than the size of a block
+ * and the text is longer than a block. Set the other bytes so that they do not count as
+ * characters.
  */
 static block load_last(const char *end, size_t n)
 {

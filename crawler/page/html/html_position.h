@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Both count from 1. A line ends with LF, CR LF or CR. A column is a character: in UTF-8,
- * a byte that does not continue a character.
+ * A place in the text: line and column both count from 1. A line ends with LF, CR LF or
+ * CR. Columns count characters: in UTF-8, all bytes except continuation bytes.
  */
 struct html_position {
     uint32_t line, column;
@@ -20,7 +20,7 @@ struct html_counter {
     bool after_cr;
 };
 
-/* Advance over these bytes. */
+/* Advance the counter over n bytes of text. */
 void html_count(struct html_counter *counter, const char *bytes, size_t n);
 
 #endif

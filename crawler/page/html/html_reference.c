@@ -10,8 +10,9 @@
  *       v                    v
  *      (code) --- ';' is consumed, other bytes not -----> over
  *
- * The table of names is sorted. So the names that begin with the bytes read so far are a
- * range of the table. Each byte narrows the range. The longest complete name counts.
+ * The table of names is sorted. So all names that begin with the bytes read so far form a
+ * range of the table, and each further byte narrows the range. The longest complete name
+ * counts.
  */
 #include "html_reference.h"
 
@@ -63,7 +64,8 @@ static bool feed_name(struct html_reference *reference, unsigned char byte)
     reference->low = low;
     reference->high = high;
     store_byte(reference, byte);
-    /* A name that is complete now is the first in the range: shorter names sort first. */
+    /* If a name equals the bytes read so far, it is the first in the range, because
+     * shorter names sort first. */
     if (html_entities[low].name[reference->n] == '\0') {
         reference->matched = reference->n;
         reference->entity = low;
@@ -107,7 +109,8 @@ uint32_t html_windows_1252(unsigned char byte)
     return byte >= 0x80 && byte < 0xa0 ? upper[byte - 0x80] : byte;
 }
 
-/* Some numbers are Windows-1252, for historical reasons. */
+/* For historical reasons, the numbers 0x80 to 0x9f stand for characters of
+ * Windows-1252. */
 static uint32_t point_of(uint32_t code)
 {
     if (code == 0 || code > LAST_CODE || (code >= 0xd800 && code < 0xe000))
@@ -214,10 +217,10 @@ static const char *decode_reference(const char *s, const char *end, char **out)
     return s;
 }
 
-/* A 64-bit word in which each byte is `byte`. */
+/* A 64-bit word that consists of eight equal bytes. */
 #define EACH(byte) (0x0101010101010101U * (byte))
 
-/* True if one of the bytes is 0. */
+/* True if one of the word's eight bytes is 0. */
 static bool has_zero(uint64_t bytes)
 {
     return ((bytes - EACH(1U)) & ~bytes & EACH(0x80U)) != 0;

@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 #define HTML_ENTITY_COUNT 2231
-#define HTML_ENTITY_BYTES 32 /* of the longest name */
+#define HTML_ENTITY_BYTES 32 /* length of the longest name */
 
 struct html_entity {
-    /* without '&'; with ';' if it is part of the name */
+    /* The name without its '&', but including its ';' if it has one. */
     char name[HTML_ENTITY_BYTES + 1];
     uint32_t points[2]; /* the characters that the name stands for; the second may be 0 */
 };
@@ -28,10 +28,11 @@ extern const struct html_entity html_entities[HTML_ENTITY_COUNT];
 
 struct html_reference {
     uint8_t state;
-    uint8_t n;          /* number of bytes in `text` */
-    uint8_t matched;    /* how many of them are a complete name */
+    uint8_t n; /* number of bytes in `text` */
+    /* length of the longest complete name at the beginning of `text` */
+    uint8_t matched;
     uint16_t low, high; /* range of names that begin with `text`; `high` is exclusive */
-    uint16_t entity;    /* the name of `matched` bytes */
+    uint16_t entity;    /* index of the name that has `matched` bytes */
     uint32_t code;      /* value of a numeric reference */
     bool has_digits;
     char text[HTML_ENTITY_BYTES + 1]; /* the text after '&'; for numbers only "#x" */
@@ -39,7 +40,8 @@ struct html_reference {
 
 void html_reference_begin(struct html_reference *reference);
 
-/* Returns true if the byte belongs to the reference, and false if it has ended. */
+/* Process the next byte. Returns true if it belongs to the reference, and false if the
+ * reference ended before it. */
 bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 
 /* The maximum number of bytes that html_reference_end() writes. */

@@ -1,9 +1,9 @@
 /*
  * html_states.h - shared by the files of the HTML tokenizer.
  *
- * A state is a function. It reads as much of a piece as it can, sets `state` to the next
- * state, and returns the address of the first unread byte. It may be called with an empty
- * piece.
+ * A state is a function. The function reads as much of a piece as it can, sets `state` to
+ * the next state, and returns the address of the first unread byte. It may be called with
+ * an empty piece.
  */
 #ifndef CRAWLER_HTML_STATES_H
 #define CRAWLER_HTML_STATES_H
@@ -11,7 +11,7 @@
 #include "../../base/ascii.h"
 #include "html_tokenizer.h"
 
-/* The first states have the numbers of enum html_content. */
+/* The first states have the same numbers as the constants of enum html_content. */
 enum html_state {
     STATE_DATA,
     STATE_RCDATA,
@@ -23,7 +23,7 @@ enum html_state {
     STATE_RAW_OPEN,      /* after '<' in RCDATA, RAWTEXT and scripts */
     STATE_RAW_END_NAME,  /* after "</" there */
     STATE_SCRIPT_ESCAPE, /* after "<!" in a script */
-    STATE_SCRIPT_WORD,   /* in a tag name in an escaped script, maybe "script" */
+    STATE_SCRIPT_WORD,   /* in a tag name in an escaped script, which may be "script" */
     STATE_TAG_OPEN,
     STATE_END_TAG_OPEN,
     STATE_TAG_NAME,
@@ -60,7 +60,7 @@ HTML_STATE(html_state_script_word);
 void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n);
 
 /*
- * Call put() for the bytes in parts, with LF for CR and CR LF, and U+FFFD for NUL if
+ * Pass the bytes to put() in parts. CR and CR LF become LF, and NUL becomes U+FFFD if
  * `replaces_nul`.
  */
 typedef void (*html_put_function)(struct html_tokenizer *t, const char *bytes, size_t n);
@@ -114,7 +114,7 @@ static inline bool html_is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-/* Return the place of a byte. Calls must be in the order of the bytes. */
+/* Return the line and column of a byte. Successive calls must not go backwards. */
 static inline struct html_position html_position_of(struct html_tokenizer *t,
                                                     const char *p)
 {

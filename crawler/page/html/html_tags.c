@@ -9,10 +9,10 @@
  *                                           |     '-- VALUE_QUOTED <------|
  *                                           '------- VALUE_UNQUOTED <----'
  *
- * Nearly everywhere '>' leads to end_tag(), and '/' to SELF_CLOSING.
+ * In nearly all states, '>' leads to end_tag(), and '/' to SELF_CLOSING.
  *
- * Names are copied in lower case, because they are short and must be looked up. Values
- * are copied only if they continue in the next piece.
+ * Names are converted to lower case in a buffer, because they are short and must be
+ * looked up. Values are copied only if they continue in the next piece.
  */
 #include "html_states.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* The byte in lower case; 0 for bytes that may end a name, and for NUL. */
+/* Maps each byte to its lower case, and NUL and bytes that may end a name to 0. */
 static const unsigned char in_names[256] = {
     0,   1,   2,   3,   4,   5,   6,   7,   8,   0,   0,   11,  0,   0,   14,  15,
     16,  17,  18,  19,  20,  21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31,
@@ -67,8 +67,8 @@ static const char *read_plain(const char *p, const char *end,
 }
 
 /*
- * Copy the part of a name in this piece. `inside` is a byte that does not end this kind
- * of name.
+ * Copy the part of a name in this piece. The byte `inside` does not end this kind of
+ * name.
  */
 static const char *read_name(const char *p, const char *end,
                              struct html_name_buffer *name, char inside)
@@ -85,7 +85,7 @@ static const char *read_name(const char *p, const char *end,
     return p;
 }
 
-/* Skip as much of an unwanted name as this piece of input contains. */
+/* Skip the part of an unwanted name in this piece. */
 static const char *skip_name(const char *p, const char *end)
 {
     while (p < end && (in_names[(unsigned char)*p] != 0 || *p == '\0'))
@@ -259,7 +259,7 @@ HTML_STATE(html_state_before_attribute)
     }
     clear_name(&t->attribute);
     t->state = STATE_ATTRIBUTE_NAME;
-    if (*p == '=') /* a '=' at the beginning is part of the name */
+    if (*p == '=') /* a '=' at the beginning of a name is part of the name */
         html_name_add(&t->attribute, p++, 1);
     return html_state_attribute_name(t, p, end);
 }
@@ -345,8 +345,8 @@ HTML_STATE(html_state_value_unquoted)
 }
 
 /*
- * A space should follow. Returns to the loop in html_tokenizer_feed() to go back to an
- * earlier state.
+ * After a quoted value, where a space should follow. Return to the loop in
+ * html_tokenizer_feed() to go back to the state before an attribute.
  */
 HTML_STATE(html_state_after_value)
 {
@@ -374,8 +374,8 @@ HTML_STATE(html_state_self_closing)
 /* ---- the end of the page ----------------------------------------------------------- */
 
 /*
- * At the end of the page, drop an unfinished tag. A "<" or "</" that no name followed
- * remains text.
+ * At the end of the page, drop an unfinished tag. A "<" or "</" without a name after it
+ * is text.
  */
 void html_tags_end(struct html_tokenizer *t)
 {

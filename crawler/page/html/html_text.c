@@ -1,9 +1,9 @@
 /*
  * html_text.c - text between tags: ordinary text, scripts and CDATA sections.
  *
- * If the sink does not want text, this is only a search for the next '<'. In RCDATA,
- * RAWTEXT and scripts a '<' may begin the only end tag that counts there. Its bytes are
- * held back until the tag is recognised, because they may be text.
+ * If the sink does not want text, these states only search for the next '<'. In RCDATA,
+ * RAWTEXT and scripts only one end tag counts, and any '<' may begin it. Bytes that may
+ * belong to this tag are held back until they turn out to be the tag or text.
  *
  * A script has three levels (13.2.5.15 to 31), in `phase`:
  *
@@ -11,7 +11,7 @@
  *       ^                   |  ^                     |
  *       '------ "-->" ------'  '---- "</script" -----'          "-->" leads from TWICE to PLAIN
  *
- * "</script" ends the script in the first two.
+ * "</script" ends the script on the first two levels.
  */
 #include "html_states.h"
 
@@ -64,7 +64,7 @@ void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n)
         html_put_lines(t, bytes, n, replaces_nul(t), report_text);
 }
 
-/* The bytes that were held back are text. */
+/* Pass the bytes that were held back to the sink as text. */
 static const char *release_held(struct html_tokenizer *t, const char *p)
 {
     html_put_text(t, t->held, t->held_n);
@@ -89,7 +89,7 @@ static const char *find_either(const char *p, const char *end, char one, char ot
     return p;
 }
 
-/* Skip text up to '<', or to a reference if `decodes`. */
+/* Skip text up to the next '<', or to the next '&' if `decodes`. */
 static const char *skip_text(struct html_tokenizer *t, const char *p, const char *end,
                              bool decodes)
 {
@@ -176,7 +176,7 @@ HTML_STATE(html_state_reference)
     return p;
 }
 
-/* After '<'. It is text, unless an end tag follows, or in a script "<!". */
+/* After '<'. The '<' is text, unless an end tag or (in a script) "<!" follows. */
 HTML_STATE(html_state_raw_open)
 {
     if (p == end)
@@ -266,7 +266,7 @@ HTML_STATE(html_state_script_escape)
     return p;
 }
 
-/* In a name after "<", or after "</" if escaped twice: check for "script". */
+/* In an escaped script, compare a tag name with "script". */
 HTML_STATE(html_state_script_word)
 {
     static const char word[] = "script";
@@ -287,7 +287,7 @@ HTML_STATE(html_state_script_word)
 
 /* ---- CDATA sections ---------------------------------------------------------------- */
 
-/* `matched` is the number of bytes of "]]>" so far. */
+/* In a CDATA section, `matched` is the number of bytes of "]]>" read so far. */
 HTML_STATE(html_state_cdata)
 {
     while (p < end) {
@@ -298,7 +298,7 @@ HTML_STATE(html_state_cdata)
             t->matched = p < end;
             p += p < end;
         } else if (*p == ']') {
-            /* the first of three or more brackets */
+            /* of three or more brackets, the first is text */
             html_put_text(t, p++, t->matched == 2);
             t->matched = 2;
         } else if (*p == '>' && t->matched == 2) {

@@ -6,11 +6,11 @@
  *      html_markup.c     comments, DOCTYPEs
  *
  * Invariants
- *   1. A state calls only states that come later in a tag. To go back to an earlier state
- *      it returns to the loop. So calls nest to a fixed depth.
- *   2. A state that does not consume a byte changes to a state that does.
- *   3. `counted` is in the current piece, and places are requested in the order of the
- *      bytes.
+ *   1. A state calls only states that come later in a tag. To go back to an earlier
+ *      state, it returns to the loop. So the nesting of calls is bounded.
+ *   2. A state that consumes no byte changes to a state that consumes at least one.
+ *   3. `counted` points into the current piece, and the states compute places in the
+ *      order of the bytes.
  */
 #include "html_states.h"
 

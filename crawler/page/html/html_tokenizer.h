@@ -9,7 +9,7 @@
  *
  * Pieces can have any size. The text is UTF-8, or any encoding in which the bytes of
  * ASCII always mean ASCII characters. Invalid bytes are passed through. A byte order mark
- * is treated as a normal character. Anything that the sink does not want is skipped.
+ * is treated as a normal character. Tokens that the sink does not want are skipped.
  * (WHATWG: HTML, 13.2.5 Tokenization, without its parse errors)
  *
  * The functions do not use coil and have no global state, so that they can run on any
@@ -29,9 +29,10 @@
 #define HTML_NAME_BYTES 1024             /* longer names are shortened */
 #define HTML_VALUE_BYTES ((size_t)65536) /* longer attribute values are shortened */
 #define HTML_DATA_BYTES ((size_t)65536)  /* longer comments and DOCTYPEs are shortened */
-#define HTML_WORD_BYTES 31               /* longest name of an end tag that ends text */
+/* longest name of an end tag that html_tokenizer_set_content() accepts */
+#define HTML_WORD_BYTES 31
 
-#define HTML_SPACE " \t\n\f\r" /* white space in HTML */
+#define HTML_SPACE " \t\n\f\r" /* the white space characters of HTML */
 
 /* The ways to read the text after a start tag. (13.2.5: the states of the same names) */
 enum html_content {
@@ -44,16 +45,16 @@ enum html_content {
 };
 
 /*
- * A name in lower case, with U+FFFD for NUL. NUL-terminated, and valid during the call.
+ * A name in lower case, NUL-terminated. U+FFFD replaces NUL. Valid during the call only.
  */
 struct html_name {
     const char *bytes;
     size_t n;
-    /* its last eight bytes, the very last in the lowest byte: see html_name_key() */
+    /* The last eight bytes of the name, with the last one in the lowest byte. */
     uint64_t key;
 };
 
-/* Return the key of a name with one more byte. */
+/* Return the key of a name after one more byte is appended. */
 static inline uint64_t html_name_key(uint64_t key, char c)
 {
     return key << 8 | (unsigned char)c;
@@ -66,24 +67,24 @@ struct html_name_buffer {
     char bytes[HTML_NAME_BYTES + 1];
 };
 
-/* The value as written; see html_decode(). Valid during the call. */
+/* An attribute's value as written; see html_decode(). Valid during the call only. */
 struct html_value {
     const char *bytes;
     size_t n;
-    bool cut; /* it is longer than HTML_VALUE_BYTES */
-    /* place of its first byte; without a value, of the end of the name */
+    bool cut; /* the value was truncated to HTML_VALUE_BYTES */
+    /* The place of the value's first byte. Without a value, the place after the name. */
     struct html_position place;
 };
 
-/* The `bytes` of a missing name are NULL. */
+/* A DOCTYPE. The `bytes` of a missing name or identifier are NULL. */
 struct html_doctype {
     struct html_name name, public_id, system_id;
     bool force_quirks;
 };
 
 /*
- * Receives the tokens of a page. Any function may be NULL. If a function that returns int
- * returns a negative value, the page ends, and html_tokenizer_feed() returns that value.
+ * Receives the tokens of a page. Any function may be NULL. A function that returns int
+ * can stop the tokenizer with a negative value, which html_tokenizer_feed() then returns.
  */
 struct html_sink {
     /* A tag begins. Returns true if the sink wants its attributes. */
@@ -91,16 +92,16 @@ struct html_sink {
     /* Returns true if the sink wants this attribute. Not called for end tags. */
     bool (*wants)(const struct html_name *name, void *arg);
     /*
-     * A wanted attribute of a start tag. If a name occurs several times, only the first
-     * is reported.
+     * Called for each wanted attribute of a start tag. If a tag repeats an attribute,
+     * only the first is reported.
      */
     int (*attribute)(const struct html_name *name, const struct html_value *value,
                      void *arg);
-    /* The '>' of a tag. A tag without '>' does not count. */
+    /* Called at the '>' of a tag. A tag without '>' is dropped. */
     int (*tag_end)(const struct html_name *name, bool is_end, bool is_self_closing,
                    void *arg);
     /*
-     * Text in pieces of any size, with references decoded. Called while
+     * Called with text, in pieces of any size and with references decoded, while
      * html_tokenizer.wants_text is true.
      */
     int (*text)(const char *bytes, size_t n, void *arg);
@@ -109,35 +110,38 @@ struct html_sink {
 };
 
 struct html_tokenizer {
-    /* The sink may change these in tag_end() and text(). */
-    bool wants_text;   /* initially true */
-    bool allows_cdata; /* true where SVG or MathML is allowed; initially false */
-    bool marks_tags;   /* set `tag_place`; initially false */
+    /* The sink may change the next three members in tag_end() and text(). */
+    bool wants_text; /* initially true */
+    /* recognize CDATA sections, as in SVG and MathML; initially false */
+    bool allows_cdata;
+    bool marks_tags;                /* set `tag_place`; initially false */
     struct html_position tag_place; /* place of the '<' of the latest tag */
-    /* The sink may change this in tag(). */
+    /* The sink may change `marks_end` in tag(). */
     bool marks_end;                 /* set `end_place`; initially false */
     struct html_position end_place; /* place after the '>' of the latest tag */
 
-    /* The rest is private to the tokenizer: html_states.h. */
+    /* The other members are private to the tokenizer: see html_states.h. */
     const struct html_sink *sink;
     void *arg;
     int rc;
     uint8_t state, content;
-    uint8_t quote;   /* of the current value */
-    uint8_t phase;   /* of a comment or a script */
+    uint8_t quote;   /* the quote of the current value */
+    uint8_t phase;   /* the phase of a comment or a script */
     uint8_t dashes;  /* number of dashes at the end of escaped text, at most two */
-    uint8_t matched; /* how many bytes match the word that is searched for */
+    uint8_t matched; /* how many bytes match the keyword that the state looks for */
     bool is_end, is_self_closing, wants_attributes, wants_value, after_cr;
-    char held[HTML_WORD_BYTES + 4]; /* may be text, or the beginning of a tag */
+    /* bytes that may be text, or the beginning of a tag */
+    char held[HTML_WORD_BYTES + 4];
     uint8_t held_n;
     char last_start[HTML_WORD_BYTES + 1]; /* name of the end tag that ends `content` */
     uint8_t last_start_n;
     struct html_name_buffer name, attribute;
-    struct html_buffer value; /* of an attribute, a comment or a DOCTYPE */
+    /* the bytes of an attribute value, a comment or a DOCTYPE */
+    struct html_buffer value;
     struct html_position value_place;
-    struct html_names seen; /* wanted attributes of this tag */
+    struct html_names seen; /* names of the wanted attributes of this tag */
     struct html_reference reference;
-    struct html_counter counter; /* the place of `counted` */
+    struct html_counter counter; /* the line and column of `counted` */
     const char *counted;
 };
 
@@ -145,15 +149,15 @@ struct html_tokenizer {
 void html_tokenizer_init(struct html_tokenizer *tokenizer, const struct html_sink *sink,
                          void *arg);
 
-/* Free its memory. A struct of zeroes is allowed. */
+/* Free the tokenizer's memory. A struct of zeroes is allowed. */
 void html_tokenizer_finish(struct html_tokenizer *tokenizer);
 
 /* Begin another page, reusing the memory. */
 void html_tokenizer_reset(struct html_tokenizer *tokenizer);
 
 /*
- * Process the next piece. Fails with -ENOMEM, or the negative value of the sink. Later
- * calls return the same error.
+ * Process the next piece. Fails with -ENOMEM, or with the negative return value of a sink
+ * function. After a failure, all calls return the same error.
  */
 int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, size_t n);
 
@@ -161,8 +165,9 @@ int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, siz
 int html_tokenizer_end(struct html_tokenizer *tokenizer);
 
 /*
- * Set how to read the text after the start tag whose end is being reported. `name` is the
- * end tag that ends it. Called elsewhere, sets how to read the beginning of the page.
+ * When called from tag_end(), set how to read the text after that start tag. `name` is
+ * the end tag that ends the text. When called elsewhere, set how to read the beginning of
+ * the page.
  */
 void html_tokenizer_set_content(struct html_tokenizer *tokenizer,
                                 enum html_content content, const char *name);

@@ -2,8 +2,8 @@
  * html_tree.c - decide which tags become elements, and how the text after them is read.
  *
  * `open` contains templates and selects. Inside <svg> or <math> it contains all open
- * elements. For HTML elements elsewhere there are only counts. With these, "</div>" in an
- * <svg> that was not closed can be matched with an open <div>.
+ * elements. For HTML elements elsewhere there are only counts. The counts are enough to
+ * match "</div>" in an unclosed <svg> with an open <div>.
  *
  * (WHATWG: HTML, 13.2.6 Tree construction; docs/design/tokenizer-deviations.md lists the
  * simplifications)
@@ -55,7 +55,8 @@ static void pop_to(struct html_tree *tree, unsigned depth)
     }
 }
 
-/* Leave SVG and MathML up to an element in which HTML is allowed. */
+/* Close elements of SVG and MathML up to the innermost element in which HTML is
+ * allowed. */
 static void leave_foreign(struct html_tree *tree)
 {
     while (current_inside(tree) == INSIDE_SVG || current_inside(tree) == INSIDE_MATHML ||
@@ -168,8 +169,8 @@ static struct html_effect start_frameset(struct html_tree *tree)
 }
 
 /*
- * Handle a start tag in a select. Returns false if it is dropped. Some tags end the
- * select, and then count.
+ * Handle a start tag in a select. Returns false if it is dropped. Some start tags end the
+ * <select> instead of being dropped.
  */
 static bool start_in_select(struct html_tree *tree, enum html_element element)
 {
@@ -185,7 +186,7 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     case ELEMENT_TEXTAREA:
         pop_to(tree, tree->depth - 1);
         return true;
-    case ELEMENT_SELECT: /* it counts as an end tag */
+    case ELEMENT_SELECT: /* <select> inside a <select> counts as its end tag */
         pop_to(tree, tree->depth - 1);
         return false;
     default:
@@ -203,7 +204,7 @@ static bool is_empty(const struct html_tree *tree, const struct html_start *tag)
     return tree->is_xml && tag->is_self_closing;
 }
 
-/* A form inside a form is dropped. */
+/* Returns false for a form inside a form, which is dropped. */
 static bool start_form(struct html_tree *tree, const struct html_start *tag)
 {
     bool was_open = tree->form_is_open;
@@ -214,7 +215,7 @@ static bool start_form(struct html_tree *tree, const struct html_start *tag)
     return !was_open;
 }
 
-/* A part of a table outside of tables is dropped. */
+/* True for a part of a table, such as <tr>, outside of tables. Such a tag is dropped. */
 static bool is_stray_of_table(const struct html_tree *tree, enum html_element element)
 {
     return html_element_properties(element) & IS_OF_TABLE && element != ELEMENT_TABLE &&
@@ -333,7 +334,7 @@ static void end_html(struct html_tree *tree, const struct html_name *name,
         close_template(tree);
     else if (is_in_select && !leaves_select)
         return;
-    else if (element == ELEMENT_BR) /* it counts as a start tag */
+    else if (element == ELEMENT_BR) /* "</br>" counts as "<br>" */
         rule_out_frames(tree);
     else if (is_in_select)
         pop_to(tree, tree->depth - 1);
@@ -355,7 +356,7 @@ static bool closes_foreign(const struct html_tree *tree, enum html_element eleme
            element != ELEMENT_BODY && element != ELEMENT_HTML && element != ELEMENT_FORM;
 }
 
-/* Search upwards: first elements of SVG and MathML, then HTML elements. */
+/* Search the open elements from the innermost one: first SVG and MathML, then HTML. */
 static void end_foreign(struct html_tree *tree, const struct html_name *name,
                         enum html_element element)
 {

@@ -2,14 +2,15 @@
  * html_tree.h - the parts of a page's tree that decide which tags count.
  *
  * A parser builds a tree and drops elements that are not allowed where they are. This
- * code does not build a tree. It only remembers open elements that affect others.
+ * code does not build a tree. It only stores the open elements that affect which other
+ * tags count.
  */
 #ifndef CRAWLER_HTML_TREE_H
 #define CRAWLER_HTML_TREE_H
 
 #include "html_names.h"
 
-/* For elements in SVG and MathML. Deeper elements are treated as void. */
+/* Maximum depth of elements in SVG and MathML. Deeper elements are treated as void. */
 #define HTML_TREE_DEPTH 128
 
 /* The effect of an open element on its contents. */
@@ -20,9 +21,11 @@ enum html_inside {
     INSIDE_SHADOW, /* a template whose contents are a visible shadow tree */
     INSIDE_SVG,
     INSIDE_MATHML,
-    INSIDE_SVG_POINT,  /* foreignObject and similar: HTML is allowed inside */
-    INSIDE_MATH_TEXT,  /* mi and similar: HTML, except for two elements */
-    INSIDE_MATH_POINT, /* annotation-xml with an encoding of HTML */
+    /* an element of SVG that may contain HTML, such as foreignObject */
+    INSIDE_SVG_POINT,
+    /* an element of MathML that may contain HTML except for two elements, such as mi */
+    INSIDE_MATH_TEXT,
+    INSIDE_MATH_POINT, /* annotation-xml whose encoding is HTML */
     INSIDE_ANNOTATION, /* any other annotation-xml */
 };
 
@@ -32,15 +35,15 @@ struct html_tree {
         enum html_inside inside;
     } open[HTML_TREE_DEPTH];
     unsigned depth;
-    unsigned template_count; /* how many of `open` are templates */
+    unsigned template_count; /* number of templates in `open` */
     unsigned shadow_count;
-    unsigned foreign_count;         /* how many of `open` are SVG or MathML */
-    uint32_t counts[ELEMENT_COUNT]; /* of HTML elements: start tags minus end tags */
+    unsigned foreign_count;         /* number of SVG and MathML elements in `open` */
+    uint32_t counts[ELEMENT_COUNT]; /* start tags minus end tags of each HTML element */
     uint32_t frameset_depth;
     bool form_is_open;
     bool has_body;        /* the page has a body, or contents that begin one */
-    bool may_have_frames; /* a frameset would count */
-    bool has_frames;      /* a frameset replaces the body */
+    bool may_have_frames; /* a <frameset> may still replace the body */
+    bool has_frames;      /* a <frameset> has replaced the body */
     bool is_xml;          /* the page is XHTML; initially false */
 };
 
@@ -49,18 +52,18 @@ struct html_start {
     const struct html_name *name;
     enum html_element element;
     bool is_self_closing;
-    bool is_styled; /* has a color, face or size */
-    bool has_html;  /* has an encoding of HTML (for annotation-xml) */
+    bool is_styled; /* has a color, face or size attribute */
+    bool has_html;  /* its encoding attribute says HTML (for annotation-xml) */
     bool is_hidden; /* has type="hidden" */
-    bool is_shadow; /* has a shadowrootmode (for template) */
+    bool is_shadow; /* has a shadowrootmode attribute (for template) */
 };
 
 /* The effect of a start tag. */
 struct html_effect {
     bool is_foreign;           /* the element belongs to SVG or MathML */
-    bool is_inserted;          /* it becomes an element, outside of templates */
+    bool is_inserted;          /* the tag becomes an element outside of templates */
     bool drops_body;           /* the contents of the body so far are dropped */
-    enum html_content content; /* how to read the text after it */
+    enum html_content content; /* how to read the text after the tag */
 };
 
 void html_tree_reset(struct html_tree *tree);
@@ -68,7 +71,7 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
 void html_tree_end(struct html_tree *tree, const struct html_name *name,
                    enum html_element element);
 
-/* Text in the body, or where the body would begin. */
+/* Handle text in the body, or where the body would begin. */
 void html_tree_text(struct html_tree *tree, const char *bytes, size_t n);
 
 /* True if a CDATA section is allowed here. */

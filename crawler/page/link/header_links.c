@@ -53,7 +53,7 @@ static char *read_value(char *s, char **value, char **end)
  */
 static char *read_parameters(char *s, char **relations)
 {
-    char *ends = NULL; /* the end of the relations */
+    char *ends = NULL; /* where to write the NUL that ends the value of `rel` */
 
     *relations = NULL;
     for (s = skip_blank(s); *s == ';'; s = skip_blank(s)) {

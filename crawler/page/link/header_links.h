@@ -13,12 +13,12 @@ enum header_kind { HEADER_LINK, HEADER_REFRESH };
 
 /*
  * Call visit() for each URL in the value of a header, until it returns nonzero. Returns
- * that value, or -ENOMEM. A link of RFC 8288 counts only if one of its relations leads to
- * a resource. Relations that are only names (`type`, `profile`), or that only prepare a
- * connection (`preconnect`, `dns-prefetch`), do not count.
+ * that value, or -ENOMEM. A link of RFC 8288 counts only if one of its relations refers
+ * to a resource that can be fetched. Relations that are only names (`type`, `profile`),
+ * or that only prepare a connection (`preconnect`, `dns-prefetch`), do not count.
  *
- * The element of the link is NULL, the attribute is the name of the header, and the place
- * is 0:0.
+ * In the link that visit() receives, the element is NULL, the attribute is the name of
+ * the header, and the place is 0:0.
  */
 int header_links_visit(enum header_kind kind, const char *value,
                        links_visit_function visit, void *arg);

@@ -149,8 +149,8 @@ int link_visit_css(struct link_visit *visit, const char *url, size_t n,
 struct styling {
     struct link_visit *visit;
     struct html_buffer *text;
-    bool breaks_off; /* the attribute was shortened, and its end is reached */
-    int rc;          /* the nonzero value of the visitor */
+    bool breaks_off; /* set once the end of a truncated attribute is reached */
+    int rc;          /* the nonzero return value of visit() */
 };
 
 static int visit_url(const struct css_url *url, void *arg)

@@ -11,23 +11,24 @@ struct link_visit {
     links_visit_function function;
     void *arg;
     struct link link; /* `reference` and `cut` are set for each link */
-    bool cut;         /* the value was shortened */
+    bool cut;         /* the value was truncated */
 };
 
 #define LINK_SEPARATORS HTML_SPACE ","
 
 /*
- * The number of relations of a link ("next preload") that lead to a resource that can be
- * fetched with GET, and the number of its other relations.
+ * Counts of the relations in a link's `rel`, for example "next preload". `to_resources`
+ * counts relations whose targets can be fetched with GET, and `others` the rest.
  */
 struct link_relations {
     unsigned to_resources, others;
 };
 
-/* Count the words in a text, separated by LINK_SEPARATORS. Modifies the text. */
+/* Count the relations in a text. LINK_SEPARATORS separate them. Modifies the text. */
 struct link_relations link_relations_of(char *text);
 
-/* Visit n bytes of a text. A NUL after them is written and removed again. */
+/* Visit the URL in the first n bytes of a text. During the visit, a NUL replaces the byte
+ * after the URL. */
 int link_visit_part(struct link_visit *visit, char *text, size_t n);
 
 /* Visit each image of srcset="small.png, large.png 2x". */
@@ -40,8 +41,8 @@ int link_visit_srcset(struct link_visit *visit, char *srcset);
 int link_visit_refresh(struct link_visit *visit, char *content);
 
 /*
- * Visit a URL of a style sheet, n bytes as written. A reference "#x" into the document
- * itself is ignored. `text` is a scratch buffer.
+ * Visit a URL in a style sheet: n bytes, as written there. A reference "#x" into the
+ * document itself is ignored. `text` is a scratch buffer.
  */
 int link_visit_css(struct link_visit *visit, const char *url, size_t n,
                    struct html_buffer *text);

@@ -2,9 +2,9 @@
  * links.c - decide which attributes are links.
  *
  * Values are stored as written, one after the other, because the encoding and the base of
- * the page are known only at its end. Then they are decoded and split. While a tag is
- * read, all values that may be needed are stored. Only at its '>' is it known whether the
- * tag counts. Then most of the values are dropped.
+ * the page are known only at its end. At the end, they are decoded and split into URLs.
+ * While a tag is read, all values that may be needed are stored. At the tag's '>' it is
+ * known whether the tag counts, and the unneeded values are dropped.
  */
 #include "links_inside.h"
 
@@ -18,7 +18,7 @@
 #include <strings.h>
 
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
-#define USUAL_LINKS 4096 /* in a page; larger arrays are freed */
+#define USUAL_LINKS 4096 /* usual number of values in a page; larger arrays are freed */
 
 /* ---- links ------------------------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ struct kept_value *links_attribute(const struct links *links, enum html_attribut
     return NULL;
 }
 
-/* True if the value of an attribute equals one of two words. */
+/* True if the value of an attribute equals `one` or `other`. */
 static bool attribute_is(const struct links *links, enum html_attribute which,
                          const char *one, const char *other)
 {
@@ -122,8 +122,8 @@ static char *words_of(const struct links *links, enum html_attribute which,
 }
 
 /*
- * True if one of the words of an attribute, separated by spaces or commas, is one of
- * these.
+ * True if the attribute, a list separated by spaces or commas, contains one of these
+ * words.
  */
 static bool attribute_has(const struct links *links, enum html_attribute which,
                           const char *one, const char *other)
@@ -176,9 +176,9 @@ static uint32_t counted_of_input(const struct links *links)
 }
 
 /*
- * Return the attributes that count. These do not: <link rel="preconnect">, which names a
- * host and not a resource; targets that only accept POST (forms, pingbacks); `src` of
- * inputs other than images.
+ * Return a bit mask of the tag's attributes that are links to follow. Not included: <link
+ * rel="preconnect">, which names a host and not a resource; targets that only accept POST
+ * (forms, pingbacks); `src` of inputs other than images.
  */
 static uint32_t counted_attributes(const struct links *links)
 {
@@ -196,7 +196,7 @@ static uint32_t counted_attributes(const struct links *links)
                    : wanted;
     case ELEMENT_INPUT:
         return counted_of_input(links);
-    case ELEMENT_IMAGE: /* of SVG; <image> in HTML becomes <img> */
+    case ELEMENT_IMAGE: /* <image> of SVG; in HTML, <image> becomes <img> */
         return BIT(HREF) | BIT(XLINK_HREF);
     case ELEMENT_META:
         return attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh") ? wanted
@@ -219,7 +219,7 @@ static int kind_of_id(const struct links *links, const struct kept_value *value)
     return is_id && !html_tree_is_shadow(&links->tree) ? KEPT_ID : -1;
 }
 
-/* Return the kind of a value; -1 if it does not count. */
+/* Return the kind of link that a value is, or -1 if it is not a link. */
 static int kind_of(const struct links *links, const struct kept_value *value,
                    uint32_t counted)
 {
@@ -290,7 +290,7 @@ static bool on_tag(const struct html_name *name, bool is_end, void *arg)
 {
     struct links *links = arg;
 
-    drop_tag(links); /* if the previous tag never ended */
+    drop_tag(links); /* drop the values of a tag that was never finished */
     links->element = html_element_of(name);
     if (is_end)
         return false;
@@ -307,7 +307,7 @@ static bool on_wants(const struct html_name *name, void *arg)
     return links->wanted >> links->attribute & 1;
 }
 
-/* Store n bytes, with room for one more. */
+/* Store n bytes of a value, and leave room for one more byte. */
 static int store_value(struct links *links, const char *bytes, size_t n,
                        struct kept_value value)
 {
@@ -381,7 +381,8 @@ static struct html_start start_of(const struct links *links, const struct html_n
 
 /* ---- style sheets ------------------------------------------------------------------ */
 
-/* Called outside of tags. The next value begins after this one. */
+/* Called for a URL in a <style>, outside of tags. The next value is stored after this
+ * one. */
 static int on_css_url(const struct css_url *url, void *arg)
 {
     struct links *links = arg;
@@ -430,13 +431,14 @@ static void start_tag(struct links *links, const struct html_name *name,
     if (links->in_style)
         css_begin(&links->css, links->tokenizer.end_place);
     if (links->element == ELEMENT_IMAGE && !effect.is_foreign)
-        links->element = ELEMENT_IMG; /* the standard comments this with "Don't ask" */
+        /* as in the standard, whose only explanation is "Don't ask" */
+        links->element = ELEMENT_IMG;
     else if (links->element == ELEMENT_BASE && effect.is_foreign)
         /* SVG does not have <base>; following one would resolve links wrongly */
         links->element = ELEMENT_OTHER;
     else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
              html_tree_is_shadow(&links->tree))
-        links->element = ELEMENT_OTHER; /* ignored in a shadow tree */
+        links->element = ELEMENT_OTHER; /* a <base> in a shadow tree is ignored */
     else if (links->element == ELEMENT_USE && !effect.is_foreign)
         links->element = ELEMENT_OTHER;
     else if (links->element == ELEMENT_FORM && effect.is_inserted)

@@ -20,29 +20,32 @@
 #include "../html/html_tree.h"
 
 enum link_kind {
-    /* <base href>, which other links are relative to; at most one, and visited first */
+    /* <base href>: other links are relative to it; a page has at most one, visited
+     * first */
     LINK_BASE,
     LINK_OTHER,
-    LINK_ID /* not a link, but an id that fragments can name; only if wants_ids */
+    LINK_ID /* not a link, but an id that fragments can refer to; only if `wants_ids` */
 };
 
-/* Valid during the call. */
+/* A link as passed to the visitor. Valid during the call only. */
 struct link {
     enum link_kind kind;
-    const char *reference; /* as written, with character references decoded */
+    const char *reference; /* the link as written, with character references decoded */
     /*
-     * The base of this link, or NULL for the base of the page. These are URLs, one per
-     * line. The first is relative to the page's base, and each other to the line before
+     * The bases of this link, one URL per line, or NULL for the base of the page. The
+     * first line is relative to the page's base, and each other line to the line before
      * it.
      */
     const char *base;
-    bool nofollow;         /* because of its `rel`, or of the page */
-    bool cut;              /* shortened, because it is longer than HTML_VALUE_BYTES */
-    bool is_sitemap;       /* it refers to a sitemap */
-    bool has_no_encoding;  /* in a style sheet or header, so that its query is in UTF-8 */
-    const char *element;   /* NULL outside of elements */
-    const char *attribute; /* or "url()", "@import" or "image-set()" in a style sheet */
-    /* the position of the attribute's value, or of the URL in a style sheet */
+    bool nofollow;   /* the link's `rel` or the page forbids following it */
+    bool cut;        /* the reference was truncated to HTML_VALUE_BYTES */
+    bool is_sitemap; /* the link refers to a sitemap */
+    /* the link is in a style sheet or header, so that its query is in UTF-8 */
+    bool has_no_encoding;
+    const char *element; /* name of the element; NULL outside of elements */
+    /* its name; in a style sheet "url()", "@import" or "image-set()" */
+    const char *attribute;
+    /* The position of the attribute's value, or of the URL in a style sheet. */
     struct html_position place;
 };
 
@@ -52,21 +55,22 @@ struct links {
     bool wants_ids; /* visit links of kind LINK_ID, too; initially false */
     bool wants_rel; /* set `nofollow`; initially false */
     bool wants_css; /* search <style> and style attributes, too; initially false */
-    bool nofollow;  /* a <meta name=robots> sets it for the whole page */
+    bool nofollow;  /* a <meta name=robots> forbids following the page's links */
 
-    /* The rest is private to links.c. */
+    /* The other members are private to links.c. */
     struct html_tokenizer tokenizer;
     struct html_tree tree;
     struct html_buffer bytes; /* all stored values, as written */
     struct kept_value *kept;
     size_t count, capacity;
     size_t body_at; /* number of values stored before the body began */
-    size_t base;    /* 1 + the index of the base; 0: none */
-    /* About the current tag: */
+    size_t base;    /* 1 + the index of the <base>; 0 without one */
+    /* The state of the current tag: */
     enum html_element element;
     enum html_attribute attribute;
-    size_t tag_at, bytes_at;           /* where it began in `kept` and `bytes` */
-    uint32_t wanted;                   /* a bit for each wanted attribute */
+    /* where the tag's values begin in `kept` and `bytes` */
+    size_t tag_at, bytes_at;
+    uint32_t wanted;                   /* bit mask of the wanted attributes */
     struct html_buffer text, css_text; /* scratch buffers for links_visit() */
     struct css css;
     bool is_sheet;    /* the page is a style sheet */
@@ -75,11 +79,11 @@ struct links {
     unsigned depth;   /* number of enclosing srcdoc attributes */
 };
 
-/* Nothing is allocated before the first page. */
+/* Initialize the struct. Memory is not allocated before the first page. */
 void links_init(struct links *links);
 void links_finish(struct links *links);
 
-/* Forget the page, but reuse as much memory as most pages need. */
+/* Drop the current page, but keep as much memory as most pages need. */
 void links_reset(struct links *links);
 
 /* Treat the next page as a style sheet. Call this before the page's first piece. */

@@ -13,8 +13,8 @@ enum kept_kind {
     KEPT_BASE,
     KEPT_ID,
     KEPT_SRCDOC,
-    KEPT_STYLE, /* a style attribute, followed by the name of its element */
-    KEPT_CSS,   /* a URL in a style sheet; `attribute` is its enum css_kind */
+    KEPT_STYLE, /* a style attribute; the name of its element is stored after it */
+    KEPT_CSS,   /* a URL in a style sheet; `attribute` is an enum css_kind */
 };
 
 struct kept_value {

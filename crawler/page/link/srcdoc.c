@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 8 /* nested documents; more could overflow the stack */
+#define DEPTH_MAX 8 /* maximum depth of nested documents, to limit the use of stack */
 
 struct srcdoc {
     struct link_visit *visit;
-    char *base; /* of the document, or NULL */
+    char *base; /* the <base> of the document, or NULL */
 };
 
 /* Append the base of a nested document to the base of this document. */
@@ -42,7 +42,7 @@ static int on_link(const struct link *link, void *arg)
     }
     told.place = srcdoc->visit->link.place;
     told.nofollow |= srcdoc->visit->link.nofollow;
-    /* the document is in UTF-8, whatever the encoding of the page */
+    /* a srcdoc document is in UTF-8, whatever the encoding of the page */
     told.has_no_encoding = true;
     return visit_nested(srcdoc, &told);
 }

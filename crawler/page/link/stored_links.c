@@ -13,9 +13,9 @@
 /* ---- visits ------------------------------------------------------------------------ */
 
 /*
- * True for a fragment that is not checked. SVG drawn here is part of the page, and
- * scripts often add it. A background of "#FFFFFF" is meant as a color; browsers do not
- * look for such an id.
+ * True if a link is only a fragment that is not checked. <use href="#x"> refers to SVG in
+ * the page, which scripts often add. In background="#FFFFFF" the value is meant as a
+ * color.
  */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
@@ -62,8 +62,9 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
 }
 
 /*
- * Return the bytes of a value as UTF-8, and set *n to their number. Converted bytes are
- * stored in links->text, after enough room to decode them. NULL without memory.
+ * Return the bytes of a value in UTF-8, and set *n to their number. Converted bytes are
+ * stored in links->text, after enough room to decode them. Returns NULL if memory runs
+ * out.
  */
 static const char *bytes_of(struct links *links, const struct kept_value *value,
                             bool is_windows_1252, size_t *n)
@@ -96,8 +97,8 @@ static const char *const css_names[CSS_KINDS] = {
 };
 
 /*
- * Return a link with the place of a value. The name of a style attribute's element is
- * stored after the attribute.
+ * Return a link that has the place and the attribute of a value. The name of a style
+ * attribute's element is stored after the attribute.
  */
 static struct link link_of(const struct links *links, const struct kept_value *value)
 {

@@ -19,7 +19,8 @@
 #include <string.h>
 #include <wctype.h>
 
-/* Loaded once, because the C library reads it from disk. Never freed. */
+/* The locale is loaded only once, because the C library reads it from disk. Never
+ * freed. */
 static locale_t unicode;
 
 static void load_unicode(void)
@@ -53,7 +54,7 @@ static void add_character(struct text *out, wint_t c)
     text_add(out, bytes, html_put_utf8(c, bytes));
 }
 
-/* True for connectors such as U+203F, which the C library has no class for. */
+/* True for connector punctuation such as U+203F, for which the C library has no class. */
 static bool is_connector(wint_t c)
 {
     return c == 0x203f || c == 0x2040 || c == 0x2054 || c == 0xfe33 || c == 0xfe34 ||
@@ -62,13 +63,13 @@ static bool is_connector(wint_t c)
 
 static void add_lower(struct text *out, wint_t c)
 {
-    if (c == 0x130) /* the only letter whose lower case is two characters */
+    if (c == 0x130) /* U+0130: the only letter whose lower case is two characters */
         text_add(out, "i\u0307", 3);
     else
         add_character(out, unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);
 }
 
-/* If the system lacks the locale, all these characters count as letters. */
+/* If the system lacks the locale, treat all characters outside of ASCII as letters. */
 static void add_beyond_ascii(struct text *out, wint_t c)
 {
     if (unicode == (locale_t)0)
@@ -92,7 +93,7 @@ static void add_slug(struct text *out, const char *s, size_t n)
     }
 }
 
-/* Store the id with a count of 0. */
+/* Add an id to the table with a count of 0. */
 static unsigned *add_id(struct heading_ids *ids, const char *id, const char **kept)
 {
     unsigned *count = arena_alloc(&ids->arena, sizeof *count);
@@ -104,7 +105,8 @@ static unsigned *add_id(struct heading_ids *ids, const char *id, const char **ke
     return count;
 }
 
-/* Return the first of `slug`, "slug-1", "slug-2" ... that no heading has yet. */
+/* Return the first of `slug`, "slug-1", "slug-2" ... that is not yet the id of a
+ * heading. */
 static const char *add_unique_id(struct heading_ids *ids, const char *slug)
 {
     unsigned *count = table_get(&ids->given, slug);

@@ -7,9 +7,10 @@
 
 #include <stddef.h>
 
-/* The ids of one text. */
+/* The ids of all headings in one text. */
 struct heading_ids {
-    struct table given; /* maps each id to the number of times it was requested */
+    /* maps each id to the last number that was appended to it: 2 after "x-2" */
+    struct table given;
     struct arena arena;
 };
 
@@ -17,9 +18,9 @@ void heading_ids_init(struct heading_ids *ids);
 void heading_ids_finish(struct heading_ids *ids);
 
 /*
- * Return the id of the next heading. `text` is its text without markup. The id is valid
- * as long as `ids`. NULL without memory. (github-slugger, whose test cases came from
- * GitHub; html-pipeline)
+ * Return the id of the next heading. `text` is the heading's text without markup. The
+ * returned id is valid as long as `ids`. NULL without memory. (github-slugger, whose test
+ * cases came from GitHub; html-pipeline)
  */
 const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n);
 

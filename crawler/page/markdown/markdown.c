@@ -6,10 +6,9 @@
  *                             '--> raw HTML, at its place --links.c----------------+
  *
  * Raw HTML is copied to a text that is otherwise blank, at the same offset as in the
- * source. So one tokenizer reads all raw HTML, and reports lines and columns of the
- * source. The walk also passes raw HTML to a second tokenizer, which finds headings.
- * Their ids are counted together with the ids of Markdown headings, in the order of the
- * text.
+ * source. So one tokenizer can read all raw HTML, and its lines and columns are those of
+ * the source. The walk also passes raw HTML to a second tokenizer, which finds headings.
+ * Headings in HTML and in Markdown get their ids in the order of the text.
  */
 #include "markdown.h"
 
@@ -31,7 +30,7 @@
 
 /* A link or an id. */
 struct found {
-    struct link link; /* its strings are in the arena */
+    struct link link; /* the strings of the link are in the arena */
     size_t offset, order;
 };
 
@@ -42,16 +41,17 @@ struct found_list {
 
 struct markdown {
     struct arena arena;
-    struct found_list own, html; /* from Markdown, and from raw HTML */
+    struct found_list own, html; /* links from Markdown, and links from raw HTML */
 };
 
 struct reader {
     struct markdown *found;
     struct markdown_source source;
     struct heading_ids heading_ids;
-    char *blank;         /* the source, blank except for raw HTML; NULL: no raw HTML */
-    struct text heading; /* the text of the current heading: */
-    enum html_element heading_element; /* ELEMENT_OTHER: not in a heading */
+    /* a copy of the source, blank except for raw HTML; NULL if there is no raw HTML */
+    char *blank;
+    struct text heading;               /* the text of the current heading: */
+    enum html_element heading_element; /* ELEMENT_OTHER outside of headings */
     bool heading_is_html;
     size_t heading_at;
     struct html_tokenizer html_headings; /* reads raw HTML to find headings */
@@ -130,9 +130,8 @@ static bool make_blank(struct reader *reader)
 }
 
 /*
- * Copy raw HTML line by line, because in a quotation or list the lines have prefixes.
- * Their indentation is skipped, because it may be written differently, and is blank in
- * any case.
+ * Copy raw HTML line by line, because lines in a quotation or list have prefixes. Skip
+ * the indentation, which may be written differently and is blank in any case.
  */
 static void copy_html(struct reader *reader, const char *html)
 {
@@ -217,7 +216,7 @@ static void add_id(struct reader *reader, const char *id)
                  ATTRIBUTE_ID, reader->heading_at);
 }
 
-/* GitHub shows "{#id}" as text, so that the heading gets both ids. */
+/* GitHub shows "{#id}" as text, so the heading also gets an id from its text. */
 static void end_heading(struct reader *reader)
 {
     const char *id, *own;
@@ -275,7 +274,8 @@ static int on_html_text(const char *bytes, size_t n, void *arg)
 static const struct html_sink heading_sink = {.tag_end = on_html_tag_end,
                                               .text = on_html_text};
 
-/* GitHub generates ids for headings in raw HTML, too. Their contents may be Markdown. */
+/* GitHub generates ids for headings in raw HTML, too. The contents of such headings may
+ * be Markdown. */
 static void find_headings(struct reader *reader, const char *html)
 {
     int rc = html_tokenizer_feed(&reader->html_headings, html, strlen(html));
@@ -331,8 +331,8 @@ static void add_footnote_id(struct reader *reader, const char *prefix, const cha
 
 /*
  * "[^label]:" has the id "fn-label", and the first reference to it "fnref-label". cmark
- * drops footnotes without a reference. It does not provide the label, so the label is
- * read from the source.
+ * drops footnotes without a reference. cmark does not provide the label, so read the
+ * label from the source.
  */
 static void add_footnote(struct reader *reader, cmark_node *node)
 {
@@ -430,8 +430,8 @@ static void walk_tree(struct reader *reader, cmark_node *document)
 }
 
 /*
- * Parse one text at a time: while an extension is in use, its characters are in a table
- * that all parsers share.
+ * Parse only one text at a time: while an extension is in use, cmark keeps its special
+ * characters in a table that all parsers share.
  */
 static cmark_node *parse_text(const char *text, size_t n)
 {

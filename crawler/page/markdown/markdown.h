@@ -21,20 +21,20 @@ struct markdown;
 
 struct markdown_options {
     bool wants_ids;
-    bool is_mdx; /* with the components, comments and imports of MDX */
+    bool is_mdx; /* the text is MDX, with components, comments and imports */
 };
 
 /*
  * Find all links and images of a UTF-8 text, and all ids if wanted. The text is not
- * needed afterwards. The caller passes *out to markdown_destroy(); it is NULL on failure.
- * May run on any thread with half a megabyte of stack, because libcmark-gfm recurses up
- * to a thousand levels.
+ * needed afterwards. The caller passes *out to markdown_destroy(). On failure, *out is
+ * NULL. May run on any thread with half a megabyte of stack, because libcmark-gfm
+ * recurses up to a thousand levels.
  *
- * The element of a link is "a" or "img". Its place is where its URL is written; for
- * "[text][label]" that is the definition. The ids are those of headings (heading_ids.h,
- * and "# Title {#id}"), also in raw HTML; of footnotes and references to them; and of raw
- * HTML. Front matter is skipped, and formulas do not contain links: see markdown_mask.h.
- * In MDX, "{url}" is an expression, and not a link.
+ * The element of a link is "a" or "img". The place of a link is where its URL is written:
+ * for "[text][label]", in the definition of the label. Ids are found in headings
+ * (heading_ids.h, and "# Title {#id}"), footnotes, references to footnotes, and raw HTML.
+ * Front matter is skipped, and formulas do not contain links: see markdown_mask.h. In
+ * MDX, "{url}" is an expression, and not a link.
  *
  * Fails with -ENOMEM, or with -EMSGSIZE for more than MARKDOWN_BYTES. If libcmark-gfm
  * itself runs out of memory, it aborts.

@@ -6,9 +6,9 @@
  *           '-> paragraphs --> code spans: unchanged
  *                          '-> "$$x$$", "$x$": a formula
  *
- * A formula loses the punctuation that could form a link. It keeps its words, because the
- * id of a heading contains them, but not the punctuation. GitHub's rules decide where a
- * formula begins and ends. By these rules, "$5 or $6" is not a formula.
+ * In a formula, the punctuation that could form a link is hidden. The words remain,
+ * because the id of a heading contains its words. GitHub's rules decide where a formula
+ * begins and ends. By these rules, "$5 or $6" is not a formula.
  */
 #include "markdown_mask.h"
 
@@ -26,7 +26,7 @@ struct mask {
     char *copy; /* NULL until something is hidden */
     int rc;
     bool is_mdx;
-    /* known to be absent from the rest of the text */
+    /* this mark does not occur in the rest of the text */
     bool no_comment_end, no_display_end;
 };
 
@@ -103,7 +103,7 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* Skip the mark of a list item, "- " or "1. ", if there is one. */
+/* Skip the mark of a list item ("- " or "1. "), if there is one. */
 static size_t skip_list_mark(const struct mask *mask, size_t at, size_t end)
 {
     size_t digits = at;
@@ -117,7 +117,7 @@ static size_t skip_list_mark(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * Return the length of the fence that begins or ends fenced code, three or more;
+ * If the line is a fence of fenced code, return its length, which is at least three;
  * otherwise 0.
  */
 static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *mark)
@@ -133,7 +133,7 @@ static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *m
     return n >= 3 ? n : 0;
 }
 
-/* Skip fenced code. The line at `at` is its fence. */
+/* Skip fenced code. Skip fenced code, whose opening fence is the line at `at`. */
 static size_t skip_fence(const struct mask *mask, size_t at, char mark, size_t n)
 {
     while ((at = next_line(mask, at)) < mask->n) {
@@ -155,7 +155,7 @@ static bool is_blank(char c)
 }
 
 /*
- * True for a "$" that may begin a formula: not a price, and not inside a word or a URL.
+ * True if a "$" may begin a formula, and is not part of a price, a word or a URL.
  */
 static bool opens_formula(const struct mask *mask, size_t at, size_t begin, size_t end)
 {
@@ -177,8 +177,8 @@ static bool closes_formula(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * Return where a formula ends that begins with the "$" at `at`, or `end` if it does not
- * end.
+ * Return the end of the formula that begins with the "$" at `at`, or `end` if the formula
+ * does not end.
  */
 static size_t find_closing(const struct mask *mask, size_t at, size_t end)
 {
@@ -203,7 +203,7 @@ static size_t find_double(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * Marks known to be absent from the rest of a paragraph, so that they are searched only
+ * Marks that do not occur in the rest of a paragraph, so that each is searched for only
  * once.
  */
 struct absent {
@@ -211,7 +211,8 @@ struct absent {
 };
 
 /*
- * Skip the code span that begins at `at`, or only its backticks if they do not begin one.
+ * Skip the code span that begins at `at`, or only the backticks if they do not begin a
+ * code span.
  */
 static size_t skip_code(const struct mask *mask, size_t at, size_t end,
                         struct absent *absent)
@@ -234,7 +235,8 @@ static size_t skip_code(const struct mask *mask, size_t at, size_t end,
     return next;
 }
 
-/* Hide the formula that begins at `at`, and skip it; or skip only its "$". */
+/* Hide and skip the formula that begins at `at`. If it is not a formula, skip only the
+ * "$". */
 static size_t hide_formula(struct mask *mask, size_t at, size_t begin, size_t end,
                            struct absent *absent)
 {
@@ -259,7 +261,7 @@ static size_t hide_formula(struct mask *mask, size_t at, size_t begin, size_t en
     return close < end ? close + 1 : at + 1;
 }
 
-/* Hide the comment that begins at `at`, and skip it. Returns 0 if there is none. */
+/* Hide and skip the comment that begins at `at`. Returns 0 if no comment begins there. */
 static size_t hide_mdx_comment(struct mask *mask, size_t at, size_t end)
 {
     const char *close;
@@ -306,8 +308,8 @@ static bool ends_line(const struct mask *mask, size_t at)
 
 /*
  * Hide the formula that begins with "$$" at the beginning of a line. It ends at a line
- * that ends with "$$", and may contain empty lines. Returns the address after it, or 0 if
- * there is none.
+ * that ends with "$$", and may contain empty lines. Returns the offset after the formula,
+ * or 0 if no formula begins there.
  */
 static size_t hide_display(struct mask *mask, size_t line, size_t end)
 {

@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 /*
- * Copy a text of n bytes without the parts that GitHub does not read as Markdown: front
- * matter between two lines of "---", and formulas, "$x$" and "$$x$$", which keep their
- * words. With `is_mdx` also comments, and lines that import or export. All offsets remain
- * the same. The caller frees *copy, which is NULL if the text has no such parts. Returns
- * 0 or -ENOMEM.
+ * Copy a text of n bytes, and blank the parts that GitHub does not read as Markdown:
+ * front matter between two lines of "---", and the punctuation of formulas, "$x$" and
+ * "$$x$$". With `is_mdx`, also blank comments and lines that import or export. Offsets in
+ * the copy are the same as in the text. The caller frees *copy, which is NULL if nothing
+ * had to be blanked. Returns 0 or -ENOMEM.
  */
 int markdown_mask(const char *text, size_t n, bool is_mdx, char **copy);
 

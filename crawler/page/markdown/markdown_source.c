@@ -4,7 +4,7 @@
  * The lines and columns that cmark reports are correct for blocks, but not for inlines,
  * for example after a link that spans two lines. cmark does not report where a link's URL
  * is. So the text of a block is read in parallel with its inlines. A link's URL is near
- * the end of the link, so that links must be looked up in the order of their ends.
+ * the end of the link, so links must be looked up in the order of their ends.
  */
 #include "markdown_source.h"
 
@@ -18,13 +18,13 @@
 #include <string.h>
 
 /*
- * Limits of the search. AHEAD is how far one search looks. PATIENCE is how many bytes all
- * searches together may read, as a multiple of the text's size. Without these limits a
- * text of links without URLs would take quadratic time.
+ * Limits of the search. AHEAD is the number of bytes that one search reads. PATIENCE is
+ * the number of bytes that all searches together may read, as a multiple of the text's
+ * size. Without these limits a text of links without URLs would take quadratic time.
  */
 #define AHEAD 65536
 #define PATIENCE 16
-#define PATIENCE_BYTES ((size_t)1 << 20) /* the minimum limit, for short texts */
+#define PATIENCE_BYTES ((size_t)1 << 20) /* minimum of the total limit, for short texts */
 
 struct span {
     size_t at, n;
@@ -96,7 +96,7 @@ static bool ends_line(char c)
 
 /*
  * Find a URL in "<>", or one that ends at white space or at a ")" without a "(". *end is
- * the limit of the search, and becomes the end of the part that was read.
+ * the limit of the search, and is set to the end of the part that was read.
  */
 static struct span destination_at(const struct markdown_source *source, size_t at,
                                   size_t *end)
@@ -130,8 +130,8 @@ static struct span destination_at(const struct markdown_source *source, size_t a
 }
 
 /*
- * Decode references and backslashes in a URL. NULL without memory. Valid until the next
- * call.
+ * Decode references and backslashes in a URL. Returns NULL if memory runs out. The result
+ * is valid until the next call.
  */
 static const char *unescape(struct markdown_source *source, struct span raw)
 {
@@ -154,8 +154,8 @@ static const char *unescape(struct markdown_source *source, struct span raw)
 /* ---- definitions ------------------------------------------------------------------- */
 
 /*
- * True if a "[label" ends at `at` and begins its line, apart from indentation and list
- * marks.
+ * True if a "[label" ends at `at`, and only indentation and list marks precede it on its
+ * line.
  */
 static bool label_begins_line(const struct markdown_source *source, size_t line,
                               size_t at)
@@ -295,11 +295,12 @@ static bool find_first_inline(struct markdown_source *source, size_t *at)
     if (found)
         source->none_to = *at;
     else if (end > source->none_to)
-        source->none_to = end - 1; /* the last byte may be a "]" */
+        /* search again from the last byte, which may be a "]" */
+        source->none_to = end - 1;
     return found;
 }
 
-/* Find "](url" with this URL. */
+/* Find "](" that this URL follows. */
 static bool find_inline(struct markdown_source *source, const char *url,
                         struct span *found)
 {
@@ -319,7 +320,8 @@ static bool find_inline(struct markdown_source *source, const char *url,
 }
 
 /*
- * True if the link is the bare text itself: "<http://h/>", "http://h/", "www.h", "me@h".
+ * True if the text of the link is its own URL: "<http://h/>", "http://h/", "www.h",
+ * "me@h".
  */
 static bool is_bare(const char *url, const char *label)
 {

@@ -15,14 +15,14 @@
 struct markdown_source {
     const char *text;
     size_t n;
-    size_t *lines; /* offset of each line, and of the end */
+    size_t *lines; /* offset of each line, and of the end of the text */
     size_t line_count;
     struct table definitions; /* maps URLs to the place of the first "[label]: URL" */
     struct arena arena;
     struct html_buffer scratch;
     size_t at, end;            /* the rest of the current block */
-    size_t none_from, none_to; /* in this range no "](" begins */
-    size_t patience;           /* how many bytes may still be searched: PATIENCE */
+    size_t none_from, none_to; /* a range without "](" */
+    size_t patience;           /* how many bytes may still be searched; see PATIENCE */
 };
 
 /*
@@ -46,13 +46,13 @@ void markdown_source_enter(struct markdown_source *source, int line, int column,
 bool markdown_source_find(struct markdown_source *source, const char *s, size_t n,
                           size_t *at);
 
-/* Advance over a code span. */
+/* Advance beyond the next code span with this content. */
 void markdown_source_skip_code(struct markdown_source *source, const char *code);
 
 /*
- * Return where the URL of the link that ends next is written: in the link, or in its
- * definition. If it is not found, or the search would take too long, returns the end of
- * the previous link. `label` is the link's text, if it only has text.
+ * Return the offset of the URL of the link that ends next, which is in the link or in its
+ * definition. If the URL is not found, or the search would take too long, returns the end
+ * of the previous link. `label` is the text of a link that contains only text, or NULL.
  */
 size_t markdown_source_link(struct markdown_source *source, const char *url,
                             const char *label);

@@ -6,9 +6,9 @@
  *                                                    '-> failed, if the connection breaks
  *
  * Invariants
- *   1. A call is in `unsent` or `sent` until it is done, and then in neither. Replies
- *      arrive in the order of `sent`.
- *   2. The waiting task owns its call. If the call is_abandoned, the code that removes it
+ *   1. Until a call is done, it is in `unsent` or in `sent`. Replies arrive in the order
+ *      of `sent`.
+ *   2. The waiting task owns its call. If a call is_abandoned, the code that removes it
  *      from `sent` frees it.
  *   3. Once the link is open and greeted, only redis_serve() and its writer use it.
  *
@@ -33,7 +33,7 @@
 #define LONGEST_PAUSE_NS COIL_SEC(2)
 
 struct redis_call {
-    char *bytes; /* NULL once they are sent */
+    char *bytes; /* the encoded command; NULL once it is sent */
     size_t n;
     struct redis_call *next;
     coil_event done;
@@ -53,7 +53,7 @@ struct redis {
     void (*notify)(const char *message);
     struct redis_calls unsent, sent;
     coil_event has_unsent;
-    struct text out; /* being written */
+    struct text out; /* commands that are being written */
     unsigned lives;
     int failure; /* the error that ended redis_serve() */
 };
@@ -106,7 +106,7 @@ static struct redis_call *calls_take(struct redis_calls *calls)
     return call;
 }
 
-/* Returns true if the call was in the list. */
+/* Remove a call from a list. Returns true if the list contained it. */
 static bool calls_remove(struct redis_calls *calls, const struct redis_call *call)
 {
     struct redis_call **at = &calls->first;
@@ -170,9 +170,9 @@ static void fail_calls(struct redis_calls *calls, int rc)
 /* ---- a command --------------------------------------------------------------------- */
 
 /*
- * Stop waiting for a call. If it was sent, all later replies are late as well, so break
- * the connection. If it was not sent, it waited for a connection, and the message says
- * why there was none.
+ * Stop waiting for a call. If the call was sent, all later replies are also late, so
+ * break the connection. If it was not sent, there was no connection, and the message says
+ * why.
  */
 static int abandon_call(struct redis *redis, struct redis_call *call, int rc)
 {
@@ -267,7 +267,7 @@ int redis_run(struct redis *redis, size_t script, const char *key,
 
 /* ---- a connection ------------------------------------------------------------------ */
 
-/* Run until the connection breaks. Returns a negative error. */
+/* Write commands until the connection breaks. Returns a negative error. */
 static int read_replies(struct redis *redis)
 {
     redisReply *reply;
@@ -286,7 +286,7 @@ static int read_replies(struct redis *redis)
 }
 
 /*
- * Move commands to `sent` before they are written: a reply may arrive before the write
+ * Move commands to `sent` before writing them: a reply may arrive before the write
  * returns.
  */
 static int gather_commands(struct redis *redis)
@@ -329,7 +329,7 @@ static int serve_link(struct redis *redis)
     coil_group group;
     int rc;
 
-    /* commands may be waiting from before the connection */
+    /* some commands may already be waiting for this connection */
     coil_event_set(&redis->has_unsent);
     coil_group_enter(&group);
     rc = coil_group_spawn(&group, write_commands, redis, &opts, NULL);
@@ -375,8 +375,8 @@ static bool is_final(int rc)
 }
 
 /*
- * Convert the error of a connection to that of its calls. Unless it is final, calls fail
- * with -ECONNRESET and can be repeated on the next connection.
+ * Convert the error of a connection to the error of its calls. Unless the error is final,
+ * calls fail with -ECONNRESET and can be repeated on the next connection.
  */
 static int failure_after(int rc)
 {
@@ -391,7 +391,8 @@ static void notify(const struct redis *redis, const char *message)
         redis->notify(message);
 }
 
-/* Connect, trying again until it works. Returns 0, or the final error. */
+/* Try to connect until it succeeds or fails with a final error. Returns 0 or that
+ * error. */
 static int try_to_open(struct redis *redis, bool *has_told)
 {
     int64_t pause_ns = FIRST_PAUSE_NS;
@@ -418,7 +419,8 @@ static int open_again(struct redis *redis)
         return rc;
     if (has_told)
         notify(redis, NULL);
-    redis->link.message[0] = '\0'; /* the error is over */
+    /* after reconnecting, the last message is out of date */
+    redis->link.message[0] = '\0';
     return 0;
 }
 

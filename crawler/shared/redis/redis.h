@@ -1,6 +1,6 @@
 /*
- * redis.h - a connection to Redis (or Valkey) that many tasks share. It reconnects by
- * itself.
+ * redis.h - a connection to Redis (or Valkey) that many tasks share. The connection is
+ * restored automatically.
  *
  *     rc = redis_create(&options, &redis);
  *     if (rc == 0)
@@ -13,8 +13,8 @@
  *         fprintf(stderr, "%s\n", redis_message(redis));
  *     freeReplyObject(reply);
  *
- * The commands of all tasks are pipelined: none waits for the reply of another. hiredis
- * encodes and decodes the protocol, and coil's streams carry it.
+ * The commands of all tasks are pipelined: no command waits for the reply to another.
+ * hiredis encodes and decodes the protocol, and coil's streams transport it.
  *
  * If the connection breaks after a command was sent, the command fails, and Redis may or
  * may not have executed it. All scripts of a crawl can be repeated safely. A command that
@@ -33,27 +33,28 @@ struct redis;
 
 struct redis_options {
     const char *url; /* see redis_address.h */
-    /* trusted certificates for rediss://; NULL: those of the system */
+    /* trusted certificates for rediss://, or NULL for those of the system */
     const char *ca_file;
     bool insecure;      /* do not verify the server's certificate */
-    int64_t timeout_ns; /* for each command, and for connecting */
+    int64_t timeout_ns; /* timeout of each command, and of connecting */
     /*
-     * Called with a message, once, when Redis becomes unreachable, and with NULL when it
-     * is reachable again. May be NULL.
+     * Called once with a message when Redis becomes unreachable, and once with NULL when
+     * it is reachable again. May be NULL.
      */
     void (*tell)(const char *message);
-    /* scripts for redis_run(). They must outlive the connection. */
+    /* The scripts for redis_run(), which must outlive the connection. */
     const struct redis_script *scripts;
     size_t script_count;
 };
 
 /*
  * Create a connection that is not open yet. Options are copied. Fails with -EINVAL if the
- * URL is not valid for Redis, -ENOMEM, or as coil_tls_create() does. *out is then NULL.
+ * URL is not valid for Redis, with -ENOMEM, or like coil_tls_create(). On failure *out is
+ * NULL.
  */
 int redis_create(const struct redis_options *options, struct redis **out);
 
-/* No task may be in a call on `redis`. NULL is allowed. */
+/* Free the connection, which no task may be using. NULL is allowed. */
 void redis_destroy(struct redis *redis);
 
 /*
@@ -76,8 +77,9 @@ COIL_SUSPENDS int redis_open(struct redis *redis);
 COIL_SUSPENDS int redis_serve(void *arg);
 
 /*
- * Send a command, and wait for its reply. The caller frees it with freeReplyObject(). An
- * error reply is returned as a failure, never as a reply. Fails with
+ * Send a command, and wait for its reply. The caller frees the reply with
+ * freeReplyObject(). An error reply is returned as a failure, never as a reply. Fails
+ * with
  *
  *     -ECONNRESET                 connection lost; Redis may have executed the command
  *     -ETIMEDOUT                  no reply in time (may be executed), or no connection
@@ -95,12 +97,12 @@ COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 
 /*
- * True if rc means that Redis cannot be reached or is busy. The command can then be sent
- * again.
+ * True if rc means that Redis is unreachable or busy, so that the command can be sent
+ * again later.
  */
 bool redis_may_pass(int rc);
 
-/* The message of the last failure, which names the server; or "". */
+/* Return the message of the last failure, which names the server, or "". */
 const char *redis_message(const struct redis *redis);
 
 /*

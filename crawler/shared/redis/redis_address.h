@@ -9,25 +9,26 @@
 
 struct redis_address {
     char *name;            /* the address without its password, for messages */
-    char *host, *port;     /* or NULL, and then `path` is set */
-    char *path;            /* of a Unix socket, or NULL */
-    char *user, *password; /* percent-decoded; NULL if missing */
+    char *host, *port;     /* host and port, or NULL if `path` is set */
+    char *path;            /* path of a Unix socket, or NULL */
+    char *user, *password; /* decoded user and password, or NULL */
     unsigned db;
     bool is_tls;
 };
 
 /*
- * Parse one of these forms. The port is 6379 and the database is 0 by default.
+ * Parse an address in one of these forms. The default port is 6379, and the default
+ * database is 0.
  *
  *     redis://...          as registered with IANA
  *     rediss://...         Redis over TLS
  *     unix:///PATH?db=N    a Unix socket
  *
- * Returns 0, -EINVAL or -ENOMEM. Call redis_address_finish() in any case.
+ * Returns 0, -EINVAL or -ENOMEM. Always call redis_address_finish() afterwards.
  */
 int redis_address_parse(const char *url, struct redis_address *out);
 
-/* An address of zeroes is allowed. */
+/* Free the parts of an address. An address of zeroes is allowed. */
 void redis_address_finish(struct redis_address *address);
 
 #endif

@@ -40,7 +40,7 @@ static int authenticate(struct redis_link *link)
     else
         rc = run_command(
             link, (const char *const[3]){"AUTH", address->user, address->password});
-    if (rc == -EREMOTEIO) /* the error reply may contain the password */
+    if (rc == -EREMOTEIO) /* do not print the error reply: it may contain the password */
         rc = redis_link_fail(link, -EACCES, "the server refused AUTH");
     return rc;
 }
@@ -67,7 +67,7 @@ static int ask_info(struct redis_link *link, const char *section, redisReply **r
     return redis_link_fail(link, -EPROTO, "the reply to INFO is not a text");
 }
 
-/* Copy the rest of the line that begins with `key`, or "" if the key is missing. */
+/* Copy the text after `key` up to the end of the line. Copy "" if the key is missing. */
 static void copy_info(const redisReply *info, const char *key, char *out, size_t room)
 {
     const char *at = strstr(info->str, key);
@@ -106,8 +106,8 @@ static int check_server(struct redis_link *link, char run_id[REDIS_RUN_ID_BYTES]
 }
 
 /*
- * Require that keys are never evicted. A crawl that lost keys would repeat requests or
- * never end.
+ * Require a configuration in which Redis never evicts keys. If keys were lost, a crawl
+ * would repeat requests or never end.
  */
 static int check_policy(struct redis_link *link)
 {

@@ -14,9 +14,9 @@
 struct redis_greeting {
     const struct redis_script *scripts;
     size_t script_count;
-    /* the SHA-1 of each script, by which EVALSHA runs it */
+    /* the SHA-1 of each script, for EVALSHA */
     char (*shas)[REDIS_SHA_BYTES];
-    char run_id[REDIS_RUN_ID_BYTES]; /* changes each time that Redis starts */
+    char run_id[REDIS_RUN_ID_BYTES]; /* id that changes each time Redis starts */
 };
 
 /* Fails like redis_open(). */

@@ -15,7 +15,7 @@ int redis_link_fail(struct redis_link *link, int rc, const char *words)
     return rc;
 }
 
-/* Use the message of coil's last error, or that of errno. */
+/* Store the message of coil's last error, or else the message of errno. */
 static int fail_with_stream_error(struct redis_link *link, int rc)
 {
     coil_error *error = coil_last_error();

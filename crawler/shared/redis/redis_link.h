@@ -6,7 +6,7 @@
  *         rc = redis_link_query(&link, &words, &reply);
  *     redis_link_close(&link);
  *
- * Each failure leaves a message in `message`, which names the server.
+ * After each failure, `message` describes the error and names the server.
  */
 #ifndef CRAWLER_REDIS_LINK_H
 #define CRAWLER_REDIS_LINK_H
@@ -21,23 +21,23 @@
 #define REDIS_MESSAGE_BYTES 512
 
 /*
- * Initialize with zeroes, the address and, for rediss://, the TLS context. The link is
- * closed at first.
+ * A link, which is closed at first. Initialize it with zeroes, the address and, for
+ * rediss://, the TLS context.
  */
 struct redis_link {
     struct redis_address address;
     coil_tls *tls;
-    coil_stream *stream; /* NULL: closed */
+    coil_stream *stream; /* NULL while the link is closed */
     redisReader *reader;
     char message[REDIS_MESSAGE_BYTES];
 };
 
-/* Fails like coil_connect_tls(). Call redis_link_close() in any case. */
+/* Connect. Fails like coil_connect_tls(). Always call redis_link_close() afterwards. */
 COIL_SUSPENDS int redis_link_open(struct redis_link *link);
 void redis_link_close(struct redis_link *link);
 
 /*
- * Write encoded commands. Fails with -ETIMEDOUT after redis_link_break(), or as
+ * Write encoded commands. Fails with -ETIMEDOUT after redis_link_break(), or like
  * coil_write().
  */
 COIL_SUSPENDS int redis_link_write(struct redis_link *link, const void *bytes, size_t n);
@@ -53,13 +53,14 @@ COIL_SUSPENDS int redis_link_write(struct redis_link *link, const void *bytes, s
 COIL_SUSPENDS int redis_link_read(struct redis_link *link, redisReply **reply);
 
 /*
- * Close the stream because of a timeout: calls that read or write fail with -ETIMEDOUT.
+ * Close the stream because of a timeout. Calls that are reading or writing fail with
+ * -ETIMEDOUT.
  */
 void redis_link_break(struct redis_link *link);
 
 /*
- * Send a command and read its reply, while the caller alone uses the link. An error reply
- * is returned as a failure: redis_link_refused().
+ * Send a command and read its reply, while no other task uses the link. An error reply is
+ * returned as a failure: see redis_link_refused().
  */
 COIL_SUSPENDS int redis_link_query(struct redis_link *link,
                                    const struct redis_words *words, redisReply **reply);

@@ -1,6 +1,6 @@
 /*
- * redis_script.h - the scripts of a shared crawl, which run in Redis. The files in
- * scripts/ describe them.
+ * redis_script.h - the scripts of a shared crawl, which run in Redis. The comments in
+ * scripts/ describe each script.
  */
 #ifndef CRAWLER_REDIS_SCRIPT_H
 #define CRAWLER_REDIS_SCRIPT_H
@@ -22,7 +22,8 @@ enum crawl_script {
     SCRIPT_COUNT
 };
 
-/* The build generates these from scripts/NAME.lua, each with common.lua prepended. */
+/* The build generates this array from scripts/NAME.lua. Each script begins with
+ * common.lua. */
 extern const struct redis_script crawl_scripts[SCRIPT_COUNT];
 
 #endif

@@ -8,8 +8,8 @@
  *     rc = redis_command(redis, &words, &reply);
  *     redis_words_finish(&words);
  *
- * All words are copied. Without memory words.bytes.failed is set, and redis_command()
- * fails.
+ * All words are copied. If memory runs out, words.bytes.failed is set, and
+ * redis_command() fails.
  */
 #ifndef CRAWLER_REDIS_WORDS_H
 #define CRAWLER_REDIS_WORDS_H
@@ -19,7 +19,7 @@
 /* Initialize with zeroes. */
 struct redis_words {
     struct text bytes;
-    size_t *ends; /* where each word ends in `bytes` */
+    size_t *ends; /* offset of the end of each word in `bytes` */
     size_t count, capacity;
 };
 
@@ -36,8 +36,8 @@ void redis_words_clear(struct redis_words *words);
 void redis_words_finish(struct redis_words *words);
 
 /*
- * Encode the command. The caller frees *out with redisFreeCommand(). Returns its length
- * or -ENOMEM.
+ * Encode the command. The caller frees *out with redisFreeCommand(). Returns the length
+ * of *out, or -ENOMEM.
  */
 int redis_words_format(const struct redis_words *words, char **out);
 

@@ -8,7 +8,7 @@
 --     {'full'}                                     results must be collected first
 --     {'over'}                                     the crawl is over
 --
--- STARTS is the number of starts that are not completed, ORIGINS the size of CRAWL:origins.
+-- STARTS is the number of starts that are not completed. ORIGINS is the size of CRAWL:origins.
 
 local LONGEST_WAIT = 1000
 
@@ -31,7 +31,7 @@ local function first_host(at)
     return host and due <= at and host
 end
 
--- If no URL of this depth is left, change to the next depth, unless that is empty as well.
+-- If no URL of this depth is left, change to the next depth, unless the next depth is also empty.
 local function turn_over()
     if count['queued' .. count.turn] + count.flying + count.waiting > 0 or count.begun == 0 then
         return false

@@ -1,4 +1,4 @@
--- add.lua - enqueue URLs that are not known: the starts of a crawl, or links that do not fit into complete.lua.
+-- add.lua - enqueue unknown URLs: the starts of a crawl, or links that do not fit into a call of complete.lua.
 --
 -- ARGV: '1' if all starts are enqueued now; host, hash, item, ... for at most 2,000 URLs. Returns the number of
 -- known URLs.

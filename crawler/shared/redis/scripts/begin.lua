@@ -1,7 +1,7 @@
--- begin.lua - begin a crawl, or return how another worker has begun it.
+-- begin.lua - begin a crawl, or return the seed and the setup with which another worker began it.
 --
 -- ARGV: seed, setup, by_depth, max_pages, max_bytes, split. The seed is for the hashes. The setup identifies the
--- options. Without a seed no crawl is begun. Returns {1 if it is new, seed, setup}.
+-- options. Without a seed, the script does not begin a crawl. Returns {1 if the crawl is new, seed, setup}.
 
 local setup = call('HMGET', crawl .. ':setup', 'seed', 'setup')
 if setup[1] then

@@ -1,9 +1,10 @@
--- collect.lua - return results to a collector, and delete those that it has saved.
+-- collect.lua - return results to a collector, and delete the results that it has saved.
 --
 -- ARGV: the last number that the collector has saved, 0 at first; the approximate number of results to return.
 -- Results up to the first argument are deleted. Returns {'1' if the crawl is over, number of completed URLs,
 -- number of URLs left, and for each entry the number of its first result, all lengths, and their bytes, ...}. The
--- first results may be known to the collector. No results will follow once the crawl is over and none are left.
+-- collector may already have the first results of an entry. If the crawl is over and no results are left, no further
+-- results will follow.
 
 local after, most = tonumber(ARGV[1]), tonumber(ARGV[2])
 local results = crawl .. ':results'
@@ -25,8 +26,8 @@ local function last_number(entry)
     return first_number(entry) + spaces
 end
 
--- Keep an entry of which the collector lacks some results. Deleting comes first, because a full Redis rejects
--- other writes.
+-- Do not delete an entry if the collector lacks some of its results. Delete first, because a full Redis rejects other
+-- writes.
 local function forget_collected()
     local forgotten
     repeat

@@ -1,6 +1,7 @@
 -- common.lua - shared by all scripts of a crawl, and prepended to each of them.
 --
--- KEYS[1] is the crawl, "coil:{NAME}". Its other keys begin with this, so that all are in one slot:
+-- KEYS[1] is the crawl, "coil:{NAME}". The names of its other keys begin with this text, so that all keys are in one
+-- slot:
 --
 --     CRAWL               string  its numbers: count.*, a double each, in the order of load()
 --     CRAWL:setup         hash    the input of the crawl
@@ -17,23 +18,22 @@
 --                                 of the first, n has their lengths, and r their bytes
 --
 -- HOST is a letter for the class, and the origin: "shttp://example.org". The classes are "s" for the site and
--- "x" for others. "h" is one host without an origin, for URLs that seem to be outside the site. They are held
--- until all starts are completed, because only then it is known what belongs to the site.
+-- "x" for others. "h" is one host without an origin, for URLs that seem to be outside the site. Such URLs are held
+-- until all starts are completed, because only then is it known what belongs to the site.
 --
 -- An item is six bytes and the rest of the URL. The bytes are flags (ITEM_*), tries, lost leases, redirects so
 -- far, and the depth, high byte first. Times are in milliseconds of Redis' clock.
 --
 -- Invariants
---   1. A host is in :w if and only if its queue of that turn is not empty and it has fewer leases than
---      `split`.
---   2. An item is in one place: a queue, :waiting or a lease. `queued`, `waiting` and `flying` count the items
---      in each.
+--   1. A host is in :w<TURN> if and only if its queue :q<TURN> is not empty and it has fewer leases than `split`.
+--   2. An item is in one place: a queue, :waiting or a lease. `queued`, `waiting` and `flying` are the numbers of
+--      items in these places.
 --   3. Nothing fails after the first write. (If Redis lacks memory, it rejects a script at its first write or
 --      not at all.)
 
 local ITEM_SITEMAP, ITEM_IDS, ITEM_START, ITEM_SINGLE, ITEM_GIVEN_UP = 1, 2, 4, 8, 32
 local KNOWN_ASKED, KNOWN_IDS, KNOWN_DEPTH = 1, 2, 4
-local DEEPEST = 31 -- that is told from what is deeper, so that a value is a byte
+local DEEPEST = 31 -- depths above this count as equal, so that a value fits in a byte
 local URLS_A_BUCKET, HASH_BYTES = 24, 10
 local LOSSES_ENOUGH = 3
 
@@ -67,8 +67,8 @@ local function save()
         count.origins, count.last), 'KEEPTTL')
 end
 
--- Return a number above all earlier ones. It includes the time, so that this also holds after a restart in
--- which Redis lost data.
+-- Return a number that is greater than all earlier numbers. It includes the time, so it also increases after a
+-- restart in which Redis lost data.
 local NUMBERS_A_MILLISECOND = 2048
 
 local function next_number(before, at)
@@ -94,7 +94,7 @@ local function with_flag(flags, flag)
     return has_flag(flags, flag) and flags or flags + flag
 end
 
--- To crawl one depth after the other, there are two queues: one for this depth, one for the next.
+-- To crawl one depth after the other, a host has two queues: one for the current depth, and one for the next.
 local function turn_of(item)
     return count.by_depth == 1 and item:byte(6) % 2 or 0
 end
@@ -109,7 +109,7 @@ end
 
 -- ---- hosts -------------------------------------------------------------------------
 
--- Invariant 1. The queue of the host is not empty, unless the arguments say so.
+-- Restore invariant 1 for a host. Its queue is not empty, unless the arguments say so.
 local function list_host(turn, host, at)
     local state = call('HMGET', crawl .. ':h:' .. host, 'n', 'u')
     if (tonumber(state[1]) or 0) < count.split then
@@ -130,7 +130,7 @@ local function put_back(host, item, at)
     enqueue('LPUSH', turn_of(item), host, {item}, at)
 end
 
--- Record what a worker has learnt: the host wants a pause, and only one request at a time.
+-- Record the pause that a host has requested, and whether the host is troubled and gets only one request at a time.
 local function note_host(host, pause, is_troubled, at)
     local key = crawl .. ':h:' .. host
     local until_ms = tonumber(call('HGET', key, 'u')) or 0
@@ -146,8 +146,8 @@ end
 
 -- ---- leases ------------------------------------------------------------------------
 
--- A lease has a host, a worker, its items by number, the last number used, and `single`: the last item must be
--- leased alone. It is stored as one string, because a field of a hash would take as long.
+-- A lease has a host, a worker, its items by number, the last number used, and `single`, which is true if the last
+-- item must be leased alone. It is stored as one string, because access to a field of a hash would take as long.
 
 local function lease_key(token)
     return crawl .. ':l:' .. token
@@ -206,7 +206,7 @@ local function is_single(item)
     return has_flag(item:byte(1), ITEM_SINGLE)
 end
 
--- Return how many items may be leased together: all before one that must be leased alone, or that one.
+-- Return how many items may be leased together: either one item that must be leased alone, or all items before it.
 local function length_together(items, is_alone)
     for i = 1, #items do
         if is_single(items[i]) then
@@ -216,7 +216,8 @@ local function length_together(items, is_alone)
     return #items
 end
 
--- Take up to so many items from the queue. Also returns whether it has more. is_alone: the lease is empty.
+-- Take up to this many items from the queue. Also returns whether the queue has more items. is_alone is true if the
+-- lease is empty.
 local function take_items(turn, host, most, is_alone)
     local queue = queue_of(turn, host)
     local items = call('LRANGE', queue, 0, most)
@@ -273,7 +274,7 @@ local function reap_lease(token, at)
     end_lease(token, lease.host, at)
 end
 
--- End expired leases, and enqueue items whose retry is due; at most so many of each.
+-- End expired leases, and enqueue items whose retry is due. `most` limits the number of each.
 local function reap(at, most)
     local tokens = call('ZRANGEBYSCORE', crawl .. ':leases', '-inf', at, 'LIMIT', 0, most)
     local due = call('ZRANGEBYSCORE', crawl .. ':waiting', '-inf', at, 'LIMIT', 0, most)
@@ -291,11 +292,11 @@ end
 
 -- ---- known URLs --------------------------------------------------------------------
 
--- Linear hashing (W. Litwin, 1980) with a bucket for each URLS_A_BUCKET URLs. In this round, each bucket below
--- `buckets` - `round` has been split in two: itself, and the bucket `round` places further on.
+-- Linear hashing (W. Litwin, 1980) with a bucket for each URLS_A_BUCKET URLs. In the current round, each bucket below
+-- `buckets` - `round` has been split in two. The second half is `round` places after the first.
 --
--- A script reads all its buckets with one command, and writes those that changed with another, because the
--- overhead of a command is larger than its work.
+-- A script reads all its buckets with one command, and writes the changed buckets with another, because the overhead
+-- of a command is larger than its work.
 
 local RECORD_BYTES = HASH_BYTES + 1
 local buckets, changed = {}, {}
@@ -381,8 +382,8 @@ local function is_one_too_many(host, item)
     return count.max_pages > 0 and count.pages > count.max_pages
 end
 
--- Return the new facts about a URL that must be fetched again, because its ids are needed for the first time or
--- its depth is smaller. Otherwise return nil.
+-- If a known URL must be fetched again, because its ids are needed for the first time or its depth is smaller than
+-- before, return its new facts. Otherwise return nil.
 local function known_again(known, wants_ids, depth)
     local had_ids, known_depth = has_flag(known, KNOWN_IDS), math.floor(known / KNOWN_DEPTH)
     local is_nearer = count.by_depth == 1 and depth < known_depth
@@ -411,8 +412,8 @@ local function is_wanted(index, host, hash, item)
     return again
 end
 
--- Add the triples from ARGV[first] on: host, hash and item; or 'o', '' and an origin that belongs to the site.
--- Items of the same queue are added by one command. Once the crawl is over, nothing is added.
+-- Add the triples that begin at ARGV[first]: host, hash and item; or 'o', '' and an origin that belongs to the site.
+-- One command adds all items of a queue. Once the crawl is over, nothing is added.
 local function add(first, at)
     local queues, queue_with = {}, {[0] = {}, [1] = {}}
     if count.over == 1 then

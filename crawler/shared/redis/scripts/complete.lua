@@ -2,20 +2,19 @@
 --
 -- ARGV: token, worker, duration of the lease in milliseconds, number of further URLs to lease, pause of the host
 -- in milliseconds, '1' if the host is troubled or '0' if not, number of results; the number and length of each
--- result; the bytes of all results; host, hash and item of each link, at most 2,000. Number 0 is not a URL of the
--- lease, but stands for the sitemaps that the host's robots.txt names. They are stored only once. Empty results
--- are not stored.
+-- result; the bytes of all results; host, hash and item of each link, at most 2,000. Number 0 stands for the sitemaps
+-- that the host's robots.txt names. The sitemaps of a host are stored only once. Empty results are not stored.
 --
 -- Returns {number of results ignored because the lease was lost, '1' if the lease is over, pause in milliseconds
--- that other workers have set for the host, number, item, ...}. The links of a lost result are still added,
--- because the worker remembers that it has sent them.
+-- that other workers have set for the host, number, item, ...}. The links of a lost result are still added, because
+-- the worker will not send them again.
 
 local token, worker, span, more = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local pause, is_troubled, results = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local FIRST = 8
 local BYTES = FIRST + 2 * results
 
--- Add all results as one string: an entry that grows result by result would be copied each time.
+-- Add all results as one string, because Redis would copy the entry each time it grows by a result.
 local function keep(lengths, bytes, at)
     local number = next_number(count.last, at)
     call('XADD', crawl .. ':results', string.format('%.0f-0', number), 'n', table.concat(lengths, ' '),
@@ -33,7 +32,7 @@ local function take(lease, number)
     lease.items[number] = nil
 end
 
--- True if the result must be stored; nil if it is lost.
+-- Return true if the result must be stored, and nil if it is lost.
 local function is_wanted_result(lease, number)
     if number == 0 then
         return call('SADD', crawl .. ':told', lease.host) == 1
@@ -45,7 +44,7 @@ local function is_wanted_result(lease, number)
     return true
 end
 
--- Store the results. Returns how many are lost.
+-- Store the results. Returns the number of lost results.
 local function keep_results(lease, at)
     local lengths, parts, lost, from = {}, {}, 0, 1
     for i = FIRST, BYTES - 1, 2 do
@@ -96,7 +95,7 @@ local function go_on(lease, at, reply)
     end
 end
 
--- Return the pause that other workers have set, if the host can have several.
+-- Return the pause that other workers have set, if the host can have several leases.
 local function pause_of(host, at)
     if count.split == 1 then
         return 0

@@ -1,5 +1,5 @@
--- leave.lua - end a worker: all its leases end and their items return unchanged, including a lease that the worker
--- does not know because it did not get the reply.
+-- leave.lua - end a worker: end all its leases, and return their items unchanged to the queues. This includes a lease
+-- that the worker does not know because it did not receive the reply.
 --
 -- ARGV: worker. Returns {number of its leases}. Reads the leases of all workers.
 

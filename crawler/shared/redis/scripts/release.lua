@@ -1,8 +1,8 @@
--- release.lua - return URLs of a lease: to be tried again later, or because the worker ends.
+-- release.lua - return URLs of a lease to the queues, to try them again later, or because the worker ends.
 --
 -- ARGV: token, worker, pause of the host in milliseconds, '1' if the host is troubled or '0' if not; for each URL
--- its number, the delay until it may be leased again in milliseconds, and its item. Without URLs, all items return
--- unchanged, and the lease is over. Returns {number of URLs that were ignored, '1' if the lease is over}.
+-- its number, the delay until it may be leased again in milliseconds, and its item. Without URLs, all items are
+-- returned unchanged, and the lease is over. Returns {number of URLs that were ignored, '1' if the lease is over}.
 
 local token, worker, pause, is_troubled = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local FIRST = 5
