@@ -105,7 +105,7 @@ static enum page_type type_of(const char *content_type)
     return is_type(content_type, "text/css") ? PAGE_SHEET : PAGE_HTML;
 }
 
-/* True for XHTML, as in browsers. */
+/* True if browsers would read a page of this type as XHTML. */
 static bool is_xml(const char *content_type)
 {
     return is_type(content_type, "application/xhtml+xml") ||

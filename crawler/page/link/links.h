@@ -43,7 +43,7 @@ struct link {
     /* the link is in a style sheet or header, so that its query is in UTF-8 */
     bool has_no_encoding;
     const char *element; /* name of the element; NULL outside of elements */
-    /* its name; in a style sheet "url()", "@import" or "image-set()" */
+    /* name of the attribute; in a style sheet "url()", "@import" or "image-set()" */
     const char *attribute;
     /* The position of the attribute's value, or of the URL in a style sheet. */
     struct html_position place;

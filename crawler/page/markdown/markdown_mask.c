@@ -103,7 +103,7 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* Skip the mark of a list item ("- " or "1. "), if there is one. */
+/* Skip the mark of a list item ("-" or "1.") and its blank, if there is one. */
 static size_t skip_list_mark(const struct mask *mask, size_t at, size_t end)
 {
     size_t digits = at;
