@@ -72,8 +72,8 @@ int option_set(struct option_source *source, const struct option_row *row,
 
 /*
  * Find the row of an option: option_named() by a name or an alias, option_denied() by the
- * opposite of a flag: "no-lenient", "robots". Both return NULL if there is no such
- * option.
+ * opposite of a flag: "no-lenient", "robots". Both functions return NULL if there is no
+ * such option.
  */
 const struct option_row *option_named(const char *name, size_t n);
 const struct option_row *option_denied(const char *name, size_t n);

@@ -194,9 +194,9 @@ int store_repair(struct store *store, char **notice);
 /* ---- files ------------------------------------------------------------------------- */
 
 /*
- * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both must be closed. Fails
- * with -EBUSY if a process reads one of them, or with an error of rename(2). *message is
- * as in store_open().
+ * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both files must be closed.
+ * Fails with -EBUSY if a process reads one of them, or with an error of rename(2).
+ * *message is as in store_open().
  *
  * If the process dies between the two renames, the next store_open() for writing does the
  * second rename. Until then store_open() for reading reads recheck.db.

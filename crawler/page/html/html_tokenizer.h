@@ -89,7 +89,8 @@ struct html_doctype {
 struct html_sink {
     /* A tag begins. Returns true if the sink wants its attributes. */
     bool (*tag)(const struct html_name *name, bool is_end, void *arg);
-    /* Returns true if the sink wants this attribute. Not called for end tags. */
+    /* Returns true if the sink wants this attribute. The function is not called for end
+     * tags. */
     bool (*wants)(const struct html_name *name, void *arg);
     /*
      * Called for each wanted attribute of a start tag. If a tag repeats an attribute,

@@ -307,9 +307,9 @@ static bool ends_line(const struct mask *mask, size_t at)
 }
 
 /*
- * Hide the formula that begins with "$$" at the beginning of a line. It ends at a line
- * that ends with "$$", and may contain empty lines. Returns the offset after the formula,
- * or 0 if no formula begins there.
+ * Hide the formula that begins with "$$" at the beginning of a line. The formula ends at
+ * a line that ends with "$$", and may contain empty lines. Returns the offset after the
+ * formula, or 0 if no formula begins there.
  */
 static size_t hide_display(struct mask *mask, size_t line, size_t end)
 {
