@@ -62,7 +62,7 @@ enum store_flag {
      * URL, or robots.txt could not be fetched (see `rc` and `status`).
      */
     STORE_ROBOTS = 1,
-    STORE_LATE = 2, /* is_late, as in struct answer */
+    STORE_LATE = 2, /* the whole request took too long */
     STORE_TLS = 4,
     STORE_TOO_LONG = 8,
     STORE_CHALLENGE = 16,

@@ -70,7 +70,7 @@ struct css {
     /* the part of the current value that earlier pieces contained */
     struct html_buffer value;
     struct html_position place;
-    struct html_counter counter; /* the place of `counted` */
+    struct html_counter counter; /* the line and column of `counted` */
     const char *counted;
 };
 
