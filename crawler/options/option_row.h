@@ -188,7 +188,7 @@ OPTION_SETTER(set_traps);
 OPTION_SETTER(add_statuses);
 OPTION_SETTER(add_verdicts);
 OPTION_SETTER(add_format);
-/* handles a choice, or a flag whose `words` name the backend */
+/* sets the backend: from the value, or for a flag such as --epoll from `words` */
 OPTION_SETTER(set_backend);
 OPTION_SETTER(refuse_iocp);
 

@@ -91,8 +91,8 @@ void links_expect_sheet(struct links *links);
 
 /*
  * Treat the next page as XHTML: elements may be empty ("<title/>"), and CDATA sections
- * are allowed everywhere. Otherwise it is read as HTML. Call this before the page's first
- * piece.
+ * are allowed everywhere. Without this call the page is read as HTML. Call this before
+ * the page's first piece.
  */
 void links_expect_xml(struct links *links);
 
