@@ -12,30 +12,31 @@
 /* clang-format off */
 /* suspends: the task waits until it is woken. */
 #define POSIX__SUSPENDING(X)                                                             \
-    /* plain.c, devices.c, 0.1: sockets as below; pipes by `RWF_NOWAIT`; terminals and   \
-       FIFOs by `poll`, see below; regular files by the C library */                     \
+    /* plain.c, devices.c, 0.1: A socket is read and written like in the next two rows,  \
+       a pipe with `RWF_NOWAIT`. For terminals and FIFOs the task first polls (see       \
+       below). For regular files the C library makes the call */                         \
     X(read) X(readv) X(__read_chk) X(write) X(writev) X(eventfd_read) X(eventfd_write)   \
-    /* receive.c, 0.1: by `MSG_DONTWAIT`; `MSG_WAITALL` and `SO_RCVTIMEO` are            \
-       obeyed */                                                                         \
+    /* receive.c, 0.1: The call receives with `MSG_DONTWAIT`, and obeys `MSG_WAITALL`    \
+       and `SO_RCVTIMEO` */                                                              \
     X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(__recv_chk) X(__recvfrom_chk)           \
-    /* send.c, 0.1: by `MSG_DONTWAIT`; `SO_SNDTIMEO` is obeyed. All bytes are sent, as   \
-       by a blocking call */                                                             \
+    /* send.c, 0.1: The call sends with `MSG_DONTWAIT`, and obeys `SO_SNDTIMEO`. It      \
+       sends all bytes, like a blocking call */                                          \
     X(send) X(sendto) X(sendmsg) X(sendmmsg)                                             \
-    /* plain.c, 0.1: to a socket or pipe: by read and write */                           \
+    /* plain.c, 0.1: To a socket or pipe, the call copies by read and write */           \
     X(sendfile) X(sendfile64)                                                            \
-    /* connecting.c, 0.1: `SO_SNDTIMEO` is obeyed. See below */                          \
+    /* connecting.c, 0.1: The call obeys `SO_SNDTIMEO`. See below */                     \
     X(connect)                                                                           \
-    /* connecting.c, 0.1: `SO_RCVTIMEO` is obeyed. Any number of tasks may wait on one   \
-       listener */                                                                       \
+    /* connecting.c, 0.1: The call obeys `SO_RCVTIMEO`. Any number of tasks may wait on  \
+       one listener */                                                                   \
     X(accept) X(accept4)                                                                 \
-    /* plain.c, 0.1: with offset -1 as `readv` and `writev`; with another offset, or     \
-       `RWF_NOWAIT`, the C library's */                                                  \
+    /* plain.c, 0.1: With offset -1 the call works like `readv` and `writev`. With       \
+       another offset, or with `RWF_NOWAIT`, the C library makes it */                   \
     X(preadv2) X(preadv64v2) X(pwritev2) X(pwritev64v2)                                  \
-    /* splicing.c, 0.1: waits until both ends are ready; to a socket, 4 KiB at a         \
-       time */                                                                           \
+    /* splicing.c, 0.1: The task waits until both ends are ready. To a socket, the call  \
+       transfers 4 KiB at a time */                                                      \
     X(splice) X(tee) X(vmsplice)                                                         \
-    /* buffered.c, buffered_read.c, 0.1: if the buffer is empty, waits as `read` does;   \
-       see below */                                                                      \
+    /* buffered.c, buffered_read.c, 0.1: If the buffer is empty, the call waits like     \
+       `read`. See below */                                                              \
     X(fread) X(fread_unlocked) X(__fread_chk) X(__fread_unlocked_chk) X(fgets)           \
     X(fgets_unlocked) X(__fgets_chk) X(__fgets_unlocked_chk) X(fgetc) X(getc)            \
     X(getchar) X(fgetc_unlocked) X(getc_unlocked) X(getchar_unlocked) X(__uflow)         \
@@ -43,116 +44,119 @@
     X(vfscanf) X(__isoc99_scanf) X(__isoc99_fscanf) X(__isoc99_vscanf)                   \
     X(__isoc99_vfscanf) X(__isoc23_scanf) X(__isoc23_fscanf) X(__isoc23_vscanf)          \
     X(__isoc23_vfscanf)                                                                  \
-    /* buffered_write.c, 0.1: if the buffer is full, waits as `write` does */            \
+    /* buffered_write.c, 0.1: If the buffer is full, the call waits like `write` */      \
     X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) X(fputc) X(putc)     \
     X(putchar) X(fputc_unlocked) X(putc_unlocked) X(putchar_unlocked) X(__overflow)      \
     X(printf) X(fprintf) X(vprintf) X(vfprintf) X(dprintf) X(vdprintf) X(__printf_chk)   \
     X(__fprintf_chk) X(__vprintf_chk) X(__vfprintf_chk) X(__dprintf_chk)                 \
     X(__vdprintf_chk)                                                                    \
-    /* buffered_write.c, 0.1: waits as `write` does. `fflush(NULL)` flushes only stdout  \
-       and stderr without blocking */                                                    \
+    /* buffered_write.c, 0.1: The call waits like `write`. `fflush(NULL)` flushes only   \
+       stdout and stderr without blocking */                                             \
     X(fflush) X(fflush_unlocked) X(fclose)                                               \
-    /* buffered.c, 0.1: the lock is the task's as well as the thread's */                \
+    /* buffered.c, 0.1: Both the task and its thread own the lock */                     \
     X(flockfile)                                                                         \
-    /* polling.c, selecting.c, 0.1: a blocked signal that the signal mask unblocks       \
-       ends the wait with EINTR */                                                       \
+    /* polling.c, selecting.c, 0.1: If the call's signal mask unblocks a blocked signal, \
+       this signal ends the wait with EINTR */                                           \
     X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect)                   \
-    /* polling.c, 0.1: as `poll`. Also fails with EINTR if the task is cancelled: see    \
-       below */                                                                          \
+    /* polling.c, 0.1: The call works like `poll`. It also fails with EINTR if the task  \
+       is cancelled: see below */                                                        \
     X(epoll_wait) X(epoll_pwait) X(epoll_pwait2)                                         \
-    /* message_queues.c, 0.1: POSIX message queues, by polling their descriptors */      \
+    /* message_queues.c, 0.1: The task polls the descriptor of the POSIX message queue   \
+       */                                                                                \
     X(mq_receive) X(mq_timedreceive) X(mq_send) X(mq_timedsend)                          \
-    /* sleeping.c, 0.1: by the loop's clock, even if that is virtual */                  \
+    /* sleeping.c, 0.1: The task sleeps by the loop's clock, even if this clock is       \
+       virtual */                                                                        \
     X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep)                                   \
-    /* sleeping.c, 0.1: lets the other tasks run */                                      \
+    /* sleeping.c, 0.1: The call lets the other tasks run */                             \
     X(sched_yield)                                                                       \
-    /* children.c, 0.1: one child: by a pidfd; any of several: at intervals */           \
+    /* children.c, 0.1: The task waits for one child by a pidfd, and checks at intervals \
+       for any of several children */                                                    \
     X(wait) X(wait3) X(wait4) X(waitpid) X(waitid)                                       \
-    /* signals.c, 0.1: by a signalfd */                                                  \
+    /* signals.c, 0.1: The task waits by a signalfd */                                   \
     X(sigwait) X(sigwaitinfo) X(sigtimedwait)                                            \
-    /* pausing.c, 0.1: by a signalfd, as is `sigpause`; see below */                     \
+    /* pausing.c, 0.1: The task waits by a signalfd, also in `sigpause`. See below */    \
     X(pause) X(sigsuspend) X(__xpg_sigpause) X(__sigpause)                               \
-    /* locking.c, 0.1: woken by the unlock; see below */                                 \
+    /* locking.c, 0.1: The unlock wakes the task. See below */                           \
     X(pthread_mutex_lock) X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock)              \
-    /* locking.c, 0.1: woken by the unlock, or at the given time; see below */           \
+    /* locking.c, 0.1: The task wakes at the unlock or at the given time. See below */   \
     X(pthread_mutex_timedlock) X(pthread_mutex_clocklock) X(pthread_rwlock_timedrdlock)  \
     X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockrdlock)                          \
     X(pthread_rwlock_clockwrlock)                                                        \
-    /* conditions.c, 0.1: a signal of any thread wakes a task; see below */              \
+    /* conditions.c, 0.1: A signal by any thread wakes a task. See below */              \
     X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)             \
-    /* semaphores.c, 0.1: woken by a post, also by one in a signal handler */            \
+    /* semaphores.c, 0.1: A post wakes the task, also a post in a signal handler */      \
     X(sem_wait) X(sem_timedwait) X(sem_clockwait)                                        \
-    /* futex_calls.c, 0.1: with `SYS_futex` and its relatives; see below. Every other      \
-       number is passed on unchanged */                                                  \
+    /* futex_calls.c, 0.1: The task waits only in `SYS_futex` and its relatives (see     \
+       below). All other numbers are passed on unchanged */                              \
     X(syscall)                                                                           \
-    /* once.c, 0.1: the routine runs in the first task that calls, and may suspend it;   \
-       the others are woken when it has ended; see below */                              \
+    /* once.c, 0.1: The routine runs in the first task that calls, and may suspend that  \
+       task. The other tasks are woken when the routine has ended. See below */          \
     X(pthread_once) X(call_once)                                                         \
-    /* c11.c, 0.1: as the POSIX functions */                                             \
+    /* c11.c, 0.1: These calls work like the POSIX functions */                          \
     X(mtx_lock) X(mtx_timedlock) X(cnd_wait) X(cnd_timedwait) X(thrd_sleep)              \
     X(thrd_yield)
 
 /* on a thread: the C library's function runs there, and the task waits for it. */
 #define POSIX__ON_LANES(X)                                                               \
-    /* syncing.c, 0.1: on a thread of the file lane */                                   \
+    /* syncing.c, 0.1: A thread of the file lane makes the call */                       \
     X(fsync) X(fdatasync) X(sync) X(syncfs) X(sync_file_range) X(msync)                  \
-    /* lookup.c, 0.1: the C library's, on threads of the dns lane, with a copy of the    \
-       thread's `_res`; at once for a host that is a numeric address, and with           \
-       `NI_NUMERICHOST` */                                                               \
+    /* lookup.c, 0.1: The C library's function runs on a thread of the dns lane, with a  \
+       copy of the caller's `_res`. For a numeric address, and with `NI_NUMERICHOST`, it \
+       is called at once */                                                              \
     X(getaddrinfo) X(getnameinfo)                                                        \
-    /* lookup.c, 0.1: as `getaddrinfo`, but never at once */                             \
+    /* lookup.c, 0.1: The call works like `getaddrinfo`, but always on a thread */       \
     X(gethostbyname) X(gethostbyname2) X(gethostbyaddr) X(gethostbyname_r)               \
     X(gethostbyname2_r) X(gethostbyaddr_r)                                               \
-    /* resolving.c, 0.1: on threads of the dns lane, with a copy of the state (the       \
-       thread's `_res`), without `RES_STAYOPEN` */                                       \
+    /* resolving.c, 0.1: A thread of the dns lane makes the call, with a copy of the     \
+       state (the caller's `_res`) and without `RES_STAYOPEN` */                         \
     X(res_query) X(res_search) X(res_querydomain) X(res_send) X(res_nquery)              \
     X(res_nsearch) X(res_nquerydomain) X(res_nsend)                                      \
-    /* joining.c, c11.c, 0.1: joined on a thread of its own, so woken when the thread    \
-       ends; see below */                                                                \
+    /* joining.c, c11.c, 0.1: A separate thread joins, so the task wakes when the joined \
+       thread ends. See below */                                                         \
     X(pthread_join) X(pthread_timedjoin_np) X(pthread_clockjoin_np) X(thrd_join)         \
-    /* children.c, buffered_write.c, 0.1: on a thread of its own */                      \
+    /* children.c, buffered_write.c, 0.1: A separate thread makes the call */            \
     X(system) X(pclose)                                                                  \
-    /* children.c, 0.1: on a thread of its own, if it may run a command */               \
+    /* children.c, 0.1: A separate thread makes the call if it may run a command */      \
     X(wordexp)                                                                           \
-    /* barriers.c, 0.1: on a thread of its own; tasks and threads may meet at one        \
-       barrier */                                                                        \
+    /* barriers.c, 0.1: A separate thread waits for each task. Tasks and threads can use \
+       the same barrier */                                                               \
     X(pthread_barrier_wait)                                                              \
-    /* draining.c, 0.1: on a thread of its own, until all is sent; `tcsetattr` only with \
-       `TCSADRAIN` or `TCSAFLUSH` */                                                     \
+    /* draining.c, 0.1: A separate thread waits until all bytes are sent. For            \
+       `tcsetattr` this is done only with `TCSADRAIN` or `TCSAFLUSH` */                  \
     X(tcdrain) X(tcsendbreak) X(tcsetattr)
 
 /* at intervals: the task sleeps between two attempts. */
 #define POSIX__AT_INTERVALS(X)                                                           \
-    /* opening.c, 0.1: of a FIFO: checks whether its other end is open */                \
+    /* opening.c, 0.1: For a FIFO, the task checks whether its other end is open */      \
     X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64) X(__open_2)              \
     X(__open64_2) X(__openat_2) X(__openat64_2) X(fopen) X(fopen64)                      \
-    /* messages.c, 0.1: tried with `IPC_NOWAIT` */                                       \
+    /* messages.c, 0.1: The task tries the call with `IPC_NOWAIT` */                     \
     X(msgrcv) X(msgsnd) X(semop) X(semtimedop)                                           \
-    /* aio.c, 0.1: asynchronous I/O of the C library's threads; `lio_listio` with        \
-       `LIO_WAIT` */                                                                     \
+    /* aio.c, 0.1: The task checks the asynchronous I/O of the C library's threads;      \
+       `lio_listio` waits only with `LIO_WAIT` */                                        \
     X(aio_suspend) X(aio_suspend64) X(lio_listio) X(lio_listio64)                        \
-    /* lookup_requests.c, 0.1: look-ups of the C library's threads; `getaddrinfo_a` with \
-       `GAI_WAIT` */                                                                     \
+    /* lookup_requests.c, 0.1: The task checks the look-ups of the C library's threads;  \
+       `getaddrinfo_a` waits only with `GAI_WAIT` */                                     \
     X(gai_suspend) X(getaddrinfo_a)                                                      \
-    /* file_lock.c, 0.1: locks on files (`F_SETLKW`, `F_OFD_SETLKW`) */                  \
+    /* file_lock.c, 0.1: The task tries to lock the file (`F_SETLKW`, `F_OFD_SETLKW`) */ \
     X(flock) X(lockf) X(lockf64) X(fcntl) X(fcntl64)
 
 /* never waits: interposed for the sake of tasks that wait. */
 #define POSIX__NEVER_WAITING(X)                                                          \
-    /* plain.c, 0.1: waits of tasks for the descriptor fail with EBADF */                \
+    /* plain.c, 0.1: If tasks wait for the descriptor, their waits fail with EBADF */    \
     X(close) X(dup2) X(dup3)                                                             \
-    /* buffered.c, 0.1: the lock is the task's as well as the thread's */                \
+    /* buffered.c, 0.1: Both the task and its thread own the lock */                     \
     X(ftrylockfile) X(funlockfile)                                                       \
-    /* locking.c, c11.c, 0.1: an unlock wakes a task that waits */                       \
+    /* locking.c, c11.c, 0.1: An unlock wakes a waiting task */                          \
     X(pthread_mutex_trylock) X(pthread_mutex_unlock) X(pthread_rwlock_trywrlock)         \
     X(pthread_rwlock_unlock) X(mtx_trylock) X(mtx_unlock)                                \
-    /* conditions.c, semaphores.c, c11.c, 0.1: wakes a task, or a thread */              \
+    /* conditions.c, semaphores.c, c11.c, 0.1: The call wakes a task or a thread */      \
     X(pthread_cond_signal) X(pthread_cond_broadcast) X(cnd_signal) X(cnd_broadcast)      \
     X(sem_post)                                                                          \
-    /* children.c, 0.1: such a child does not suspend the parent's task */               \
+    /* children.c, 0.1: Such a child does not suspend the parent's task */               \
     X(vfork) X(_Fork)                                                                    \
-    /* keys.c, thread_locals.c, 0.1: for `coil_hooks_thread_keys()` and                  \
-       `coil_hooks_thread_locals()` */                                                   \
+    /* keys.c, thread_locals.c, 0.1: The calls are recorded for                          \
+       `coil_hooks_thread_keys()` and `coil_hooks_thread_locals()` */                    \
     X(pthread_key_create) X(pthread_key_delete) X(__cxa_thread_atexit_impl)
 
 #define POSIX__FUNCTIONS(X)                                                              \
@@ -160,29 +164,34 @@
 
 /* blocks: these may wait and are not interposed. All tasks of the thread wait. */
 #define POSIX__BLOCKING(X)                                                               \
-    /* the C library: commands that wait, such as those of terminals and of drives */    \
+    /* the C library: Some commands wait, for example commands for terminals and drives  \
+       */                                                                                \
     X(ioctl)                                                                             \
-    /* the C library: FILEs of wide characters */                                        \
+    /* the C library: These calls use FILEs of wide characters */                        \
     X(fgetwc) X(getwc) X(getwchar) X(fgetws) X(fputwc) X(putwc) X(putwchar) X(fputws)    \
     X(wprintf) X(fwprintf) X(vwprintf) X(vfwprintf) X(wscanf) X(fwscanf) X(vwscanf)      \
     X(vfwscanf)                                                                          \
-    /* the C library: where they have to read or to flush; `freopen` of a FIFO, and      \
-       `fopen` of one with `,ccs=`, until its other end is open */                       \
+    /* the C library: These calls block if they have to read or to flush. `freopen` of a \
+       FIFO, and `fopen` of a FIFO with `,ccs=`, block until its other end is open */    \
     X(getw) X(putw) X(gets) X(freopen) X(fseek) X(fseeko) X(fsetpos) X(rewind)           \
-    /* the C library: where standard error, or the log's socket, takes no more */        \
+    /* the C library: These calls block while standard error, or the socket of the log,  \
+       does not accept more bytes */                                                     \
     X(perror) X(psignal) X(psiginfo) X(fmtmsg) X(getopt) X(err) X(errx) X(warn) X(warnx) \
     X(syslog) X(vsyslog)                                                                 \
-    /* the C library: if the name service asks a server for users and groups */          \
+    /* the C library: These calls block if the name service queries a server for users   \
+       and groups */                                                                     \
     X(getpwnam) X(getpwuid) X(getgrnam) X(getgrgid) X(getpwnam_r) X(getpwuid_r)          \
     X(getgrnam_r) X(getgrgid_r) X(getpwent) X(setpwent) X(getgrent) X(setgrent)          \
     X(initgroups) X(getgrouplist)                                                        \
-    /* the C library: if the name service asks a server for networks and services */     \
+    /* the C library: These calls block if the name service queries a server for         \
+       networks and services */                                                          \
     X(gethostent) X(sethostent) X(gethostid) X(getnetbyname) X(getnetbyaddr)             \
     X(getnetent) X(setnetent) X(getservbyname) X(getservbyport) X(getservent)            \
     X(setservent) X(getprotobyname) X(getprotobynumber) X(getprotoent) X(setprotoent)    \
-    /* the C library: while another process has the lock of the list of logins */        \
+    /* the C library: These calls block while another process has locked the list of     \
+       logins */                                                                         \
     X(pututxline) X(getutxent) X(getutxid) X(getutxline)                                 \
-    /* the C library: regular files: until the disk is done */                           \
+    /* the C library: For regular files, these calls block until the disk is done */     \
     X(pread) X(pwrite) X(preadv) X(pwritev) X(pread64) X(pwrite64) X(preadv64)           \
     X(pwritev64) X(copy_file_range) X(fallocate) X(posix_fallocate) X(ftruncate)
 /* clang-format on */

@@ -1,6 +1,6 @@
 /*
- * blocks.h - an array whose elements never move. It consists of blocks that are allocated
- * when first needed.
+ * blocks.h - an array whose elements never move. The array consists of blocks that are
+ * allocated when first needed.
  *
  *     struct blocks numbers = {.element_bytes = sizeof *number};
  *
@@ -25,7 +25,7 @@ struct blocks {
  * out. */
 void *blocks_reach(struct blocks *blocks, size_t index);
 
-/* Return an element. Its block must be allocated. */
+/* Return an element. The element's block must be allocated. */
 static inline void *blocks_at(const struct blocks *blocks, size_t index)
 {
     return blocks->at[index / BLOCKS_ELEMENTS] +

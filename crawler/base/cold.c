@@ -13,8 +13,8 @@
  *   2. A new chunk is an eighth of the total, so that there are few chunks.
  *
  * Only the kernel can report how much of the file is resident. /proc/self/statm has the
- * number of mapped file pages. It includes pages of libraries, but their number hardly
- * changes. If /proc/self/statm cannot be read, all pages are released each time.
+ * number of mapped file pages. This number includes pages of libraries, but their number
+ * hardly changes. If /proc/self/statm cannot be read, all pages are released each time.
  */
 #include "cold.h"
 

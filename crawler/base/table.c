@@ -1,8 +1,8 @@
 /*
  * table.c - a hash table without removal.
  *
- * It uses open addressing with linear probing, and is at most two thirds full. A crawler
- * looks up each link of each page and never forgets a URL, so neither removal nor
+ * The table uses open addressing with linear probing, and is at most two thirds full. A
+ * crawler looks up each link of each page and never forgets a URL, so neither removal nor
  * tombstones are needed.
  */
 #include "table.h"

@@ -3,8 +3,8 @@
  * file may name.
  *
  * ./coil-crawl.toml may come from a checkout whose author the user does not trust. So the
- * outputs that it names must be below its folder, after symbolic links are followed. They
- * must not be in .git, because a checkout by itself cannot create files there.
+ * outputs that it names must be below its folder, after symbolic links are followed. The
+ * outputs must not be in .git, because a checkout by itself cannot create files there.
  */
 #include "option_row.h"
 
@@ -39,7 +39,7 @@ static bool has_component(const char *path, const char *name)
     return false;
 }
 
-/* True if a path is below a folder. Both must be results of realpath(3). */
+/* True if a path is below a folder. Both arguments must be results of realpath(3). */
 static bool is_below(const char *path, const char *folder)
 {
     size_t n = strcmp(folder, "/") == 0 ? 0 : strlen(folder);

@@ -12,7 +12,8 @@
 #define WORDS_AT 28
 #define WIDTH 80
 
-/* The width of lines in the source of the manual page. It leaves room for escapes. */
+/* The width of lines in the source of the manual page. The width leaves room for
+ * escapes. */
 #define ROFF_WIDTH 68
 
 static const char summary[] =

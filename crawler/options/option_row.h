@@ -72,8 +72,8 @@ int option_set(struct option_source *source, const struct option_row *row,
 
 /*
  * Find the row of an option: option_named() by a name or an alias, option_denied() by the
- * opposite of a flag: "no-lenient", "robots". Both return NULL if there is no such
- * option.
+ * opposite of a flag: "no-lenient", "robots". Both functions return NULL if there is no
+ * such option.
  */
 const struct option_row *option_named(const char *name, size_t n);
 const struct option_row *option_denied(const char *name, size_t n);
@@ -188,7 +188,7 @@ OPTION_SETTER(set_traps);
 OPTION_SETTER(add_statuses);
 OPTION_SETTER(add_verdicts);
 OPTION_SETTER(add_format);
-/* handles a choice, or a flag whose `words` name the backend */
+/* sets the backend: from the value, or for a flag such as --epoll from `words` */
 OPTION_SETTER(set_backend);
 OPTION_SETTER(refuse_iocp);
 

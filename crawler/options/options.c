@@ -6,8 +6,7 @@
  * manual, the manual page and shell completions (option_printer.c). The setters also set
  * the defaults.
  *
- * An option that lychee, muffet, LinkChecker, wget or curl also has is given the same
- * name.
+ * If lychee, muffet, LinkChecker, wget or curl has the same option, the names are equal.
  */
 #include "options.h"
 

@@ -1,7 +1,7 @@
 /*
  * toml.c - read TOML 1.0 without its tables. (Debian 12 has no C library for it.)
  *
- * A recursive-descent parser. Its functions are named after the parts of the grammar.
+ * A recursive-descent parser. The functions are named after the parts of the grammar.
  * Strings are decoded in place, because no escape is shorter than the character it stands
  * for. (toml.io/en/v1.0.0)
  *

@@ -138,7 +138,8 @@ static int end_meta(const struct html_name *name, bool is_end, bool is_self_clos
     return scan->has_charset && (scan->is_pragma || !scan->needs_pragma) ? -EALREADY : 0;
 }
 
-/* Returns 1, 0 or -ENOMEM. */
+/* Find an encoding that a <meta> declares. Returns 1 if there is one, 0 if not, or
+ * -ENOMEM. */
 static int find_in_meta(const char *html, size_t n, struct charset *out)
 {
     static const struct html_sink sink = {.tag = begin_meta,

@@ -70,8 +70,8 @@ struct charset_converter {
 };
 
 /*
- * Fails with -ENOMEM, or with -EINVAL if iconv(3) does not know the charset. May read
- * files, because iconv(3) loads modules from disk.
+ * Fails with -ENOMEM, or with -EINVAL if iconv(3) does not know the charset. The function
+ * may read files, because iconv(3) loads modules from disk.
  */
 int charset_converter_open(struct charset_converter *converter,
                            const struct charset *charset);

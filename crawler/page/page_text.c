@@ -2,9 +2,9 @@
  * page_text.c - extract the text of an HTML page, and find text fragments in it.
  *
  * The page and the words of a directive are normalised in the same way: lower case,
- * single spaces. Then a directive is a byte search whose matches must begin and end at
- * word boundaries. Any white space may separate the text from its prefix and suffix, even
- * the end of a block.
+ * single spaces. So a byte search finds a directive. A match must begin and end at word
+ * boundaries. Any white space may separate the text from its prefix and suffix, even the
+ * end of a block.
  */
 #include "page_text.h"
 

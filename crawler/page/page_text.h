@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * Extract the text of a UTF-8 page. It is in lower case, with single spaces, and '\n'
- * between blocks. Scripts, styles and other invisible text are left out. The caller frees
- * *out. Returns 0 or -ENOMEM.
+ * Extract the text of a UTF-8 page. The text is in lower case, with single spaces, and
+ * '\n' between blocks. Scripts, styles and other invisible text are left out. The caller
+ * frees *out. Returns 0 or -ENOMEM.
  */
 int page_text(const char *html, size_t n, char **out);
 

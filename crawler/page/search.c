@@ -4,8 +4,9 @@
  *
  * This runs in the event loop: finding links takes two milliseconds for a megabyte, and a
  * page arrives in pieces of some kilobytes. The first pieces of a page are held until the
- * encoding is known. If the page needs a converter that is not open yet, all of it is
- * held. Markdown is also held to its end, and then read on a thread.
+ * encoding is known. If the page needs a converter that is not open yet, the whole page
+ * is held. A Markdown page is also held until it is complete, and then parsed on a
+ * thread.
  */
 #include "search_inside.h"
 
@@ -105,7 +106,7 @@ static enum page_type type_of(const char *content_type)
     return is_type(content_type, "text/css") ? PAGE_SHEET : PAGE_HTML;
 }
 
-/* True for XHTML, as in browsers. */
+/* True if browsers would read a page of this type as XHTML. */
 static bool is_xml(const char *content_type)
 {
     return is_type(content_type, "application/xhtml+xml") ||
@@ -330,7 +331,7 @@ int search_feed_held(struct search *search)
     return rc == 0 ? feed_bytes(search, search->held.bytes, search->held.n) : rc;
 }
 
-/* Decide from its first bytes how to read a page without a Content-Type. */
+/* Decide how to read a page without a Content-Type, by looking at its first bytes. */
 static void choose_type(struct search *search)
 {
     enum sniffed sniffed = sniff(search->head, search->head_n);

@@ -41,7 +41,7 @@ struct search_visitor {
     /*
      * Called some time before visit(), so that the visitor can prefetch what it knows
      * about the URL into the CPU cache. expect() comes first, and returns a mark.
-     * expect_soon() comes later, with that mark. Both may be NULL.
+     * expect_soon() comes later, with that mark. Both functions may be NULL.
      */
     uint64_t (*expect)(const struct url *url, void *arg);
     void (*expect_soon)(uint64_t mark, void *arg);

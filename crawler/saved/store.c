@@ -4,7 +4,8 @@
  * Invariants
  *   1. The URLs in the links of a page are written in the page's transaction, or in an
  *      earlier one.
- *   2. Only one process writes. It holds a lock (flock(2)) on the folder until it exits.
+ *   2. Only one process writes. The writing process holds a lock (flock(2)) on the folder
+ *      until it exits.
  *   3. One transaction creates all tables and the rows that every crawl has. So a file
  *      either has all tables and these rows, or is empty.
  *   4. Each row has a checksum of its other columns, and the row of `crawl` contains the

@@ -62,7 +62,7 @@ enum store_flag {
      * URL, or robots.txt could not be fetched (see `rc` and `status`).
      */
     STORE_ROBOTS = 1,
-    STORE_LATE = 2, /* is_late, as in struct answer */
+    STORE_LATE = 2, /* the whole request took too long */
     STORE_TLS = 4,
     STORE_TOO_LONG = 8,
     STORE_CHALLENGE = 16,
@@ -194,9 +194,9 @@ int store_repair(struct store *store, char **notice);
 /* ---- files ------------------------------------------------------------------------- */
 
 /*
- * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both must be closed. Fails
- * with -EBUSY if a process reads one of them, or with an error of rename(2). *message is
- * as in store_open().
+ * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both files must be closed.
+ * Fails with -EBUSY if a process reads one of them, or with an error of rename(2).
+ * *message is as in store_open().
  *
  * If the process dies between the two renames, the next store_open() for writing does the
  * second rename. Until then store_open() for reading reads recheck.db.

@@ -346,9 +346,9 @@ static void add_sitemap(struct robots *robots, struct span value, struct span li
 }
 
 /*
- * *in_rules is true if the current group already has a rule. Then a User-agent begins a
- * new group. Records other than User-agent and rules do not affect the groups. (2.1,
- * 2.2.4)
+ * *in_rules is true if the current group already has a rule. In that case a User-agent
+ * line begins a new group. Records other than User-agent and rules do not affect the
+ * groups. (2.1, 2.2.4)
  */
 static void parse_line(struct robots *robots, struct span line, unsigned number,
                        const char *product, bool *in_rules)

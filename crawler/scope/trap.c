@@ -4,8 +4,8 @@
  *
  * A server that puts session ids into links creates a new id for each request without
  * one. So all links of such a page are new, and the URL without an id may never occur.
- * Therefore the table stores hashes of URLs without their ids. With each hash it stores
- * the hash of the first complete URL.
+ * Therefore the table stores hashes of URLs without their ids, each with the hash of the
+ * first complete URL.
  */
 #include "trap.h"
 

@@ -40,7 +40,7 @@ int trap_without_session(const char *url, char **out);
  * True if the URL has a session id, and the same URL without the id or with another id is
  * already known: is_known() returns true for it, or it was passed to this function
  * before. As long as is_known() does not change its result, the same URL always gets the
- * same result. Returns false without memory.
+ * same result. Returns false if memory runs out.
  */
 bool trap_session(struct traps *traps, const char *url,
                   bool (*is_known)(const char *url, void *arg), void *arg);

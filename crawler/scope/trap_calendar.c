@@ -37,7 +37,7 @@
 #define PAST_OF_MONTHS (10 * YEAR)
 #define PAST_OF_YEARS (36 * YEAR) /* the age of the web */
 #define FUTURE (1 * YEAR)
-#define FAR_OFFSET 120 /* limit of offsets relative to today: "?month=-121" is far */
+#define FAR_OFFSET 120 /* an offset beyond this limit is far, for example "?month=-121" */
 
 /* A parsed URL. If a date lacks a year, month or day, that member is 0. */
 struct parts {
@@ -501,8 +501,8 @@ static bool is_part_of(const struct parts *target, const struct parts *page)
                             : target->month == page->month && target->day > 0;
 }
 
-/* True for a link such as from "/2500/" to "/2500/11/", where the page may be for a
- * year. */
+/* True if the link goes from a page to a part of it, as from "/2500/" to "/2500/11/". The
+ * page may be that of a whole year. */
 static bool is_below(const char *url, const char *page)
 {
     size_t n = strcspn(page, "?#");

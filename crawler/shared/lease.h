@@ -202,8 +202,8 @@ COIL_SUSPENDS int lease_release(struct leases *leases, struct lease *lease, size
 COIL_SUSPENDS int lease_release_all(struct leases *leases, struct lease *lease,
                                     int64_t pause_ns, bool is_troubled);
 
-/* A lease to renew. It contains a copy of the token, because the lease may end in the
- * meantime. */
+/* A lease to renew. The struct contains a copy of the token, because the lease may end in
+ * the meantime. */
 struct lease_renewal {
     char token[sizeof((struct lease *)0)->token];
     bool is_lost; /* the lease no longer belongs to the worker */

@@ -1,6 +1,7 @@
 /*
- * shared.h - the layer above the frontier in a worker of a shared crawl. It leases URLs
- * of hosts, lets the frontier schedule them, and returns their results to Redis.
+ * shared.h - the layer above the frontier in a worker of a shared crawl. This layer
+ * leases URLs of hosts, lets the frontier schedule them, and returns their results to
+ * Redis.
  *
  *     shared_init(&shared, &options);
  *     frontier_init(&frontier, &(struct frontier_options){..., .above = &shared.above});
@@ -26,11 +27,12 @@
 #include <coil/group.h>
 #include <coil/lock.h>
 
-/* Callbacks to the crawl. A negative result ends the crawl. None of them may suspend. */
+/* Callbacks to the crawl. A negative result ends the crawl. None of the callbacks may
+ * suspend. */
 struct shared_crawl {
     /*
-     * Report an origin that belongs to the site, because a start URL redirects to it. It
-     * may already be known. Other origins may follow.
+     * Report an origin that belongs to the site, because a start URL redirects to it. The
+     * origin may already be known. Other origins may follow.
      */
     int (*add_origin)(void *arg, const char *origin);
     /* Report that no more origins follow, so that the extent of the site is known. Called
@@ -85,14 +87,15 @@ void shared_finish(struct shared *shared);
 
 /*
  * The function of a task. Targets that were added to the frontier before it begins are
- * the start URLs. It runs until the crawl is over for all processes, and then closes the
- * frontier. If it is cancelled, it releases its leases. Fails like leases_acquire().
+ * the start URLs. The task runs until the crawl is over for all processes, and then
+ * closes the frontier. If it is cancelled, it releases its leases. Fails like
+ * leases_acquire().
  */
 COIL_SUSPENDS int shared_run(void *arg);
 
 /*
- * Hold a target that seems to be outside the site. Its URL is stored in Redis until all
- * start URLs are complete, and its state is TARGET_HELD.
+ * Hold a target that seems to be outside the site. The target's URL is stored in Redis
+ * until all start URLs are complete, and the target's state is TARGET_HELD.
  */
 void shared_hold(struct shared *shared, struct target *target);
 

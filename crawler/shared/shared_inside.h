@@ -18,7 +18,8 @@
 #define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
 #define TEND_NS COIL_SEC(1) /* interval for renewing and reaping leases */
-/* The pause between polls for new work. It doubles after each poll without success. */
+/* The pause between polls for new work. The pause doubles after each poll without
+ * success. */
 #define LOOK_NS COIL_MSEC(50)
 #define LOOK_LONGEST_NS COIL_MSEC(400)
 #define FULL_NS COIL_SEC(1)     /* pause while results must be collected first */

@@ -69,7 +69,8 @@ static size_t without_last_dot(const char *s, size_t n)
     return n > 1 && s[n - 1] == '.' ? n - 1 : n;
 }
 
-/* True if the last label is a number. Then the whole host must be an IPv4 address. */
+/* True if the last label is a number. In that case the whole host must be an IPv4
+ * address. */
 static bool ends_in_number(const char *s, size_t n)
 {
     const char *dot, *last;

@@ -3,8 +3,8 @@
  *
  * The resulting URLs are absolute and normalized: scheme and host in lower case, host
  * names in ASCII, no default port, no dot segments, a path of at least "/", unsafe bytes
- * percent-encoded. Two URLs that differ only in the fragment refer to the same page. As
- * far as their text shows, all others refer to different pages.
+ * percent-encoded. Two URLs that differ only in the fragment refer to the same page. All
+ * other URLs count as different pages.
  */
 #ifndef CRAWLER_URL_H
 #define CRAWLER_URL_H

@@ -30,7 +30,8 @@
 
 enum css_kind { CSS_URL, CSS_IMPORT, CSS_IMAGE_SET, CSS_KINDS };
 
-/* A URL that the tokenizer found. It is not empty, and valid only during the visit. */
+/* A URL that the tokenizer found. The URL is not empty, and is valid only during the
+ * visit. */
 struct css_url {
     enum css_kind kind;
     const char *bytes; /* the URL as written, without quotes; see css_decode() */
@@ -69,7 +70,7 @@ struct css {
     /* the part of the current value that earlier pieces contained */
     struct html_buffer value;
     struct html_position place;
-    struct html_counter counter; /* the place of `counted` */
+    struct html_counter counter; /* the line and column of `counted` */
     const char *counted;
 };
 

@@ -2,8 +2,8 @@
  * css_states.h - shared by the files of the CSS tokenizer.
  *
  * A state is a function. The function reads as much of a piece as it can, sets `state` to
- * the next state, and returns the address of the first unread byte. It is never called
- * with an empty piece.
+ * the next state, and returns the address of the first unread byte. A state is never
+ * called with an empty piece.
  */
 #ifndef CRAWLER_CSS_STATES_H
 #define CRAWLER_CSS_STATES_H

@@ -321,7 +321,7 @@ static void release_items(void *arg, void *old)
     free(old);
 }
 
-/* Decompress one piece. Returns Z_OK, or the reason to stop. */
+/* Decompress one piece. Returns Z_OK, or the zlib status that ends the loop. */
 static int inflate_piece(struct sitemap *sitemap, z_stream *stream)
 {
     unsigned char piece[PIECE_BYTES];

@@ -58,7 +58,7 @@ enum {
  */
 void html_names_prepare(void);
 
-/* May be called on any thread. */
+/* These functions may be called on any thread. */
 enum html_element html_element_of(const struct html_name *name);
 enum html_attribute html_attribute_of(const struct html_name *name);
 

@@ -2,8 +2,8 @@
  * html_states.h - shared by the files of the HTML tokenizer.
  *
  * A state is a function. The function reads as much of a piece as it can, sets `state` to
- * the next state, and returns the address of the first unread byte. It may be called with
- * an empty piece.
+ * the next state, and returns the address of the first unread byte. A state may be called
+ * with an empty piece.
  */
 #ifndef CRAWLER_HTML_STATES_H
 #define CRAWLER_HTML_STATES_H

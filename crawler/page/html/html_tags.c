@@ -67,8 +67,8 @@ static const char *read_plain(const char *p, const char *end,
 }
 
 /*
- * Copy the part of a name in this piece. The byte `inside` does not end this kind of
- * name.
+ * Copy a name up to its end or the end of the piece. The byte `inside` does not end this
+ * kind of name.
  */
 static const char *read_name(const char *p, const char *end,
                              struct html_name_buffer *name, char inside)
@@ -85,7 +85,7 @@ static const char *read_name(const char *p, const char *end,
     return p;
 }
 
-/* Skip the part of an unwanted name in this piece. */
+/* Skip an unwanted name up to its end or the end of the piece. */
 static const char *skip_name(const char *p, const char *end)
 {
     while (p < end && (in_names[(unsigned char)*p] != 0 || *p == '\0'))
@@ -114,7 +114,7 @@ void html_begin_tag(struct html_tokenizer *t, bool is_end)
     clear_name(&t->name);
 }
 
-/* The name of the tag is complete. */
+/* Handle the complete name of a tag. */
 void html_name_tag(struct html_tokenizer *t)
 {
     struct html_name name = name_of(&t->name);
@@ -142,7 +142,7 @@ static const char *end_tag(struct html_tokenizer *t, const char *p)
 
 /* ---- output of attributes ---------------------------------------------------------- */
 
-/* The name of the attribute is complete, and ends before `p`. */
+/* Handle the complete name of an attribute, which ends before `p`. */
 static void name_attribute(struct html_tokenizer *t)
 {
     struct html_name name = name_of(&t->attribute);

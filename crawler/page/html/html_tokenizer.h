@@ -72,7 +72,8 @@ struct html_value {
     const char *bytes;
     size_t n;
     bool cut; /* the value was truncated to HTML_VALUE_BYTES */
-    /* The place of the value's first byte. Without a value, the place after the name. */
+    /* The place of the value's first byte. If there is no value, this is the place after
+     * the name. */
     struct html_position place;
 };
 
@@ -89,7 +90,8 @@ struct html_doctype {
 struct html_sink {
     /* A tag begins. Returns true if the sink wants its attributes. */
     bool (*tag)(const struct html_name *name, bool is_end, void *arg);
-    /* Returns true if the sink wants this attribute. Not called for end tags. */
+    /* Returns true if the sink wants this attribute. The function is not called for end
+     * tags. */
     bool (*wants)(const struct html_name *name, void *arg);
     /*
      * Called for each wanted attribute of a start tag. If a tag repeats an attribute,
@@ -166,8 +168,8 @@ int html_tokenizer_end(struct html_tokenizer *tokenizer);
 
 /*
  * When called from tag_end(), set how to read the text after that start tag. `name` is
- * the end tag that ends the text. When called elsewhere, set how to read the beginning of
- * the page.
+ * the end tag that ends the text. When called before the first piece of a page, set how
+ * to read the beginning of the page.
  */
 void html_tokenizer_set_content(struct html_tokenizer *tokenizer,
                                 enum html_content content, const char *name);

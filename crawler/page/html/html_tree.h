@@ -2,8 +2,8 @@
  * html_tree.h - the parts of a page's tree that decide which tags count.
  *
  * A parser builds a tree and drops elements that are not allowed where they are. This
- * code does not build a tree. It only stores the open elements that affect which other
- * tags count.
+ * code does not build a tree. Only the open elements that affect which other tags count
+ * are stored.
  */
 #ifndef CRAWLER_HTML_TREE_H
 #define CRAWLER_HTML_TREE_H

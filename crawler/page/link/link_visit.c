@@ -95,7 +95,7 @@ int link_visit_refresh(struct link_visit *visit, char *s)
 /* ---- srcset ------------------------------------------------------------------------ */
 
 /*
- * Skip the descriptors after a URL, "2x" or "100w". They may contain commas in
+ * Skip the descriptors after a URL, "2x" or "100w". The descriptors may contain commas in
  * parentheses.
  */
 static char *skip_descriptors(char *s)

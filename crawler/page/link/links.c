@@ -176,9 +176,9 @@ static uint32_t counted_of_input(const struct links *links)
 }
 
 /*
- * Return a bit mask of the tag's attributes that are links to follow. Not included: <link
- * rel="preconnect">, which names a host and not a resource; targets that only accept POST
- * (forms, pingbacks); `src` of inputs other than images.
+ * Return a bit mask of the tag's attributes that are links to follow. The mask does not
+ * include: <link rel="preconnect">, which names a host and not a resource; targets that
+ * only accept POST (forms, pingbacks); `src` of inputs other than images.
  */
 static uint32_t counted_attributes(const struct links *links)
 {

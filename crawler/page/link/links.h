@@ -43,7 +43,7 @@ struct link {
     /* the link is in a style sheet or header, so that its query is in UTF-8 */
     bool has_no_encoding;
     const char *element; /* name of the element; NULL outside of elements */
-    /* its name; in a style sheet "url()", "@import" or "image-set()" */
+    /* name of the attribute; in a style sheet "url()", "@import" or "image-set()" */
     const char *attribute;
     /* The position of the attribute's value, or of the URL in a style sheet. */
     struct html_position place;
@@ -91,8 +91,8 @@ void links_expect_sheet(struct links *links);
 
 /*
  * Treat the next page as XHTML: elements may be empty ("<title/>"), and CDATA sections
- * are allowed everywhere. Otherwise it is read as HTML. Call this before the page's first
- * piece.
+ * are allowed everywhere. Without this call the page is read as HTML. Call this before
+ * the page's first piece.
  */
 void links_expect_xml(struct links *links);
 

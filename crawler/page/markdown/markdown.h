@@ -27,8 +27,8 @@ struct markdown_options {
 /*
  * Find all links and images of a UTF-8 text, and all ids if wanted. The text is not
  * needed afterwards. The caller passes *out to markdown_destroy(). On failure, *out is
- * NULL. May run on any thread with half a megabyte of stack, because libcmark-gfm
- * recurses up to a thousand levels.
+ * NULL. The function may run on any thread with half a megabyte of stack, because
+ * libcmark-gfm recurses up to a thousand levels.
  *
  * The element of a link is "a" or "img". The place of a link is where its URL is written:
  * for "[text][label]", in the definition of the label. Ids are found in headings

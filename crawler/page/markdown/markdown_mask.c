@@ -103,7 +103,7 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* Skip the mark of a list item ("- " or "1. "), if there is one. */
+/* Skip the mark of a list item ("-" or "1.") and its blank, if there is one. */
 static size_t skip_list_mark(const struct mask *mask, size_t at, size_t end)
 {
     size_t digits = at;
@@ -307,9 +307,9 @@ static bool ends_line(const struct mask *mask, size_t at)
 }
 
 /*
- * Hide the formula that begins with "$$" at the beginning of a line. It ends at a line
- * that ends with "$$", and may contain empty lines. Returns the offset after the formula,
- * or 0 if no formula begins there.
+ * Hide the formula that begins with "$$" at the beginning of a line. The formula ends at
+ * a line that ends with "$$", and may contain empty lines. Returns the offset after the
+ * formula, or 0 if no formula begins there.
  */
 static size_t hide_display(struct mask *mask, size_t line, size_t end)
 {

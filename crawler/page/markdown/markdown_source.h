@@ -20,7 +20,7 @@ struct markdown_source {
     struct table definitions; /* maps URLs to the place of the first "[label]: URL" */
     struct arena arena;
     struct html_buffer scratch;
-    size_t at, end;            /* the rest of the current block */
+    size_t at, end;            /* the part of the current block that is not read yet */
     size_t none_from, none_to; /* a range without "](" */
     size_t patience;           /* how many bytes may still be searched; see PATIENCE */
 };

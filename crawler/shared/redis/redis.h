@@ -70,7 +70,7 @@ void redis_destroy(struct redis *redis);
 COIL_SUSPENDS int redis_open(struct redis *redis);
 
 /*
- * The function of the task that sends and receives; `arg` is the connection. It
+ * The function of the task that sends and receives; `arg` is the connection. The task
  * reconnects when necessary. It ends when it is cancelled, or at an error that
  * reconnecting cannot fix. Commands then fail with that error, or with -ESHUTDOWN.
  */
