@@ -1,9 +1,9 @@
 /*
  * fuzz.h - macros and functions for fuzz targets.
  *
- * A target is one function, called for each input. It aborts the program if a claim does
- * not hold. The program is linked with libFuzzer (make fuzz), or with replay.c, which
- * runs it on the inputs of its corpus (make test T=fuzz).
+ * A target is a function that is called for each input. It aborts the program if a claim
+ * does not hold. The program is linked with libFuzzer (make fuzz), or with replay.c,
+ * which runs it on the inputs of its corpus (make test T=fuzz).
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The report shows the claim as text. */
+/* Abort with a message that contains the condition if the condition is false. */
 #define CLAIM(condition)                                                                 \
     do {                                                                                 \
         if (!(condition)) {                                                              \
@@ -31,7 +31,7 @@ struct fuzz_input {
     size_t left;
 };
 
-/* Return the next byte; 0 at the end. */
+/* Return the next byte, or 0 at the end. */
 static inline uint8_t fuzz_byte(struct fuzz_input *in)
 {
     if (in->left == 0)
@@ -41,7 +41,7 @@ static inline uint8_t fuzz_byte(struct fuzz_input *in)
 }
 
 /*
- * Return a terminated copy of n bytes in a block of its own, so that ASan detects reads
+ * Return a terminated copy of n bytes in a separate allocation, so ASan detects reads
  * past its end.
  */
 static inline char *fuzz_text(const uint8_t *data, size_t n)
@@ -56,7 +56,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t n)
     return text;
 }
 
-/* Return such a copy without the terminating NUL. */
+/* Like fuzz_text(), without the terminating NUL. */
 static inline uint8_t *fuzz_bytes(const uint8_t *data, size_t n)
 {
     uint8_t *bytes = malloc(n > 0 ? n : 1);

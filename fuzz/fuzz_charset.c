@@ -1,7 +1,7 @@
 /*
- * fuzz_charset.c - detect the encoding of a page, and convert the page to UTF-8.
+ * fuzz_charset.c - detects the encoding of a page, and converts the page to UTF-8.
  *
- * If the input's first byte is odd, it is the length of the Content-Type.
+ * If the first byte of the input is odd, it is the length of the Content-Type.
  */
 #include "fuzz.h"
 
@@ -25,7 +25,7 @@ static int take(const char *bytes, size_t n, void *arg)
     return 0;
 }
 
-/* Returns false for an unknown charset. */
+/* Convert the page in pieces. Returns false for an unknown charset. */
 static bool convert(const struct charset *charset, const uint8_t *html, size_t n,
                     size_t piece, struct converted *text)
 {
@@ -46,7 +46,7 @@ static bool convert(const struct charset *charset, const uint8_t *html, size_t n
     return true;
 }
 
-/* The converted text is valid, and the same however the input is split. */
+/* The converted text must be valid, and must not depend on the pieces. */
 static void check(const struct charset *charset, const uint8_t *html, size_t n)
 {
     struct converted whole = {NULL, 0}, bytes = {NULL, 0};

@@ -1,6 +1,6 @@
 /*
- * fuzz_dns_answer.c - any packet from a name server gives addresses or an error, never
- * both.
+ * fuzz_dns_answer.c - the result of any packet from a name server is either addresses or
+ * an error.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_escape.c - any text in each format of a report: parsing the report gives the same
- * text, and no character of it has a special meaning.
+ * fuzz_escape.c - escapes any text for each format of a report. Parsing the report must
+ * return the same text, and no character of the text may have a special meaning.
  */
 #include "fuzz.h"
 
@@ -14,7 +14,7 @@ static void add(void *to, const char *piece, size_t n)
     text_add(to, piece, n);
 }
 
-/* Return the escaped text, for free(). */
+/* Return the escaped text. The caller frees it. */
 static char *escaped(void (*escape)(const char *text, escape_put put, void *to),
                      const char *text)
 {
@@ -56,7 +56,7 @@ static void check_references(void (*escape)(const char *text, escape_put put, vo
     free(got);
 }
 
-/* Return the JSON string, for free(). */
+/* Parse a JSON string. The caller frees the result. */
 static char *parse(const char *escaped_text)
 {
     size_t n = strlen(escaped_text);
@@ -73,7 +73,7 @@ static char *parse(const char *escaped_text)
     return text;
 }
 
-/* Decode the escapes of a message: backslashes, and doubled braces. */
+/* Decode the escapes of a SARIF message: backslashes and doubled braces. */
 static void decode_message(char *text)
 {
     char *to = text;

@@ -2,9 +2,9 @@
  * fuzz_html_tokenizer.c - the tokens of a page do not depend on the pieces in which it
  * arrives.
  *
- * The input's first byte chooses the beginning of the page, the second the wanted tokens,
- * the third the pieces; the rest is the page. A consumer that wants fewer tokens gets the
- * same tags and attributes.
+ * The first byte of the input chooses the beginning of the page, the second the wanted
+ * tokens, and the third the pieces. The rest is the page. A consumer that wants fewer
+ * tokens must get the same tags and attributes.
  */
 #include "fuzz.h"
 
@@ -15,8 +15,8 @@ enum { TEXT = 1, CDATA = 2, CONTENTS = 4 };
 struct record {
     struct html_tokenizer tokenizer;
     unsigned flags;
-    struct html_buffer tags;   /* all tokens except text, with places */
-    struct html_buffer tokens; /* the same with text */
+    struct html_buffer tags;   /* all tokens except text, with their positions */
+    struct html_buffer tokens; /* all tokens, including text */
     size_t last_kind;
 };
 

@@ -1,7 +1,8 @@
 /*
- * fuzz_http_target.c - which server is requested for a URL, and where a redirect leads.
+ * fuzz_http_target.c - the server of a URL, and the target of a redirect.
  *
- * The input's first line is a URL, or a proxy; the second a reference found there.
+ * The first line of the input is a URL or a proxy. The second line is a reference that is
+ * resolved against the URL.
  */
 #include "fuzz.h"
 
@@ -22,7 +23,7 @@ static void parse(parse_fn parse_it, const char *url)
     coil__http_target_finish(&target);
 }
 
-/* The resolved URL is a valid URL, and belongs to its own origin. */
+/* The resolved URL must be valid, and must belong to its own origin. */
 static void resolve(const char *base, const char *reference)
 {
     struct http_target target;

@@ -1,6 +1,6 @@
 /*
- * fuzz_links.c - the links of any page, each resolved, do not depend on the pieces in
- * which it arrives.
+ * fuzz_links.c - the resolved links of any page do not depend on the pieces in which it
+ * arrives.
  */
 #include "fuzz.h"
 
@@ -11,7 +11,7 @@
 
 struct found {
     int count, bases;
-    uint64_t hash; /* a hash of all references and places */
+    uint64_t hash; /* a hash of all references and positions */
 };
 
 static int resolve(const struct link *link, void *arg)

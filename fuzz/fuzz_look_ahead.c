@@ -2,9 +2,9 @@
  * fuzz_look_ahead.c - a stream returns each byte once and in order, with any mix of read
  * calls.
  *
- * One task writes, in pieces. Another task reads, by calls that the input chooses: a
- * number of bytes, a line, up to a separator, or looking without consuming. The claims of
- * each call are checked, and at the end that no byte is missing.
+ * One task writes in pieces. Another task reads with calls that the input chooses: a
+ * number of bytes, a line, up to a separator, or looking ahead without consuming. The
+ * result of each call is checked, and finally that no byte is missing.
  */
 #include "fuzz.h"
 
@@ -14,9 +14,9 @@
 #define CALLS_MAX 2000
 
 struct talk {
-    coil_stream *ends[2];    /* the end for writing, the end for reading */
+    coil_stream *ends[2];    /* the writing end and the reading end */
     const uint8_t *text;     /* the bytes to write */
-    size_t text_bytes, read; /* its length, and the number of bytes read */
+    size_t text_bytes, read; /* the length of the text, and the number of bytes read */
     const uint8_t *ops;      /* pairs of a call and its parameter, repeated cyclically */
     size_t op_count, next_op;
     bool ended;
@@ -63,7 +63,7 @@ static void take(struct talk *talk, const void *bytes, size_t n)
     talk->read += n;
 }
 
-/* The call returned all bytes before the end. */
+/* Take the bytes of a call that reached the end, and check that none is missing. */
 static void take_tail(struct talk *talk, const void *bytes)
 {
     take(talk, bytes, coil_stream_read_transferred(talk->ends[1]));
@@ -189,7 +189,10 @@ static void make_a_call(struct talk *talk)
     free(buf);
 }
 
-/* Calls that only look, or that fail because of their limit, do not reach the end. */
+/*
+ * Read to the end, because calls that only look ahead, or that fail because of their
+ * limit, do not reach it.
+ */
 static void read_the_rest(struct talk *talk)
 {
     char buf[4096];

@@ -1,6 +1,6 @@
 /*
- * fuzz_markdown.c - a Markdown text: each link found occurs in the text, in order, and
- * ids make no difference.
+ * fuzz_markdown.c - the links of a Markdown text occur in the text in order, and are the
+ * same with and without ids.
  */
 #include "fuzz.h"
 

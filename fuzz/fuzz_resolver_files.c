@@ -1,8 +1,8 @@
 /*
  * fuzz_resolver_files.c - hosts(5) and resolv.conf(5) with any contents.
  *
- * Each name that is the only one on a line after an address is found, whatever else the
- * hosts file contains. The bounds of resolv.conf's options are obeyed.
+ * A name that is alone on a line after an address must be found, whatever else the hosts
+ * file contains. The options of resolv.conf must be within their bounds.
  */
 #include "fuzz.h"
 
@@ -41,7 +41,7 @@ static void look_up(struct coil__hosts *hosts, const char *name)
     }
 }
 
-/* Look up all words of the file, in lower case. */
+/* Look up all words of the file in lower case. */
 static void look_up_words(struct coil__hosts *hosts, char *text)
 {
     char *rest = NULL;

@@ -1,8 +1,8 @@
 /*
- * fuzz_robots.c - check a path against a robots.txt. The rule that decides must be a line
- * of the file. Other percent-encodings of the path must give the same answer.
+ * fuzz_robots.c - checks a path against a robots.txt. The deciding rule must be a line of
+ * the file. Other percent-encodings of the path must have the same result.
  *
- * The input's first line is the path, and the rest is the file.
+ * The first line of the input is the path, and the rest is the file.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,7 @@
 /*
  * fuzz_sitemap.c - the URLs of any sitemap do not depend on the pieces in which it
- * arrives, and are within the limits. The first byte chooses plain text or gzip.
+ * arrives, and are within the limits. The first byte of the input chooses plain text or
+ * gzip.
  */
 #include "fuzz.h"
 
@@ -8,7 +9,7 @@
 
 struct found {
     size_t count;
-    uint64_t hash; /* a hash of all references and places */
+    uint64_t hash; /* a hash of all references and positions */
 };
 
 static int take(const struct link *link, void *arg)

@@ -1,6 +1,7 @@
 /*
  * fuzz_trap.c - a URL from which a session id was removed is a URL of the same origin.
- * Checking a URL twice gives the same result: it is not a duplicate of itself.
+ * Checking a URL twice must have the same result, because a URL is not a duplicate of
+ * itself.
  */
 #include "fuzz.h"
 
@@ -33,8 +34,8 @@ static void check_session(struct traps *traps, const char *url)
 }
 
 /*
- * Links that must not count as a step to the next page of a calendar: a page's link to
- * itself, and a link on a page whose URL has no date.
+ * Two kinds of links are not steps of a calendar: a link of a page to itself, and a link
+ * on a page without a date in its URL.
  */
 static void check_calendar(const char *url)
 {

@@ -1,9 +1,9 @@
 /*
- * fuzz_url.c - the URL parser: the parts of a URL are in order, and a parsed URL is
- * parsed as itself.
+ * fuzz_url.c - the URL parser: the parts of a URL are in order, and parsing a parsed URL
+ * again does not change it.
  *
- * The input's first line is a base, and the rest is relative to it. An input of one line
- * is a URL without a base.
+ * The first line of the input is a base, and the rest is a reference relative to the
+ * base. An input of one line is a URL without a base.
  */
 #include "fuzz.h"
 
@@ -61,7 +61,7 @@ static void parse(const char *text, size_t n, const struct whatwg_url *base)
     whatwg_url_finish(&url);
 }
 
-/* The crawler's normal form of http and https URLs. */
+/* Check the crawler's normal form of http and https URLs. */
 static void resolve(const char *base, const char *reference)
 {
     char *url = NULL, *again = NULL;

@@ -1,8 +1,8 @@
 /*
- * replay.c - run a target on the named inputs, one after the other: replay FILE...
+ * replay.c - runs a target on the named inputs, one after another: replay FILE...
  *
- * For builds without libFuzzer. Prints `N passed, 0 failed`. A failure ends the program,
- * and the last line names the input.
+ * This main() is for builds without libFuzzer. Prints `N passed, 0 failed`. A failure
+ * ends the program, and the last line names the input.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
-"""Reset the state that a test program in Python inherits; see surroundings.c.
+"""Reset the state that a test program in Python inherits. surroundings.c does the same in C.
 
-A shell script starts background jobs with SIGINT and SIGQUIT ignored, and every program that is
-started here would inherit that.
+A shell script starts background jobs with SIGINT and SIGQUIT ignored. Without a reset, every program that a test
+starts would inherit that.
 """
 
 import os
@@ -18,7 +18,8 @@ PYTHONS_OWN = {signal.SIGPIPE, signal.SIGXFSZ}  # subprocess resets them for its
 
 
 def enough(limit, wanted):
-    """RLIM_INFINITY is -1, so it cannot be compared by size."""
+    """Return true if the limit is at least the wanted one. RLIM_INFINITY is -1, so a plain comparison would be
+    wrong."""
     return limit == resource.RLIM_INFINITY or limit >= wanted != resource.RLIM_INFINITY
 
 

@@ -1,5 +1,5 @@
 /*
- * checks.c - the checks of harness.h, the trace, and tests of programs that die.
+ * checks.c - the checks and the trace of harness.h, and tests of code that dies.
  */
 #include "run.h"
 
@@ -131,7 +131,7 @@ void test__check_trace(const char *file, int line, const char *expected)
 
 /* ---- programs that abort ----------------------------------------------------------- */
 
-/* In the child: the signal must kill it, without a core file. */
+/* Run fn(arg) in the child, which the signal must kill without leaving a core file. */
 static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo)
 {
     struct rlimit none = {0, 0};
@@ -144,7 +144,7 @@ static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo
     _exit(0);
 }
 
-/* Reads to the end even if the buffer is full: the writer must not block. */
+/* Read to the end even if the buffer is full, because the writer must not block. */
 static void read_all(int fd, char *buffer, size_t size)
 {
     size_t length = 0;
@@ -171,8 +171,8 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
 
     fflush(NULL);
     /*
-     * Do not use fork(): its handlers would take the loop away from the child, and fn()
-     * may need it.
+     * Do not use fork(), whose handlers would detach the child from the loop. fn() may
+     * need the loop.
      */
     if (pipe(ends) < 0 || (child = _Fork()) < 0) {
         test__complain("%s:%d: no process for %s()", file, line, name);

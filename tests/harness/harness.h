@@ -11,11 +11,11 @@
  *         CHECK_INT(coil_queue_count(&q), 0);
  *     }
  *
- * A test registers itself. It runs in a process of its own, for 20 seconds at most, or 120
- * when scripts/test, scripts/check or .ci/run start it (coil-tests -t).
- * Seconds in which it was ready without a processor do not count. It fails on a failed
- * check, a crash, or running out of time. It also fails if it leaves behind a descriptor,
- * a byte of coil's memory, a stack, a task or a loop. A failed check does not end it.
+ * A test registers itself. It runs in its own process for at most 20 seconds, or 120
+ * seconds if scripts/test, scripts/check or .ci/run start it (coil-tests -t). Time in
+ * which the test was ready but had to wait for a processor does not count. A test fails
+ * on a failed check, a crash or a timeout. It also fails if it leaks a descriptor, a byte
+ * of coil's memory, a stack, a task or a loop. A failed check does not end the test.
  */
 #ifndef TESTS_HARNESS_H
 #define TESTS_HARNESS_H
@@ -33,7 +33,7 @@
 /* A test without a loop, unless the test creates one. */
 #define TEST(name) TEST__DEFINE(name, TEST__PLAIN)
 
-/* The body runs as the main task of coil_run(), under a virtual clock. */
+/* The body runs as the main task of coil_run(), with a virtual clock. */
 #define TASK_TEST(name) TEST__DEFINE(name, TEST__TASK)
 
 /*
@@ -43,12 +43,13 @@
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
 
 /*
- * For tests of coil_listen(), coil_connect() and similar calls. It runs as IO_TEST does.
- * It also runs as name/simulated: on a simulated network (coil/network.h) under the
- * virtual clock, once for each of several seeds. That network is slow, and moves fewer
- * bytes than a read or write could, but nothing fails on it. Such a test must not use raw
- * descriptors, static variables that have to start as zero (all seeds run in one
- * process), or loops of coil_yield() (the virtual clock does not advance in them).
+ * For tests of coil_listen(), coil_connect() and similar calls. The test runs like an
+ * IO_TEST. In addition it runs as name/simulated: on a simulated network (coil/network.h)
+ * with the virtual clock, once for each of several seeds. The simulated network is slow,
+ * and may transfer only part of a read or write, but no call fails on it. Such a test
+ * must not use raw descriptors, static variables that have to start as zero (all seeds
+ * run in one process), or loops of coil_yield() (the virtual clock does not advance in
+ * them).
  */
 #define NET_TEST(name) TEST__DEFINE(name, TEST__NET)
 
@@ -56,19 +57,20 @@
 bool test_simulated(void);
 
 /*
- * For tests with their own loop over seeds: the first seed and the number of seeds. The
- * number is `usual` unless the command line sets another. test_seed_failed() prints the
- * command that runs the test with that seed again.
+ * For tests with their own loop over seeds. The first two functions return the first seed
+ * and the number of seeds. The number is `usual` unless the command line sets another.
+ * test_seed_failed() prints the command that repeats the test with that seed.
  */
 uint64_t test_first_seed(void);
 int test_seed_count(int usual);
 void test_seed_failed(uint64_t seed, const char *name);
 
 /*
- * For tests of very many objects: `many`, but a tenth of them under ASan and a hundredth
- * under TSan and Valgrind, which slow down each object. A hundred thousand and a million
- * are used only in `make soak` (-n above 8), otherwise test_many(20000) and
- * test_many(30000): a million stacks are 4 GiB, which some machines provide slowly.
+ * The numbers of objects for tests of very many objects. test_many() returns `many`, or a
+ * tenth of it under ASan and a hundredth under TSan and Valgrind, which slow down each
+ * object. A hundred thousand and a million are used only in `make soak` (-n above 8).
+ * Otherwise these functions return test_many(20000) and test_many(30000), because a
+ * million stacks need 4 GiB, which some machines provide slowly.
  */
 int test_many(int many);
 int test_hundred_thousand(void);
@@ -83,8 +85,8 @@ bool test_in_soak(void);
 bool test_has_turn(size_t i);
 
 /*
- * Return n bytes of zeros, which the test need not free. Use it for large buffers:
- * LeakSanitizer would read every page of a static variable in each test.
+ * Return n bytes of zeros, which the test need not free. Use this function for large
+ * buffers, because LeakSanitizer would read every page of a static variable in each test.
  */
 void *test_memory(size_t n);
 
@@ -104,14 +106,15 @@ void *test_memory(size_t n);
 
 /* ---- exact sequences --------------------------------------------------------------- */
 
-/* Append to the test's trace, like printf(3). May be called on any thread. */
+/* Append a formatted text to the test's trace. May be called on any thread. */
 void test_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Compare the whole trace, and empty it. */
 #define CHECK_TRACE(expected) test__check_trace(__FILE__, __LINE__, (expected))
 
 /*
- * Return the trace so far, for tests that compare parts of it. Clear it without a check.
+ * Return the trace so far, for tests that compare only parts of it. test_trace_clear()
+ * discards the trace.
  */
 const char *test_trace_text(void);
 void test_trace_clear(void);
@@ -130,8 +133,9 @@ void test_trace_clear(void);
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), (signo), (text))
 
 /*
- * "compute at tests/unit/debug/test_slow.c:", as reports print a function of this file,
- * wherever the build folder is. The text is valid until the next call.
+ * Return a function of this file in the format of reports, such as "compute at
+ * tests/unit/debug/test_slow.c:", regardless of the build folder. The text is valid until
+ * the next call.
  */
 #define test_place(function) test__place((function), __FILE__)
 const char *test__place(const char *function, const char *file);
@@ -155,23 +159,23 @@ void test_skip(const char *reason) __attribute__((noreturn));
  */
 long test_proc_kib(const char *path, const char *key);
 
-/* The number of memory mappings of the process. */
+/* Return the number of memory mappings of the process. */
 long test_mapping_count(void);
 
-/* The backend that this I/O test is to run on; NULL in other tests. */
+/* Return the backend on which this I/O test runs, or NULL in other tests. */
 const char *test_backend(void);
 
-/* True under Valgrind, where memory figures and signal handling differ. */
+/* Return true under Valgrind, where memory figures and signal handling differ. */
 bool test_under_valgrind(void);
 
 /*
- * Make coil's nth allocation from now on fail once: 1 is the next one. 0 cancels the
- * request. Growing a block counts as an allocation. Stacks do not count: they come from
- * mmap(2).
+ * Make coil's nth allocation from now on fail once. 1 means the next allocation, and 0
+ * cancels the request. Growing a block counts as an allocation. Stacks do not count,
+ * because they are allocated by mmap(2).
  */
 void test_fail_allocation(int n);
 
-/* The bytes and blocks that coil has allocated and not freed. */
+/* Return the number of bytes or blocks that coil has allocated and not freed. */
 size_t test_bytes_held(void);
 size_t test_blocks_held(void);
 
@@ -188,7 +192,7 @@ struct test__case {
     const char *name, *file;
     int line;
     enum test__kind kind;
-    bool hidden; /* runs only with -s: fails on purpose, to test the harness */
+    bool hidden; /* runs only with -s and fails on purpose, to test the harness */
     void (*body)(void);
     struct test__case *next;
 };

@@ -1,4 +1,4 @@
-"""Help a program outside the tree to find a coil that was installed below a folder, by pkg-config."""
+"""Functions for programs outside of the source tree that find a coil in a temporary folder with pkg-config."""
 
 import os
 import pathlib
@@ -7,7 +7,7 @@ import subprocess
 
 
 def below(build, folder):
-    """Install the build below the folder. Returns the folder with its coil.pc."""
+    """Install the build in the folder. Returns the path of its coil.pc."""
     subprocess.run(['meson', 'install', '-C', build, '--no-rebuild', '--destdir', folder],
                    check=True, stdout=subprocess.DEVNULL)
     found = list(pathlib.Path(folder).rglob('coil.pc'))
@@ -17,9 +17,9 @@ def below(build, folder):
 
 
 def pkg_config(pc, folder, *arguments):
-    """Return pkg-config's output as words, with the prefix moved below the folder.
+    """Return pkg-config's output as words, with the prefix relative to the folder.
 
-    PKG_CONFIG_SYSROOT_DIR would do that, too, except for folders with a space in their names.
+    PKG_CONFIG_SYSROOT_DIR would have the same effect, but does not support folders with a space in their names.
     """
     prefix = next(line.partition('=')[2] for line in pc.read_text().splitlines()
                   if line.startswith('prefix='))

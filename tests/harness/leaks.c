@@ -1,9 +1,9 @@
 /*
- * leaks.c - find what a test left behind: memory of coil, descriptors, stacks, a loop.
+ * leaks.c - finds objects that a test leaked: memory of coil, descriptors, stacks, a
+ * loop.
  *
- * An allocator of the harness, passed to coil before the test begins, counts memory: it
- * stores the size in front of each block. It also lets an allocation fail when a test
- * requests that.
+ * An allocator of the harness counts coil's memory, and stores the size in front of each
+ * block. The allocator also makes an allocation fail if a test requests that.
  */
 #include "run.h"
 
@@ -92,7 +92,7 @@ static bool is_set(const unsigned char *bits, int fd)
     return (bits[fd / CHAR_BIT] >> (fd % CHAR_BIT)) & 1;
 }
 
-/* Call visit() for each open descriptor, except that of the directory read here. */
+/* Call visit() for each open descriptor, except the descriptor of this directory. */
 static void each_descriptor(void (*visit)(int fd))
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -159,7 +159,7 @@ static bool has_other_threads(void)
 /*
  * A thread that has just woken a task releases its references a moment later, and a
  * thread that waits for a killed child closes its handle when the child has ended.
- * Objects that are still held after seconds, or without another thread, are leaks.
+ * Objects that are still held after some seconds, or without another thread, are leaks.
  */
 static void wait_for_other_threads(void)
 {

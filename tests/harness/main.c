@@ -1,5 +1,5 @@
 /*
- * main.c - coil-tests: selects tests, runs each in a process of its own, counts results.
+ * main.c - coil-tests: selects tests, runs each in its own process, counts results.
  *
  *     coil-tests                all tests, two at a time
  *     coil-tests NAME           this test, in this very process: for a debugger
@@ -22,16 +22,17 @@
  *     -w NAME   warm up: first run this test in the process that forks all others. They
  *               inherit the code that Valgrind has translated for it.
  *
- * With COIL_TEST_SEED=SEED in the environment only that seed is tried. A test that states
- * its own number of seeds tries N/8 of that number.
+ * With COIL_TEST_SEED=SEED in the environment, only that seed is tried. A test with its
+ * own number of seeds tries N/8 of that number.
  *
- * Tests start with the signals, limits and standard streams that a shell would give them,
- * whatever coil-tests inherited: see surroundings.c.
+ * Tests start with the signals, limits and standard streams of a program that a shell
+ * starts, whatever coil-tests itself inherited: see surroundings.c.
  *
- * A test writes to an unnamed file of its own, which is shown only if it fails. It leads
- * a session, which is killed when the test has ended or its time is up, so no process of
- * a test outlives it. A test whose time is up first prints where it hangs: see hang.c.
- * After five such tests no more are begun. The last line is `N passed, N failed`.
+ * The output of a test is written to an unnamed file, which is shown only if the test
+ * fails. Each test is the leader of a session. The session is killed when the test has
+ * ended or timed out, so no process outlives its test. If a test times out, the place
+ * where it hangs is printed first: see hang.c. After five such tests, no more tests are
+ * started. The last line is `N passed, N failed`.
  */
 #include "run.h"
 
@@ -53,11 +54,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* From task.h. Programs linked to libcoil.so do not have it. */
+/* From task.h. Programs that are linked with libcoil.so do not have this variable. */
 __attribute__((weak)) extern int coil__task_light_mode;
 
 /*
- * LeakSanitizer, in programs that contain it, reports memory of malloc(3) that was not
+ * In programs that contain LeakSanitizer, it reports memory of malloc(3) that was not
  * freed.
  */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
@@ -71,7 +72,7 @@ enum {
     BACKENDS = sizeof backends / sizeof backends[0],
     JOBS_LIMIT = 16,
     TEXTS = 8,
-    TIMED_OUT_LIMIT = 5, /* so many time-outs indicate a general problem */
+    TIMED_OUT_LIMIT = 5, /* this many timeouts indicate a general problem */
 };
 
 static struct {
@@ -161,7 +162,7 @@ static size_t add_run(struct test__run *run, const struct test__case *test,
     return selected(run);
 }
 
-/* The selected runs, ordered by file and line. */
+/* Return the selected runs, ordered by file and line. */
 static struct test__run *select_runs(size_t *count)
 {
     struct test__run *runs = calloc(case_count * BACKENDS + 1, sizeof *runs);
@@ -180,7 +181,7 @@ static struct test__run *select_runs(size_t *count)
     return runs;
 }
 
-/* The first run of each file, and every options.every'th after it. */
+/* Select the first run of each file, and every Nth run after it for -e N. */
 static size_t take_sample(struct test__run *runs, size_t count)
 {
     const char *file = "";
@@ -196,7 +197,7 @@ static size_t take_sample(struct test__run *runs, size_t count)
     return taken;
 }
 
-/* Returns false, and prints an error, if two tests have the same name. */
+/* Return false and print an error if two tests have the same name. */
 static bool names_are_unique(const struct test__run *runs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -213,7 +214,7 @@ static bool names_are_unique(const struct test__run *runs, size_t count)
 /* ---- a test in a process of its own ------------------------------------------------ */
 
 struct job {
-    const struct test__run *run; /* NULL: this slot is free */
+    const struct test__run *run; /* NULL if this slot is free */
     pid_t pid;
     int output;
     int64_t began, deadline;
@@ -240,7 +241,7 @@ static size_t allocated(void)
 
 /*
  * Check for leaks outside coil once per test, not on every backend, and only if memory
- * has grown: LeakSanitizer takes longer than most tests. Skip the libraries' exit
+ * has grown, because LeakSanitizer takes longer than most tests. Skip the libraries' exit
  * handlers, which also take time and are not tested.
  */
 static _Noreturn void end_child(const struct test__run *run, int status, size_t before)
@@ -255,9 +256,9 @@ static _Noreturn void end_child(const struct test__run *run, int status, size_t 
 }
 
 /*
- * Call once, before there are children. LeakSanitizer reads all variables of all
- * libraries, including its own 16 MB. Each page that is still untouched would cost every
- * child a page fault.
+ * Read all variables once, before any child is forked. LeakSanitizer reads all variables
+ * of all libraries, including 16 MB of its own. Each page that is untouched until then
+ * would cost every child a page fault.
  */
 COIL__NO_SANITIZE static int read_variables(struct dl_phdr_info *object, size_t size,
                                             void *arg)
@@ -305,7 +306,7 @@ static void start_job(const struct test__run *run)
     while (job->run != NULL)
         job++;
     *job = (struct job){.run = run, .output = memfd_create("test output", MFD_CLOEXEC)};
-    fcntl(job->output, F_SETFL, O_APPEND); /* gdb and the test both write to it */
+    fcntl(job->output, F_SETFL, O_APPEND); /* gdb and the test both write to the file */
     job->began = now_ms();
     job->deadline = job->began + (int64_t)options.limit_s * 1000;
     fflush(NULL);
@@ -319,7 +320,7 @@ static void start_job(const struct test__run *run)
     running++;
 }
 
-/* Print the test's output, indented, at most `limit` bytes of it. */
+/* Print at most `limit` bytes of the test's output, indented. */
 static void show_output(int fd, off_t limit)
 {
     FILE *file = fdopen(dup(fd), "r");
@@ -367,7 +368,7 @@ static void report_job(const struct job *job, int status, const struct rusage *u
 
     if (exited && WEXITSTATUS(status) == TEST__PASSED) {
         sum.passed++;
-        if (options.verbose) /* the time it took, and its processor time */
+        if (options.verbose) /* the duration and the CPU time */
             printf("ok   %s (%ld ms, busy for %ld)\n", job->run->name,
                    (long)(now_ms() - job->began),
                    in_ms(use->ru_utime) + in_ms(use->ru_stime));
@@ -393,8 +394,8 @@ static void end_job(struct job *job, int status, const struct rusage *use)
 }
 
 /*
- * Return how long the first thread of the process was ready to run and had no processor.
- * A test is not to blame for this time. Returns 0 if the kernel does not count it.
+ * Return how long the first thread of the process waited for a processor. This time does
+ * not count against a test's limit. Returns 0 if the kernel does not measure it.
  */
 static int64_t starved_ms(pid_t pid)
 {
@@ -593,7 +594,7 @@ static void read_options(int argc, char **argv)
         usage();
 }
 
-/* True if the command line is the full name of exactly one test. */
+/* Return true if the command line is the full name of exactly one test. */
 static bool names_one(const struct test__run *runs, size_t count)
 {
     return !options.fork_always && count == 1 && options.pattern_count == 1 &&

@@ -1,5 +1,5 @@
 /*
- * proc.c - memory for tests, and figures of this process from /proc.
+ * proc.c - memory for tests, and figures from /proc about this process.
  */
 #include "harness.h"
 

@@ -1,5 +1,5 @@
 /*
- * run.c - runs one test in this process: without a loop, or as the main task of one.
+ * run.c - runs one test in this process, without a loop or as the main task of a loop.
  */
 #include "run.h"
 
@@ -76,7 +76,10 @@ uint64_t test_first_seed(void)
     return test__first_seed;
 }
 
-/* The default, -n 8, selects `usual` seeds. Other values scale that number. */
+/*
+ * The default option -n 8 selects `usual` seeds. Other values of the option scale that
+ * number.
+ */
 int test_seed_count(int usual)
 {
     long long count = (long long)usual * test__seed_count / 8;

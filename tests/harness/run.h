@@ -1,5 +1,5 @@
 /*
- * run.h (internal) - declarations shared by the files of the harness.
+ * run.h (internal) - declarations for the files of the harness.
  */
 #ifndef TESTS_RUN_H
 #define TESTS_RUN_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Exit statuses of the process of a test. */
+/* Exit statuses of a test's process. */
 enum {
     TEST__PASSED = 0,
     TEST__FAILED = 1,
@@ -23,7 +23,7 @@ struct test__run {
     char name[128];
 };
 
-/* The seed for coil_testing_shuffle(), or 0: not shuffled. */
+/* The seed for coil_testing_shuffle(), or 0 for the normal order. */
 extern uint64_t test__shuffle;
 
 /* Network tests run on the simulated network with these seeds. */
@@ -44,10 +44,13 @@ bool test__complained(void);
 void test__leaks_begin(void);
 void test__leaks_check(void);
 
-/* surroundings.c: set default signals, open standard streams, and the usual limits. */
+/* surroundings.c: reset signals, standard streams and limits to the defaults. */
 void test__begin_afresh(void);
 
-/* hang.c: print to `output` where the processes of the session hang, the leader first. */
+/*
+ * hang.c: print to `output` where the processes of the session hang, beginning with the
+ * leader.
+ */
 void test__show_hang(pid_t session, int output);
 
 /* hang.c: kill the processes of the session, even if its leader has ended. */

@@ -1,10 +1,9 @@
 /*
- * surroundings.c - reset the state that coil-tests inherits from the process that started
- * it.
+ * surroundings.c - resets the state that coil-tests inherits from its parent process.
  *
  * A shell script starts background jobs with SIGINT and SIGQUIT ignored, and ignored
- * signals stay ignored after exec(2). Signal masks, limits and closed standard streams
- * are inherited, too. Without a reset the results of tests would depend on them.
+ * signals remain ignored after exec(2). Signal masks, limits and closed standard streams
+ * are inherited, too. Without a reset, test results would depend on this state.
  */
 #include "run.h"
 
@@ -14,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Leave handlers unchanged: those that exist before main() belong to a sanitizer. */
+/*
+ * Handlers are not reset, because a handler that exists before main() belongs to a
+ * sanitizer.
+ */
 static void stop_ignoring_signals(void)
 {
     struct sigaction action;

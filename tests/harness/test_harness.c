@@ -1,8 +1,8 @@
 /*
  * test_harness.c - the harness reports failed checks, leaks, crashes and timeouts.
  *
- * The cases at the top are hidden from a normal run: each does one thing that a test must
- * not do. The tests below run coil-tests on one of them, and compare its output.
+ * The cases at the top are hidden from a normal run. Each of them does something that a
+ * test must not do. The tests below run coil-tests on one case and compare its output.
  */
 #include "harness.h"
 
@@ -315,7 +315,9 @@ TEST(harness_counts_skipped_tests)
     expect("", "selftest_skip", 0, "no moon tonight\n0 passed, 0 failed, 1 skipped\n");
 }
 
-/* The runner ignores and blocks all signals, and has low limits and closed streams. */
+/*
+ * The runner starts with all signals ignored and blocked, low limits and closed streams.
+ */
 TEST(harness_starts_tests_from_surroundings_of_their_own)
 {
     struct rlimit few;

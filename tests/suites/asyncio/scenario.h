@@ -44,7 +44,7 @@ void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Return the text of an rc: the name of an errno such as "ECANCELED", or a number. The
- * text is valid until the eighth later call.
+ * text is valid during the next seven calls.
  */
 const char *outcome(int rc);
 

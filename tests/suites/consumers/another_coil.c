@@ -1,6 +1,6 @@
 /*
- * another_coil.c - act like a libcoil-testing from another build than this libcoil: with
- * an argument, of another version; without one, with other structs.
+ * another_coil.c - acts like a libcoil-testing that does not match this libcoil. With an
+ * argument its version differs, and without an argument its structs differ.
  */
 #include <coil.h>
 

@@ -1,7 +1,7 @@
 /*
  * stripped.c - a program without symbols, linked with libcoil.a and libcoil-testing.a.
- * Reports distinguish its code from coil's by the addresses. Functions of this file make
- * each report, and are called by functions of this file.
+ * Reports distinguish the program's code from coil's code by address. Each report is
+ * caused by a function of this file, whose caller is also in this file.
  */
 #include <coil.h>
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /*
- * Reports should show these functions, so they are neither inlined nor left by a tail
+ * Reports should show these functions, so they are not inlined and do not end with a tail
  * call.
  */
 #define SHOWN __attribute__((noinline, noclone))

@@ -1,5 +1,6 @@
 /*
- * testing.c - a user's test: without real time, without a network, with failures.
+ * testing.c - a user's test with a virtual clock, a simulated network and injected
+ * failures.
  */
 #include <coil.h>
 

@@ -1,5 +1,4 @@
-// documents.mjs - parse a page with parse5: its text, its links and their places, its
-// ids.
+// documents.mjs - parses a page with parse5, and returns its text, its ids, and its links with their positions.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -16,7 +15,7 @@ export async function loadParse5(folder) {
   return (await import(pathToFileURL(join(folder, 'node_modules/parse5/dist/index.js')))).parse;
 }
 
-// Node decodes the bytes from 0x80 to 0x9f as in ISO 8859-1.
+// Node decodes the bytes 0x80 to 0x9f as ISO 8859-1.
 const windows1252 = {
   decode(bytes) {
     const upper = '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d' +
@@ -40,7 +39,7 @@ function charsetOf(contentType) {
   return match?.[1] ?? match?.[2];
 }
 
-// Decode by byte order mark, header, @charset, or as UTF-8.
+// Decode a style sheet by its byte order mark, header or @charset, or else as UTF-8.
 function textOfSheet(bytes, contentType) {
   const label = /^@charset "([^"]*)";/.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1] ?? '';
   const found = markedText(bytes)
@@ -49,7 +48,7 @@ function textOfSheet(bytes, contentType) {
   return found ?? new TextDecoder('utf-8').decode(bytes);
 }
 
-// Decode a text with a byte order mark; null without one.
+// Decode a text with a byte order mark. Returns null if there is no such mark.
 function markedText(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) {
     return new TextDecoder('utf-16le').decode(bytes);
@@ -63,7 +62,7 @@ function markedText(bytes) {
   return null;
 }
 
-// Decode by byte order mark, header, meta, or by trying encodings.
+// Decode a page by its byte order mark, header or meta element, or else by trying encodings.
 export function textOf(bytes, contentType) {
   const marked = markedText(bytes);
   if (marked !== null) {
@@ -90,8 +89,7 @@ export function textOf(bytes, contentType) {
   }
 }
 
-// Return where the value of the attribute at `start` begins, or where its name ends if it
-// has no value.
+// Return the offset of an attribute's value. An attribute without a value returns the end of its name.
 function valueAt(text, start) {
   const match = /[^][^\s/>=]*(?:\s*=\s*["']?)?/y;
   match.lastIndex = start;
@@ -99,8 +97,8 @@ function valueAt(text, start) {
   return match.lastIndex;
 }
 
-// The links of a style sheet, except fragments of the styled document. `whole` is the
-// text around it.
+// Yield the links of a style sheet, except fragments of the styled document.
+// `whole` is the text that contains the style sheet.
 function* linksOfSheet(element, css, whole, offset) {
   const place = placer(whole);
   for (const url of urlsIn(csstree, css)) {
@@ -123,8 +121,8 @@ function isSheet(element) {
     ['', 'text/css'].includes((attribute(element, 'type') ?? '').toLowerCase());
 }
 
-// The links in a <style> or in a style attribute. All links of a style attribute have the
-// place of the attribute.
+// Yield the links in a <style> element or a style attribute.
+// All links of a style attribute have the attribute's position.
 function* linksOfStyles(element, text, place, seen) {
   const content = element.childNodes[0]?.sourceCodeLocation;
   if (isSheet(element) && content && !seen.has(content.startOffset)) {
@@ -142,8 +140,7 @@ function* linksOfStyles(element, text, place, seen) {
   }
 }
 
-// Yield the links of the document in an iframe's srcdoc. Their place is that of the
-// attribute.
+// Yield the links of the document in an iframe's srcdoc. They have the position of the attribute.
 function* linksOfSrcdoc(parse, element, text, place, seen) {
   const start = element.sourceCodeLocation?.attrs?.srcdoc?.startOffset;
   if (element.tagName !== 'iframe' || start === undefined || seen.has(start)) {
@@ -158,7 +155,7 @@ function* linksOfSrcdoc(parse, element, text, place, seen) {
 
 function* linksOf(parse, all, text) {
   const place = placer(text);
-  const seen = new Set(); // an element and its copies by parse5 count once
+  const seen = new Set(); // an element and the copies that parse5 makes of it count once
   for (const element of all) {
     yield* linksOfStyles(element, text, place, seen);
     yield* linksOfSrcdoc(parse, element, text, place, seen);
@@ -196,7 +193,7 @@ export function* linksOfHeaders(headers) {
   }
 }
 
-// The ids to which "#x" can lead. (HTML: the indicated part of the document)
+// Return the ids that a fragment can lead to. (HTML: the indicated part of the document)
 function idsOf(all) {
   const ids = new Set();
   for (const element of all) {
@@ -210,7 +207,7 @@ function idsOf(all) {
   return ids;
 }
 
-// Return {base, links, ids} of a page at `url`.
+// Return {base, links, ids} of the page at `url`.
 export function readDocument(parse, text, url) {
   const root = parse(text, { scriptingEnabled: false, sourceCodeLocationInfo: true });
   const all = [...elements(root)];

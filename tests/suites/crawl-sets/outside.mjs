@@ -1,8 +1,8 @@
-// outside.mjs - the answers of all other hosts, which outside.py sends.
+// outside.mjs - computes the expected answers of all other hosts, which outside.py sends.
 //
-// A checksum of host, port, path and query selects the answer. So both files can compute
-// the answer of each URL without a list. An answer is {verdict, reason, status} of a
-// target, or {status, location}.
+// A checksum of host, port, path and query selects the answer.
+// Therefore both files can compute the answer of each URL without a list.
+// An answer is either the {verdict, reason, status} of a target, or {status, location}.
 
 const there = 'http://there.example';
 const well = { verdict: 'ok', reason: null, status: 200 };
@@ -11,14 +11,14 @@ const network = { verdict: 'error', reason: 'network', status: null };
 
 const kinds = [
   well, well, well,
-  well, // HEAD is refused with 405
+  well, // the answer to HEAD is 405
   status('broken', 404), status('blocked', 403),
   { status: 301, location: there + '/ok/moved' }, { status: 302, location: there + '/gone' },
-  well, // HEAD ends the connection
+  well, // the server closes the connection after HEAD
   status('broken', 500), { verdict: 'blocked', reason: 'challenge', status: 403 },
   status('blocked', 429), status('blocked', 999),
   { status: 308, location: there + '/step' }, { status: 302, location: 'mailto:x@y' },
-  well, // HEAD is answered with 404
+  well, // the answer to HEAD is 404
 ];
 
 function kindOf(text) {
@@ -41,5 +41,5 @@ export function answerOutside(target) {
     : url.pathname.startsWith('/ok/') ? well : status('broken', 404);
 }
 
-// The content of each existing page.
+// Every existing page has these ids.
 export const idsOutside = new Set(['known']);

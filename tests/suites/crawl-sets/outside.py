@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""All other hosts: a proxy that answers for each host as in outside.mjs, for https too.
+"""A proxy that answers for all other hosts, including https, in the way that outside.mjs computes.
 
     outside.py
 
-Prints "listening on HOST:PORT". Its certificates are invalid: clients must not check them.
+Prints "listening on HOST:PORT". The proxy's certificates are invalid, so clients must not check them.
 """
 
 import http.server
@@ -15,7 +15,7 @@ import tempfile
 THERE = 'http://there.example'
 PAGE = b'<!DOCTYPE html><title>x</title><p id=known>x <a href=/never>x</a>'
 CLOSE = object()
-# (the answer to HEAD, if it differs; the status; a header)
+# Tuples of the answer to HEAD if it differs, the status, and a header.
 KINDS = [(None, 200, None)] * 3 + [
     (405, 200, None),
     (None, 404, None), (None, 403, None),
@@ -69,7 +69,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = False
 
     def do_GET(self):
-        # self.path has one slash instead of two
+        # The request line is used because self.path has one slash instead of two.
         host, path = self.host, self.requestline.split()[1]
         if host is None:
             host, slash, path = path.split('://')[1].partition('/')

@@ -1,10 +1,10 @@
 /*
- * page_links.c - print the links of files, found by the crawler's own search, for
+ * page_links.c - prints the links that the crawler's search finds in files, for
  * tests/suites/crawl-sets/run.
  *
- * Reads names of files. Writes a line of JSON for each: a list of [element, attribute,
- * reference, line, column, URL]. The URL is resolved as if the file had come from
- * http://host/page, and is null for an invalid one.
+ * Reads names of files. Writes a line of JSON for each file: a list of [element,
+ * attribute, reference, line, column, URL]. The URL is resolved as if the file were at
+ * http://host/page, and is null if the reference is invalid.
  */
 #include "../../../crawler/page/search.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A prime number, so that pieces end at any place. */
+/* A prime number, so pieces end at arbitrary positions. */
 #define PIECE_BYTES 4093
 
 static void write_json(const char *s)

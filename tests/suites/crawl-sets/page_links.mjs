@@ -1,9 +1,9 @@
-// page_links.mjs - print the links of files, by parse5 and Node's own URLs.
+// page_links.mjs - prints the links of files, computed with parse5 and Node's URL class.
 //
 //     node page_links.mjs PARSE5_FOLDER < NAMES
 //
-// Writes the same as page_links.c: for each file a list of [element, attribute,
-// reference, line, column, URL or null].
+// The output format is that of page_links.c:
+// for each file a list of [element, attribute, reference, line, column, URL or null].
 
 import { readFileSync } from 'node:fs';
 import { loadParse5, readDocument, textOf } from './documents.mjs';

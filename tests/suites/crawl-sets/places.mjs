@@ -1,7 +1,7 @@
-// places.mjs - convert offsets to lines and columns.
+// places.mjs - converts offsets to lines and columns.
 
-// Convert offsets to [line, column], for offsets that mostly increase. Columns count
-// characters.
+// Return a function that converts offsets to [line, column], quickly if offsets increase.
+// Columns count characters.
 export function placer(text) {
   let at = 0, line = 1, column = 1;
   return (offset) => {

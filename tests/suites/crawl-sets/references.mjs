@@ -1,4 +1,4 @@
-// references.mjs - find the links in a tree of parse5.
+// references.mjs - finds the links in a parse5 tree.
 
 const attributes = {
   a: ['href'], area: ['href'], link: ['href', 'imagesrcset'], img: ['src', 'srcset'], script: ['src'],
@@ -9,13 +9,13 @@ const attributes = {
 };
 
 const SVG = 'http://www.w3.org/2000/svg';
-const drawings = ['a', 'image', 'use']; // which have href, or otherwise xlink:href
+const drawings = ['a', 'image', 'use']; // elements with href or xlink:href
 
 function isShadow(node) {
   return node.tagName === 'template' && ['open', 'closed'].includes(lower(node, 'shadowrootmode'));
 }
 
-// Include shadow trees on request: their links are on the page, but their ids are not.
+// Yield all elements. Shadow trees are optional: their links belong to the page, but their ids do not.
 export function* elements(root, withShadows = true) {
   const stack = [root];
   while (stack.length > 0) {
@@ -28,7 +28,7 @@ export function* elements(root, withShadows = true) {
   }
 }
 
-// Return the value of an attribute by its name as written, with its prefix: "xlink:href".
+// Return the value of an attribute. The name includes the prefix, as in "xlink:href".
 export function attribute(element, name) {
   return element.attrs.find(({ prefix, name: local }) => (prefix ? `${prefix}:${local}` : local) === name)?.value;
 }
@@ -37,7 +37,7 @@ function lower(element, name) {
   return attribute(element, name)?.toLowerCase();
 }
 
-// Relations without a resource, or with a resource that only accepts POST.
+// Link relations that have no resource, or a resource that accepts only POST.
 export const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch', 'pingback', 'webmention'];
 
 function leadsToNone(rel) {
@@ -53,7 +53,7 @@ function formOf(element) {
   return form;
 }
 
-// The URL that a button submits by GET.
+// Return true if the button submits a form by GET.
 function submitsByGet(element) {
   const form = formOf(element);
   const method = lower(element, 'formmethod') ?? (form && (lower(form, 'method') ?? ''));
@@ -75,13 +75,13 @@ function leadsNowhere(element, name) {
   }
 }
 
-// The URLs of a srcset; commas in parentheses belong to a descriptor. (HTML: parse a srcset)
+// Return the URLs of a srcset. Commas in parentheses belong to a descriptor. (HTML: parse a srcset attribute)
 function candidates(srcset) {
   const candidate = /[\s,]*([^\s,]\S*?)(?:,+(?=\s|$)|\s+(?:\([^)]*(?:\)|$)|[^(,])*(?:,|$)|$)/g;
   return [...srcset.matchAll(candidate)].map((match) => match[1]);
 }
 
-// The URL in the content of a refresh, if there is one.
+// Return the URL in the content of a meta refresh as a list of at most one element.
 export function refresh(content) {
   const match = /^\s*[\d.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))/is
     .exec(content);
@@ -89,8 +89,8 @@ export function refresh(content) {
   return target ? [target] : [];
 }
 
-// References of SVG. A reference to an element of the same page is not a link, except in
-// "a".
+// Yield the reference of an SVG element.
+// A reference to an element of the same page is a link only if it is in an "a" element.
 function* drawn(element) {
   const one = ['href', 'xlink:href'].find((name) => attribute(element, name) !== undefined);
   const value = one && attribute(element, one);

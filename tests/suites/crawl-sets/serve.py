@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Serve a folder like examples/httpd, with the changes in its answers.json: served.mjs explains
-them.
+"""Serve a folder like examples/httpd, with the changes in the folder's answers.json. served.mjs explains that file.
 
     serve.py FOLDER
 """

@@ -1,8 +1,7 @@
-// served.mjs - compute the answers of a file server from the files alone.
+// served.mjs - computes the answers of a file server from the files alone.
 //
-// Like examples/httpd, it redirects a folder without its slash, and answers a folder with
-// its index.html. A file `answers.json` in the folder changes the answers of paths, for
-// serve.py:
+// Like examples/httpd, the server redirects a folder's URL without a slash, and sends the folder's index.html.
+// A file `answers.json` in the folder changes the answers of some paths, as in serve.py:
 //    {"/path": {"status": 302, "location": "/there", "type": "text/html", "file": "a.html",
 //            "headers": [["Link", "</x>; rel=up"]]}}
 
@@ -20,7 +19,7 @@ export function readAnswers(site) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-// The path in the file system; null for a path that httpd refuses.
+// Return the path in the file system, or null for a path that httpd refuses.
 function fileOf(site, pathname) {
   let path;
   try {
@@ -36,7 +35,7 @@ function ofFile(path, type) {
   return { status: 200, type: type ?? types[extname(path).toLowerCase()] ?? '', path };
 }
 
-// Return {status, type, path, location, headers} of a GET.
+// Return the {status, type, path, location, headers} that answer a GET request.
 export function answerTo(site, answers, url) {
   const { pathname } = new URL(url);
   const slash = pathname.endsWith('/');
@@ -76,7 +75,7 @@ export function pagesBelow(site) {
     .map((name) => pathToFileURL(join(resolve(site), name)).href);
 }
 
-// `isOtherName`: the page has another URL, under which its links are reported.
+// In the result, `isOtherName` means that the page's links are reported under another URL of the page.
 export function answerOfFile(url) {
   const path = fileURLToPath(url.replace(/\?.*/s, ''));
   const info = existsSync(path) && statSync(path);

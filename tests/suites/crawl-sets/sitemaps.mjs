@@ -1,5 +1,4 @@
-// sitemaps.mjs - the URLs in sitemaps, by npm's sax, and the sitemaps that a robots.txt
-// names.
+// sitemaps.mjs - finds the URLs in sitemaps with npm's sax, and the sitemaps that a robots.txt names.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

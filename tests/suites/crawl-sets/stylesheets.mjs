@@ -1,9 +1,9 @@
-// stylesheets.mjs - print the URLs of a style sheet, by css-tree's tokenizer.
+// stylesheets.mjs - prints the URLs of style sheets, found by css-tree's tokenizer.
 //
 //     node stylesheets.mjs CSS_TREE_FOLDER < LINES
 //
-// Reads style sheets, each as a line of hexadecimal digits. Writes the same as
-// css_urls.c: for each a list of [kind, text, line, column].
+// Reads style sheets, each as a line of hexadecimal digits.
+// Writes the same as css_urls.c: for each style sheet a list of [kind, text, line, column].
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ function tokensOf(csstree, text) {
   return tokens.filter(({ type }) => type !== WhiteSpace && type !== Comment);
 }
 
-// A newline after a backslash is not a part of the string; css-tree counts CR LF as two.
+// A newline after a backslash is not part of the string. css-tree counts CR LF as two newlines.
 function decodeString(csstree, raw) {
   return csstree.string.decode(raw.replace(/\r\n/g, '\n'));
 }

@@ -1,8 +1,8 @@
-// tokens.mjs - print the tokens of texts, by parse5's tokenizer.
+// tokens.mjs - prints the tokens of texts, found by parse5's tokenizer.
 //
 //     node tokens.mjs PARSE5_FOLDER < LINES
 //
-// Reads and writes the same as tests/suites/html5lib/tokens.c.
+// The input and output formats are those of tests/suites/html5lib/tokens.c.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 const { Tokenizer, TokenizerMode } = await import(
   pathToFileURL(join(process.argv[2], 'node_modules/parse5/dist/index.js')));
 
-// Indexed by enum html_content.
+// The tokenizer modes, in the order of enum html_content.
 const modes = [TokenizerMode.DATA, TokenizerMode.RCDATA, TokenizerMode.RAWTEXT,
   TokenizerMode.SCRIPT_DATA, TokenizerMode.PLAINTEXT, TokenizerMode.CDATA_SECTION];
 

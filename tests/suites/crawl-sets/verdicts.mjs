@@ -1,21 +1,21 @@
-// verdicts.mjs - compute all links of a site with their verdicts, from its files alone.
-// It uses parse5 and Node's own URLs, but no server, no network, and no code of coil.
+// verdicts.mjs - computes all links of a site with their verdicts, from its files alone.
+// The program uses parse5 and Node's URL class, but neither a server, a network, nor code of coil.
 //
 //     node verdicts.mjs PARSE5_FOLDER SITE ORIGIN [MAX_DEPTH [EXTERNAL [FRAGMENTS]]]
 //
-// ORIGIN "file:" stands for a crawl without a server, which starts at all pages in the
-// folder.
+// ORIGIN "file:" means a crawl without a server, which starts at all pages in the folder.
 //
 // Writes a line of JSON for each
 //     ["page", url, status, number of links, searched]
 //     ["link", page, text, line, column, element, attribute, target, fragment]
 //     ["redirect", url, status, location, target]
 //     ["verdict", target, fragment, verdict, reason, status]
-// as in docs/design/checker.md. EXTERNAL is "skip" or "head". With "head", outside.mjs
-// computes the answers of other sites. FRAGMENTS is "all" if fragments are checked on
-// other sites, too. The status of a verdict is "any" if several answers led to it. The
-// site must not have a chain of redirects that is longer than --max-redirect allows. How
-// far coil-crawl follows such a chain depends on other links to it.
+// The records are those of docs/design/checker.md.
+// EXTERNAL is "skip" or "head". With "head", outside.mjs computes the answers of other sites.
+// FRAGMENTS is "all" if fragments are also checked on other sites.
+// The status of a verdict is "any" if several answers lead to the verdict.
+// The site must not have a chain of redirects that is longer than --max-redirect allows,
+// because other links to such a chain determine how far coil-crawl follows it.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,10 +39,10 @@ const XML = /^(text|application)\/xml\s*(;|$)/i;
 
 const write = (...record) => console.log(JSON.stringify(record));
 const pages = new Map(); // URL -> {status, location, ids, depth, rule}
-const levels = [[]]; // the URLs of each depth; some turn out to have the previous depth
-const wanted = new Set(); // JSON of [target, fragment]; [null, text] for an invalid URL
+const levels = [[]]; // the URLs of each depth, including some that later move to the previous depth
+const wanted = new Set(); // JSON of [target, fragment], or of [null, text] for an invalid URL
 
-// A fragment, percent-decoded, without a text directive; null if there is no fragment.
+// Return the percent-decoded fragment without a text directive, or null without a fragment.
 function fragmentOf(url) {
   const fragment = url.hash.replace(/^#/, '').replace(/:~:.*/s, '');
   return fragment === '' ? null : percentDecode(fragment);
@@ -54,17 +54,17 @@ function percentDecode(text) {
   return bytes.toString('utf8');
 }
 
-// True if the text has an improbable scheme.
+// Return true if the URL has an improbable scheme.
 function isMistyped({ href }) {
   const [scheme] = href.split(':', 1);
   return scheme.length === 1 || scheme === 'localhost' || /^[^:]*\.[^:]*:\d+([/?#]|$)/.test(href) ||
     (/^(?=.*t)(?=.*p)[htps]{3,}$/.test(scheme) && !['http', 'https', 'shttp'].includes(scheme));
 }
 
-// Return [target, fragment]; [null, null] for an invalid URL.
+// Return [target, fragment], or [null, null] for an invalid URL.
 function targetOf(text, base) {
   const absolute = base.startsWith('file:') && /^[\0- ]*([/\\]{1,2})/.exec(text);
-  if (absolute) { // "/x" is below the root, "//host/x" is not
+  if (absolute) { // "/x" is below the root, but "//host/x" is not
     if (!URL.canParse(text, 'https://root/')) {
       return [null, null];
     }
@@ -76,11 +76,11 @@ function targetOf(text, base) {
   if (!URL.canParse(text, base)) {
     return [null, null];
   }
-  // A file outside of the checked folder has its own verdict.
+  // A file outside of the checked folder has a verdict of its own.
   if (isLocal && /^[\0- ]*file:/i.test(text) && !new URL(text).href.startsWith(rootUrl(site))) {
     return ['file:' + new URL(text).href.replace(/[?#].*/s, '').slice('file://'.length), null];
   }
-  // Node loses the empty query of a base URL.
+  // Node drops the empty query of a base URL.
   const isHere = /^[\0- ]*(#|$)/.test(text) && base.endsWith('?');
   const url = isHere ? new URL(base + text.trim()) : new URL(text, base);
   if (isMistyped(url)) {
@@ -89,7 +89,7 @@ function targetOf(text, base) {
   return [url.href.replace(/#.*/s, ''), fragmentOf(url)];
 }
 
-// Return the reason why a URL is not fetched; null if it is fetched.
+// Return the reason why a URL is not fetched, or null if it is fetched.
 function ruleAgainst(target) {
   const url = new URL(target);
   if (isLocal && url.protocol === 'file:') {
@@ -115,8 +115,7 @@ function meet(target, fragment, depth) {
   reach(target, depth);
 }
 
-// Reach a target through a redirect. Such a target has no verdict, unless a link leads to
-// it.
+// Reach a target through a redirect. Without a link, such a target does not get a verdict.
 function reach(target, depth) {
   const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
   pages.set(target, page);
@@ -165,7 +164,7 @@ function follow(url, page) {
   }
 }
 
-// Compute the answer for a target on another site: at any depth, but only once.
+// Compute the answer for a target on another site once, at whatever depth.
 function lookOutside(url, page) {
   if (page.answer === undefined) {
     page.answer = answerOutside(url);
@@ -178,8 +177,7 @@ function lookOutside(url, page) {
   }
 }
 
-// Guess the type of a page without a Content-Type from its first tag. (WHATWG, MIME
-// Sniffing, 7.1)
+// Guess the type of a page without a Content-Type from its first tag. (WHATWG, MIME Sniffing, 7.1)
 function sniff(answer) {
   const tag = /^[\t\n\f\r ]*<(!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|!--)[ >]/i;
   return answer.type === '' && answer.path && tag.test(readFileSync(answer.path, 'latin1')) ? 'text/html' : answer.type;
@@ -193,7 +191,7 @@ function fetchPage(url, page) {
   const isRedirect = [301, 302, 303, 307, 308].includes(page.status);
   const searched = page.status >= 200 && page.status < 300 &&
     (HTML.test(answer.type) || SHEET.test(answer.type));
-  if (answer.isOtherName) { // the links are reported for the file only
+  if (answer.isOtherName) { // links are reported only under the file's own URL
     if (!SHEET.test(answer.type)) {
       page.ids = readDocument(parse, textOf(readFileSync(answer.path)), url).ids;
     }
@@ -245,7 +243,7 @@ function ofPage(page, fragment) {
 function ofChain(target, fragment) {
   const { status } = pages.get(target);
   const seen = new Set();
-  let isOfLocation = false; // whether the fragment comes from a Location header
+  let isOfLocation = false; // true if the fragment is from a Location header
   let page = pages.get(target);
   for (let at = target; page.next !== undefined; page = pages.get(at)) {
     if (page.next === null) {
@@ -283,7 +281,7 @@ const starts = isLocal ? pagesBelow(site) : [origin + '/'];
 starts.forEach((start) => meet(start, null, 0));
 readRobots();
 for (let depth = 0; depth <= maxDepth && levels[depth] !== undefined; depth++) {
-  for (const url of levels[depth]) { // redirects extend it
+  for (const url of levels[depth]) { // redirects extend this level
     const page = pages.get(url);
     if (page.rule === null && page.status === undefined) {
       fetchPage(url, page);

@@ -1,7 +1,7 @@
 """Compare coil-crawl's JSONL with verdicts.mjs: the same links, verdicts, pages and redirects.
 
-The order is not compared, because the order of pages depends on the network. Everything else is
-compared as multisets: a link that occurs twice counts twice.
+The order is not compared, because the order of pages depends on the network. Everything else is compared as a
+multiset, in which a link that occurs twice counts twice.
 
     verdicts.py BUILD [FOLDER...]   the part of tests/suites/crawl-sets/run --all, or the sites in these
                                     folders instead; parse5 is in BUILD/crawl-sets
@@ -19,11 +19,11 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 SHOWN = 10
 
-# The depth, how links that leave the site are treated (outside.py answers them), and how their
-# fragments are treated.
+# Three options: the depth, the treatment of links that leave the site (outside.py answers them), and the treatment of
+# their fragments.
 SKIPPED, TWO_DEEP = ('Infinity', 'skip', 'site'), ('2', 'skip', 'site')
 CHECKED, SEARCHED = ('Infinity', 'head', 'site'), ('Infinity', 'head', 'all')
-# Name, folder, one of the above, and the minimum numbers of pages, links and verdicts.
+# Each entry has a name, a folder, options from above, and the minimum numbers of pages, links and verdicts.
 SITES = [
     ('everything', HERE / 'everything', SKIPPED, (300, 860, 520)),
     ('everything, 2 deep', HERE / 'everything', TWO_DEEP, (240, 820, 520)),
@@ -34,7 +34,7 @@ SITES = [
     ('postgresql-doc-15', '/usr/share/doc/postgresql-doc-15/html', CHECKED, (1100, 28000, 4500)),
     ('cmake-doc', '/usr/share/doc/cmake-data/html', CHECKED, (3600, 105000, 21000)),
 ]
-# The minimum numbers for all pages in the folder, without a server.
+# The minimum numbers for a check of the whole folder without a server.
 FILES = {
     'everything': (59, 610, 500),
     'sqlite3-doc': (750, 75000, 11500),
@@ -43,7 +43,7 @@ FILES = {
     'cmake-doc': (1850, 105000, 21000),
 }
 
-# Skipped in CI to save time: the largest package, and for each other package one of the two ways.
+# To save time, CI skips the largest package, and checks each other package only with or only without a server.
 RARELY_SERVED = {'cmake-doc', 'postgresql-doc-15'}
 RARELY_WITHOUT_A_SERVER = {'cmake-doc', 'git-doc', 'sqlite3-doc'}
 
@@ -70,7 +70,7 @@ FAILING = {'broken', 'fragment', 'error', 'timeout'}
 
 
 class Crawl:
-    """Parse the lines of JSON that coil-crawl wrote, by type, and its exit status."""
+    """The records that coil-crawl wrote as lines of JSON, by type, and its exit status."""
 
     def __init__(self, build, url, *options, proxy=None):
         environment = {k: v for k, v in os.environ.items() if not k.lower().endswith('_proxy')}
@@ -92,7 +92,7 @@ class Crawl:
 
 
 def mistakes_of_form(crawl):
-    """Return the errors in the form of the records."""
+    """Yield errors in the format of the records."""
     if not crawl.records:
         yield 'there are no records'
         return
@@ -123,7 +123,7 @@ def row(record, members):
 
 
 def target_of(link):
-    """Return the key of the link's verdict. For an invalid URL it is the text as written."""
+    """Return the key of the link's verdict. The key of an invalid URL is the text as written."""
     return (link['text'], None) if link['target'] is None else \
         (link['target'], link['fragment'])
 
@@ -163,7 +163,7 @@ def oracle(parse5, site, origin, *options):
 
 
 def take_any(verdicts, theirs):
-    """Return coil-crawl's records, with "any" as status where the oracle has "any"."""
+    """Return coil-crawl's records, with the status "any" wherever the oracle has "any"."""
     is_open = {(record['target'], record['fragment']) for record in theirs
                if record['status'] == 'any'}
     return [{**record, 'status': 'any'}
@@ -206,7 +206,7 @@ def server_of(build, site):
 
 @contextlib.contextmanager
 def serving(command):
-    """Start the server; yields its origin."""
+    """Start the server. Yields its origin."""
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as server:
         try:
             yield 'http://' + server.stdout.readline().removeprefix('listening on ').strip()
@@ -221,7 +221,7 @@ def options_of(how):
 
 
 def check_site(build, parse5, name, site, how, floors):
-    """Returns true if links, verdicts, pages and redirects agree and there are enough of them."""
+    """Return true if links, verdicts, pages and redirects agree and there are enough of them."""
     with serving(server_of(build, site)) as origin, \
             serving([sys.executable, HERE / 'outside.py']) as proxy:
         crawl = Crawl(build, origin + '/', *options_of(how), proxy=proxy)
@@ -240,7 +240,7 @@ def check_files(build, parse5, name, site, floors):
 def check_sites(build, parse5, everything=True):
     """Return for each site whether both sides agree, and the number of missing sites.
 
-    Without `everything`, the sites that take too long for CI are skipped.
+    Unless `everything` is true, sites that take too long for CI are skipped.
     """
     sites = [(name, pathlib.Path(site), *rest) for name, site, *rest in SITES]
     there = [site for site in sites if (site[1] / 'index.html').exists()]

@@ -1,5 +1,5 @@
-// warc_read.mjs - read an archive with Webrecorder's warcio: print a line of JSON for each record,
-// then warcio's index.
+// warc_read.mjs - reads an archive with Webrecorder's warcio.
+// Prints a line of JSON for each record, and then warcio's index.
 //
 //     node warc_read.mjs NODE_MODULES FILE
 

@@ -1,5 +1,5 @@
 /*
- * Checks for the programs here: the first failure ends the program.
+ * check.hpp - checks for the programs in this folder. The first failure ends the program.
  */
 #pragma once
 

@@ -22,7 +22,7 @@ template <typename F> static int call(void *arg)
     return (*static_cast<F *>(arg))();
 }
 
-/* Run all bodies concurrently, in a group. */
+/* Run all bodies concurrently in a group. */
 template <typename F> static void run_each(F *bodies, int count)
 {
     coil_group group;
@@ -63,7 +63,7 @@ static void each_task_catches_its_own()
     run_each(tasks, 4);
 }
 
-/* Some nested catch blocks, which are left and resumed in any order. */
+/* Nested catch blocks of several tasks, which suspend and resume in arbitrary order. */
 struct catches_many {
     int number;
     std::mt19937 random;
@@ -186,7 +186,7 @@ static int count_in_catch(coil_gen *, void *arg)
         try {
             throw base + i;
         } catch (int number) {
-            coil_yield(); /* leaves the generator, and with it the task */
+            coil_yield(); /* suspends the task from inside the generator */
             CHECK(coil_gen_yield(&number, nullptr) == 0);
             try {
                 throw;
@@ -286,7 +286,7 @@ static void run()
     CHECK(coil_run(app, nullptr, nullptr) == 0);
     try {
         throw text_of(0);
-    } catch (const std::string &caught) { /* of the thread's own stack */
+    } catch (const std::string &caught) { /* caught on the thread's own stack */
         CHECK(coil_run(app, nullptr, nullptr) == 0);
         CHECK(caught == text_of(0) && std::current_exception() != nullptr);
     }

@@ -1,6 +1,7 @@
 /*
- * late.c - a program in C whose tasks load C++ with dlopen(3), and immediately suspend in
- * its catch blocks: late PLUGIN [OTHER]. OTHER is loaded, used and closed before.
+ * late.c - a C program whose tasks load C++ code with dlopen(3), and immediately suspend
+ * in catch blocks of that code: late PLUGIN [OTHER]. OTHER is loaded, used and closed
+ * first.
  */
 #include <coil.h>
 

@@ -1,7 +1,7 @@
 /*
  * leaves.cpp - an uncaught exception in a task, a generator, a coroutine or a callback,
- * as chosen by the argument, ends the program with a message where it was thrown. The
- * catch block around coil_run() must not see it.
+ * depending on the argument, ends the program with a message where it was thrown. The
+ * catch block around coil_run() must not see the exception.
  */
 #include "check.hpp"
 

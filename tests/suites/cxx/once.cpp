@@ -1,5 +1,5 @@
 /*
- * once.cpp - std::call_once() over libcoil-posix, in tasks and threads at once.
+ * once.cpp - std::call_once() with libcoil-posix, in tasks and threads at once.
  */
 #include "check.hpp"
 
@@ -15,7 +15,7 @@
 
 using namespace std::chrono_literals;
 
-/* A function to call once, and the number of its first calls that fail. */
+/* A function to call once, and the number of calls that fail before one succeeds. */
 struct step {
     std::once_flag flag;
     std::atomic<int> calls{0};

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-/* A type of the user's own, not derived from std::exception. */
+/* A user-defined exception type that is not derived from std::exception. */
 struct failure {
     int number;
 };
@@ -27,8 +27,8 @@ static void wait_long()
 }
 
 /*
- * Return the number of the failure that leaves `body`, or minus the errno of an error, or
- * 0.
+ * Run `body`. Returns the number of the failure that it throws, minus the errno of an
+ * error, or 0.
  */
 template <typename Body> static int what_leaves(Body body)
 {
@@ -219,7 +219,10 @@ static void failure_of_a_child_precedes_a_cancellation_of_the_owner()
     CHECK(coil_task_await(owner) == -EBADMSG && by_exception == -ENOENT);
 }
 
-/* The exception of the child cannot leave the owner's frame, but does leave its task. */
+/*
+ * The child's exception cannot leave the frame of the group's owner, but it does leave
+ * the owner's task.
+ */
 static void exception_of_a_cancelled_owner_s_child_reaches_its_group()
 {
     CHECK(what_leaves([] {
@@ -265,7 +268,10 @@ static void count_report(const coil_exception *exception, void *)
     reports++;
 }
 
-/* An exception that the body itself throws cannot be replaced. */
+/*
+ * A child's failure cannot replace an exception that the body itself throws, so the
+ * failure is reported.
+ */
 static void lost_failure_of_a_child_is_reported()
 {
     coil_set_exception_handler(count_report, nullptr);

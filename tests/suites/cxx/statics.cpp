@@ -1,6 +1,6 @@
 /*
- * statics.cpp - function-local statics whose initialisers wait, needed by tasks and
- * threads at once. With the argument `recursion` or `callback` the program must abort.
+ * statics.cpp - function-local statics whose initialisers wait, while tasks and threads
+ * need them at once. With the argument `recursion` or `callback` the program must abort.
  */
 #include "check.hpp"
 
@@ -101,7 +101,9 @@ static void cancelled_task_has_the_variable()
     CHECK(group.exit() == 0 && calls<3> == 1);
 }
 
-/* A thread without a loop initialises by blocking, and blocks while a task initialises. */
+/*
+ * A thread without a loop blocks in the initialiser, and blocks while a task initialises.
+ */
 template <int Kind> static int needed_on_any_thread()
 {
     static int value = [] {

@@ -1,5 +1,5 @@
 /*
- * traces.cpp - reports name the program's lines. Each argument selects a report; `run`
+ * traces.cpp - reports name the program's lines. The argument selects a report. `run`
  * compares the lines that the report names with the lines that are marked for it.
  */
 #include <coil.hpp>
@@ -93,7 +93,7 @@ static void print(const char *how)
     }
 }
 
-/* Counts the bodies that have not been left yet. */
+/* Decrements the number of running bodies when a body is left. */
 struct leaving {
     int &running;
 
@@ -123,6 +123,6 @@ int main(int, char **argv)
         });
         while (running > 0)
             coil_sleep(COIL_MSEC(1));
-        coil_yield(); /* to the callbacks of tasks that have ended */
+        coil_yield(); /* run the callbacks of tasks that have ended */
     });
 }

@@ -229,7 +229,10 @@ static void codes_of_other_kinds_are_failures_of_no_errno()
     }
 }
 
-/* The exception is not caught, and the program is not ended by it. */
+/*
+ * coil::run() returns -EINTR although the exception is not caught, and the program
+ * continues.
+ */
 static void ctrl_c_ends_a_run_that_throws()
 {
     CHECK(coil::run([] {

@@ -1,6 +1,6 @@
 /*
- * perl.c - embedded Perl: each task has an interpreter. The thread's context, by which
- * Perl's own code and modules find the interpreter, is that of the running task.
+ * perl.c - embedded Perl: each task has its own interpreter. Perl's code finds the
+ * interpreter by the thread's context, which is always that of the running task.
  */
 #include <coil.h>
 

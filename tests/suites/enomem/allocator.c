@@ -1,8 +1,9 @@
 /*
  * allocator.c - see allocator.h.
  *
- * A program's definitions have priority over those of its libraries. So OpenSSL, libcurl,
- * c-ares and the C library itself use this allocator, too. Below it is glibc's own.
+ * A program's definitions take precedence over those of its libraries. Therefore OpenSSL,
+ * libcurl, c-ares and the C library itself also use this allocator. It allocates memory
+ * with glibc's allocator.
  */
 #include "allocator.h"
 
@@ -21,7 +22,9 @@ static _Atomic long count, failing;
 static const void *_Atomic failed_for;
 static struct allocation_places *_Atomic noted_in;
 
-/* Return the first two frames of this program, starting at the allocator's caller. */
+/*
+ * Return the two innermost frames of this program, beginning at the allocator's caller.
+ */
 static struct allocation_place place_of(const void *caller)
 {
     extern const char __executable_start, etext;

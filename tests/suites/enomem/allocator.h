@@ -1,12 +1,12 @@
 /*
- * allocator.h - malloc(3) of the whole program, which can be made to fail.
+ * allocator.h - a malloc(3) for the whole program that can be made to fail.
  */
 #ifndef COIL_TESTS_ENOMEM_ALLOCATOR_H
 #define COIL_TESTS_ENOMEM_ALLOCATOR_H
 
 /*
- * A place where this program, including coil, calls a function that allocates, and its
- * caller, with the first and the last of the allocations made there.
+ * A place where this program, including coil, calls a function that allocates. The struct
+ * has the place, its caller, and the first and the last allocation of that place.
  */
 struct allocation_place {
     const void *from, *caller;
@@ -19,15 +19,15 @@ struct allocation_places {
 };
 
 /*
- * Start counting, and let the nth allocation fail, once; 0: none. If `places` is not
- * NULL, record the places there.
+ * Start counting allocations. The nth allocation fails once, or none if nth is 0. If
+ * `places` is not NULL, the places of allocations are recorded in it.
  */
 void allocations_begin(long nth, struct allocation_places *places);
 
-/* The number of allocations. */
+/* Stop counting, and return the number of allocations. */
 long allocations_end(void);
 
-/* The code whose allocation failed, or NULL. */
+/* Return the address of the code whose allocation failed, or NULL. */
 const void *allocation_failed_for(void);
 
 #endif

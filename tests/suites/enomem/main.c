@@ -1,22 +1,22 @@
 /*
- * main.c - let one allocation fail: of OpenSSL, libcurl, c-ares, the C library, or coil.
+ * main.c - makes one allocation of OpenSSL, libcurl, c-ares, the C library or coil fail.
  *
  *     coil-enomem FOLDER HTTP_PORT DNS_PORT SAMPLE [SCENARIO [NTH]]
  *
  * Each scenario runs once for each of its allocations, or for a sample of them (0: all).
- * Each run has a process of its own in which that allocation fails. The sample has SAMPLE
- * allocations at even distances, and the first and the last allocation of each place in
- * this program that calls an allocating function, for each of its callers. The scenario
- * must end by itself, with an error or complete, without leaking a descriptor. Prints a
- * line for each scenario, and ends with `N passed, N failed`. With NTH, only the NTH
- * allocation of the scenario fails, to repeat a run.
+ * Each run has its own process, in which that allocation fails. The sample consists of
+ * SAMPLE evenly spaced allocations, and of the first and the last allocation of each
+ * place and caller in this program. The scenario must end by itself, either with an error
+ * or completely, without leaking a descriptor. Prints a line for each scenario, and ends
+ * with `N passed, N failed`. With NTH, only the NTH allocation of the scenario fails,
+ * which repeats a single run.
  *
- * BUGS OF LIBRARIES. Two kinds are counted, but are not failures:
+ * BUGS OF LIBRARIES. Two kinds of crashes are counted, but are not failures:
  * - If the slots of a hash table cannot be allocated, libcurl before 8.2 still divides by
  *   their number (lib/hash.c): SIGFPE at an address in libcurl.
- * - If glibc's getaddrinfo() has no memory for its copy of nsswitch.conf, it reads
- *   through NULL, or aborts by an assertion (nss/nss_database.c): SIGSEGV or SIGABRT,
- *   with only the C library between the fault and getaddrinfo().
+ * - If glibc's getaddrinfo() cannot allocate its copy of nsswitch.conf, it dereferences
+ *   NULL or fails an assertion (nss/nss_database.c): SIGSEGV or SIGABRT, with only the C
+ *   library between the fault and getaddrinfo().
  */
 #include "allocator.h"
 #include "scenarios.h"
@@ -43,7 +43,7 @@ struct outcome {
     struct allocation_places places; /* if none failed */
 };
 
-static struct outcome *outcome; /* of the child, in shared memory */
+static struct outcome *outcome; /* the child's outcome, in shared memory */
 static int passed, failed;
 
 static int count_descriptors(void)
@@ -75,7 +75,7 @@ static bool is_curls_own(int signo, const void *at)
     return signo == SIGFPE && strstr(name, "libcurl") != NULL;
 }
 
-/* From the fault outwards. `ours` are the frames of this program, including coil's. */
+/* Return true if only the C library is between the fault and getaddrinfo(). */
 static bool is_getaddrinfos_own(int signo)
 {
     void *frames[64];
@@ -107,7 +107,7 @@ static void catch_faults(void)
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
     void *frame;
 
-    backtrace(&frame, 1); /* it loads a library the first time */
+    backtrace(&frame, 1); /* the first call loads a library */
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         sigaction(signals[i], &action, NULL);
 }
@@ -147,7 +147,7 @@ static const char *reason(int status)
     return text;
 }
 
-/* The library's error messages are ignored, unless one allocation is tried alone. */
+/* Error messages of the libraries are ignored unless only one allocation is tried. */
 static int run_in_child(const struct scenario *scenario, long nth, bool aloud)
 {
     int status = -1;

@@ -113,7 +113,7 @@ static int check_body(coil_http_response *response)
     return rc;
 }
 
-/* Read the body, or with `total` copy it. */
+/* Fetch a page. Read its body, or with `handed_on` count its bytes in a callback. */
 static int fetch(coil_http_session *session, const char *host, bool handed_on)
 {
     const char *headers[] = {"X: y", NULL};
@@ -137,8 +137,8 @@ static int fetch(coil_http_session *session, const char *host, bool handed_on)
 }
 
 /*
- * The second request finds the connection and the handle. The third uses a name, and so
- * does the fourth, which finds that.
+ * The second request reuses the connection and the handle. The third request resolves a
+ * name, which is cached for the fourth.
  */
 static int http(void *arg)
 {
@@ -160,7 +160,10 @@ static int http(void *arg)
     return rc;
 }
 
-/* The header is sent to the target of the redirect, too, which is the same server. */
+/*
+ * The header is also sent to the target of the redirect, because both are on the same
+ * server.
+ */
 static int redirect(void *arg)
 {
     const char *headers[] = {"Authorization: Basic dTpw", NULL};
@@ -212,12 +215,12 @@ static int dns(void *arg)
     return rc < 0 ? rc : look_up();
 }
 
-/* By the C library, on a thread. */
+/* Names are resolved by the C library on a thread. */
 static int names(void *arg)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_family = AF_INET6,
-                             /* otherwise coil itself resolves it */
+                             /* without this flag coil itself would resolve the name */
                              .ai_flags = AI_V4MAPPED};
     struct addrinfo *list;
     int rc = coil_resolver_configure(&(coil_resolver_opts){.engine = "getaddrinfo"});

@@ -1,9 +1,9 @@
 /*
- * tokens.c - print the tokens of texts, in the form of html5lib's tests.
+ * tokens.c - prints the tokens of texts in the format of html5lib's tests.
  *
  * Reads lines `CONTENT LAST PIECE TEXT`: the number of an enum html_content, the last
- * start tag or '-', the bytes of a piece or 0 for all at once, and the text in
- * hexadecimal. Writes the tokens of each as a line of JSON.
+ * start tag or '-', the number of bytes in a piece or 0 for the whole text, and the text
+ * in hexadecimal. Writes the tokens of each text as a line of JSON.
  */
 #include "../../../crawler/page/html/html_tokenizer.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Attributes and text are written when they come, and a token when it is complete. */
+/* Attributes and text are written when they arrive, and a token when it is complete. */
 static struct {
     FILE *attributes, *text;
     char *attributes_bytes, *text_bytes;
@@ -138,7 +138,7 @@ static const struct html_sink sink = {
     .doctype = on_doctype,
 };
 
-/* Each piece is in a block of its own, so that a sanitizer detects reads past its end. */
+/* Each piece is a separate allocation, so a sanitizer detects reads past its end. */
 static int feed(struct html_tokenizer *tokenizer, const char *text, size_t n,
                 size_t piece)
 {

@@ -20,8 +20,8 @@ ALL_PAGES = "".join(f"{path} {len(body_of(path))}\n" for path in sorted(SITE))
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
-    """Send what self.server.answers has for a path: a status, headers, a body. None: hang up.
-    Keeps connections open, and counts them."""
+    """Send the entry of self.server.answers for the path: a status, headers and a body. None: hang up.
+    The handler keeps connections open, and counts them."""
     protocol_version = "HTTP/1.1"
 
     def setup(self):
@@ -72,7 +72,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def serving(answers):
-    """A server of these answers: its URL is server.url."""
+    """Start a server with these answers. Its URL is server.url."""
     with Server(("127.0.0.1", 0), Answer) as server:
         server.answers, server.requests, server.connections = answers, [], 0
         server.url = f"http://127.0.0.1:{server.server_port}"
@@ -86,7 +86,7 @@ def serving(answers):
 
 
 def crawled_by(program):
-    """Return a crawler's output, its other output, and the server, which has recorded the requests."""
+    """Return the crawler's standard output, its standard error, and the server with the recorded requests."""
     with Server(("127.0.0.1", 0), Page) as server:
         server.lock = threading.Lock()
         server.requests, server.busy, server.most_at_once = [], 0, 0

@@ -16,14 +16,14 @@ from check import equal  # noqa: E402
 FOLDER = os.path.abspath(sys.argv[1])
 BUILD = pathlib.Path(FOLDER).parents[1]
 SOURCES = pathlib.Path(__file__).resolve().parents[3] / "examples/inside"
-# AddressSanitizer prints this for each program that uses makecontext(3), as the toys do.
+# AddressSanitizer prints this warning for each program that uses makecontext(3).
 ASAN_OF_CONTEXTS = re.compile(r"==\d+==WARNING: ASan doesn't fully support makecontext.*\n")
 WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
 
 
 def output_of(name, *arguments, reports=False, status=0):
-    """Return standard output and standard error of a program, given by its name in FOLDER or its
-    path. Only a program that `reports` may write to standard error."""
+    """Return standard output and standard error of the program with this name in FOLDER, or with this path. Only a
+    program that `reports` may write to standard error."""
     done = subprocess.run([*WRAPPER, os.path.join(FOLDER, name), *arguments],
                           capture_output=True, text=True, timeout=120)
     said = ASAN_OF_CONTEXTS.sub("", done.stderr)
@@ -43,8 +43,8 @@ def matches(pattern, text):
 
 @contextlib.contextmanager
 def changed(name, *changes):
-    """Build program NAME with each (old, new) changed, in its source or in a header that it
-    includes. Yields its path."""
+    """Build a program in which each old text is replaced by the new text, in the source or in an included header.
+    Yields the path of the program."""
     with tempfile.TemporaryDirectory() as folder:
         copies = os.path.join(folder, "inside")
         shutil.copytree(SOURCES, copies)
@@ -60,7 +60,7 @@ def changed(name, *changes):
 
 
 def replace_once(folder, above, name, old, new):
-    """Change the only place of `old` in these files."""
+    """Replace `old`, which must occur exactly once in these files."""
     hits = []
     for path in {pathlib.Path(above, f"{name}.c"), *pathlib.Path(folder).glob("*.h"),
                  *pathlib.Path(above).glob("*.h")}:
@@ -83,7 +83,7 @@ def commands_of(name):
 
 
 def build(instead, command, output):
-    """Run a command of Ninja with other files; warnings do not stop it."""
+    """Run a command of Ninja with other files. Warnings are not errors."""
     words = [instead.get(word, word) for word in command if word != "-Werror"]
     words[words.index("-o") + 1] = output
     if "-MF" in words:

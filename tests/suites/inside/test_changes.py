@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the changes that the heads of examples/inside propose, and check the described effects.
+"""Make the changes that the first comments of examples/inside propose, and check the described effects.
 
     test_changes.py FOLDER [TEST...]
 """

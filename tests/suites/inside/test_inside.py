@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Run the programs of examples/inside and check their output: completely if it is determined,
-otherwise by order and bounds.
+"""Run the programs of examples/inside and check their output: the whole output if it is deterministic, otherwise its
+order and bounds.
 
     test_inside.py FOLDER [TEST...]
 """
@@ -127,7 +127,7 @@ def test_07_toy_select_reads_while_others_sleep():
     equal(lines[:4], ["background round 1", "read /dev/urandom", "read /proc/self/exe",
                       "read a socket"])
     assert lines.index("background round 2") < lines.index("done a socket: got 32768 B")
-    # what the others wait for, and how far they are
+    # the list shows what each other reader waits for, and its progress
     at = lines.index("background round 2") + 1
     waits = [line for line in lines if line.startswith("  ")]
     equal(lines[at:at + len(waits)], waits)
@@ -240,7 +240,7 @@ def test_15_seen_set_races_where_thread_sanitizer_sees_it():
         if built.returncode != 0:
             raise Skip("it cannot be built with ThreadSanitizer: "
                        + built.stderr.strip().splitlines()[-1])
-        # it does not detect two writes at exactly the same time, on two processors
+        # ThreadSanitizer may miss two writes at exactly the same time on two processors
         for _ in range(50):
             done = subprocess.run([program], capture_output=True, text=True, timeout=120,
                                   env={**os.environ, "TSAN_OPTIONS": "halt_on_error=1"})
@@ -313,7 +313,7 @@ CHAPTER = {
 
 
 def chapters_lines(server, *options, reports=True):
-    """The report of crawl/5_chapter without the server's URL, and standard error."""
+    """Return the report of crawl/5_chapter without the server's URL, and standard error."""
     if not os.path.exists(os.path.join(FOLDER, "crawl/5_chapter")):
         raise Skip("there is no coil-http")
     out, err = output_of("crawl/5_chapter", *options, server.url, reports=reports)
@@ -357,8 +357,8 @@ def test_crawl_5_takes_the_chapters_options():
 TOYS = ["02", "05", "06", "07", "08", "09", "toy", "pages", "0_", "1_", "2_", "3_"]
 
 
-# Programs with more than one idea: all generators of the documents, a loop and programs on it, the
-# six rules of asyncio, threads and tasks under one limit, a crawler.
+# These programs may be longer, because they show more than one idea: all generators of the documents, a loop and
+# programs on it, the six rules of asyncio, threads and tasks under one limit, and a crawler.
 LONGER = ["03", "07", "08", "09", "19", "0_", "2_", "3_", "4_"]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run examples/inside/python/frames.py on each CPython that the chapter names and the machine has.
+"""Run examples/inside/python/frames.py with each CPython that the chapter names, if it is installed.
 
     test_python.py FOLDER [TEST...]
 """

@@ -1,6 +1,7 @@
 /*
  * waits.c - cancellation reaches every wait, and groups end as a whole. This program
- * tests these claims of examples/inside/mini/coil.h. It must print the same on coil.
+ * tests these claims of examples/inside/mini/coil.h. The output must be the same with
+ * coil.
  */
 #include <coil.h>
 
@@ -57,7 +58,7 @@ static int grouping(void *arg)
     return coil_group_exit(&group, rc);
 }
 
-/* A task that ignores its cancellation: each further wait is refused. */
+/* A task that ignores its cancellation. Every later wait is refused. */
 static int deaf(void *arg)
 {
     (void)arg;
@@ -86,7 +87,7 @@ static void cancelled(const char *what, coil_task_fn fn)
 
     if (coil_spawn(fn, NULL, NULL, &task) < 0)
         return;
-    coil_sleep(COIL_MSEC(1)); // lets the task reach its wait
+    coil_sleep(COIL_MSEC(1)); // wait until the task waits
     asked = coil_task_cancel(task, "test");
     printf("%s: %d", what, asked);
     int rc = coil_task_await(task);
@@ -106,7 +107,10 @@ static void cancelled_before_its_first_step(void)
     coil_task_release(task);
 }
 
-/* Two failures: the first counts, and cancels siblings in every kind of wait. */
+/*
+ * Two children fail. The first failure is reported, and cancels siblings in every kind of
+ * wait.
+ */
 static void failing_child(int body_waits)
 {
     int io = -EIO, pipe = -EPIPE;
@@ -182,7 +186,7 @@ static int nap(void *arg)
     return rc;
 }
 
-/* A cancelled task has not failed: its sibling is not cancelled. */
+/* A cancelled task has not failed, so its sibling is not cancelled. */
 static void cancelled_child(void)
 {
     coil_group group;

@@ -1,5 +1,5 @@
 /*
- * app.c - the program in a document's compile command that the document does not show.
+ * app.c - a program that a document compiles in a command, but does not show.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
- * cxx.hpp - what the program at the top of coil.hpp and of docs/manual/cxx.md calls, and
- * the web server that it talks to, on a simulated network.
+ * cxx.hpp - the functions that the first program of coil.hpp and docs/manual/cxx.md
+ * calls, and a web server for it on a simulated network.
  */
 #ifndef LISTINGS_CXX_HPP
 #define LISTINGS_CXX_HPP
@@ -35,7 +35,7 @@ static inline int answer_one(void *)
     return 0;
 }
 
-/* In a task: what the program connects to. */
+/* Open the server to which the program connects. Must be called in a task. */
 static inline void open_server()
 {
     coil_resolver_opts names = {};

@@ -1,9 +1,10 @@
 /*
- * listings.h - what a context includes first: what a reader of the documents has.
+ * listings.h - the headers that a reader of the documents has. Each context includes this
+ * file first.
  *
- * The documents take <coil.h> and these three headers of C for granted. A listing names
- * every other header that it needs; so a context includes its own further headers below
- * its listings.
+ * The documents assume <coil.h> and these three headers of C. A listing includes every
+ * other header that it needs. Therefore a context includes its own further headers only
+ * below its listings.
  */
 #ifndef LISTINGS_H
 #define LISTINGS_H
@@ -22,7 +23,7 @@
         }                                                                                \
     } while (0)
 
-/* Run fn(arg) as a main task, which must return 0. */
+/* Run fn(arg) as the main task, which must return 0. */
 #define RUN(fn, arg) CHECK(coil_run(fn, arg, NULL) == 0)
 
 #endif

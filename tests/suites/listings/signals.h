@@ -1,5 +1,5 @@
 /*
- * signals.h - send a signal to this process as soon as coil handles it.
+ * signals.h - sends a signal to this process as soon as coil handles that signal.
  */
 #ifndef LISTINGS_SIGNALS_H
 #define LISTINGS_SIGNALS_H

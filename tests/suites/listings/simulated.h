@@ -1,19 +1,22 @@
 /*
- * simulated.h - run a listing on a simulated network, where every port is free and
- * example.org is 192.0.2.1. A context that includes it has `needs: coil-testing`.
+ * simulated.h - runs a listing on a simulated network, where every port is free and
+ * example.org is 192.0.2.1. A context that includes this file has `needs: coil-testing`.
  */
 #ifndef LISTINGS_SIMULATED_H
 #define LISTINGS_SIMULATED_H
 
 #include "listings.h"
 
-/* Loops of this thread have a network without failures from now on. */
+/* Give later loops of this thread a simulated network without failures. */
 static inline void use_simulated_network(void)
 {
     coil_testing_network(&(coil_network_opts){0});
 }
 
-/* In a task: look up names in the file that tests/suites/listings/run has written. */
+/*
+ * Look up names in the file that tests/suites/listings/run has written. Must be called in
+ * a task.
+ */
 static inline void use_known_hosts(void)
 {
     int rc = coil_resolver_configure(&(coil_resolver_opts){.hosts_file = "hosts"});
@@ -21,7 +24,7 @@ static inline void use_known_hosts(void)
     CHECK(rc == 0);
 }
 
-/* In a task: the server that the listing connects to. */
+/* The server to which the listing connects. */
 struct host {
     coil_listener *listener;
     coil_server *server;
@@ -41,7 +44,7 @@ static inline void close_host(struct host *host)
     coil_listener_destroy(host->listener);
 }
 
-/* Run fn(arg) as a main task on that network, under a virtual clock; it must return 0. */
+/* Run fn(arg) as the main task on that network with a virtual clock. It must return 0. */
 #define RUN_SIMULATED(fn, arg)                                                           \
     do {                                                                                 \
         use_simulated_network();                                                         \

@@ -1,7 +1,7 @@
 /*
- * web.h - https://example.org/, for listings of coil-http: a proxy on a free port of this
- * machine answers every request itself. A context that includes it has
- * `needs: coil-http certificate`.
+ * web.h - https://example.org/ for listings of coil-http: a local proxy on a free port
+ * answers every request itself. A context that includes this file has `needs: coil-http
+ * certificate`.
  */
 #ifndef LISTINGS_WEB_H
 #define LISTINGS_WEB_H

@@ -1,6 +1,6 @@
 /*
- * test_memstream.c - open_memstream() whose last realloc() fails: fclose() still returns
- * 0, and leaves NULL for the text.
+ * test_memstream.c - if the last realloc() of an open_memstream() fails, fclose() still
+ * returns 0, and the text is NULL.
  */
 #include "../../harness/harness.h"
 
@@ -46,7 +46,7 @@ static int stand_still(void *arg)
     int rc = coil_park();
 
     (void)arg;
-    __asm__ volatile("" ::: "memory"); /* no tail call: there is a frame to print */
+    __asm__ volatile("" ::: "memory"); /* prevents a tail call: keeps this frame */
     return rc;
 }
 
@@ -57,7 +57,7 @@ TASK_TEST(call_graph_without_memory)
 
     CHECK_INT(coil_spawn(stand_still, NULL, NULL, &task), 0);
     coil_yield();
-    /* its lasting memory is allocated by now */
+    /* the first call allocates memory that is never freed */
     coil_print_call_graph(coil_task_future(task), out);
     fails = true;
     coil_print_call_graph(coil_task_future(task), out);
@@ -101,7 +101,7 @@ static int ignore(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* More links than there is room for at first. */
+/* Search a page with more links than the initial capacity. */
 static int find_links(struct search *search, int count)
 {
     int rc = 0;

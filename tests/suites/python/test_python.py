@@ -1,4 +1,4 @@
-"""Tests of the package coil; run by tests/suites/python/run."""
+"""Tests of the Python package coil, which tests/suites/python/run runs."""
 
 import asyncio
 import contextlib
@@ -292,7 +292,7 @@ class Failures(unittest.TestCase):
 
 
 class Protocol(unittest.TestCase):
-    """send(), throw() and close(), like those of a coroutine object."""
+    """send(), throw() and close() behave like those of a coroutine object."""
 
     class Yield:
         def __init__(self, value):
@@ -813,7 +813,7 @@ class Stacks(unittest.TestCase):
 
 
 class End(unittest.TestCase):
-    """How the interpreter ends."""
+    """The end of the interpreter."""
 
     def test_with_suspended_stacks(self):
         code = '''

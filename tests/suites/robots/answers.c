@@ -1,5 +1,5 @@
 /*
- * answers.c - the results of crawler/scope/robots.c for robots.txt files, for
+ * answers.c - prints the results of crawler/scope/robots.c for robots.txt files, for
  * tests/suites/robots/run.
  *
  *     answers FILE PRODUCT    on standard input: a path and query on each line

@@ -1,4 +1,4 @@
-// node_dump.mjs - the same as url_dump.c, by the parser of Node.
+// node_dump.mjs - does the same as url_dump.c, with Node's URL parser.
 
 import { createInterface } from 'node:readline';
 

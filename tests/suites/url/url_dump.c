@@ -1,9 +1,9 @@
 /*
- * url_dump.c - the URL parser, for a test in another language.
+ * url_dump.c - runs the URL parser for a test in another language.
  *
- * A line of input is a base, or "-" for none, a space, and the text to resolve against
- * it, both in hexadecimal. A line of output is "failure", or href, origin and the nine
- * parts, separated by tabs, which a URL cannot contain.
+ * A line of input consists of a base or "-" for none, a space, and the text to resolve
+ * against the base. Base and text are in hexadecimal. A line of output is "failure", or
+ * href, origin and the nine parts, separated by tabs, which a URL cannot contain.
  */
 #include "../../../crawler/base/text.h"
 #include "../../../crawler/url/whatwg_url.h"
@@ -38,7 +38,7 @@ static void print_url(const struct whatwg_url *url)
     putchar('\n');
 }
 
-/* An invalid base makes the whole fail, as in JavaScript. */
+/* If the base is invalid, resolving fails, as in JavaScript. */
 static int resolve(const char *line, struct whatwg_url *url)
 {
     size_t base_n = strcspn(line, " ");

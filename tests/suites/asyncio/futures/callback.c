@@ -131,8 +131,8 @@ static int add_and_remove(coil_future *future)
 }
 
 /*
- * A callback that was added several times is removed each time at once, and the number is
- * returned.
+ * Removing a callback that was added several times removes every entry, and returns the
+ * number of entries.
  */
 SCENARIO(callback_is_removed_as_often_as_it_was_added)
 {
@@ -180,7 +180,10 @@ SCENARIO(callback_that_is_added_late_is_called_in_the_next_turn)
     return coil_task_await(ticks);
 }
 
-/* A removed callback is not called. Removing it again removes nothing. */
+/*
+ * A removed callback is not called. A second removal of the same callback removes
+ * nothing.
+ */
 SCENARIO(callback_that_was_first_is_removed)
 {
     coil_future *future = new_future();

@@ -71,7 +71,7 @@ async def callback_copies_its_future_to_another():
 
 @scenario
 async def callback_is_removed_as_often_as_it_was_added():
-    """A callback that was added several times is removed each time at once, and the number is returned."""
+    """Removing a callback that was added several times removes every entry, and returns the number of entries."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(4)]
     future.add_done_callback(callbacks[1])
@@ -106,7 +106,7 @@ async def callback_that_is_added_late_is_called_in_the_next_turn():
 
 @scenario
 async def callback_that_was_first_is_removed():
-    """A removed callback is not called. Removing it again removes nothing."""
+    """A removed callback is not called. A second removal of the same callback removes nothing."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(3)]
     for callback in callbacks:

@@ -104,7 +104,7 @@ static int failed_task_waiter(void *i)
     return 0;
 }
 
-/* A failed task returns the same failure to each awaiter, then and later. */
+/* A failed task returns the same failure to each current and later awaiter. */
 SCENARIO(failed_task_is_awaited_again_and_again)
 {
     coil_task *last;
@@ -145,7 +145,7 @@ SCENARIO(failure_awaited_again_has_the_same_traceback)
     return 0;
 }
 
-/* A new future is pending. Cancelling it takes effect within the call. */
+/* A new future is pending. Cancelling a future takes effect within the call. */
 SCENARIO(future_begins_pending_and_is_cancelled_at_once)
 {
     coil_future *future = new_future();
@@ -268,7 +268,7 @@ static int future_keeps_body(void *future)
 
 /*
  * The awaiter of a cancelled future can read the reason. A second cancel does not change
- * it.
+ * the reason.
  */
 SCENARIO(future_keeps_the_reason_of_its_cancellation)
 {

@@ -66,7 +66,7 @@ async def failed_task_waiter(i, task):
 
 @scenario
 async def failed_task_is_awaited_again_and_again():
-    """A failed task returns the same failure to each awaiter, then and later."""
+    """A failed task returns the same failure to each current and later awaiter."""
     task = asyncio.create_task(failed_task_body())
     waiters = [asyncio.create_task(failed_task_waiter(i, task)) for i in range(2)]
     for _ in range(3):
@@ -95,7 +95,7 @@ async def failure_awaited_again_has_the_same_traceback():
 
 @scenario
 async def future_begins_pending_and_is_cancelled_at_once():
-    """A new future is pending. Cancelling it takes effect within the call."""
+    """A new future is pending. Cancelling a future takes effect within the call."""
     future = new_future()
     trace("done %s, cancelled %s", result_of(future.done()), result_of(future.cancelled()))
     trace("cancel: %s", result_of(future.cancel()))
@@ -161,7 +161,7 @@ async def future_keeps_body(future):
 
 @scenario
 async def future_keeps_the_reason_of_its_cancellation():
-    """The awaiter of a cancelled future can read the reason. A second cancel does not change it."""
+    """The awaiter of a cancelled future can read the reason. A second cancel does not change the reason."""
     future = new_future()
     task = asyncio.create_task(future_keeps_body(future))
     await turns(1)

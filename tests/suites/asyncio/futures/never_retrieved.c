@@ -1,5 +1,5 @@
 /*
- * never_retrieved.c - which failures are reported as never retrieved.
+ * never_retrieved.c - the failures that are reported as never retrieved.
  */
 #include "../scenario.h"
 
@@ -271,7 +271,7 @@ static int never_retrieved_failures_of_gathered_body(void *seconds)
 }
 
 /*
- * gather() propagates the first failure of its tasks. It marks later failures as
+ * gather() propagates the first failure of its tasks. gather() marks later failures as
  * retrieved, so they are not reported.
  */
 SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)

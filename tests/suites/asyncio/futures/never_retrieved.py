@@ -1,4 +1,4 @@
-"""Which failures are reported as never retrieved."""
+"""The failures that are reported as never retrieved."""
 
 from scenario import *
 
@@ -158,8 +158,8 @@ async def never_retrieved_failures_of_gathered_body(seconds):
 
 @scenario
 async def never_retrieved_failures_of_gathered_tasks_are_silent():
-    """gather() propagates the first failure of its tasks. It marks later failures as retrieved, so
-    they are not reported."""
+    """gather() propagates the first failure of its tasks. gather() marks later failures as retrieved, so they are not
+    reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     bodies = map(never_retrieved_failures_of_gathered_body, (1, 2, 3))
     gathered = asyncio.gather(*map(asyncio.create_task, bodies))

@@ -37,8 +37,8 @@ static int barrier_abort_while_some_party(void *name)
 }
 
 /*
- * Some tasks of a round have not left yet, and others wait for the next round. Aborting
- * the barrier makes all of them fail.
+ * Some tasks of a round have not left yet, and others wait for the next round. If the
+ * barrier is aborted, the waits of all these tasks fail.
  */
 SCENARIO(barrier_abort_while_some_came_again)
 {
@@ -178,8 +178,8 @@ static int barrier_counts_party(void *arg)
 }
 
 /*
- * A barrier counts the waiting tasks. When it opens, the count is 0, although not all
- * tasks have left.
+ * A barrier counts the waiting tasks. When the barrier opens, the count becomes 0,
+ * although not all tasks have left.
  */
 SCENARIO(barrier_counts_who_waits)
 {
@@ -324,8 +324,8 @@ static int barrier_newcomers_party(void *name)
 }
 
 /*
- * Two tasks that return to the barrier before the round has left must wait. The other
- * tasks first meet at another barrier, and then complete the next round.
+ * Two tasks that return to the barrier must wait until all tasks of the round have left.
+ * The other tasks first meet at another barrier, and then complete the next round.
  */
 SCENARIO(barrier_newcomers_wait_while_it_drains)
 {
@@ -361,8 +361,8 @@ static int wait_for(void *barrier_)
 }
 
 /*
- * A barrier can be passed again as soon as the previous round has left. A barrier for one
- * task returns index 0 each time.
+ * A barrier can be passed again as soon as all tasks of the previous round have left. A
+ * barrier for one task returns index 0 each time.
  */
 SCENARIO(barrier_of_one_passes_again)
 {

@@ -37,8 +37,8 @@ async def barrier_abort_while_some_party(name):
 
 @scenario
 async def barrier_abort_while_some_came_again():
-    """Some tasks of a round have not left yet, and others wait for the next round. Aborting the
-    barrier makes all of them fail.
+    """Some tasks of a round have not left yet, and others wait for the next round. If the barrier is aborted, the
+    waits of all these tasks fail.
     """
     await asyncio.gather(*[barrier_abort_while_some_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
@@ -131,8 +131,8 @@ async def barrier_counts_party():
 
 @scenario
 async def barrier_counts_who_waits():
-    """A barrier counts the waiting tasks. When it opens, the count is 0, although not all tasks
-    have left.
+    """A barrier counts the waiting tasks. When the barrier opens, the count becomes 0, although not all tasks have
+    left.
     """
     tasks = []
     for _ in range(3):
@@ -215,8 +215,8 @@ async def barrier_newcomers_party(name):
 
 @scenario
 async def barrier_newcomers_wait_while_it_drains():
-    """Two tasks that return to the barrier before the round has left must wait. The other tasks first meet at another
-    barrier, and then complete the next round.
+    """Two tasks that return to the barrier must wait until all tasks of the round have left. The other tasks first
+    meet at another barrier, and then complete the next round.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abcde":
@@ -235,7 +235,7 @@ async def barrier_of_one_does_not_wait():
 
 @scenario
 async def barrier_of_one_passes_again():
-    """A barrier can be passed again as soon as the previous round has left. A barrier for one task
+    """A barrier can be passed again as soon as all tasks of the previous round have left. A barrier for one task
     returns index 0 each time.
     """
     for name in "ab":

@@ -235,7 +235,7 @@ static int value_of(void *arg)
 
 /*
  * If the predicate is already true, wait_for() returns at once and does not check the
- * lock. If it is false, the lock must be held.
+ * lock. If the predicate is false, the lock must be held.
  */
 SCENARIO(condition_predicate_that_holds_needs_no_lock)
 {
@@ -278,8 +278,8 @@ static int condition_shares_waiter(void *name)
 }
 
 /*
- * Two conditions share one lock: its holder holds both, but a notification reaches only
- * the waiters of its own condition.
+ * Two conditions share one lock, which counts for both. A notification reaches only the
+ * waiters of its own condition.
  */
 SCENARIO(condition_shares_its_lock)
 {
@@ -659,8 +659,8 @@ static void set_level(int value)
 }
 
 /*
- * wait_for() evaluates the predicate at once and after each notification. When it is
- * true, wait_for() returns its value.
+ * wait_for() evaluates the predicate at once and after each notification. When the
+ * predicate is true, wait_for() returns its value.
  */
 SCENARIO(condition_waits_until_the_predicate_holds)
 {
@@ -733,8 +733,8 @@ SCENARIO(condition_wakeup_is_passed_on_by_who_is_cancelled_at_the_lock)
 }
 
 /*
- * A notification is not lost if the notified task is cancelled before it continues:
- * another consumer takes the item.
+ * A notification is not lost if the notified task is cancelled before it continues.
+ * Another consumer takes the item.
  */
 SCENARIO(condition_wakeup_of_a_cancelled_waiter_is_passed_on)
 {

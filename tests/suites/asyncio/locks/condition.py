@@ -164,8 +164,8 @@ async def wait_for(value):
 
 @scenario
 async def condition_predicate_that_holds_needs_no_lock():
-    """If the predicate is already true, wait_for() returns at once and does not check the lock. If it is false, the
-    lock must be held.
+    """If the predicate is already true, wait_for() returns at once and does not check the lock. If the predicate is
+    false, the lock must be held.
     """
     asyncio.create_task(ticker(1))
     trace("holds: %s", await outcome(wait_for(7)))
@@ -187,8 +187,8 @@ async def condition_shares_waiter(name, condition):
 
 @scenario
 async def condition_shares_its_lock():
-    """Two conditions share one lock: its holder holds both, but a notification reaches only the
-    waiters of its own condition.
+    """Two conditions share one lock, which counts for both. A notification reaches only the waiters of its own
+    condition.
     """
     f = asyncio.create_task(condition_shares_waiter("f", full))
     e = asyncio.create_task(condition_shares_waiter("e", empty))
@@ -444,8 +444,8 @@ async def set_level(value):
 
 @scenario
 async def condition_waits_until_the_predicate_holds():
-    """wait_for() evaluates the predicate at once and after each notification. When it is true,
-    wait_for() returns its value.
+    """wait_for() evaluates the predicate at once and after each notification. When the predicate is true, wait_for()
+    returns its value.
     """
     task = asyncio.create_task(condition_waits_waiter())
     await turns(1)
@@ -492,8 +492,8 @@ async def condition_wakeup_is_passed_on_by_who_is_cancelled_at_the_lock():
 
 @scenario
 async def condition_wakeup_of_a_cancelled_waiter_is_passed_on():
-    """A notification is not lost if the notified task is cancelled before it continues: another
-    consumer takes the item.
+    """A notification is not lost if the notified task is cancelled before it continues. Another consumer takes the
+    item.
 
     Since: 3.13
     """

@@ -16,8 +16,8 @@ static void cancel(void *task)
 }
 
 /*
- * A task that is cancelled while it waits for a lock does not get it, and the lock does
- * not change.
+ * A task that is cancelled while it waits for a lock does not get the lock, and leaves it
+ * unchanged.
  */
 SCENARIO(lock_acquire_cancelled_leaves_the_line)
 {
@@ -58,8 +58,8 @@ static int patient(void *arg)
 }
 
 /*
- * A task that gives up after two seconds does not block the next one in the queue when
- * the lock is released.
+ * A waiter that times out after two seconds does not block the next waiter when the lock
+ * is released.
  */
 SCENARIO(lock_acquire_times_out_while_another_holds_it)
 {
@@ -94,8 +94,8 @@ static void trigger(void *a)
 }
 
 /*
- * A callback cancels the first waiter and releases the lock: exactly one other task gets
- * it.
+ * A callback cancels the first waiter and releases the lock. Exactly one other task gets
+ * the lock.
  */
 SCENARIO(lock_cancelled_and_released_in_one_turn_goes_to_one)
 {

@@ -12,8 +12,7 @@ async def lock_acquire_cancelled_taker():
 
 @scenario
 async def lock_acquire_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for a lock does not get it, and the lock does not
-    change.
+    """A task that is cancelled while it waits for a lock does not get the lock, and leaves it unchanged.
     """
     await lock.acquire()
     task = asyncio.create_task(lock_acquire_cancelled_taker())
@@ -37,8 +36,7 @@ async def patient():
 
 @scenario
 async def lock_acquire_times_out_while_another_holds_it():
-    """A task that gives up after two seconds does not block the next one in the queue when the lock
-    is released.
+    """A waiter that times out after two seconds does not block the next waiter when the lock is released.
     """
     await lock.acquire()
     a = asyncio.create_task(impatient())
@@ -58,7 +56,7 @@ async def lock_cancelled_taker(name):
 
 @scenario
 async def lock_cancelled_and_released_in_one_turn_goes_to_one():
-    """A callback cancels the first waiter and releases the lock: exactly one other task gets it.
+    """A callback cancels the first waiter and releases the lock. Exactly one other task gets the lock.
     """
     def trigger():
         a.cancel()

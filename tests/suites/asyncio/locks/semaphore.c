@@ -122,8 +122,8 @@ static int semaphore_admits_taker(void *name)
 }
 
 /*
- * A semaphore of three admits three tasks. Later tasks continue in order, one for each
- * release.
+ * A semaphore with the value 3 admits three tasks. Later tasks continue in order, one for
+ * each release.
  */
 SCENARIO(semaphore_admits_so_many_in_order)
 {
@@ -255,7 +255,7 @@ SCENARIO(semaphore_release_passes_over_cancelled_waiters)
 }
 
 /*
- * A release right after the first waiter was cancelled is not lost: the next one
+ * A release right after the first waiter was cancelled is not lost: the next waiter
  * continues.
  */
 SCENARIO(semaphore_released_after_a_cancellation_wakes_the_next)
@@ -354,8 +354,8 @@ static int semaphore_users_user(void *name)
 }
 
 /*
- * A child of a group fails inside a semaphore of one: the group cancels the children that
- * wait for it. The semaphore is free afterwards.
+ * A child of a group fails while it holds a semaphore with the value 1. The group cancels
+ * the children that wait for the semaphore. The semaphore is free afterwards.
  */
 SCENARIO(semaphore_users_of_a_group_that_fails)
 {
@@ -424,7 +424,7 @@ SCENARIO(semaphore_waiter_wakes_as_many_as_the_value_allows)
     return 0;
 }
 
-/* Waiters behind a cancelled one that has left continue in order. */
+/* After a cancelled waiter has left, the waiters behind it continue in order. */
 SCENARIO(semaphore_waiters_behind_a_cancelled_one_go_on)
 {
     coil_task *a = start(taker, "a"), *b = start(taker, "b"), *c = start(taker, "c");

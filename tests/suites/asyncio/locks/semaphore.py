@@ -89,7 +89,7 @@ async def semaphore_admits_taker(name):
 
 @scenario
 async def semaphore_admits_so_many_in_order():
-    """A semaphore of three admits three tasks. Later tasks continue in order, one for each release.
+    """A semaphore with the value 3 admits three tasks. Later tasks continue in order, one for each release.
     """
     await three_slots.acquire()
     await three_slots.acquire()
@@ -179,7 +179,7 @@ async def semaphore_release_passes_over_cancelled_waiters():
 
 @scenario
 async def semaphore_released_after_a_cancellation_wakes_the_next():
-    """A release right after the first waiter was cancelled is not lost: the next one continues.
+    """A release right after the first waiter was cancelled is not lost: the next waiter continues.
     """
     a = asyncio.create_task(taker("a"))
     b = asyncio.create_task(taker("b"))
@@ -249,8 +249,8 @@ async def use():
 
 @scenario
 async def semaphore_users_of_a_group_that_fails():
-    """A child of a group fails inside a semaphore of one: the group cancels the children that wait
-    for it. The semaphore is free afterwards.
+    """A child of a group fails while it holds a semaphore with the value 1. The group cancels the children that wait
+    for the semaphore. The semaphore is free afterwards.
     """
     try:
         await use()
@@ -300,7 +300,7 @@ async def semaphore_waiter_wakes_as_many_as_the_value_allows():
 
 @scenario
 async def semaphore_waiters_behind_a_cancelled_one_go_on():
-    """Waiters behind a cancelled one that has left continue in order."""
+    """After a cancelled waiter has left, the waiters behind it continue in order."""
     a, b, c = [asyncio.create_task(taker(name)) for name in "abc"]
     await turns(1)
     a.cancel()

@@ -1,5 +1,5 @@
 /*
- * calls.c - callbacks, and a loop of the scenario's own.
+ * calls.c - callbacks, and a loop that belongs to the scenario.
  */
 #include "calls.h"
 

@@ -1,5 +1,5 @@
 /*
- * calls.h - callbacks, and a loop of the scenario's own.
+ * calls.h - callbacks, and a loop that belongs to the scenario.
  *
  * If memory runs out, the loop is stopped, so no task waits for the missing object.
  * Then the scenario ends with -ENOMEM.
@@ -21,14 +21,17 @@
 int call_with_loop(int (*body)(coil_loop *loop));
 
 /*
- * coil_call_soon(), coil_call_later() and coil_call_at(), in seconds. The handle is
- * released at the end; it may be NULL.
+ * Like coil_call_soon(), coil_call_later() and coil_call_at(), with times in seconds. The
+ * handle is released at the end; it may be NULL.
  */
 coil_handle *soon(coil_callback fn, void *arg);
 coil_handle *later(int seconds, coil_callback fn, void *arg);
 coil_handle *at(int seconds, coil_callback fn, void *arg);
 
-/* coil_loop_run_forever(), unless the object that would stop the loop is missing. */
+/*
+ * Like coil_loop_run_forever(), but returns at once if the object that would stop the
+ * loop is missing.
+ */
 int run_loop(coil_loop *loop);
 
 /* Callbacks that print a line, stop the loop, or cancel the handle. */

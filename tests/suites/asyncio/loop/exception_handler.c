@@ -38,8 +38,8 @@ static int run_both(void)
 }
 
 /*
- * Debug mode belongs to the loop. It is off at first, visible to tasks and callbacks once
- * it is on, and changes neither order nor times.
+ * Debug mode belongs to the loop. The mode is off at first. Once it is on, tasks and
+ * callbacks can see that, but neither order nor times change.
  */
 SCENARIO(debug_mode_belongs_to_the_loop)
 {

@@ -15,8 +15,8 @@ async def debug_mode_worker(name):
 
 @scenario
 async def debug_mode_belongs_to_the_loop():
-    """Debug mode belongs to the loop. It is off at first, visible to tasks and callbacks once it is
-    on, and changes neither order nor times."""
+    """Debug mode belongs to the loop. The mode is off at first. Once it is on, tasks and callbacks can see that, but
+    neither order nor times change."""
     loop = asyncio.get_running_loop()
     for mode in False, True, False:
         trace("was %d", loop.get_debug())

@@ -100,7 +100,9 @@ static void run_again(void *loop)
     later(1, stop, NULL);
 }
 
-/* A loop cannot be run from its own callbacks. It continues after such an attempt. */
+/*
+ * A loop cannot be run from its own callbacks. The loop continues after such an attempt.
+ */
 LOOP_SCENARIO(loop_that_runs_cannot_be_run)
 {
     int rc;
@@ -112,7 +114,7 @@ LOOP_SCENARIO(loop_that_runs_cannot_be_run)
     return rc;
 }
 
-/* While a loop runs, its thread cannot run another. */
+/* While a loop runs, its thread cannot run another loop. */
 SCENARIO(loop_within_a_loop_is_refused)
 {
     coil_loop *other;
@@ -246,8 +248,8 @@ static int body(void *loop)
 }
 
 /*
- * A task that stops its loop continues until it waits. It resumes when the loop runs
- * again.
+ * A task that stops its loop continues until it waits. The task resumes when the loop
+ * runs again.
  */
 LOOP_SCENARIO(stop_from_a_task_lets_it_go_on_until_it_waits)
 {

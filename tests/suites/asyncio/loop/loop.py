@@ -62,7 +62,7 @@ def loop_stopped_finishes_its_turn():
 
 @scenario
 def loop_that_runs_cannot_be_run():
-    """A loop cannot be run from its own callbacks. It continues after such an attempt."""
+    """A loop cannot be run from its own callbacks. The loop continues after such an attempt."""
     loop = VirtualLoop()
 
     def run_again():
@@ -83,7 +83,7 @@ def loop_that_runs_cannot_be_run():
 
 @scenario
 async def loop_within_a_loop_is_refused():
-    """While a loop runs, its thread cannot run another."""
+    """While a loop runs, its thread cannot run another loop."""
     other = VirtualLoop()
     try:
         other.run_until_complete(other.create_future())
@@ -184,7 +184,7 @@ async def body(loop):
 
 @scenario
 def stop_from_a_task_lets_it_go_on_until_it_waits():
-    """A task that stops its loop continues until it waits. It resumes when the loop runs again."""
+    """A task that stops its loop continues until it waits. The task resumes when the loop runs again."""
     loop = VirtualLoop()
     task = loop.create_task(body(loop))
     try:

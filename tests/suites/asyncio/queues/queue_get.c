@@ -39,8 +39,7 @@ static int taker(void *name)
 }
 
 /*
- * Taking from an empty queue without waiting is an error, and does not change the order
- * of the getters.
+ * get_nowait on an empty queue is an error, and does not change the order of the getters.
  */
 SCENARIO(queue_get_nowait_of_nothing_is_an_error)
 {
@@ -84,7 +83,10 @@ static void put_three(void *arg)
     put_nowait(3);
 }
 
-/* Getting an item that is in the queue takes no turn; getting a later one does. */
+/*
+ * Getting an item that is already in the queue takes no turn. Getting a later item takes
+ * a turn.
+ */
 SCENARIO(queue_get_of_what_is_there_does_not_wait)
 {
     int rc;
@@ -207,8 +209,8 @@ SCENARIO(queue_get_wakes_a_putter)
 }
 
 /*
- * A getter is woken, another task takes its item, and then the getter is cancelled. It
- * wakes no other getter, because no item is left.
+ * A getter is woken, another task takes its item, and then the getter is cancelled. The
+ * cancelled getter wakes no other getter, because no item is left.
  */
 SCENARIO(queue_getter_that_is_woken_in_vain_is_cancelled_in_peace)
 {
@@ -284,7 +286,7 @@ SCENARIO(queue_item_of_a_cancelled_getter_is_not_lost)
 
 /*
  * Three getters wait for two items, and the first getter is cancelled in the turn in
- * which it was woken. The other two get the items.
+ * which it was woken. The other two getters get the items.
  */
 SCENARIO(queue_items_of_cancelled_getters_go_to_the_next)
 {

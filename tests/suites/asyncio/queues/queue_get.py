@@ -31,8 +31,7 @@ async def taker(name):
 
 @scenario
 async def queue_get_nowait_of_nothing_is_an_error():
-    """Taking from an empty queue without waiting is an error, and does not change the order of the
-    getters.
+    """get_nowait on an empty queue is an error, and does not change the order of the getters.
     """
     trace("get: %s", attempt(q.get_nowait))
     asyncio.create_task(taker("a"))
@@ -59,7 +58,7 @@ async def queue_get_nowait_takes_an_item():
 
 @scenario
 async def queue_get_of_what_is_there_does_not_wait():
-    """Getting an item that is in the queue takes no turn; getting a later one does."""
+    """Getting an item that is already in the queue takes no turn. Getting a later item takes a turn."""
     asyncio.create_task(ticker(3))
     q.put_nowait(1)
     q.put_nowait(2)
@@ -134,8 +133,8 @@ async def queue_get_wakes_a_putter():
 
 @scenario
 async def queue_getter_that_is_woken_in_vain_is_cancelled_in_peace():
-    """A getter is woken, another task takes its item, and then the getter is cancelled. It wakes no other getter,
-    because no item is left.
+    """A getter is woken, another task takes its item, and then the getter is cancelled. The cancelled getter wakes no
+    other getter, because no item is left.
     """
     a = asyncio.create_task(taker("a"))
     b = asyncio.create_task(taker("b"))
@@ -189,7 +188,7 @@ async def queue_items_taker(name):
 @scenario
 async def queue_items_of_cancelled_getters_go_to_the_next():
     """Three getters wait for two items, and the first getter is cancelled in the turn in which it was woken. The
-    other two get the items.
+    other two getters get the items.
     """
     a, b, c = [asyncio.create_task(queue_items_taker(name)) for name in "abc"]
     await turns(1)

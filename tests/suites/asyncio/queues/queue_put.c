@@ -69,8 +69,8 @@ static int queue_put_nowait_wakes_taker(void *arg)
 }
 
 /*
- * An item that is put without waiting goes to the waiting getter, in the next turn. The
- * putter does not wait for that.
+ * put_nowait gives the item to a waiting getter in the next turn, and does not wait for
+ * the getter.
  */
 SCENARIO(queue_put_nowait_wakes_a_getter)
 {
@@ -87,7 +87,7 @@ SCENARIO(queue_put_nowait_wakes_a_getter)
     return 0;
 }
 
-/* Putting into a full queue without waiting is an error and puts nothing. */
+/* put_nowait on a full queue is an error and puts nothing. */
 SCENARIO(queue_put_nowait_when_full_is_an_error)
 {
     int rc;
@@ -104,7 +104,7 @@ SCENARIO(queue_put_nowait_when_full_is_an_error)
     return 0;
 }
 
-/* An item that is put after the first getter was cancelled goes to the second. */
+/* An item that is put after the first getter was cancelled goes to the second getter. */
 SCENARIO(queue_put_passes_over_a_cancelled_getter)
 {
     coil_task *a, *b;
@@ -138,8 +138,8 @@ static int put_three(void *arg)
 }
 
 /*
- * A task puts three items into a queue of size two. It waits before the third item, and
- * continues in the turn after an item was taken.
+ * A task puts three items into a queue of size two. The task waits before the third item,
+ * and continues in the turn after an item was taken.
  */
 SCENARIO(queue_put_waits_for_room)
 {

@@ -46,8 +46,7 @@ async def queue_put_nowait_wakes_taker():
 
 @scenario
 async def queue_put_nowait_wakes_a_getter():
-    """An item that is put without waiting goes to the waiting getter, in the next turn. The putter
-    does not wait for that.
+    """put_nowait gives the item to a waiting getter in the next turn, and does not wait for the getter.
     """
     asyncio.create_task(queue_put_nowait_wakes_taker())
     await turns(1)
@@ -61,7 +60,7 @@ async def queue_put_nowait_wakes_a_getter():
 
 @scenario
 async def queue_put_nowait_when_full_is_an_error():
-    """Putting into a full queue without waiting is an error and puts nothing."""
+    """put_nowait on a full queue is an error and puts nothing."""
     asyncio.create_task(ticker(1))
     trace("put: %s", attempt(queue_of_1.put_nowait, 1))
     trace("put: %s, %d in it", attempt(queue_of_1.put_nowait, 2), queue_of_1.qsize())
@@ -72,7 +71,7 @@ async def queue_put_nowait_when_full_is_an_error():
 
 @scenario
 async def queue_put_passes_over_a_cancelled_getter():
-    """An item that is put after the first getter was cancelled goes to the second."""
+    """An item that is put after the first getter was cancelled goes to the second getter."""
     a = asyncio.create_task(q.get())
     b = asyncio.create_task(q.get())
     await turns(1)
@@ -95,8 +94,8 @@ async def put_three():
 
 @scenario
 async def queue_put_waits_for_room():
-    """A task puts three items into a queue of size two. It waits before the third item, and continues in the turn
-    after an item was taken.
+    """A task puts three items into a queue of size two. The task waits before the third item, and continues in the
+    turn after an item was taken.
     """
     task = asyncio.create_task(put_three())
     await turns(2)

@@ -80,7 +80,7 @@ static inline int qsize(void)
     return (int)coil_queue_count(q);
 }
 
-/* The bodies of tasks: create_task(q.put(5)) is start(putter, ITEM(5)). */
+/* Task bodies: create_task(q.put(5)) becomes start(putter, ITEM(5)). */
 #define ITEM(number) ((void *)(intptr_t)(number))
 
 static inline int putter(void *item)

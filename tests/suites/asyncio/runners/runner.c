@@ -1,4 +1,4 @@
-/* runner.c - run(), runners, and SIGINT in them. */
+/* runner.c - run() and runners, and the effect of SIGINT. */
 #include "runners.h"
 
 #include <signal.h>
@@ -295,7 +295,9 @@ static int run_of_a_main_main_task(void *arg)
     return rc;
 }
 
-/* A main task cancels itself: run() returns the cancellation, not an interrupt. */
+/*
+ * If the main task cancels itself, run() returns the cancellation and not an interrupt.
+ */
 PLAIN_SCENARIO(run_of_a_main_that_cancels_itself)
 {
     trace("run: %s", outcome(run(run_of_a_main_main_task, NULL)));
@@ -406,7 +408,7 @@ PLAIN_SCENARIO(runner_goes_on_after_a_failed_run)
     return 0;
 }
 
-/* Closing a runner that never ran closes its loop. Closing it again has no effect. */
+/* Closing a runner that never ran closes its loop. A second close has no effect. */
 PLAIN_SCENARIO(runner_is_closed_twice)
 {
     coil_runner *runner;
@@ -454,7 +456,7 @@ static int run_three(void)
 }
 
 /*
- * A variable that one run of a runner sets is visible in the next run, but not to the
+ * A variable that one run of a runner sets is visible in the next run, but not in the
  * caller.
  */
 PLAIN_SCENARIO(runner_keeps_its_context)

@@ -1,4 +1,4 @@
-"""run(), runners, and SIGINT in them."""
+"""run() and runners, and the effect of SIGINT."""
 
 import signal
 
@@ -289,7 +289,7 @@ async def run_of_a_main_main():
 
 @scenario
 def run_of_a_main_that_cancels_itself():
-    """A main task cancels itself: run() returns the cancellation, not an interrupt."""
+    """If the main task cancels itself, run() returns the cancellation and not an interrupt."""
     trace("run: %s", attempt(run_of_a_main_run, run_of_a_main_main()))
 
 
@@ -372,7 +372,7 @@ def runner_goes_on_after_a_failed_run():
 
 @scenario
 def runner_is_closed_twice():
-    """Closing a runner that never ran closes its loop. Closing it again has no effect."""
+    """Closing a runner that never ran closes its loop. A second close has no effect."""
     runner = asyncio.Runner(loop_factory=VirtualLoop)
     loop = runner.get_loop()
     trace("loop: %d", loop is not None)
@@ -394,7 +394,7 @@ async def swap(value):
 
 @scenario
 def runner_keeps_its_context():
-    """A variable that one run of a runner sets is visible in the next run, but not to the caller."""
+    """A variable that one run of a runner sets is visible in the next run, but not in the caller."""
     color.set("white")
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(swap("red"))

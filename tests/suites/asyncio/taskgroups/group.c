@@ -171,7 +171,7 @@ SCENARIO(group_goes_on_when_a_child_is_cancelled)
     return 0;
 }
 
-/* A child may start while others already run; the group waits for it, too. */
+/* A child may start while others already run, and the group waits for this child, too. */
 SCENARIO(group_takes_a_child_while_another_runs)
 {
     static struct child children[] = {{"a", 1, 0, 0}, {"b", 3, 0, 0}};

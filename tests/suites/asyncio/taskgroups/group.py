@@ -123,7 +123,7 @@ async def group_goes_on_when_a_child_is_cancelled():
 
 @scenario
 async def group_takes_a_child_while_another_runs():
-    """A child may start while others already run; the group waits for it, too."""
+    """A child may start while others already run, and the group waits for this child, too."""
     async with telling_group() as group:
         group.create_task(child("a", 1))
         await tell("body", asyncio.sleep(2))

@@ -11,7 +11,9 @@ static int slow_child(void *arg)
     return rc;
 }
 
-/* If `seconds` is not 0, the body sleeps that long after it has cancelled the group. */
+/*
+ * If `seconds` is not 0, the body sleeps for this time after it has cancelled the group.
+ */
 static int end_a_group(int seconds)
 {
     coil_group group;

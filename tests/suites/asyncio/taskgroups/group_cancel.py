@@ -12,7 +12,7 @@ async def slow_child():
 
 
 async def end_a_group(seconds):
-    """If `seconds` is not 0, the body sleeps that long after it has cancelled the group."""
+    """If `seconds` is not 0, the body sleeps for this time after it has cancelled the group."""
     async with newer.TaskGroup() as group:
         group.create_task(slow_child())
         await asyncio.sleep(1)

@@ -82,8 +82,8 @@ static int group_cancels_owner(void)
 }
 
 /*
- * A child's failure cancels its siblings. The group returns the failure when they have
- * ended.
+ * A child's failure cancels its siblings. The group returns the failure when the siblings
+ * have ended.
  */
 SCENARIO(group_cancels_the_siblings_of_a_child_that_fails)
 {
@@ -545,8 +545,8 @@ static int group_whose_body_fails_cancels_owner(void)
 }
 
 /*
- * A body that fails later cancels the children. The group returns the failure when they
- * have ended.
+ * A body that fails later cancels the children. The group returns the failure when the
+ * children have ended.
  */
 SCENARIO(group_whose_body_fails_cancels_its_children)
 {

@@ -66,7 +66,7 @@ async def group_cancels_owner():
 
 @scenario
 async def group_cancels_the_siblings_of_a_child_that_fails():
-    """A child's failure cancels its siblings. The group returns the failure when they have ended.
+    """A child's failure cancels its siblings. The group returns the failure when the siblings have ended.
     """
     trace("owner: %s", await outcome(group_cancels_owner()))
 
@@ -406,8 +406,7 @@ async def group_whose_body_fails_cancels_owner():
 
 @scenario
 async def group_whose_body_fails_cancels_its_children():
-    """A body that fails later cancels the children. The group returns the failure when they have
-    ended.
+    """A body that fails later cancels the children. The group returns the failure when the children have ended.
     """
     trace("owner: %s", await outcome(group_whose_body_fails_cancels_owner()))
 

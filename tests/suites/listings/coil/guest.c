@@ -10,7 +10,7 @@ static int app(void *state)
     return rc;
 }
 
-/* The host of this test has no descriptors of its own. */
+/* The host loop of this test does not poll any other descriptors. */
 static void poll_with_the_others(struct pollfd *guest, int64_t timeout)
 {
     int64_t ms = (timeout + COIL_MSEC(1) - 1) / COIL_MSEC(1);

@@ -24,7 +24,7 @@ static int run_with_thread_keys(void)
     return rc;
 }
 
-/* This program has no thread-local variables: the hooks are NULL. */
+/* The hooks are NULL, because this program does not have thread-local variables. */
 static int run_with_thread_locals(void)
 {
     int rc;

@@ -13,7 +13,7 @@ static int talk(coil_stream *stream, void *arg)
 
 #include "signals.h"
 
-/* A port that is free now. */
+/* Choose a free port. */
 static int choose_port(void *text)
 {
     coil_listener *listener;
