@@ -58,8 +58,8 @@
 __attribute__((weak)) extern int coil__task_light_mode;
 
 /*
- * In programs that contain LeakSanitizer, it reports memory of malloc(3) that was not
- * freed.
+ * LeakSanitizer, which only some programs contain, reports memory of malloc(3) that was
+ * not freed.
  */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);

@@ -1,5 +1,5 @@
 /*
- * A user's program that sends a request to a closed port.
+ * http.c - a user's program that sends a request to a closed port.
  */
 #include <coil.h>
 #include <coil/http.h>

@@ -14,8 +14,8 @@
 // EXTERNAL is "skip" or "head". With "head", outside.mjs computes the answers of other sites.
 // FRAGMENTS is "all" if fragments are also checked on other sites.
 // The status of a verdict is "any" if several answers lead to the verdict.
-// The site must not have a chain of redirects that is longer than --max-redirect allows,
-// because other links to such a chain determine how far coil-crawl follows it.
+// The site must not have a chain of redirects that is longer than --max-redirect allows.
+// Other links to such a chain would determine how far coil-crawl follows it.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -16,7 +16,7 @@ import afresh  # noqa: E402
 
 
 class Skip(Exception):
-    """Raised by a test that cannot run here. Its text gives the reason."""
+    """A test raises this exception if it cannot run on this machine. The text gives the reason."""
 
 
 def outcome_of(test):

@@ -37,7 +37,7 @@ struct target *crawled_missing(struct crawled *crawled, const char *path);
 void crawled_link(struct crawled *crawled, struct target *target, const char *page,
                   unsigned line, unsigned column, const char *text);
 
-/* Return the text that a report has written. It is valid until the next call. */
+/* Return the text that a report has written. The text is valid until the next call. */
 struct out *crawled_out(void);
 const char *crawled_written(void);
 

@@ -81,7 +81,7 @@ def together(count, answer):
 
 
 def sets(file):
-    """Return the contents of a report without their order."""
+    """Return the contents of a report in a form that does not depend on their order."""
     with open(file, encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     return sorted(json.dumps([r["type"], *(r[key] for key in KEPT[r["type"]])])

@@ -39,8 +39,8 @@ void digested_page(struct digested *digested, const char *url);
 void digested_end(struct digested *digested, int exit_status);
 
 /*
- * End the crawl with exit status 2, and return the text of the report. It is valid until
- * the next call.
+ * End the crawl with exit status 2, and return the text of the report. The text is valid
+ * until the next call.
  */
 const char *digested_report(struct digested *digested,
                             int (*write)(struct out *out, const struct digest *digest));

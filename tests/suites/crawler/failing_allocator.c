@@ -3,9 +3,9 @@
  * of one task: see tests/suites/crawler/test_enomem.py.
  *
  * The linker replaces the crawler's calls with these functions (--wrap), but not calls in
- * libraries. So this works with the allocators of sanitizers, which then report leaks.
- * FAIL_ALLOCATION=N makes the N-th allocation fail, and no other. ALLOCATIONS names a
- * file to which the number of allocations is written.
+ * libraries. Therefore this file works with the allocators of sanitizers, which then
+ * report leaks. FAIL_ALLOCATION=N makes the N-th allocation fail, and no other.
+ * ALLOCATIONS names a file to which the number of allocations is written.
  */
 #include <coil/group.h>
 
@@ -92,7 +92,7 @@ char *__wrap_strndup(const char *s, size_t n)
     return fails() ? NULL : __real_strndup(s, n);
 }
 
-/* If it fails, *out keeps its old value, as with glibc before 2.37. */
+/* If vasprintf() fails, *out keeps its old value, as in glibc before 2.37. */
 int __wrap_vasprintf(char **out, const char *format, va_list arguments)
 {
     return fails() ? -1 : __real_vasprintf(out, format, arguments);

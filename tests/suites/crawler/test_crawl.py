@@ -784,7 +784,7 @@ def texts_of(result):
 
 
 def test_links_to_texts():
-    """A page may be fetched before or after a link to its text is found. It is fetched at most twice."""
+    """A page may be fetched before or after a link to its text is found. The page is fetched at most twice."""
     links = ["/a#:~:text=A%20text", "/a#x:~:text=Title,end", "/a#:~:text=missing", "/a#x:~:text=gone%20too"]
     body = html("<h1>Title</h1><p id=x>A <b>text</b>, up to its end.")
     missing = {"/a#:~:text=missing", "/a#:~:text=gone too"}
@@ -903,8 +903,8 @@ def test_fragments_that_a_redirect_names():
 
 
 def test_fragments_that_a_redirect_names_on_other_sites():
-    """Pages of other sites are searched for ids only with --fragments=all. The redirect was possibly checked by HEAD
-    first."""
+    """Pages of other sites are searched for ids only with --fragments=all. The target may have been requested by HEAD
+    before."""
     with Site({"/new": html("<i id=here>")}) as other:
         answers = {"/": page(other.url + "new", "/late", "/ok"), "/late": slow(0.3, redirect(other.url + "new#gone")),
                    "/ok": redirect(other.url + "new#here")}
@@ -1458,7 +1458,7 @@ def test_a_pause_is_of_one_host():
 
 
 class Bucket:
-    """A token bucket: allows `rate` requests per second and bursts of `burst`. It answers other requests with
+    """A token bucket: allows `rate` requests per second and bursts of `burst`. Other requests are answered with
     `refusal`."""
 
     def __init__(self, rate, burst, refusal):

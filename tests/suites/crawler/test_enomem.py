@@ -82,7 +82,7 @@ def crawl(site, folder, nth):
 
 
 def complaint_of(code, err, found, whole):
-    """Return a complaint about an outcome, or None."""
+    """Return an error message about an outcome, or None."""
     if "Sanitizer" in err or "runtime error" in err or code < 0:
         return f"status {code}\n{err}"
     if code == 1:

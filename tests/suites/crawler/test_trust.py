@@ -162,7 +162,7 @@ def test_max_pages():
 
 
 def test_max_depth_takes_the_shortest_way():
-    """/c is three links away by one path, and one link by another."""
+    """/c is three links away on one path, and two links away on another."""
     with Server({"/": page("/a", "/z"), "/a": page("/b"), "/b": page("/c"), "/c": page("/d"),
                  "/d": page("/e"), "/z": slow(0.3, page("/c"))}) as site, \
             Crawl("--max-depth", "3", site.origin + "/") as crawl:

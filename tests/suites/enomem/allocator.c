@@ -2,8 +2,8 @@
  * allocator.c - see allocator.h.
  *
  * A program's definitions take precedence over those of its libraries. Therefore OpenSSL,
- * libcurl, c-ares and the C library itself also use this allocator. It allocates memory
- * with glibc's allocator.
+ * libcurl, c-ares and the C library itself also use this allocator. This allocator gets
+ * its memory from glibc's allocator.
  */
 #include "allocator.h"
 

@@ -12,8 +12,10 @@
  * which repeats a single run.
  *
  * BUGS OF LIBRARIES. Two kinds of crashes are counted, but are not failures:
+ *
  * - If the slots of a hash table cannot be allocated, libcurl before 8.2 still divides by
  *   their number (lib/hash.c): SIGFPE at an address in libcurl.
+ *
  * - If glibc's getaddrinfo() cannot allocate its copy of nsswitch.conf, it dereferences
  *   NULL or fails an assertion (nss/nss_database.c): SIGSEGV or SIGABRT, with only the C
  *   library between the fault and getaddrinfo().

@@ -7,9 +7,11 @@ cancels a task twice, or exactly at a deadline. In most programs, the last task 
 other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
 
 Rules that keep both sides comparable:
+
 - A task awaits and gathers only tasks with a higher number, and its children in groups also have higher numbers. A
   cycle of tasks that await each other cannot be cancelled: Python's stack would overflow. A child that awaits the
   owner of its group never ends.
+
 - A `finally` does not wait. In C a cancellation applies until it is caught, so the waits of a
   cleanup would fail. In Python they succeed, because a cancellation is delivered only once. A
   `cleanup` may wait: in C it marks the cancellation as caught, and then still passes on the rc.

@@ -3,8 +3,10 @@
 - TaskGroup.cancel() of 3.15 with two fixes. A child that cancels its group in its eager first step is cancelled, too
   (gh-155418). A request of another task to cancel the owner is still delivered after the group has cancelled the
   owner (gh-155433).
-- a Barrier that returns each index once, even if tasks are cancelled (gh-155233, still open);
-- a single task that begins eagerly (3.14: create_task(eager_start=True)).
+
+- A Barrier that returns each index once, even if tasks are cancelled (gh-155233, still open).
+
+- A single task that begins eagerly (3.14: create_task(eager_start=True)).
 """
 
 import asyncio

@@ -5,10 +5,13 @@ the sources. A program with an instruction that has changed is skipped if the in
 
 Three changes affect instructions of most programs, but have an effect only rarely. reference.py detects
 them when they occur, and marks the trace as left out:
-- Task.uncancel() that reaches 0 discards an undelivered cancellation;
-- an expired timeout counts the requests to cancel that existed before it, and becomes a
-  TimeoutError if there is no newer request (since a 3.11 release later than 3.11.2);
-- a TaskGroup that fails cancels its parent again, if another request had cancelled it.
+
+- Task.uncancel() that reaches 0 discards an undelivered cancellation.
+
+- An expired timeout counts the requests to cancel that existed before it, and becomes a TimeoutError without a newer
+  request (since a 3.11 release later than 3.11.2).
+
+- A TaskGroup that fails cancels its parent again if another request had cancelled the parent.
 """
 
 import program

@@ -203,8 +203,8 @@ static bool sleeps(pid_t thread)
 }
 
 /*
- * Wait until the caller of later() is waiting: its task is if other tasks run, and its
- * thread is if it has slept for a while.
+ * Wait until the caller of later() waits. A task waits as soon as other tasks run. A
+ * thread waits if it has slept for a while.
  */
 static void wait_for_waiter(const struct deed *deed)
 {

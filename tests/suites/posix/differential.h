@@ -36,8 +36,8 @@
     static void scenario_of_##name(void)
 
 /*
- * Return true if tests may pass invalid addresses and sizes. Under some tools they may
- * not, because the tool would report them.
+ * Return true if tests may pass invalid addresses and sizes. Returns false under tools
+ * that would report such calls.
  */
 bool may_call_wrongly(void);
 

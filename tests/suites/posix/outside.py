@@ -2,14 +2,21 @@
 """outside.py BUILD - test the installed form of libcoil-posix.
 
 - libcoil-posix exports the functions of its table, and docs/manual/posix.md contains that table.
+
 - docs/manual/posix.md lists every cancellation point of POSIX, and its behaviour in a task.
+
 - Every function of the table that may wait suspends the task in the way that the table names. This applies if
   libcoil-posix is linked, preloaded, or used with libcoil.a, even if the call is the last statement of a function.
+
 - libcoil never jumps to one of these functions instead of calling it. libcoil-posix recognises
   libcoil's calls by their return address.
+
 - A library's malloc() that locks mutexes does not suspend tasks.
+
 - A lock that hangs the tasks because libcoil-posix cannot interpose it is reported.
+
 - A task that waits in Rust's thread::park(), whose state belongs to the thread, is reported.
+
 - Programs without tasks have the same output and exit status with and without libcoil-posix preloaded.
 
 Ends with `N passed, N failed`.

@@ -613,8 +613,8 @@ IO_TEST(flockfile_is_a_tasks)
 }
 
 /*
- * A thread that reads a FILE which a task is using waits, as if another thread were using
- * the FILE.
+ * A thread waits before it reads a FILE that a task is using, as if another thread were
+ * using it.
  */
 static void *read_a_line(void *arg)
 {

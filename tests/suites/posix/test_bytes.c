@@ -560,7 +560,8 @@ static void make_udp(int ends[2])
 }
 
 /*
- * The peer's socket is closed. The byte sent to it causes an ICMP error on this socket.
+ * The peer's socket is closed. A byte that is sent to the peer causes an ICMP error on
+ * this socket.
  */
 SAME(several_messages_until_an_error, true)
 {

@@ -261,7 +261,7 @@ IO_TEST(futex_wakes_as_many_tasks_as_it_should_the_oldest_first)
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 2, NULL, NULL, 0), 2);
     CHECK_INT(woken(all, 6), 2);
     CHECK_INT(all[0].state + all[1].state, 4);
-    /* the kernel's result is the same */
+    /* the kernel would return the same results */
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0), 1);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 3);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 0);

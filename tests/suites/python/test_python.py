@@ -813,7 +813,7 @@ class Stacks(unittest.TestCase):
 
 
 class End(unittest.TestCase):
-    """The end of the interpreter."""
+    """The shutdown of the interpreter."""
 
     def test_with_suspended_stacks(self):
         code = '''

@@ -102,7 +102,7 @@ static void unchanged(void)
     write_and_destroy(open_at("a", 10));
     CHECK_INT(stat("a", &after), 0);
     CHECK_INT(before.st_ino, after.st_ino);
-    /* An empty file, as mktemp(1) makes it, is not a cache. */
+    /* An empty file, such as a file that mktemp(1) creates, is not a cache. */
     put_file("a", "");
     write_and_destroy(open_at("a", 10));
     check_file("a", START);

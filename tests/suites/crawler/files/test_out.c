@@ -349,8 +349,8 @@ static void wait_until_it_stands_still(const atomic_int *count)
 }
 
 /*
- * The terminal accepts only part of a line. Signals must not stay blocked until it
- * accepts the rest.
+ * The terminal accepts only part of a line. Signals must not stay blocked until the
+ * terminal accepts the rest.
  */
 TEST(out_a_signal_comes_through_while_nobody_reads_the_terminal)
 {

@@ -1,6 +1,6 @@
 /*
- * test_frontier.c - crawler/frontier/frontier.h: which target is handed out at which
- * time. Time is virtual, in seconds.
+ * test_frontier.c - crawler/frontier/frontier.h: the order and the times in which targets
+ * are handed out. Time is virtual, in seconds.
  */
 #include "../../../../crawler/frontier/frontier.h"
 #include "../../../harness/harness.h"

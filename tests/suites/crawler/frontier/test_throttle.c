@@ -231,7 +231,7 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         {{.burst = 5, .window_ns = COIL_SEC(1), .status = 429}, 100},
         {{.burst = 20, .window_ns = COIL_SEC(1), .status = 503}, 40},
         {{.burst = 50, .window_ns = COIL_SEC(10), .status = 429}, 180},
-        /* Its Retry-After is too short. */
+        /* The site's Retry-After is too short. */
         {{.burst = 50,
           .window_ns = COIL_SEC(10),
           .status = 429,

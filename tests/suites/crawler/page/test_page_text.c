@@ -41,7 +41,7 @@ static int has(const char *html, const char *directive)
     return has;
 }
 
-/* (URL Fragment Text Directives, the examples of its first section) */
+/* The examples in the first section of "URL Fragment Text Directives". */
 TEST(page_text_has_what_a_directive_asks_for)
 {
     static const char page[] = "<h1>An Example Page</h1><p>This is an <b>example</b> of "

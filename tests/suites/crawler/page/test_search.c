@@ -158,7 +158,10 @@ TASK_TEST(search_in_the_encoding_of_the_meta_that_counts)
     CHECK_SEARCH(NULL, "<meta charset=utf-16><a href=\xc4\x85>", AS_LATIN2);
 }
 
-/* HTML's step "if charset is failure": the search continues after the tag. */
+/*
+ * After an invalid label, the search continues after the tag. (HTML: step "if charset is
+ * failure")
+ */
 TASK_TEST(search_passes_over_a_meta_whose_label_can_be_none)
 {
     CHECK_SEARCH(NULL, "<meta charset=''><a href=\xb1>", AS_WINDOWS_1252);
@@ -238,7 +241,7 @@ TASK_TEST(search_of_nothing)
     check(NULL, "x", 1, "");
 }
 
-/* <img src='http:...'><a href='/...'>, with 100,000 bytes each. */
+/* The page is <img src='http:...'><a href='/...'>, with 100,000 bytes in each URL. */
 TASK_TEST(search_tells_of_links_that_are_too_long)
 {
     size_t n = 200000;

@@ -201,7 +201,7 @@ TEST(robots_compare_urls_in_one_spelling)
         {"/foo/bar/%e3%83%84", "/foo/bar/%E3%83%84", true},
         {"/foo/bar/%62%61%7A", "/foo/bar/baz", true},
         {"/foo/bar/baz", "/foo/bar/%62%61%7a", true},
-        /* A delimiter and its encoded form differ in a path... */
+        /* In a path, a delimiter differs from its encoded form. */
         {"/a%2Fb", "/a/b", false},
         {"/a/b", "/a%2Fb", false},
         {"/a%3Fb", "/a?b", false},
@@ -209,7 +209,7 @@ TEST(robots_compare_urls_in_one_spelling)
         {"/a(b)", "/a%28b%29", true},
         {"/a%5Bb", "/a[b", true},
         /*
-         * ... but in a query a slash is not a delimiter, wherever it is in the pattern.
+         * In a query, a slash is not a delimiter, wherever the pattern has it.
          */
         {"/*/print", "/a?b=/print", true},
         {"/*/print", "/a?b=%2fprint", true},

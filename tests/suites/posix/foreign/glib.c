@@ -1,7 +1,7 @@
 /*
- * glib.c - GLib's locks, which are futexes. Tasks and GLib's threads hold and acquire
- * each of them across waits. The test also covers GLib's state per thread: the default
- * main context, and the flag that a log message is being written.
+ * glib.c - GLib's locks, which are futexes. Tasks and GLib's threads acquire each of
+ * these locks, and hold it during waits. The test also covers GLib's state per thread:
+ * the default main context, and the flag that a log message is being written.
  */
 #include "foreign.h"
 

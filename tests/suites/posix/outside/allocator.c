@@ -1,6 +1,6 @@
 /*
- * allocator.c - a library whose malloc() locks a mutex, and sometimes yields while it
- * holds it. Compiled with PROGRAM, this file is a program with tasks and threads that
+ * allocator.c - a library whose malloc() locks a mutex, and sometimes yields with the
+ * mutex locked. Compiled with PROGRAM, this file is a program with tasks and threads that
  * allocate.
  */
 #define _GNU_SOURCE

@@ -9,7 +9,7 @@
 
 #include <sys/prctl.h>
 
-/* This task is about to make the call. */
+/* The task that is about to make the call. */
 static coil_task *caller;
 /*
  * The caller's kind of wait when another task first ran, NULL if no other task ran, or ""

@@ -463,7 +463,7 @@ static double seconds_for_attributes(size_t n)
 
 /*
  * A tenth of the attributes must take about a tenth of the time. If every attribute were
- * compared with all others, they would take a hundredth.
+ * compared with all others, they would take only a hundredth of the time.
  */
 TEST(html_attributes_take_time_in_proportion)
 {

@@ -370,7 +370,10 @@ TEST(links_and_names_of_places_in_any_element)
     CHECK_TRACE("#[1]#[2]#[3]#[4]");
 }
 
-/* A font element with color, face or size ends the SVG. One with only an id does not. */
+/*
+ * A font element with color, face or size ends the SVG. A font element with only an id
+ * does not.
+ */
 TEST(links_in_a_font_within_svg_are_those_of_a_drawing)
 {
     CHECK_INT(find_with_ids("<svg><font id=1><![CDATA[><a href=no>]]>"), 0);
