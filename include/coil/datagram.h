@@ -33,6 +33,7 @@ typedef struct coil_datagram coil_datagram;
 #define COIL_DATAGRAM_BROADCAST 1u  /* may send to broadcast addresses (SO_BROADCAST) */
 #define COIL_DATAGRAM_REUSE_PORT 2u /* other sockets may use the port (SO_REUSEPORT) */
 #define COIL_DATAGRAM_V6_ONLY 4u    /* an IPv6 socket does not serve IPv4 */
+#define COIL_DATAGRAM_INFO 8u       /* for coil_receive_info() */
 
 /*
  * Open a socket bound to a host (NULL for all addresses, IPv6 and IPv4) and a port (NULL
@@ -147,6 +148,57 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_from(coil_datagram *datagram, vo
 /* Return the full size of the latest received datagram. */
 COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
 
+/* ---- the address at this machine ---------------------------------------------------- */
+
+/*
+ * The address that a datagram was sent to, and the interface that it arrived at; or the
+ * address to send from, and the interface to send by.
+ *
+ * A machine has several addresses. A socket that is bound to all of them answers from the
+ * address that the routing table chooses, and a client that sent to another address drops
+ * that answer. A server that sends with the info of the request answers from the right
+ * address:
+ *
+ *     coil_datagram_info info;
+ *     n = coil_receive_info(d, buf, sizeof buf, &from, &info);
+ *     if (n >= 0)
+ *         n = coil_send_info(d, buf, n, &from.any, from.length, &info);
+ */
+typedef struct coil_datagram_info {
+    coil_address local; /* length 0: unknown, or the kernel's choice */
+    unsigned interface; /* its index (if_nametoindex(3)); 0: unknown, or any */
+} coil_datagram_info;
+
+/*
+ * Like coil_receive_from(), and get the datagram's info. `from` may be NULL.
+ * (IP_PKTINFO in ip(7), RFC 3542: IPV6_RECVPKTINFO)
+ *
+ * The address has the socket's family: an IPv6 socket gets ::ffff:192.0.2.7 for IPv4. Its
+ * port is the socket's own. For a broadcast or a multicast datagram the address is that
+ * of the group; set its length to 0 before an answer.
+ *
+ * With COIL_DATAGRAM_INFO the kernel saves the info from the first datagram on. Without
+ * this flag the first call requests the info; datagrams that arrived before may lack it.
+ * The info is empty on local sockets. It is also empty if other options of the socket
+ * request more control data than there is room for.
+ */
+COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, void *buf,
+                                                     size_t n, coil_address *from,
+                                                     coil_datagram_info *info);
+
+/*
+ * Like coil_send_to(), from the address info->local and by the interface. The port of
+ * that address is ignored. NULL for `info` is like coil_send_to(); NULL for `to` sends to
+ * the connected peer.
+ *
+ * An IPv6 socket also accepts an IPv4 address. Also fails with -EINVAL or -ENETUNREACH
+ * if the address does not belong to this machine, -ENODEV for an unknown interface, -EAFNOSUPPORT for an
+ * address of another family, -EOPNOTSUPP for a local socket.
+ */
+COIL_SUSPENDS ssize_t coil_send_info(coil_datagram *datagram, const void *buf, size_t n,
+                                     const struct sockaddr *to, socklen_t to_bytes,
+                                     const coil_datagram_info *info);
+
 /* ---- many at a time ---------------------------------------------------------------- */
 
 typedef struct coil_message {
@@ -154,7 +206,8 @@ typedef struct coil_message {
     size_t size; /* size of the datagram to send, or of the receive buffer */
     /* size of the received datagram; if above `size`, the rest is lost */
     size_t received;
-    coil_address address; /* the receiver (length 0: the peer), or the sender */
+    coil_address address;     /* the receiver (length 0: the peer), or the sender */
+    coil_datagram_info *info; /* for coil_send_info() or coil_receive_info(); or NULL */
 } coil_message;
 
 /*

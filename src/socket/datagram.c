@@ -95,14 +95,19 @@ static ssize_t send_to_local(coil_datagram *datagram, const struct msghdr *messa
 }
 
 ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
-                            const struct sockaddr *to, socklen_t to_bytes)
+                            const struct sockaddr *to, socklen_t to_bytes,
+                            const coil_datagram_info *info)
 {
     struct iovec part = {(void *)buf, n};
     struct msghdr message = {.msg_name = (void *)to,
                              .msg_namelen = to != NULL ? to_bytes : 0,
                              .msg_iov = &part,
                              .msg_iovlen = 1};
+    struct coil__control control;
+    int rc = coil__info_write(datagram, info, &control, &message);
 
+    if (rc < 0)
+        return rc;
     if (to != NULL && datagram->family == AF_UNIX)
         return send_to_local(datagram, &message);
     return coil__endpoint_do(
@@ -110,34 +115,51 @@ ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
         &(struct coil__op){.kind = COIL__OP_SENDMSG, .buf = &message});
 }
 
+static ssize_t send_datagram(coil_datagram *datagram, const void *buf, size_t n,
+                             const struct sockaddr *to, socklen_t to_bytes,
+                             const coil_datagram_info *info, const char *caller)
+{
+    ssize_t result = coil__datagram_enter(datagram, COIL__OUT, caller);
+
+    if (result < 0)
+        return result;
+    result = coil__datagram_send(datagram, buf, n, to, to_bytes, info);
+    coil__datagram_leave(datagram, COIL__OUT);
+    return result;
+}
+
+ssize_t coil_send_info(coil_datagram *datagram, const void *buf, size_t n,
+                       const struct sockaddr *to, socklen_t to_bytes,
+                       const coil_datagram_info *info)
+{
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
+    return send_datagram(datagram, buf, n, to, to_bytes, info, "coil_send_info");
+}
+
 ssize_t coil_send_to(coil_datagram *datagram, const void *buf, size_t n,
                      const struct sockaddr *to, socklen_t to_bytes)
 {
     COIL__REQUIRE(datagram, "a datagram socket");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
-    ssize_t result = coil__datagram_enter(datagram, COIL__OUT, "coil_send_to");
-
-    if (result < 0)
-        return result;
-    result = coil__datagram_send(datagram, buf, n, to, to_bytes);
-    coil__datagram_leave(datagram, COIL__OUT);
-    return result;
+    return send_datagram(datagram, buf, n, to, to_bytes, NULL, "coil_send_to");
 }
 
 ssize_t coil_send(coil_datagram *datagram, const void *buf, size_t n)
 {
     COIL__REQUIRE(datagram, "a datagram socket");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
-    return coil_send_to(datagram, buf, n, NULL, 0);
+    return send_datagram(datagram, buf, n, NULL, 0, NULL, "coil_send");
 }
 
 /* ---- receiving --------------------------------------------------------------------- */
 
 ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
-                               coil_address *from)
+                               coil_address *from, coil_datagram_info *info)
 {
     struct iovec part = {buf, n};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    struct coil__control control;
     ssize_t result = datagram->held_error;
 
     datagram->held_error = 0;
@@ -147,6 +169,8 @@ ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
         message.msg_name = &from->storage;
         message.msg_namelen = sizeof from->storage;
     }
+    if (info != NULL)
+        coil__info_prepare(datagram, &control, &message);
     /* MSG_TRUNC: the result is the datagram's whole size (recv(2)). */
     result = coil__endpoint_do(&datagram->endpoint,
                                &(struct coil__op){.kind = COIL__OP_RECVMSG,
@@ -154,7 +178,36 @@ ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
                                                   .flags = MSG_TRUNC});
     if (result >= 0 && from != NULL)
         from->length = message.msg_namelen;
+    if (result >= 0 && info != NULL)
+        coil__info_read(datagram, &message, info);
     return result;
+}
+
+static ssize_t receive_datagram(coil_datagram *datagram, void *buf, size_t n,
+                                coil_address *from, coil_datagram_info *info,
+                                const char *caller)
+{
+    ssize_t result = coil__datagram_enter(datagram, COIL__IN, caller);
+
+    if (result < 0)
+        return result;
+    if (info != NULL)
+        result = coil__info_request(datagram);
+    if (result == 0)
+        result = coil__datagram_receive(datagram, buf, n, from, info);
+    if (result >= 0)
+        datagram->size = (size_t)result;
+    coil__datagram_leave(datagram, COIL__IN);
+    return result > (ssize_t)n ? coil__failed(-EMSGSIZE) : result;
+}
+
+ssize_t coil_receive_info(coil_datagram *datagram, void *buf, size_t n,
+                          coil_address *from, coil_datagram_info *info)
+{
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
+    COIL__REQUIRE(info, "an output pointer");
+    return receive_datagram(datagram, buf, n, from, info, "coil_receive_info");
 }
 
 ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size_t n,
@@ -162,22 +215,14 @@ ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size_t n,
 {
     COIL__REQUIRE(datagram, "a datagram socket");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
-    ssize_t result = coil__datagram_enter(datagram, COIL__IN, "coil_receive_from");
-
-    if (result < 0)
-        return result;
-    result = coil__datagram_receive(datagram, buf, n, from);
-    if (result >= 0)
-        datagram->size = (size_t)result;
-    coil__datagram_leave(datagram, COIL__IN);
-    return result > (ssize_t)n ? coil__failed(-EMSGSIZE) : result;
+    return receive_datagram(datagram, buf, n, from, NULL, "coil_receive_from");
 }
 
 ssize_t coil_receive(coil_datagram *datagram, void *buf, size_t n)
 {
     COIL__REQUIRE(datagram, "a datagram socket");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
-    return coil_receive_from(datagram, buf, n, NULL);
+    return receive_datagram(datagram, buf, n, NULL, NULL, "coil_receive");
 }
 
 size_t coil_datagram_size(const coil_datagram *datagram)

@@ -12,6 +12,8 @@ struct coil_datagram {
     coil_lock line[2]; /* by direction: guards sending and receiving */
     int family;
     int room_fd;    /* the second socket of wait_for_room(); -1: no task waits there */
+    bool has_info;  /* coil__info_request() has succeeded */
+    in_port_t port; /* the socket's own, for info; in network byte order; 0: unknown */
     size_t size;    /* of the last datagram received */
     int held_error; /* 0, or the error that the next receiving call returns */
 };
@@ -29,8 +31,32 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
  * Truncation does not fail: the call returns the datagram's whole size.
  */
 ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
-                            const struct sockaddr *to, socklen_t to_bytes);
+                            const struct sockaddr *to, socklen_t to_bytes,
+                            const coil_datagram_info *info);
 ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
-                               coil_address *from);
+                               coil_address *from, coil_datagram_info *info);
+
+/* ---- datagram_info.c ---------------------------------------------------------------- */
+
+/* Room for the info, and for one or two small items that other options request. */
+struct coil__control {
+    _Alignas(struct cmsghdr) unsigned char bytes[96];
+};
+
+/* Request info from the kernel, unless that has been done. */
+int coil__info_request(coil_datagram *datagram);
+
+/* Prepare a message to receive info in `control`, and read the info that it received. */
+void coil__info_prepare(const coil_datagram *datagram, struct coil__control *control,
+                        struct msghdr *message);
+void coil__info_read(coil_datagram *datagram, struct msghdr *message,
+                     coil_datagram_info *out);
+
+/*
+ * Make the message go out as `info` says; NULL has no effect. Fails with -EAFNOSUPPORT or
+ * -EOPNOTSUPP.
+ */
+int coil__info_write(const coil_datagram *datagram, const coil_datagram_info *info,
+                     struct coil__control *control, struct msghdr *message);
 
 #endif

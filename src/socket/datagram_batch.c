@@ -21,12 +21,17 @@
 struct message_batch {
     struct mmsghdr headers[AT_ONCE];
     struct iovec parts[AT_ONCE];
+    struct coil__control controls[AT_ONCE];
 };
 
-static int fill_headers(struct message_batch *batch, coil_message *messages, int count,
-                        bool to_send)
+/*
+ * Fill in the headers of the next messages. Returns their number: fewer if a message's
+ * info is wrong, or its error if it is the first message.
+ */
+static int fill_headers(const coil_datagram *d, struct message_batch *batch,
+                        coil_message *messages, int count, bool to_send)
 {
-    int n = count < AT_ONCE ? count : AT_ONCE;
+    int n = count < AT_ONCE ? count : AT_ONCE, rc = 0;
 
     for (int i = 0; i < n; i++) {
         coil_message *m = &messages[i];
@@ -40,6 +45,13 @@ static int fill_headers(struct message_batch *batch, coil_message *messages, int
                                                  : (socklen_t)sizeof m->address.storage,
                         .msg_iov = &batch->parts[i],
                         .msg_iovlen = 1}};
+        if (to_send)
+            rc = coil__info_write(d, m->info, &batch->controls[i],
+                                  &batch->headers[i].msg_hdr);
+        else if (m->info != NULL)
+            coil__info_prepare(d, &batch->controls[i], &batch->headers[i].msg_hdr);
+        if (rc < 0)
+            return i > 0 ? i : rc;
     }
     return n;
 }
@@ -68,7 +80,9 @@ static int send_some(coil_datagram *d, coil_message *messages, int count)
 
     if (count < 2 || d->endpoint.fd < 0 || is_simulated(d))
         return 0;
-    n = fill_headers(&batch, messages, count, true);
+    n = fill_headers(d, &batch, messages, count, true);
+    if (n < 0)
+        return n;
     n = COIL__CALL(ENOBUFS, sendmmsg(d->endpoint.fd, batch.headers, (unsigned)n,
                                      MSG_DONTWAIT | MSG_NOSIGNAL));
     return n < 0 && would_wait() ? 0 : n < 0 ? coil__failed(-errno) : n;
@@ -78,7 +92,7 @@ static ssize_t send_one(coil_datagram *d, const coil_message *m)
 {
     const struct sockaddr *to = m->address.length > 0 ? &m->address.any : NULL;
 
-    return coil__datagram_send(d, m->data, m->size, to, m->address.length);
+    return coil__datagram_send(d, m->data, m->size, to, m->address.length, m->info);
 }
 
 static int send_all(coil_datagram *d, coil_message *messages, int count)
@@ -128,7 +142,7 @@ static int receive_some(coil_datagram *d, coil_message *messages, int count)
 
     if (count == 0 || d->endpoint.fd < 0 || is_simulated(d))
         return 0;
-    n = fill_headers(&batch, messages, count, false);
+    n = fill_headers(d, &batch, messages, count, false);
     n = COIL__CALL(ENOMEM, recvmmsg(d->endpoint.fd, batch.headers, (unsigned)n,
                                     MSG_DONTWAIT | MSG_TRUNC, NULL));
     if (n < 0 && !would_wait())
@@ -136,16 +150,28 @@ static int receive_some(coil_datagram *d, coil_message *messages, int count)
     for (int i = 0; i < n; i++) {
         messages[i].received = batch.headers[i].msg_len;
         messages[i].address.length = batch.headers[i].msg_hdr.msg_namelen;
+        if (messages[i].info != NULL)
+            coil__info_read(d, &batch.headers[i].msg_hdr, messages[i].info);
     }
     return n > 0 ? n : 0;
 }
 
+static int request_info(coil_datagram *d, const coil_message *messages, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (messages[i].info != NULL)
+            return coil__info_request(d);
+    return 0;
+}
+
 static int receive_all(coil_datagram *d, coil_message *messages, int count)
 {
-    ssize_t size = coil__datagram_receive(d, messages[0].data, messages[0].size,
-                                          &messages[0].address);
+    ssize_t size = request_info(d, messages, count);
     int done = 1, n;
 
+    if (size == 0)
+        size = coil__datagram_receive(d, messages[0].data, messages[0].size,
+                                      &messages[0].address, messages[0].info);
     if (size < 0)
         return (int)size;
     messages[0].received = (size_t)size;

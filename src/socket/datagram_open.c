@@ -16,7 +16,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#define FLAGS (COIL_DATAGRAM_BROADCAST | COIL_DATAGRAM_REUSE_PORT | COIL_DATAGRAM_V6_ONLY)
+#define FLAGS                                                                            \
+    (COIL_DATAGRAM_BROADCAST | COIL_DATAGRAM_REUSE_PORT | COIL_DATAGRAM_V6_ONLY |        \
+     COIL_DATAGRAM_INFO)
 
 /* ---- from a descriptor -------------------------------------------------------------- */
 
@@ -133,6 +135,10 @@ static int set_flags(coil_loop *loop, int fd, int family, unsigned flags)
     if (rc == 0 && flags & COIL_DATAGRAM_REUSE_PORT)
         rc =
             coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
+    if (rc == 0 && flags & COIL_DATAGRAM_INFO)
+        rc = coil__socket_set_option(
+            loop, fd, family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP,
+            family == AF_INET6 ? IPV6_RECVPKTINFO : IP_PKTINFO, &yes, sizeof yes);
     return rc;
 }
 

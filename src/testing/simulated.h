@@ -129,6 +129,7 @@ struct coil__sim_socket {
     int fd, family, type;
     enum coil__sim_state state;
     bool bound, reuse_address, reuse_port, v6_only, resets_on_close;
+    bool wants_info; /* IP_PKTINFO, IPV6_RECVPKTINFO */
     size_t send_limit, receive_limit;
     struct coil__sim_address name, peer;
     int error; /* pending error of a datagram socket or a failed connect */

@@ -388,6 +388,9 @@ static int set_option(struct coil__backend *backend, int fd, int level, int name
         set_limit(socket, name == SO_SNDBUF, number);
     else if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY)
         socket->v6_only = number != 0;
+    else if ((level == IPPROTO_IP && name == IP_PKTINFO) ||
+             (level == IPPROTO_IPV6 && name == IPV6_RECVPKTINFO))
+        socket->wants_info = number != 0;
     return 0;
 }
 

@@ -149,6 +149,36 @@ static int take_error(struct coil__sim_socket *socket)
     return error;
 }
 
+/* The simulated network has one interface. Its index is that of the loopback device. */
+#define INTERFACE 1
+
+/* Read the source that the control data requests. Fails with -ENODEV. */
+static int read_source(const struct msghdr *message, struct in6_addr *host)
+{
+    struct msghdr view = *message; /* CMSG_NXTHDR() takes one that is not const */
+    unsigned interface = 0;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&view); c != NULL; c = CMSG_NXTHDR(&view, c)) {
+        struct in6_pktinfo v6;
+        struct in_pktinfo v4;
+
+        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+            memcpy(&v4, CMSG_DATA(c), sizeof v4);
+            interface = (unsigned)v4.ipi_ifindex;
+            if (v4.ipi_spec_dst.s_addr != htonl(INADDR_ANY)) {
+                *host = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
+                memcpy(&host->s6_addr[12], &v4.ipi_spec_dst, 4);
+            }
+        } else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+            memcpy(&v6, CMSG_DATA(c), sizeof v6);
+            interface = v6.ipi6_ifindex;
+            if (!coil__sim_host_any(&v6.ipi6_addr))
+                *host = v6.ipi6_addr;
+        }
+    }
+    return interface == 0 || interface == INTERFACE ? 0 : -ENODEV;
+}
+
 ssize_t coil__sim_udp_send(struct coil__sim *sim, struct coil__sim_socket *socket,
                            const struct msghdr *message)
 {
@@ -169,6 +199,9 @@ ssize_t coil__sim_udp_send(struct coil__sim *sim, struct coil__sim_socket *socke
     if (coil__sim_host_any(&to.host))
         to.host = coil__sim_host_facing(&to.host);
     from = socket->name;
+    rc = read_source(message, &from.host);
+    if (rc < 0)
+        return rc;
     if (coil__sim_host_any(&from.host))
         from.host = coil__sim_host_facing(&to.host);
     datagram = create_datagram(sim, &from, &to, n);
@@ -187,6 +220,32 @@ ssize_t coil__sim_udp_send(struct coil__sim *sim, struct coil__sim_socket *socke
 
 /* ---- receiving --------------------------------------------------------------------- */
 
+/* Write the address that the datagram was sent to as control data. */
+static void write_info(const struct coil__sim_socket *socket, const struct in6_addr *to,
+                       struct msghdr *message)
+{
+    struct in6_pktinfo v6 = {.ipi6_addr = *to, .ipi6_ifindex = INTERFACE};
+    struct in_pktinfo v4 = {.ipi_ifindex = INTERFACE};
+    bool is_v6 = socket->family == AF_INET6;
+    size_t bytes = is_v6 ? sizeof v6 : sizeof v4, room = message->msg_controllen;
+    struct cmsghdr *c = message->msg_control;
+
+    message->msg_controllen = 0;
+    if (!socket->wants_info)
+        return;
+    if (c == NULL || room < CMSG_SPACE(bytes)) {
+        message->msg_flags |= MSG_CTRUNC;
+        return;
+    }
+    memcpy(&v4.ipi_addr, &to->s6_addr[12], 4);
+    v4.ipi_spec_dst = v4.ipi_addr;
+    c->cmsg_level = is_v6 ? IPPROTO_IPV6 : IPPROTO_IP;
+    c->cmsg_type = is_v6 ? IPV6_PKTINFO : IP_PKTINFO;
+    c->cmsg_len = CMSG_LEN(bytes);
+    memcpy(CMSG_DATA(c), is_v6 ? (const void *)&v6 : (const void *)&v4, bytes);
+    message->msg_controllen = CMSG_SPACE(bytes);
+}
+
 ssize_t coil__sim_udp_receive(struct coil__sim *sim, struct coil__sim_socket *socket,
                               struct msghdr *message, int flags)
 {
@@ -203,7 +262,7 @@ ssize_t coil__sim_udp_receive(struct coil__sim *sim, struct coil__sim_socket *so
     n = whole < room ? whole : room;
     coil__sim_iov_put(message->msg_iov, message->msg_iovlen, 0, datagram->data, n);
     message->msg_flags = n < whole ? MSG_TRUNC : 0;
-    message->msg_controllen = 0;
+    write_info(socket, &datagram->to.host, message);
     if (message->msg_name != NULL)
         coil__sim_address_write(socket->family, &datagram->from, message->msg_name,
                                 &message->msg_namelen);

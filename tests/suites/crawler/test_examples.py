@@ -434,6 +434,21 @@ def test_echo():
     process.stdout.close()
 
 
+def test_udp_echo_answers_from_the_address_that_was_asked():
+    with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "udp_echo")],
+                          stdout=subprocess.PIPE, text=True) as process:
+        try:
+            port = int(process.stdout.readline().split()[-1])
+            with socket.socket(type=socket.SOCK_DGRAM) as client:
+                client.settimeout(60)
+                for host in ("127.0.0.1", "127.0.0.2"):
+                    client.sendto(b"where?", (host, port))
+                    equal(client.recvfrom(100), (b"where?", (host, port)))
+        finally:
+            process.send_signal(signal.SIGINT)
+        equal(process.wait(60), 0)
+
+
 def test_they_stay_short_and_on_public_headers():
     for name in os.listdir(SOURCES):
         if not name.endswith(".c"):

@@ -1,0 +1,44 @@
+/*
+ * udp_echo.c - a UDP server that answers from the address that the client used.
+ *
+ *     udp_echo [PORT]
+ *
+ * A machine has several addresses. A client ignores an answer that comes from another
+ * address than the one it sent to. DNS and QUIC servers need this.
+ */
+#include <coil.h>
+
+#include <stdio.h>
+
+static int app(void *arg)
+{
+    COIL_AUTO(coil_datagram) socket = NULL;
+    coil_address name, from;
+    coil_datagram_info info;
+    char bytes[2048];
+    ssize_t n = coil_datagram_open("0.0.0.0", arg, COIL_DATAGRAM_INFO, &socket);
+
+    if (n == 0)
+        n = coil_datagram_name(socket, &name);
+    if (n < 0)
+        return (int)n;
+    printf("listening on port %u\n", coil_address_port(&name));
+    fflush(stdout);
+    for (;;) {
+        n = coil_receive_info(socket, bytes, sizeof bytes, &from, &info);
+        if (n == -EMSGSIZE)
+            continue;
+        if (n < 0)
+            return (int)n;
+        n = coil_send_info(socket, bytes, (size_t)n, &from.any, from.length, &info);
+        if (n == -ECANCELED)
+            return (int)n; // other failures concern this client alone
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rc = coil_run(app, argc > 1 ? argv[1] : "0", NULL); // until Ctrl-C
+
+    return rc != -EINTR && rc != 0;
+}

@@ -1,0 +1,158 @@
+/*
+ * datagram_info.c - the address of this machine that a datagram was sent to, or is sent
+ * from.
+ *
+ * The kernel transfers it beside the datagram, as control data (cmsg(3)): a struct
+ * in_pktinfo on IPv4 sockets, a struct in6_pktinfo on IPv6 sockets. On an IPv6 socket
+ * that also serves IPv4, the addresses of IPv4 are mapped: ::ffff:a.b.c.d.
+ *
+ * A local socket never gets room for control data. There the kernel could store
+ * descriptors in it, which no caller would close.
+ */
+#include "datagram.h"
+
+#include "../io/socket.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+static bool is_internet(const coil_datagram *d)
+{
+    return d->family == AF_INET || d->family == AF_INET6;
+}
+
+/* ---- receiving --------------------------------------------------------------------- */
+
+int coil__info_request(coil_datagram *d)
+{
+    bool v6 = d->family == AF_INET6;
+    int yes = 1, rc;
+
+    if (d->has_info || !is_internet(d))
+        return 0;
+    rc = coil__socket_set_option(d->endpoint.loop, d->endpoint.fd,
+                                 v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                                 v6 ? IPV6_RECVPKTINFO : IP_PKTINFO, &yes, sizeof yes);
+    d->has_info = rc == 0;
+    return rc;
+}
+
+void coil__info_prepare(const coil_datagram *d, struct coil__control *control,
+                        struct msghdr *message)
+{
+    if (!is_internet(d))
+        return;
+    message->msg_control = control->bytes;
+    message->msg_controllen = sizeof control->bytes;
+}
+
+static void read_v4(const struct cmsghdr *c, coil_datagram_info *out)
+{
+    struct in_pktinfo found;
+
+    memcpy(&found, CMSG_DATA(c), sizeof found);
+    out->interface = (unsigned)found.ipi_ifindex;
+    out->local.length = sizeof out->local.v4;
+    out->local.v4 = (struct sockaddr_in){.sin_family = AF_INET,
+                                         .sin_addr = found.ipi_addr};
+}
+
+static void read_v6(const struct cmsghdr *c, coil_datagram_info *out)
+{
+    struct in6_pktinfo found;
+
+    memcpy(&found, CMSG_DATA(c), sizeof found);
+    out->interface = found.ipi6_ifindex;
+    out->local.length = sizeof out->local.v6;
+    out->local.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6,
+                                          .sin6_addr = found.ipi6_addr};
+    if (IN6_IS_ADDR_LINKLOCAL(&found.ipi6_addr))
+        out->local.v6.sin6_scope_id = found.ipi6_ifindex;
+}
+
+/* Return the socket's port. A socket that has received a datagram has one. */
+static in_port_t port_of(coil_datagram *d)
+{
+    coil_address name;
+
+    if (d->port == 0 && coil_datagram_name(d, &name) == 0)
+        d->port = htons(coil_address_port(&name));
+    return d->port;
+}
+
+void coil__info_read(coil_datagram *d, struct msghdr *message, coil_datagram_info *out)
+{
+    *out = (coil_datagram_info){.interface = 0};
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL;
+         c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO &&
+            c->cmsg_len >= CMSG_LEN(sizeof(struct in_pktinfo)) && d->family == AF_INET)
+            read_v4(c, out);
+        if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO &&
+            c->cmsg_len >= CMSG_LEN(sizeof(struct in6_pktinfo)))
+            read_v6(c, out);
+    }
+    if (out->local.length == 0)
+        return;
+    *(d->family == AF_INET ? &out->local.v4.sin_port : &out->local.v6.sin6_port) =
+        port_of(d);
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+static void attach(struct msghdr *message, struct coil__control *control, int level,
+                   int type, const void *data, size_t bytes)
+{
+    struct cmsghdr *c = (struct cmsghdr *)(void *)control->bytes;
+
+    *control = (struct coil__control){{0}};
+    c->cmsg_level = level;
+    c->cmsg_type = type;
+    c->cmsg_len = CMSG_LEN(bytes);
+    memcpy(CMSG_DATA(c), data, bytes);
+    message->msg_control = control->bytes;
+    message->msg_controllen = CMSG_SPACE(bytes);
+}
+
+static int write_v4(const coil_datagram_info *info, struct coil__control *control,
+                    struct msghdr *message)
+{
+    struct in_pktinfo wanted = {.ipi_ifindex = (int)info->interface};
+
+    if (info->local.length > 0 && info->local.any.sa_family != AF_INET)
+        return coil__failed(-EAFNOSUPPORT);
+    if (info->local.length > 0)
+        wanted.ipi_spec_dst = info->local.v4.sin_addr;
+    attach(message, control, IPPROTO_IP, IP_PKTINFO, &wanted, sizeof wanted);
+    return 0;
+}
+
+static int write_v6(const coil_datagram_info *info, struct coil__control *control,
+                    struct msghdr *message)
+{
+    struct in6_pktinfo wanted = {.ipi6_ifindex = info->interface};
+
+    if (info->local.length > 0 && info->local.any.sa_family == AF_INET) {
+        wanted.ipi6_addr.s6_addr[10] = wanted.ipi6_addr.s6_addr[11] = 0xff;
+        memcpy(&wanted.ipi6_addr.s6_addr[12], &info->local.v4.sin_addr, 4);
+    } else if (info->local.length > 0 && info->local.any.sa_family == AF_INET6) {
+        wanted.ipi6_addr = info->local.v6.sin6_addr;
+        if (info->interface == 0)
+            wanted.ipi6_ifindex = info->local.v6.sin6_scope_id;
+    } else if (info->local.length > 0) {
+        return coil__failed(-EAFNOSUPPORT);
+    }
+    attach(message, control, IPPROTO_IPV6, IPV6_PKTINFO, &wanted, sizeof wanted);
+    return 0;
+}
+
+int coil__info_write(const coil_datagram *d, const coil_datagram_info *info,
+                     struct coil__control *control, struct msghdr *message)
+{
+    if (info == NULL || (info->local.length == 0 && info->interface == 0))
+        return 0;
+    if (!is_internet(d))
+        return coil__failed(-EOPNOTSUPP);
+    return d->family == AF_INET ? write_v4(info, control, message)
+                                : write_v6(info, control, message);
+}
