@@ -9,8 +9,7 @@
  *     coil_lock_release(&lock);
  *
  * Only code that waits needs a lock: between two waits no other task runs. A lock is not
- * recursive. Any task may release it, because coil does not record the owner. (asyncio:
- * Lock)
+ * recursive. Any task may release it. (asyncio: Lock)
  */
 #ifndef COIL_LOCK_H
 #define COIL_LOCK_H
@@ -24,10 +23,11 @@ extern "C" {
 typedef struct coil_lock {
     coil_waiters waiters;
     bool locked;
+    uint32_t owner; /* the number of the task that holds it, for coil-ps; or 0 */
 } coil_lock;
 
 /* clang-format off */
-#define COIL_LOCK_INIT {COIL_WAITERS_INIT, false}
+#define COIL_LOCK_INIT {COIL_WAITERS_INIT, false, 0}
 /* clang-format on */
 
 /* Initialise an unlocked lock at run time, as COIL_LOCK_INIT does. */

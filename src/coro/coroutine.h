@@ -11,7 +11,10 @@
 typedef struct coil__coro coil__coro;
 
 /* A kind of coroutine. */
+enum coil__coro_kind { COIL__CORO_OTHER, COIL__CORO_TASK, COIL__CORO_GENERATOR };
+
 struct coil__coro_class {
+    enum coil__coro_kind kind;
     /* The body. coil__coro_resume() returns its result. */
     void *(*main)(coil__coro *coro);
     /* Return the name for messages: a task's name, or "generator". Async-signal-safe. */
@@ -28,6 +31,7 @@ struct coil__coro {
     void *sp;                 /* the stack pointer while it does not run */
     coil__coro *caller;       /* its resumer; NULL while suspended, and for a root */
     bool done;
+    uint32_t number; /* of a task: coil__scheduler.spawned at its creation */
     const struct coil__coro_class *class;
     void *arg; /* the body's argument */
     /* TSan's fiber or ASan's fake stack: sanitizer.h. The layout is the same in every

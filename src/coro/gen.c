@@ -41,6 +41,7 @@
  * exit even if an inner one ignored it.
  */
 #include "coroutine.h"
+#include "outside.h"
 
 #include <coil/gen.h>
 
@@ -59,6 +60,10 @@ struct coil_gen {
     bool begun, running, closed;
     bool lost; /* another caller finished its delegate */
 };
+
+COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_CORO, coil_gen, coro),
+              COIL__OUTSIDE_AT(COIL__AT_GEN_DELEGATOR, coil_gen, delegator),
+              COIL__OUTSIDE_AT(COIL__AT_GEN_ENTRY, coil_gen, entry));
 
 /* ---- the body ---------------------------------------------------------------------- */
 
@@ -104,8 +109,8 @@ static const char *label_generator(const coil__coro *coro)
     return "generator";
 }
 
-static const struct coil__coro_class gen_class = {.main = gen_main,
-                                                  .label = label_generator};
+static const struct coil__coro_class gen_class = {
+    .kind = COIL__CORO_GENERATOR, .main = gen_main, .label = label_generator};
 
 /* Return the generator whose body is running, or NULL. */
 static coil_gen *running_gen(void)

@@ -14,6 +14,8 @@
  * would fault. The functions themselves begin with `bti c`. CFI is as in
  * switch_x86_64.S.
  */
+#include "note.inc"
+
 #define FRAME 176
 #define BTI_C hint #34
 
@@ -111,6 +113,7 @@ load_registers:
     mov x0, x2
     ret
     .cfi_endproc
+    coil_note load_registers
     .size coil__switch, . - coil__switch
     .size coil__switch_alike, . - coil__switch_alike
 

@@ -27,6 +27,8 @@
  * the same on the other stack. The return address of the entry is undefined, so unwinders
  * stop there.
  */
+#include "note.inc"
+
     .text
 
 /*
@@ -54,8 +56,7 @@
     .cfi_restore %rbp
 .endm
 
-/* The switch without its ending. Leaves the return address on top of the stack, and in
-   r8. */
+/* The switch without its ending: load_registers must follow. */
 .macro exchange_stacks
     endbr64
     leaq -56(%rsp), %rsp
@@ -78,8 +79,6 @@
 
     movq %rsp, (%rdi)
     movq %rsi, %rsp
-
-    load_registers
 .endm
 
 /* Load a control word that differs. This is after the ending because it is rare. */
@@ -98,6 +97,7 @@
 coil__switch:
     .cfi_startproc
     exchange_stacks
+    load_registers
     movq %rdx, %rax
     leaq 64(%rsp), %rsp
     .cfi_def_cfa_offset 0
@@ -115,12 +115,15 @@ coil__switch:
 coil__switch_alike:
     .cfi_startproc
     exchange_stacks
+.Lresume:
+    load_registers
     leaq 56(%rsp), %rsp
     .cfi_def_cfa_offset 8
     ret
     load_control_word
     .cfi_endproc
     .size coil__switch_alike, . - coil__switch_alike
+    coil_note .Lresume
 
 /* Switch without storing anything. CFI describes the other stack from the beginning. */
 .macro leave_stack

@@ -3,6 +3,7 @@
  */
 #include "lane.h"
 
+#include "../coro/outside.h"
 #include "../task/task.h"
 
 /* On the waiting task's stack. Remains valid after its job was abandoned. */
@@ -10,6 +11,9 @@ struct job_waiting {
     struct coil__wait wait;
     struct coil__job *job; /* NULL: abandoned, or given up because the loop closes */
 };
+
+COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_JOB_WAITING_JOB, struct job_waiting, job),
+              COIL__OUTSIDE_AT(COIL__AT_JOB_THREAD, struct coil__job, thread));
 
 static struct job_waiting *waiting_of(struct coil__wait *wait)
 {

@@ -135,10 +135,11 @@ static struct coil__job *take_job(struct coil__lane *lane)
     return link != NULL ? COIL__CONTAINER(link, struct coil__job, in_queue) : NULL;
 }
 
-static void do_job(struct coil__job *job)
+static void do_job(struct coil__job *job, pid_t thread)
 {
     struct coil__context_slot slot, *outer;
 
+    job->thread = thread;
     outer = coil__context_enter(&slot, job->bindings);
     job->rc = job->fn(job->arg);
     coil__context_leave(&slot, outer);
@@ -148,11 +149,12 @@ static void do_job(struct coil__job *job)
 static void *work(void *arg)
 {
     struct coil__lane *lane = arg;
+    pid_t thread = coil__thread_id();
     struct coil__job *job;
 
     coil__thread_set_name(lane->thread_name);
     while ((job = take_job(lane)) != NULL)
-        do_job(job);
+        do_job(job, thread);
     return NULL;
 }
 

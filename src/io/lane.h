@@ -85,6 +85,7 @@ struct coil__job {
     bool abandonable; /* on the heap */
     bool queued, finished, abandoned;
     int rc;
+    pid_t thread;                    /* that does it, by the kernel's id; 0: none yet */
     struct coil__bindings *bindings; /* of the task's context, until it begins */
     struct coil__lane *lane;
     struct coil__desk *desk;

@@ -15,6 +15,12 @@ pid_t coil__thread_id(void);
 /* True on the thread that main() started on. Async-signal-safe. */
 bool coil__thread_is_main(void);
 
+/*
+ * Return the id of this thread, in process `pid`. Makes no system call in a program that
+ * has not started a thread.
+ */
+pid_t coil__thread_id_in(pid_t pid);
+
 /* Set this thread's name in top(1) and gdb: the first 15 bytes; `name` is copied. */
 void coil__thread_set_name(const char *name);
 

@@ -65,6 +65,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     coil__list_init(&loop->close_hooks);
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
+    loop->thread = coil__thread_id_in(loop->pid);
     loop->number = coil__loops_number();
     loop->drain_ns = LONGEST_DRAIN;
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
@@ -120,7 +121,7 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
     }
     coil__misuse_report = coil__error_print_misuse;
     choose_reports();
-    coil__loops_add(loop->number);
+    coil__loops_add(loop);
     coil__loop_set_of_thread(*out = loop);
     return 0;
 }
@@ -176,7 +177,7 @@ void coil_loop_close(coil_loop *loop)
     coil__backend_destroy(loop);
     coil__wakeup_close(loop);
     coil__timers_finish(loop);
-    coil__loops_remove(loop->number);
+    coil__loops_remove(loop);
     coil__loop_set_of_thread(NULL);
     coil__keep_freed_objects(false);
     coil_loop_release(loop);

@@ -95,6 +95,10 @@ struct coil_loop {
     struct coil__exception exception;
     struct coil__deadlock deadlock;
     struct coil__fork fork;
+
+    /* For tools: coro/outside.h. */
+    pid_t thread;                      /* the kernel's id */
+    struct coil__scheduler *scheduler; /* of the tasks, or NULL */
 };
 
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;

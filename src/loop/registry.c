@@ -6,6 +6,7 @@
 
 #include "loop.h"
 
+#include "../coro/outside.h"
 #include "../error/backtrace.h"
 
 #include <stdatomic.h>
@@ -36,21 +37,36 @@ uint32_t coil__loops_number(void)
     return atomic_fetch_add(&last_number, 1) + 1;
 }
 
-void coil__loops_add(uint32_t number)
+void coil__loops_add(coil_loop *loop)
 {
-    exchange_open(0, number);
+    exchange_open(0, loop->number);
+    coil__outside_add_loop(loop);
 }
 
-void coil__loops_remove(uint32_t number)
+void coil__loops_remove(coil_loop *loop)
 {
-    exchange_open(number, 0);
+    coil__outside_remove_loop(loop);
+    exchange_open(loop->number, 0);
 }
 
 void coil__loops_forget(void)
 {
     for (size_t i = 0; i < OPEN_MAX; i++)
         atomic_store(&open_loops[i], 0);
+    coil__outside_forget_loops();
 }
+
+COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_LOOP_PID, coil_loop, pid),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_THREAD, coil_loop, thread),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_NUMBER, coil_loop, number),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_SCHEDULER, coil_loop, scheduler),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_CLOCK_READ, coil_loop, clock_read),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_IS_VIRTUAL, coil_loop, virtual_clock),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_VIRTUAL_NOW, coil_loop, virtual_now),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_POLLS, coil_loop, polls),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_TURNS, coil_loop, turns),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_RUNS, coil_loop, runs),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_CALLBACK, coil_loop, slow.callback));
 
 /* ---- misuse ------------------------------------------------------------------------ */
 

@@ -8,7 +8,12 @@
  */
 #include "waiters.h"
 
+#include "../coro/outside.h"
+
 #include <coil/lock.h>
+
+COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_LOCK_LOCKED, coil_lock, locked),
+              COIL__OUTSIDE_AT(COIL__AT_LOCK_OWNER, coil_lock, owner));
 
 void coil_lock_init(coil_lock *lock)
 {
@@ -41,6 +46,14 @@ static void wake_first_waiter(coil_lock *lock)
         coil__waiter_wake(first);
 }
 
+static void take(coil_lock *lock)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    lock->locked = true;
+    lock->owner = task != NULL ? task->coro.number : 0; /* a callback may take it, too */
+}
+
 int coil_lock_acquire(coil_lock *lock)
 {
     COIL__REQUIRE(lock, "a lock");
@@ -53,7 +66,7 @@ int coil_lock_acquire(coil_lock *lock)
     else
         coil__waiters_check(&lock->waiters, "coil_lock_acquire");
     if (rc == 0)
-        lock->locked = true;
+        take(lock);
     else if (!lock->locked)
         wake_first_waiter(lock);
     return rc;
@@ -68,6 +81,7 @@ int coil_lock_release(coil_lock *lock)
     if (!lock->locked)
         return coil__failed(-EPERM);
     lock->locked = false;
+    lock->owner = 0;
     if (first != NULL)
         coil__waiter_wake(first);
     return 0;

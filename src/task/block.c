@@ -33,6 +33,9 @@ void coil__block_check(coil_task *task, coil_loop *loop)
     left.name = (struct coil__name){.text = ""};
     left.spawned_at = left.outermost = NULL;
     left.outermost_kind = 0;
+    left.coro.number = task->coro.number;
+    left.spawned_by = task->spawned_by;
+    left.steps = task->steps;
     for (size_t i = sizeof left.coro.stack; i < offsetof(coil_task, room); i++)
         if (((const char *)&left)[i] != ((const char *)task)[i])
             coil__misuse(

@@ -66,8 +66,12 @@ static inline int take_block(const coil_spawn_opts *opts, coil_loop *loop,
 
 static inline void enlist(coil_task *task)
 {
-    coil__list_push(&coil__scheduler.tasks, &task->link);
-    coil__scheduler.spawned++;
+    struct coil__scheduler *scheduler = &coil__scheduler;
+    const coil_task *spawner = scheduler->current;
+
+    coil__list_push(&scheduler->tasks, &task->link);
+    task->coro.number = (uint32_t)++scheduler->spawned;
+    task->spawned_by = spawner != NULL ? spawner->coro.number : 0;
 }
 
 /* The fast path: no options, hooks, contexts, sanitizers or debug mode, and a free slot.

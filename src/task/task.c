@@ -132,9 +132,10 @@ static const char *label_task(const coil__coro *coro)
     return coil__name_text(&COIL__CONTAINER(coro, const coil_task, coro)->name);
 }
 
-const struct coil__coro_class coil__task_class = {.main = task_main, .label = label_task};
+const struct coil__coro_class coil__task_class = {
+    .kind = COIL__CORO_TASK, .main = task_main, .label = label_task};
 const struct coil__coro_class coil__task_light_class = {
-    .main = task_main, .label = label_task, .light = true};
+    .kind = COIL__CORO_TASK, .main = task_main, .label = label_task, .light = true};
 
 _Static_assert(sizeof(coil_task) <= COIL__STACK_APART_BYTES, "it may lie apart");
 
@@ -142,6 +143,7 @@ _Static_assert(sizeof(coil_task) <= COIL__STACK_APART_BYTES, "it may lie apart")
 static void set_current(struct coil__scheduler *scheduler, coil_task *task)
 {
     task->coro.caller = scheduler->loop_coro;
+    task->steps++;
     scheduler->budget = COIL__BUDGET;
     scheduler->current = task;
     errno = task->saved_errno;
@@ -411,6 +413,7 @@ void coil__task_start_eagerly(coil_task *task)
     scheduler->eager_return = task->coro.caller = coil__coro_current();
     if (spawner != NULL)
         spawner->leaf = scheduler->eager_return; /* for backtraces of the spawner */
+    task->steps++;
     scheduler->current = task;
     scheduler->budget = COIL__BUDGET;
     begin(task);

@@ -80,11 +80,13 @@ struct coil_task {
     coil__coro *leaf;        /* the coroutine to resume: its own, or a generator in it */
     struct coil__wait *wait; /* its wait, until it is resumed (asyncio: _fut_waiter) */
     int saved_errno;         /* while it does not run */
-    bool started;
-    bool must_cancel; /* the next step or wait must deliver a cancellation */
-    bool passed_on;   /* a cancellation was passed to the wait, which may swallow it */
-    bool delivered;   /* a cancellation was delivered: every wait is refused until
-                         coil_cancel_caught() */
+    bool started : 1;
+    bool must_cancel : 1; /* the next step or wait must deliver a cancellation */
+    bool passed_on : 1;  /* a cancellation was passed to the wait, which may swallow it */
+    bool delivered : 1;  /* a cancellation was delivered: every wait is refused until
+                             coil_cancel_caught() */
+    unsigned char marks; /* COIL__TASK_DEBUGGED, and marks of src/debug */
+    uint16_t steps;      /* of all tasks in this block: see coro/outside.h */
 
     coil_future future;
 
@@ -97,17 +99,17 @@ struct coil_task {
     unsigned cancelling;             /* requests not taken back */
     unsigned held;                   /* requests held back by shields */
     uint16_t deaf_count;             /* waits refused since the delivery: wait.c */
-    unsigned char outermost_kind;    /* enum coil__region_kind; see `outermost` */
-    unsigned char marks;             /* COIL__TASK_DEBUGGED, and marks of src/debug */
     bool hold_cancel : 1;            /* coil_spawn_opts.hold_cancel */
     bool borrowed : 1;  /* the spawner has a pointer to it until the group's exit */
     bool starting : 1;  /* coil_group_start() waits for it, until `ready` or the end */
     bool ready : 1;     /* it has called coil_group_started() */
     bool contained : 1; /* a containment is among its regions */
     bool leftover : 1;  /* the end of the run waits for it, and has a reference */
+    unsigned char outermost_kind : 2; /* enum coil__region_kind; see `outermost` */
     /* The number of callbacks that an eager child had before it joined its group. The
        group's callback runs after these. */
     unsigned char earlier_callbacks;
+    uint32_t spawned_by; /* the number of the task that spawned it; 0: a callback */
     coil_group *group;
     struct coil__context_slot context;
     /* The code that made the latest request to cancel the task, taken back or not. NULL:

@@ -14,12 +14,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#if defined __GLIBC__ && __has_include(<sys/single_threaded.h>)
+#define COIL__HAVE_SINGLE_THREADED 1
+#include <sys/single_threaded.h>
+#endif
 #include <sys/syscall.h>
 #include <unistd.h>
 
 pid_t coil__thread_id(void)
 {
     return (pid_t)syscall(SYS_gettid);
+}
+
+pid_t coil__thread_id_in(pid_t pid)
+{
+#if COIL__HAVE_SINGLE_THREADED
+    if (__libc_single_threaded)
+        return pid;
+#endif
+    (void)pid;
+    return coil__thread_id();
 }
 
 bool coil__thread_is_main(void)

@@ -1,0 +1,86 @@
+/*
+ * outside.c - the table that tools read, and the loops of the process.
+ */
+#include "outside.h"
+
+#include "coroutine.h"
+#include "light.h"
+#include "store.h"
+
+#include <stdatomic.h>
+
+/*
+ * There is no lock, since a child of fork(2) might find it held.
+ */
+static void *_Atomic loops[COIL__OUTSIDE_LOOPS];
+
+/* In .data, which core files contain. */
+struct coil__debug coil__debug __attribute__((used)) = {
+    .cookie = COIL__OUTSIDE_COOKIE,
+    .version = COIL__OUTSIDE_VERSION,
+    .bytes = sizeof coil__debug,
+    .own_text = __start_coil_own_text,
+    .own_text_end = __stop_coil_own_text,
+    .rows = __start_coil_outside,
+    .rows_end = __stop_coil_outside,
+    .loops = loops,
+    .loop_count = COIL__OUTSIDE_LOOPS,
+};
+
+_Static_assert(offsetof(struct coil__debug, own_text) == 16 &&
+                   offsetof(struct coil__debug, rows) == 32 &&
+                   offsetof(struct coil__debug, loops) == 48 &&
+                   offsetof(struct coil__debug, inherited) == 60,
+               "tools know these offsets: docs/design/ps.md");
+
+COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_STACK_LOW, struct coil__stack, low),
+              COIL__OUTSIDE_AT(COIL__AT_STACK_HIGH, struct coil__stack, high),
+              COIL__OUTSIDE_AT(COIL__AT_STACK_SIZE_CLASS, struct coil__stack, size_class),
+              COIL__OUTSIDE_AT(COIL__AT_STACK_STATE, struct coil__stack, state),
+              COIL__OUTSIDE_AT(COIL__AT_STACK_STORED_STEPS, struct coil__stack,
+                               stored_steps),
+              COIL__OUTSIDE_AT(COIL__AT_STACK_CELL, struct coil__stack, cell),
+              COIL__OUTSIDE_VALUE(COIL__STACK_IS_LIGHT, COIL__STACK_APART),
+              COIL__OUTSIDE_VALUE(COIL__STACK_IS_STORED, COIL__LIGHT_STORED),
+              COIL__OUTSIDE_VALUE(COIL__STACK_STEP_BYTES, COIL__STORE_STEP),
+              COIL__OUTSIDE_VALUE(COIL__STACK_STORED_MAX, COIL__STORE_MAX),
+              COIL__OUTSIDE_AT(COIL__AT_CORO_SP, coil__coro, sp),
+              COIL__OUTSIDE_AT(COIL__AT_CORO_CALLER, coil__coro, caller),
+              COIL__OUTSIDE_AT(COIL__AT_CORO_DONE, coil__coro, done),
+              COIL__OUTSIDE_AT(COIL__AT_CORO_NUMBER, coil__coro, number),
+              COIL__OUTSIDE_AT(COIL__AT_CORO_CLASS, coil__coro, class),
+              COIL__OUTSIDE_AT(COIL__AT_CORO_CLASS_KIND, struct coil__coro_class, kind),
+              COIL__OUTSIDE_VALUE(COIL__CORO_IS_TASK, COIL__CORO_TASK),
+              COIL__OUTSIDE_VALUE(COIL__CORO_IS_GENERATOR, COIL__CORO_GENERATOR),
+              COIL__OUTSIDE_AT(COIL__AT_LIST_NEXT, struct coil__list, next));
+
+_Static_assert(offsetof(coil__coro, stack) == 0, "a coroutine begins with its stack");
+
+void coil__outside_add_loop(void *loop)
+{
+    for (size_t i = 0; i < COIL__OUTSIDE_LOOPS; i++) {
+        void *expected = NULL;
+
+        if (atomic_compare_exchange_strong(&loops[i], &expected, loop))
+            return;
+    }
+}
+
+void coil__outside_remove_loop(void *loop)
+{
+    for (size_t i = 0; i < COIL__OUTSIDE_LOOPS; i++) {
+        void *expected = loop;
+
+        if (atomic_compare_exchange_strong(&loops[i], &expected, NULL))
+            return;
+    }
+}
+
+void coil__outside_forget_loops(void)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < COIL__OUTSIDE_LOOPS; i++)
+        n += atomic_exchange(&loops[i], NULL) != NULL;
+    atomic_fetch_add(&coil__debug.inherited, n);
+}

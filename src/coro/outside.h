@@ -1,0 +1,79 @@
+/*
+ * outside.h (internal) - what a tool reads in the memory of a program that uses coil.
+ *
+ * coil-ps and the gdb script read the tasks of a running process, or of a core file,
+ * without calling any function there. They find coil__debug by an ELF note
+ * (note.inc). It leads to the loops, and to rows that give the offsets of
+ * members. docs/design/ps.md has the format and its rule of versions.
+ *
+ * Each file that defines a struct also has its rows:
+ *
+ *     COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_ENTRY, coil_gen, entry));
+ *
+ * The rows of all files are one array, in a section of their own. So no file needs to
+ * know the structs of another, and libcoil.a adds nothing to a program that does not use
+ * the struct.
+ */
+#ifndef COIL_CORO_OUTSIDE_H
+#define COIL_CORO_OUTSIDE_H
+
+#include "../base/base.h"
+
+#include "outside_keys.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A row with the key 0 is padding between the rows of two files. */
+struct coil__outside_row {
+    uint16_t key;
+    uint16_t value;
+};
+
+extern const struct coil__outside_row __start_coil_outside[]
+    __attribute__((visibility("hidden")));
+extern const struct coil__outside_row __stop_coil_outside[]
+    __attribute__((visibility("hidden")));
+
+/* Define the rows of a file: once in the file. */
+#define COIL__OUTSIDE(...)                                                               \
+    static const struct coil__outside_row coil__outside_rows[]                           \
+        __attribute__((section("coil_outside"), used)) = {__VA_ARGS__}
+
+/* A value that does not fit makes the array's size negative. */
+#define COIL__OUTSIDE_VALUE(key, number)                                                 \
+    {                                                                                    \
+        (key), (uint16_t)(0 * sizeof(char[(number) <= UINT16_MAX ? 1 : -1]) + (number))  \
+    }
+#define COIL__OUTSIDE_AT(key, type, member)                                              \
+    COIL__OUTSIDE_VALUE(key, offsetof(type, member))
+#define COIL__OUTSIDE_SIZE(key, type) COIL__OUTSIDE_VALUE(key, sizeof(type))
+
+/* The loops that a tool can find; loops beyond these are invisible to it. */
+#define COIL__OUTSIDE_LOOPS 256
+
+#define COIL__OUTSIDE_COOKIE "coil-ps"
+#define COIL__OUTSIDE_VERSION 1
+
+/* The table. Members are only ever appended. */
+struct coil__debug {
+    char cookie[8];
+    uint32_t version; /* changes if an old tool would misread the table or the rows */
+    uint32_t bytes;   /* of this struct */
+    const struct coil__own_text *own_text, *own_text_end; /* see base/own.h */
+    const struct coil__outside_row *rows, *rows_end;
+    void *_Atomic *loops;       /* coil_loop, or NULL */
+    uint32_t loop_count;        /* slots in `loops` */
+    _Atomic uint32_t inherited; /* loops that were the parent's before fork(2) */
+};
+
+extern struct coil__debug coil__debug __attribute__((visibility("hidden")));
+
+/* Add and remove a loop. */
+void coil__outside_add_loop(void *loop);
+void coil__outside_remove_loop(void *loop);
+
+/* In a child of fork(2): remove all loops, which are the parent's. Async-signal-safe. */
+void coil__outside_forget_loops(void);
+
+#endif

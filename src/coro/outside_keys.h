@@ -1,0 +1,120 @@
+/*
+ * outside_keys.h - the keys of the rows in outside.h. Tools include this file.
+ *
+ * A number is never used again, and its meaning never changes: new keys are appended to a
+ * group. Names with AT are offsets of members.
+ */
+#ifndef COIL_CORO_OUTSIDE_KEYS_H
+#define COIL_CORO_OUTSIDE_KEYS_H
+
+enum coil__outside_key {
+    /* struct coil__stack, the first member of a coroutine */
+    COIL__AT_STACK_LOW = 1,
+    COIL__AT_STACK_HIGH = 2,
+    COIL__AT_STACK_SIZE_CLASS = 3,   /* 1 byte: the log2 of the size, and a flag */
+    COIL__AT_STACK_STATE = 4,        /* 1 byte */
+    COIL__AT_STACK_STORED_STEPS = 5, /* 1 byte */
+    COIL__AT_STACK_CELL = 6,
+    COIL__STACK_IS_LIGHT = 7,    /* the flag in the size class */
+    COIL__STACK_IS_STORED = 8,   /* the state of a light stack that is swapped out */
+    COIL__STACK_STEP_BYTES = 9,  /* the unit of `stored_steps` */
+    COIL__STACK_STORED_MAX = 10, /* the most bytes of a stack that is swapped out */
+
+    /* struct coil__coro, and its class */
+    COIL__AT_CORO_SP = 20,
+    COIL__AT_CORO_CALLER = 21,
+    COIL__AT_CORO_DONE = 22,   /* 1 byte */
+    COIL__AT_CORO_NUMBER = 23, /* 4 bytes */
+    COIL__AT_CORO_CLASS = 24,
+    COIL__AT_CORO_CLASS_KIND = 25, /* 4 bytes */
+    COIL__CORO_IS_TASK = 26,
+    COIL__CORO_IS_GENERATOR = 27,
+
+    /* struct coil_gen */
+    COIL__AT_GEN_CORO = 30,
+    COIL__AT_GEN_DELEGATOR = 31,
+    COIL__AT_GEN_ENTRY = 32,
+
+    /* struct coil_loop */
+    COIL__AT_LOOP_PID = 40,        /* 4 bytes */
+    COIL__AT_LOOP_THREAD = 41,     /* 4 bytes: the kernel's id of its thread */
+    COIL__AT_LOOP_NUMBER = 42,     /* 4 bytes */
+    COIL__AT_LOOP_SCHEDULER = 43,  /* NULL: it has no tasks */
+    COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: CLOCK_MONOTONIC in ns, when last read */
+    COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: it has a virtual clock instead */
+    COIL__AT_LOOP_VIRTUAL_NOW = 46,
+    COIL__AT_LOOP_POLLS = 47, /* 8 bytes; up to the last poll, as the next two */
+    COIL__AT_LOOP_TURNS = 48,
+    COIL__AT_LOOP_RUNS = 49,
+    COIL__AT_LOOP_CALLBACK = 50, /* the program's callback that runs or ran last */
+
+    /* struct coil__scheduler */
+    COIL__AT_SCHEDULER_CURRENT = 60,
+    COIL__AT_SCHEDULER_TASKS = 61, /* a list of tasks, by COIL__AT_TASK_LINK */
+    COIL__AT_SCHEDULER_SPAWNED = 62,
+    COIL__AT_SCHEDULER_LOOP_CORO = 63,
+    COIL__AT_SCHEDULER_EAGER_RETURN = 64,
+
+    /* a list: struct coil__list */
+    COIL__AT_LIST_NEXT = 70,
+
+    /* struct coil_task */
+    COIL__TASK_BYTES = 80,
+    COIL__AT_TASK_CORO = 81,
+    COIL__AT_TASK_FN = 82,
+    COIL__AT_TASK_LINK = 83,
+    COIL__AT_TASK_STEP_LINK = 84,
+    COIL__AT_TASK_LEAF = 85,
+    COIL__AT_TASK_WAIT = 86,
+    COIL__AT_TASK_FLAGS = 87,   /* 1 byte */
+    COIL__TASK_IS_STARTED = 88, /* in the flags */
+    COIL__TASK_MUST_CANCEL = 89,
+    COIL__AT_TASK_STEPS = 90, /* 2 bytes */
+    COIL__AT_TASK_FUTURE = 91,
+    COIL__AT_TASK_NAME = 92,
+    COIL__AT_TASK_SPAWNED_AT = 93,
+    COIL__AT_TASK_SPAWNED_BY = 94, /* 4 bytes: a number, or 0 */
+    COIL__AT_TASK_REGIONS = 95,
+    COIL__AT_TASK_GROUP = 96,
+    COIL__AT_TASK_GROUP_LINK = 97,
+    COIL__AT_TASK_CANCELLING = 98, /* 4 bytes */
+
+    /* struct coil_future */
+    COIL__AT_FUTURE_RC = 110,      /* 4 bytes: -EINPROGRESS while pending */
+    COIL__AT_FUTURE_IS_TASK = 111, /* 1 byte */
+
+    /* struct coil__name */
+    COIL__NAME_BYTES_IN_PLACE = 120, /* the last of these bytes is the kind */
+    COIL__NAME_IS_SHARED = 121,      /* kinds: the name is in another struct; ... */
+    COIL__NAME_IS_NUMBER = 122,      /* ... it is "task-" and a number */
+    COIL__AT_NAME_SHARED = 123,
+    COIL__AT_NAME_SHARED_TEXT = 124,
+    COIL__NAME_SHARED_BYTES = 125,
+    COIL__AT_NAME_NUMBER = 126, /* 7 bytes, before the kind */
+
+    /* struct coil__wait, and its class */
+    COIL__AT_WAIT_CLASS = 140,
+    COIL__AT_WAIT_SINCE = 141,
+    COIL__AT_WAIT_SOURCE = 142,
+    COIL__AT_WAIT_DONE = 143,   /* 1 byte */
+    COIL__AT_WAIT_PARKED = 144, /* 1 byte */
+    COIL__AT_CLASS_WHAT = 145,
+
+    /* struct coil__region, and the struct of a group */
+    COIL__AT_REGION_OUTER = 170,
+    COIL__AT_REGION_KIND = 171, /* 2 bytes */
+    COIL__REGION_IS_GROUP = 172,
+    COIL__AT_GROUP_REGION = 173,
+    COIL__AT_GROUP_CHILDREN = 174, /* a list of tasks, by COIL__AT_TASK_GROUP_LINK */
+    COIL__AT_GROUP_OWNER = 175,
+
+    /* coil_lock */
+    COIL__AT_LOCK_LOCKED = 190, /* 1 byte */
+    COIL__AT_LOCK_OWNER = 191,  /* 4 bytes: a task's number, or 0 */
+
+    /* the wait for a job of an executor */
+    COIL__AT_JOB_WAITING_JOB = 200,
+    COIL__AT_JOB_THREAD = 201, /* 4 bytes: the kernel's id, or 0 while it is queued */
+};
+
+#endif
