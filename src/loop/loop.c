@@ -162,6 +162,7 @@ static int poll_and_expire(coil_loop *loop)
 {
     bool waits = coil__list_empty(&loop->ready);
     unsigned turns = loop->turns_unpolled + 1 - loop->turns_looked;
+    int64_t now;
     int rc;
 
     loop->polls++;
@@ -174,7 +175,9 @@ static int poll_and_expire(coil_loop *loop)
     rc = poll_now(loop);
     if (coil__wakeup_pending(&loop->wakeup))
         coil__wakeup_collect(loop);
-    coil__timers_expire(loop, coil__loop_now(loop));
+    now = coil__loop_now(loop);
+    if (coil__timers_next(&loop->timers) <= now)
+        coil__timers_expire(loop, now);
     choose_look_every(loop, waits ? 0 : turns);
     loop->polled_at = loop->clock_read;
     loop->next_look = loop->look_every - 1;

@@ -3,7 +3,14 @@
  *
  * A second thread watches the clock. When a step has lasted longer than it should, that
  * thread copies the innermost part of the loop's stack and unwinds the copy. Pointers
- * into the stack are changed to point into the copy, so the loop may continue meanwhile.
+ * into the stack are changed to point into the copy, so the loop may continue meanwhile,
+ * and may unmap the stack.
+ *
+ *     stack   sp | innermost part | outer frames           | nearest library above
+ *     copy       | words          | zeros, for WINDOW bytes
+ *
+ * Zeros behind the copied words represent the rest of the stack. An outer frame may be
+ * larger than the copied part. Then the walk finds a return address of zero, and ends.
  *
  * If the loop's thread sleeps in a system call, the kernel reports its stack pointer.
  * Such a thread gets no signal: sleep(3) and poll(2) would return early, and the program
@@ -25,16 +32,20 @@
 #include "../kernel/registers.h"
 #include "../kernel/thread.h"
 
+#include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define LOOK_EVERY COIL_MSEC(10)
 #define TELL_AFTER COIL_SEC(1)
 #define ANSWER_WITHIN COIL_MSEC(200) /* the signal handler's time limit */
 
-#define STACK_WORDS 2048 /* the part of the stack that is copied */
+#define STACK_WORDS 2048                 /* the part of the stack that is copied */
+#define WINDOW ((size_t)8 * 1024 * 1024) /* no frame is larger: the usual RLIMIT_STACK */
+#define COPY_BYTES (2 * WINDOW)
 
 /* The stack of a coroutine suspended by coil__switch(): the registers that a call
  * preserves, and the address at which it continues. */
@@ -44,13 +55,19 @@ enum { SAVED_WORDS = 8, SAVED_FRAME = 6, SAVED_PC = 7 };
 enum { SAVED_WORDS = 22, SAVED_FRAME = 10, SAVED_PC = 11 };
 #endif
 
-/* A stack in that layout. The words are followed by zeros, where registers with unknown
- * contents point: a chain of frames that uses them ends there. */
+/*
+ * A stack in that layout, in a mapping of COPY_BYTES. The words are followed by zeros,
+ * where registers with unknown contents point: a chain of frames that uses them ends
+ * there.
+ */
 struct stack_copy {
     uintptr_t pc, sp, frame;
-    size_t count; /* of the copied words */
-    uintptr_t words[SAVED_WORDS + STACK_WORDS + 64];
+    size_t count;     /* of the copied words */
+    uintptr_t extent; /* the stack ends within this distance from sp */
+    uintptr_t words[SAVED_WORDS + STACK_WORDS];
 };
+
+_Static_assert(sizeof(struct stack_copy) + WINDOW < COPY_BYTES, "room for zeros");
 
 struct coil__sampler {
     pthread_t thread;
@@ -70,7 +87,7 @@ struct coil__sampler {
     struct coil__sample sample;
     bool sampled_already, told;
 
-    struct stack_copy copy;
+    struct stack_copy *copy;
 };
 
 /* ---- the signal handler ------------------------------------------------------------ */
@@ -103,10 +120,10 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     if (s != NULL && coil__thread_id() == s->sampled && question_goes(ASKED, ANSWERING)) {
         const struct coil__registers registers = coil__registers_of(context);
 
-        s->copy.pc = registers.pc;
-        s->copy.sp = registers.sp;
-        s->copy.frame = registers.frame;
-        copy_stack(&s->copy, s->memory);
+        s->copy->pc = registers.pc;
+        s->copy->sp = registers.sp;
+        s->copy->frame = registers.frame;
+        copy_stack(s->copy, s->memory);
         question = ANSWERED;
     }
     errno = saved;
@@ -118,12 +135,12 @@ static bool copy_sleeper(struct coil__sampler *s)
 {
     uintptr_t sp, pc;
 
-    if (!coil__thread_sleeps_at(s->sampled, &s->copy.sp, &s->copy.pc))
+    if (!coil__thread_sleeps_at(s->sampled, &s->copy->sp, &s->copy->pc))
         return false;
-    s->copy.frame = 0;
-    copy_stack(&s->copy, s->memory);
-    return coil__thread_sleeps_at(s->sampled, &sp, &pc) && sp == s->copy.sp &&
-           pc == s->copy.pc;
+    s->copy->frame = 0;
+    copy_stack(s->copy, s->memory);
+    return coil__thread_sleeps_at(s->sampled, &sp, &pc) && sp == s->copy->sp &&
+           pc == s->copy->pc;
 }
 
 /* Wait for the answer of the signal handler. Once the handler has begun to write the
@@ -165,13 +182,28 @@ static bool copy_runner(struct coil__sampler *s)
 
 /* ---- unwinding the copy ------------------------------------------------------------ */
 
-/* Translate a pointer into the copied part of the stack to point into the copy. */
+/* The stack ends below the next library. */
+static int end_below_library(struct dl_phdr_info *library, size_t size, void *arg)
+{
+    struct stack_copy *copy = arg;
+
+    (void)size;
+    for (size_t i = 0; i < library->dlpi_phnum; i++) {
+        uintptr_t offset = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr - copy->sp;
+
+        if (library->dlpi_phdr[i].p_type == PT_LOAD && offset < copy->extent)
+            copy->extent = offset;
+    }
+    return 0;
+}
+
+/* Translate a pointer into the stack to point into the copy, or to the zeros behind it. */
 static uintptr_t moved(const struct stack_copy *copy, uintptr_t word)
 {
     const uintptr_t *first = copy->words + SAVED_WORDS;
     uintptr_t offset = word - copy->sp;
 
-    return offset < copy->count * sizeof word ? (uintptr_t)first + offset : word;
+    return offset < copy->extent ? (uintptr_t)first + offset : word;
 }
 
 static void unwind(struct stack_copy *copy, struct coil__sample *sample)
@@ -180,11 +212,13 @@ static void unwind(struct stack_copy *copy, struct coil__sample *sample)
     static const struct coil__coro_class copied = {.main = NULL}; /* no walk ends at it */
     coil__coro coro = {.sp = copy->words, .class = &copied};
 
+    copy->extent = WINDOW;
+    dl_iterate_phdr(end_below_library, copy);
     for (size_t i = 0; i < copy->count; i++)
         first[i] = moved(copy, first[i]);
-    memset(first + copy->count, 0, 64 * sizeof *first);
+    memset(first + copy->count, 0, (STACK_WORDS - copy->count) * sizeof *first);
     for (size_t i = 0; i < SAVED_WORDS; i++)
-        copy->words[i] = (uintptr_t)(first + copy->count);
+        copy->words[i] = (uintptr_t)(first + STACK_WORDS);
     if (moved(copy, copy->frame) != copy->frame)
         copy->words[SAVED_FRAME] = moved(copy, copy->frame);
     copy->words[SAVED_PC] = copy->pc + 1; /* like a return address */
@@ -196,7 +230,7 @@ static void take_sample(struct coil__sampler *s)
 {
     s->sample.count = 0;
     if (copy_sleeper(s) || copy_runner(s))
-        unwind(&s->copy, &s->sample);
+        unwind(s->copy, &s->sample);
 }
 
 /* ---- the thread -------------------------------------------------------------------- */
@@ -296,9 +330,32 @@ static void destroy(struct coil__sampler *s)
 {
     if (s->memory >= 0)
         close(s->memory);
+    munmap(s->copy, COPY_BYTES);
     pthread_cond_destroy(&s->closed);
     pthread_mutex_destroy(&s->lock);
     free(s);
+}
+
+static struct coil__sampler *create(pid_t sampled)
+{
+    struct coil__sampler *s = calloc(1, sizeof *s);
+
+    if (s == NULL)
+        return NULL;
+    s->copy = coil__memory_map(COPY_BYTES);
+    if (s->copy == NULL) {
+        free(s);
+        return NULL;
+    }
+    s->sampled = sampled;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->closed, NULL);
+    s->memory = coil__memory_open();
+    if (s->memory < 0) {
+        destroy(s);
+        return NULL;
+    }
+    return s;
 }
 
 /*
@@ -329,16 +386,12 @@ struct coil__sampler *coil__sampler_start(void)
 
     if (coil__on_valgrind())
         return NULL;
-    s = calloc(1, sizeof *s);
+    s = create(coil__thread_id());
     if (s == NULL)
         return NULL;
     pthread_once(&once, create_key);
     s->process = getpid();
-    s->sampled = coil__thread_id();
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->closed, NULL);
-    s->memory = coil__memory_open();
-    if (s->memory < 0 || start_thread(s) < 0) {
+    if (start_thread(s) < 0) {
         destroy(s);
         return NULL;
     }
@@ -392,18 +445,14 @@ void coil__sampler_end(struct coil__sampler *s, struct coil__sample *sample)
 
 void coil__sample_sleeper(pid_t thread, struct coil__sample *sample)
 {
-    struct coil__sampler *s = calloc(1, sizeof *s);
+    struct coil__sampler *s = create(thread);
 
     sample->count = 0;
     if (s == NULL)
         return;
-    s->sampled = thread;
-    s->memory = coil__memory_open();
-    if (s->memory >= 0 && copy_sleeper(s))
-        unwind(&s->copy, sample);
-    if (s->memory >= 0)
-        close(s->memory);
-    free(s);
+    if (copy_sleeper(s))
+        unwind(s->copy, sample);
+    destroy(s);
 }
 
 void coil__sample_print(struct coil__report *report, const struct coil__sample *sample)

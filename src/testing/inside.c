@@ -8,7 +8,7 @@ void coil__testing_begin(void)
     static const struct coil__border border = COIL__BORDER;
     static const struct coil__loop_hooks hooks = {
         .backend = &coil__backend_simulated,
-        .backend_is_wanted = coil__network_is_wanted,
+        .backend_is_wanted = coil__sim_is_wanted,
         .shuffle_begin = coil__shuffle_begin,
         .shuffle = coil__shuffle_batch,
     };

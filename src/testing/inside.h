@@ -27,9 +27,9 @@ bool coil__sim_call_fails(int error, const char *what);
 void coil__shuffle_begin(coil_loop *loop);
 void coil__shuffle_batch(coil_loop *loop);
 
-/* ---- the simulated network: network.c, simulated.c --------------------------------- */
+/* ---- the simulated network: simulated.c -------------------------------------------- */
 
-bool coil__network_is_wanted(void);
+bool coil__sim_is_wanted(void);
 
 extern const struct coil__backend_class coil__backend_simulated;
 

@@ -1,13 +1,7 @@
 /*
- * network.c - the public functions of the simulated network.
- *
- * Each thread has its own options; a new loop copies those of its thread. The network
- * itself is in simulated.c.
+ * network.c - the public functions of the simulated network, which is in simulated.c.
  */
 #include "simulated.h"
-
-static COIL__THREAD_LOCAL bool wanted;
-static COIL__THREAD_LOCAL coil_network_opts wanted_opts;
 
 coil_network_opts coil_network_calm(uint64_t seed)
 {
@@ -39,27 +33,22 @@ coil_network_opts coil_network_hostile(uint64_t seed)
 void coil_testing_network(const coil_network_opts *opts)
 {
     coil__testing_begin();
-    wanted = opts != NULL;
-    wanted_opts = opts != NULL ? *opts : (coil_network_opts){0};
-}
-
-bool coil__network_is_wanted(void)
-{
-    return wanted;
-}
-
-coil_network_opts coil__network_wanted_opts(void)
-{
-    return wanted_opts;
+    coil__sim_want(opts);
 }
 
 int coil_network_cut(const char *address, int64_t for_ns)
 {
     coil_loop *loop;
+    struct coil__sim *sim;
+    int rc;
 
     coil__testing_begin();
     loop = coil__inside->loop_require("coil_network_cut");
     if (loop->backend->class != &coil__backend_simulated)
         return coil__inside->failed(-ENOTSUP);
-    return coil__sim_cut(coil__sim_of(loop->backend), address, for_ns);
+    sim = coil__sim_of(loop->backend);
+    rc = coil__sim_cut(sim, address, for_ns);
+    if (rc == 0)
+        coil__sim_flow_reschedule(sim);
+    return rc;
 }

@@ -4,7 +4,7 @@
  * All addresses are stored as IPv6. IPv4 addresses are mapped, as ::ffff:a.b.c.d, which
  * is also how an IPv6 socket that serves both families sees them.
  */
-#include "simulated.h"
+#include "simulated_address.h"
 
 #include <arpa/inet.h>
 #include <stdarg.h>

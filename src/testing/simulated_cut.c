@@ -4,7 +4,7 @@
  * Each arriving packet is checked against the list of cuts. There are few cuts, so they
  * are in an array. An expired cut is reused for the next one.
  */
-#include "simulated.h"
+#include "simulated_cut.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -64,13 +64,6 @@ int coil__sim_cut(struct coil__sim *sim, const char *address, int64_t for_ns)
     if (cut == NULL)
         return for_ns > 0 ? -ENOMEM : 0;
     cut->until = for_ns > 0 ? coil__inside->time_add(coil__sim_now(), for_ns) : 0;
-    COIL__LIST_EACH (link, &sim->connections) { /* delayed packets may continue */
-        struct coil__sim_connection *c =
-            COIL__CONTAINER(link, struct coil__sim_connection, link);
-
-        for (int i = 0; i < 2; i++)
-            coil__sim_flow_reschedule(sim, &c->ends[i]);
-    }
     return 0;
 }
 

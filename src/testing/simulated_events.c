@@ -11,7 +11,7 @@
  * machine. Numbers are drawn in an order that depends only on the program, so a run can
  * be repeated.
  */
-#include "simulated.h"
+#include "simulated_events.h"
 
 /* ---- random numbers ---------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@
  * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
  *    resets are members of the connection, so no arrival and no close needs memory.
  */
-#include "simulated.h"
+#include "simulated_flow.h"
 
 #include <string.h>
 
@@ -167,7 +167,7 @@ static void deliver_data(struct coil__sim *sim, struct coil__sim_end *end,
     drop_packet(packet);
     coil__sim_flow_control(sim, other, COIL__SIM_RST);
     if (other->open && !other->dead)
-        coil__sim_tcp_was_reset(sim, other);
+        other->connection->class->was_reset(sim, other);
 }
 
 static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
@@ -177,7 +177,7 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
 
     switch (packet->kind) {
     case COIL__SIM_HELLO:
-        coil__sim_tcp_greeted(sim, other);
+        other->connection->class->greeted(sim, other);
         break;
     case COIL__SIM_FIN:
         if (!other->dead) /* receive() would report the end instead of the reset */
@@ -185,7 +185,7 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
         coil__sim_changed(sim, other->socket);
         break;
     case COIL__SIM_RST:
-        coil__sim_tcp_was_reset(sim, other);
+        other->connection->class->was_reset(sim, other);
         break;
     default:
         deliver_data(sim, end, packet);
@@ -209,7 +209,7 @@ static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
     coil__sim_log(sim, &end->name, &coil__sim_other(end)->name, "given up");
     drop_packets(&end->flying);
     end->flying_bytes = 0;
-    coil__sim_tcp_fail(sim, connecting ? coil__sim_other(end) : end, ETIMEDOUT);
+    end->connection->class->fail(sim, connecting ? coil__sim_other(end) : end, ETIMEDOUT);
 }
 
 static void packet_arrives(struct coil__sim *sim, struct coil__sim_event *event)
@@ -231,7 +231,7 @@ static void packet_arrives(struct coil__sim *sim, struct coil__sim_event *event)
     deliver_packet(sim, end, packet); /* may free the connection */
 }
 
-void coil__sim_flow_reschedule(struct coil__sim *sim, struct coil__sim_end *end)
+static void reschedule_arrival(struct coil__sim *sim, struct coil__sim_end *end)
 {
     int64_t now = coil__sim_now(), due;
 
@@ -239,6 +239,17 @@ void coil__sim_flow_reschedule(struct coil__sim *sim, struct coil__sim_end *end)
         return;
     due = first_of(&end->flying)->due;
     coil__sim_schedule(sim, &end->arrival, due > now ? due : now);
+}
+
+void coil__sim_flow_reschedule(struct coil__sim *sim)
+{
+    COIL__LIST_EACH (link, &sim->connections) {
+        struct coil__sim_connection *c =
+            COIL__CONTAINER(link, struct coil__sim_connection, link);
+
+        for (int i = 0; i < 2; i++)
+            reschedule_arrival(sim, &c->ends[i]);
+    }
 }
 
 void coil__sim_flow_init(struct coil__sim_end *end)

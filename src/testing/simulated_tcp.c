@@ -18,7 +18,7 @@
  * 3. `listener` is set while the connection is half open, or is waiting to be accepted.
  *    listener->asking counts these connections.
  */
-#include "simulated.h"
+#include "simulated_tcp.h"
 
 #define ATTEMPTS 7 /* 1 + tcp_syn_retries of tcp(7), 6; the last one waits 64 s */
 
@@ -54,7 +54,8 @@ void coil__sim_tcp_destroy(struct coil__sim *sim, struct coil__sim_connection *c
     coil__inside->free(c);
 }
 
-void coil__sim_tcp_forget(struct coil__sim *sim, struct coil__sim_connection *c)
+/* Free the connection if neither end is open. */
+static void forget_if_closed(struct coil__sim *sim, struct coil__sim_connection *c)
 {
     if (!c->ends[0].open && !c->ends[1].open)
         coil__sim_tcp_destroy(sim, c);
@@ -66,7 +67,7 @@ static void mark_closed(struct coil__sim_end *end)
     end->socket = NULL;
 }
 
-void coil__sim_tcp_fail(struct coil__sim *sim, struct coil__sim_end *end, int error)
+static void fail_end(struct coil__sim *sim, struct coil__sim_end *end, int error)
 {
     struct coil__sim_connection *c = end->connection;
     struct coil__sim_socket *socket = end->socket;
@@ -86,7 +87,7 @@ void coil__sim_tcp_fail(struct coil__sim *sim, struct coil__sim_end *end, int er
         mark_closed(server_of(c));
     }
     coil__sim_changed(sim, socket);
-    coil__sim_tcp_forget(sim, c);
+    forget_if_closed(sim, c);
 }
 
 /* ---- connecting -------------------------------------------------------------------- */
@@ -101,7 +102,7 @@ static void attempt_arrives(struct coil__sim *sim, struct coil__sim_event *event
 
     if (c->attempts == ATTEMPTS) {
         coil__sim_log(sim, &client->name, &server->name, "given up");
-        coil__sim_tcp_fail(sim, client, ETIMEDOUT);
+        fail_end(sim, client, ETIMEDOUT);
         return;
     }
     listener = coil__sim_socket_at(sim, SOCK_STREAM, COIL__SIM_LISTENING, &server->name);
@@ -128,6 +129,52 @@ static void attempt_arrives(struct coil__sim *sim, struct coil__sim_event *event
     coil__sim_flow_control(sim, server, COIL__SIM_HELLO);
 }
 
+static void greet_server(struct coil__sim *sim, struct coil__sim_end *end)
+{
+    if (!end->open) {
+        coil__sim_flow_control(sim, end, COIL__SIM_RST);
+        return;
+    }
+    end->established = true;
+    end->socket->state = COIL__SIM_CONNECTED;
+    coil__sim_flow_control(sim, end, COIL__SIM_HELLO);
+    coil__sim_changed(sim, end->socket);
+}
+
+static void greet(struct coil__sim *sim, struct coil__sim_end *end)
+{
+    struct coil__sim_connection *c = end->connection;
+
+    if (end == client_of(c)) {
+        greet_server(sim, end);
+    } else if (c->listener != NULL) {
+        end->established = true;
+        coil__list_push(&c->listener->accepting, &c->accepting);
+        coil__sim_changed(sim, c->listener);
+    }
+}
+
+static void end_was_reset(struct coil__sim *sim, struct coil__sim_end *end)
+{
+    struct coil__sim_connection *c = end->connection;
+
+    if (!end->open || end->dead)
+        return;
+    if (end == server_of(c) && !end->established) { /* half open: no program sees it */
+        leave_listener(c);
+        mark_closed(end);
+        forget_if_closed(sim, c);
+        return;
+    }
+    if (end == client_of(c) && !end->established)
+        fail_end(sim, end, ECONNREFUSED);
+    else
+        fail_end(sim, end, end->fin_received ? EPIPE : ECONNRESET);
+}
+
+static const struct coil__sim_connection_class connection_class = {
+    .greeted = greet, .was_reset = end_was_reset, .fail = fail_end};
+
 static struct coil__sim_connection *create_connection(struct coil__sim *sim,
                                                       struct coil__sim_socket *socket,
                                                       const struct coil__sim_address *to)
@@ -136,6 +183,7 @@ static struct coil__sim_connection *create_connection(struct coil__sim *sim,
 
     if (c == NULL)
         return NULL;
+    c->class = &connection_class;
     for (int i = 0; i < 2; i++) {
         c->ends[i].connection = c;
         coil__sim_flow_init(&c->ends[i]);
@@ -181,31 +229,6 @@ int coil__sim_tcp_connect(struct coil__sim *sim, struct coil__sim_socket *socket
     return -EINPROGRESS;
 }
 
-static void greet_server(struct coil__sim *sim, struct coil__sim_end *end)
-{
-    if (!end->open) {
-        coil__sim_flow_control(sim, end, COIL__SIM_RST);
-        return;
-    }
-    end->established = true;
-    end->socket->state = COIL__SIM_CONNECTED;
-    coil__sim_flow_control(sim, end, COIL__SIM_HELLO);
-    coil__sim_changed(sim, end->socket);
-}
-
-void coil__sim_tcp_greeted(struct coil__sim *sim, struct coil__sim_end *end)
-{
-    struct coil__sim_connection *c = end->connection;
-
-    if (end == client_of(c)) {
-        greet_server(sim, end);
-    } else if (c->listener != NULL) {
-        end->established = true;
-        coil__list_push(&c->listener->accepting, &c->accepting);
-        coil__sim_changed(sim, c->listener);
-    }
-}
-
 /* ---- accepting --------------------------------------------------------------------- */
 
 /* Reset a connection that was not accepted. */
@@ -215,7 +238,7 @@ static void abandon_server(struct coil__sim *sim, struct coil__sim_connection *c
     mark_closed(server_of(c));
     server_of(c)->dead = true;
     coil__sim_flow_control(sim, server_of(c), COIL__SIM_RST);
-    coil__sim_tcp_forget(sim, c);
+    forget_if_closed(sim, c);
 }
 
 /* Returns the descriptor of a new socket for the server's end, or an error. */
@@ -271,24 +294,6 @@ int coil__sim_tcp_accept(struct coil__sim *sim, struct coil__sim_socket *listene
 
 /* ---- ending ------------------------------------------------------------------------ */
 
-void coil__sim_tcp_was_reset(struct coil__sim *sim, struct coil__sim_end *end)
-{
-    struct coil__sim_connection *c = end->connection;
-
-    if (!end->open || end->dead)
-        return;
-    if (end == server_of(c) && !end->established) { /* half open: no program sees it */
-        leave_listener(c);
-        mark_closed(end);
-        coil__sim_tcp_forget(sim, c);
-        return;
-    }
-    if (end == client_of(c) && !end->established)
-        coil__sim_tcp_fail(sim, end, ECONNREFUSED);
-    else
-        coil__sim_tcp_fail(sim, end, end->fin_received ? EPIPE : ECONNRESET);
-}
-
 static void send_fin(struct coil__sim *sim, struct coil__sim_end *end)
 {
     if (end->fin_sent)
@@ -335,7 +340,7 @@ static void close_end(struct coil__sim *sim, struct coil__sim_socket *socket)
         else
             send_fin(sim, end);
     }
-    coil__sim_tcp_forget(sim, end->connection);
+    forget_if_closed(sim, end->connection);
 }
 
 void coil__sim_tcp_close(struct coil__sim *sim, struct coil__sim_socket *socket)

@@ -5,7 +5,7 @@
  * datagram that reaches no socket is answered by an ICMP "unreachable", which only a
  * connected sender receives. The datagram itself is sent back as that answer.
  */
-#include "simulated.h"
+#include "simulated_udp.h"
 
 #include <string.h>
 

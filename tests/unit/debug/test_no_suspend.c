@@ -7,6 +7,8 @@
 
 #include <coil.h>
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 
 static void run_in_a_task(coil_task_fn fn)
@@ -430,6 +432,67 @@ TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
     CHECK_INT(coil_task_each(ask, &may), 0);
     CHECK(!may);
     CHECK(coil_may_suspend());
+}
+
+/* ---- the task's stack -------------------------------------------------------------- */
+
+static void ask_for_the_stack(void *answer)
+{
+    *(bool *)answer = coil_on_task_stack();
+}
+
+static void *ask_on_a_thread(void *answer)
+{
+    ask_for_the_stack(answer);
+    return NULL;
+}
+
+static int ask_in_a_generator(coil_gen *gen, void *answer)
+{
+    (void)gen;
+    ask_for_the_stack(answer);
+    return 0;
+}
+
+static volatile bool in_handler;
+
+static void ask_in_a_handler(int signo)
+{
+    (void)signo;
+    in_handler = coil_on_task_stack();
+}
+
+static bool asked_in_a_handler(int flags)
+{
+    struct sigaction action = {.sa_handler = ask_in_a_handler, .sa_flags = flags};
+
+    CHECK_INT(sigaction(SIGUSR1, &action, NULL), 0);
+    CHECK_INT(raise(SIGUSR1), 0);
+    return in_handler;
+}
+
+TASK_TEST(on_task_stack_is_true_on_the_tasks_own_stack_alone)
+{
+    static _Alignas(16) char memory[1 << 16];
+    const stack_t alternate = {.ss_sp = memory, .ss_size = sizeof memory};
+    bool in_callback = true, on_thread = true, in_generator = true;
+    coil_gen *gen;
+    pthread_t thread;
+
+    CHECK(coil_on_task_stack());
+    CHECK_INT(coil_call_soon(ask_for_the_stack, &in_callback, NULL), 0);
+    CHECK_INT(coil_yield(), 0);
+    CHECK(!in_callback);
+    CHECK_INT(pthread_create(&thread, NULL, ask_on_a_thread, &on_thread), 0);
+    pthread_join(thread, NULL);
+    CHECK(!on_thread);
+    CHECK_INT(coil_gen_create(ask_in_a_generator, &in_generator, NULL, &gen), 0);
+    CHECK_INT(coil_gen_next(gen, NULL), COIL_GEN_ENDED);
+    coil_gen_destroy(gen);
+    CHECK(!in_generator);
+    CHECK_INT(sigaltstack(&alternate, NULL), 0);
+    CHECK(asked_in_a_handler(0));
+    CHECK(!asked_in_a_handler(SA_ONSTACK));
 }
 
 /* ---- coil's own calls -------------------------------------------------------------- */

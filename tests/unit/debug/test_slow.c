@@ -250,6 +250,69 @@ IO_TEST(debug_names_the_function_that_computes)
         run_until_reported(compute_in_a_task, test_place("compute"));
 }
 
+void block_in_a_large_frame(void);
+
+/*
+ * The sampler copies 16 KiB of a stack. This frame of 60 KiB reaches further. Without a
+ * frame pointer the unwinder computes its end from the stack pointer.
+ */
+#if defined(__x86_64__)
+__asm__(".text\n"
+        ".type block_in_a_large_frame, @function\n"
+        "block_in_a_large_frame:\n"
+        ".cfi_startproc\n"
+        "subq $61448, %rsp\n"
+        ".cfi_def_cfa_offset 61456\n"
+        "movl $60000, %edi\n"
+        "call usleep@plt\n"
+        "addq $61448, %rsp\n"
+        ".cfi_def_cfa_offset 8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size block_in_a_large_frame, . - block_in_a_large_frame\n");
+#else
+COIL__NOINLINE void block_in_a_large_frame(void)
+{
+    volatile char frame[60 * 1024];
+
+    frame[0] = 0;
+    usleep(60000);
+    frame[1] = frame[0];
+}
+#endif
+
+static int block_in_a_large_frame_in_a_task(void *arg)
+{
+    (void)arg;
+    block_in_a_large_frame();
+    return 0;
+}
+
+/*
+ * The words beside the copy are garbage, as they may be in any program. A return address
+ * that is read there would crash the sampler.
+ */
+IO_TEST(debug_samples_a_stack_whose_frames_are_larger_than_the_copy)
+{
+    enum { BLOCKS = 64, BLOCK_BYTES = 8 * 1024 };
+    coil_spawn_opts opts = {.stack_bytes = 256 * 1024};
+    void *blocks[BLOCKS];
+    coil_task *task;
+
+    skip_without_sampler();
+    watch_for_slow_things();
+    for (int i = 0; i < BLOCKS; i++)
+        memset(blocks[i] = malloc(BLOCK_BYTES), 0x5a, BLOCK_BYTES);
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(coil_spawn(block_in_a_large_frame_in_a_task, NULL, &opts, &task), 0);
+        coil_task_await(task);
+        coil_task_release(task);
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        free(blocks[i]);
+    CHECK(strstr(reports, "Executing ") != NULL);
+}
+
 /*
  * Standard error is a pipe. The step ends only when the report in the pipe names it.
  */

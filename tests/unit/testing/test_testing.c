@@ -252,6 +252,7 @@ TEST(the_nth_system_call_fails_with_its_errno)
 {
     coil_loop_opts opts = {.backend = "epoll"};
     coil_loop *loop;
+    uint64_t made;
 
     coil_testing_fail_system_call(1, EPERM);
     CHECK_INT(coil_loop_create(&opts, &loop), -EPERM);
@@ -259,9 +260,11 @@ TEST(the_nth_system_call_fails_with_its_errno)
     coil_testing_fail_system_call(2, 0);
     CHECK_INT(coil_loop_create(&opts, &loop), -EMFILE);
     CHECK(strstr(coil_testing_failed(), "eventfd") != NULL);
+    made = coil_testing_system_calls();
     coil_testing_fail_system_call(5, 0); /* one more than the number of calls made */
     CHECK_INT(coil_loop_create(&opts, &loop), 0);
     CHECK_PTR(coil_testing_failed(), NULL);
+    CHECK_INT(coil_testing_system_calls() - made, 4);
     coil_testing_fail_system_call(0, 0);
     coil_loop_close(loop);
 }

@@ -1,0 +1,11 @@
+/*
+ * simulated_calls.h (internal) - the socket calls.
+ */
+#ifndef COIL_TESTING_SIMULATED_CALLS_H
+#define COIL_TESTING_SIMULATED_CALLS_H
+
+#include "simulated_op.h"
+
+extern const struct coil__network coil__sim_network;
+
+#endif

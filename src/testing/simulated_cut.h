@@ -1,0 +1,30 @@
+/*
+ * simulated_cut.h (internal) - hosts that are cut off.
+ */
+#ifndef COIL_TESTING_SIMULATED_CUT_H
+#define COIL_TESTING_SIMULATED_CUT_H
+
+#include "simulated_address.h"
+
+struct coil__sim_cut {
+    struct in6_addr host;
+    int64_t until;
+};
+
+/*
+ * Cut the host off for so long, or connect it again if for_ns is not positive. The caller then
+ * calls coil__sim_flow_reschedule(): delayed packets may continue. Fails with -EINVAL or
+ * -ENOMEM.
+ */
+int coil__sim_cut(struct coil__sim *sim, const char *address, int64_t for_ns);
+
+/*
+ * Return the time until which one of the two hosts is cut off; a past time if neither is.
+ */
+int64_t coil__sim_cut_until(struct coil__sim *sim, const struct in6_addr *a,
+                            const struct in6_addr *b);
+
+/* Called when a packet is sent to the host: randomly cut the host off (opts.cut_ppm). */
+void coil__sim_perhaps_cut(struct coil__sim *sim, const struct in6_addr *host);
+
+#endif

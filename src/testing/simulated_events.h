@@ -1,0 +1,87 @@
+/*
+ * simulated_events.h (internal) - the state of the simulated network, its future events, and
+ * its random numbers.
+ *
+ * The files of the network have an order: events, address, cut, socket, flow, tcp, udp, op,
+ * calls, and last simulated.c, which explains how the network works. Each uses only earlier
+ * ones. A lower file calls a higher one through two pointers: coil__sim.retry_ops, and the
+ * class of a connection.
+ */
+#ifndef COIL_TESTING_SIMULATED_EVENTS_H
+#define COIL_TESTING_SIMULATED_EVENTS_H
+
+#include "../loop/backend/readiness.h"
+#include "inside.h"
+
+#include <coil/network.h>
+
+struct coil__sim;
+struct coil__sim_socket;
+
+/*
+ * A future event. An event is a member of the object that it acts on, so scheduling does
+ * not allocate.
+ */
+struct coil__sim_event {
+    void (*happen)(struct coil__sim *sim, struct coil__sim_event *event);
+    int64_t when;
+    uint64_t order; /* order among events of the same time; random */
+    bool queued;
+    struct coil__sim_event *child, *next, *prev; /* in the heap */
+};
+
+struct coil__sim {
+    struct coil__backend backend;
+    struct coil__backend *real; /* for the kernel's descriptors */
+    coil_network_opts opts;
+    /* Tries the socket's operations again: coil__sim_changed(). */
+    void (*retry_ops)(struct coil__sim *sim, struct coil__sim_socket *socket);
+    uint64_t random[4];
+    struct coil__sim_event *first; /* the top of the heap */
+    struct coil__timer timer;      /* due at the first event */
+    struct coil__runnable untimed; /* replaces the timer if memory for it ran out */
+    int64_t timed_for;
+    struct coil__sim_socket **sockets; /* by descriptor - COIL__FIRST_SIMULATED */
+    size_t socket_slots, socket_count;
+    struct coil__list watched;     /* coil__sim_socket.watched */
+    struct coil__list connections; /* coil__sim_connection.link */
+    struct coil__list datagrams;   /* coil__sim_datagram.link: sent, not arrived */
+    struct coil__sim_cut *cuts;
+    size_t cut_count;
+    uint16_t next_port;
+};
+
+static inline struct coil__sim *coil__sim_of(struct coil__backend *backend)
+{
+    return COIL__CONTAINER(backend, struct coil__sim, backend);
+}
+
+void coil__sim_events_init(struct coil__sim *sim);
+
+/* Schedule the event for `when`, even if it was scheduled for another time. */
+void coil__sim_schedule(struct coil__sim *sim, struct coil__sim_event *event,
+                        int64_t when);
+
+/* Cancel the event. Has no effect if it is not scheduled. */
+void coil__sim_unschedule(struct coil__sim *sim, struct coil__sim_event *event);
+
+int64_t coil__sim_now(void);
+
+/* Return a random number from 0 to n - 1; n is not 0. */
+uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n);
+
+/*
+ * Return true with a probability of `ppm` in a million. With 0 no random number is drawn.
+ */
+bool coil__sim_chance(struct coil__sim *sim, unsigned ppm);
+
+/* Return a random time in the range, both ends included. */
+int64_t coil__sim_between(struct coil__sim *sim, const int64_t range[2]);
+
+/* Return the random latency of a packet. */
+int64_t coil__sim_latency(struct coil__sim *sim);
+
+/* Return how many of n possible bytes a call moves: randomly fewer. */
+size_t coil__sim_shorten(struct coil__sim *sim, size_t n);
+
+#endif
