@@ -697,7 +697,7 @@ TEST(a_stack_that_another_thread_touches_ends_the_program_with_a_sentence)
 {
     need_light();
     test_dies_by_signal(run_and_let_thread_touch, NULL, SIGSEGV,
-                        " touched the stack of lender, which is put away");
+                        " touched the stack of lender, which is swapped out");
 }
 
 static volatile bool deep_enough; /* never */
