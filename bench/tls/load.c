@@ -75,7 +75,7 @@ static int count_requests(void)
     if (rc == 0)
         printf("%g %g\n", (double)requests * 1e9 / (double)(coil_now() - began),
                (double)(server_cpu() - cpu_before) / 1e3 / (double)requests);
-    rc = coil_group_exit(&g, rc < 0 ? rc : -ECANCELED); // cancel the tasks, which would run forever
+    rc = coil_group_exit(&g, rc < 0 ? rc : -ECANCELED); // the tasks never end
     return rc == -ECANCELED ? 0 : rc;
 }
 
