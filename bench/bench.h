@@ -20,7 +20,7 @@ struct bench_row {
     const char *name;
     void (*run)(const struct bench_row *row);
     long n;    /* number of measured operations */
-    int shape; /* number of tasks, or of items in a queue: depends on the row */
+    int shape; /* depends on the row: number of tasks, or of items in a queue */
 };
 
 static inline double bench_cpu_ns(void)
@@ -68,8 +68,8 @@ static inline double bench_status(const char *key)
 }
 
 /*
- * Return the peak memory, page tables included. (The peak of resident memory alone is
- * wrong where the kernel reclaims memory.)
+ * Return the peak memory, page tables included. The peak of resident memory alone would
+ * be wrong on a machine where the kernel reclaims memory.
  */
 static inline double bench_memory(void)
 {

@@ -154,7 +154,7 @@ static int await_next(void *arg)
     return coil_await(arg);
 }
 
-/* Set a future at the end of a chain of tasks that await each other, again and again. */
+/* Repeatedly set a future at the end of a chain of tasks that await each other. */
 static int await_chain_main(void *arg)
 {
     const struct bench_row *row = arg;
@@ -228,7 +228,7 @@ struct lock_run {
     long turns;
 };
 
-/* The task that holds the lock yields, until the other tasks wait for the lock. */
+/* The task that holds the lock yields, so that the other tasks wait for the lock. */
 static int take_turns(void *arg)
 {
     struct lock_run *run = arg;
@@ -571,7 +571,7 @@ static int serve_or_ask(void *arg)
     return coil_channel_put(run->channel, &(char){0});
 }
 
-/* A task on another thread's loop, and the promise of its result. */
+/* Spawn tasks on another thread's loop, and await the promises of their results. */
 static void run_promise(const struct bench_row *row)
 {
     struct pair_run run = {.row = row};

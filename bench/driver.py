@@ -1,8 +1,8 @@
 """driver - functions that the measuring programs bench/PART/run share.
 
-A driver builds coil and its peers and measures them in rounds. In each round they run one after
-the other, so a disturbance of the machine affects all alike. It prints medians on stdout, a line
-each:
+A driver builds coil and its peers and measures them in rounds. In each round the programs run one
+after the other, so a disturbance of the machine affects all of them alike. A driver prints medians
+on stdout, one line each:
 
     PEER ROW VALUE UNIT        (coil-epoll echo64_cpu 5.2 us)
 
@@ -34,7 +34,7 @@ def say(text):
 
 
 def numbers(name, default):
-    """Read a list of them from the environment."""
+    """Read a list of numbers from the environment."""
     return [int(n) for n in os.environ.get(name, default).split(",")]
 
 
@@ -58,7 +58,7 @@ def end_with_children():
 
 
 def children_cpu():
-    """The processor time, in seconds, of the children that have been waited for."""
+    """Return the processor time, in seconds, of the children that have been waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -77,7 +77,7 @@ def run_quietly(command, **more):
 
 
 def out(part):
-    """The folder for the programs of bench/PART."""
+    """Return the folder for the programs of bench/PART."""
     folder = BUILD / "bench" / part
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -91,7 +91,7 @@ def compile_c(part, name, *more):
 
 
 def coil_flags():
-    """The options that link coil statically, with the libraries that this build of it found."""
+    """Return the options that link coil statically, with the libraries that this build found."""
     found = subprocess.run(
         ["pkg-config", "--static", "--libs", "coil"], text=True, check=True,
         stdout=subprocess.PIPE,
@@ -137,7 +137,7 @@ def build_tokio(part, name):
 
 
 def python(part, name, *arguments, needs="asyncio"):
-    """A script of bench/PART, if that module is installed."""
+    """Return the command of a script in bench/PART, if the module that it needs is installed."""
     interpreter = PYTHON if os.access(PYTHON, os.X_OK) else "python3"
     if not run_quietly([interpreter, "-c", f"import {needs}"]):
         return None
@@ -181,8 +181,8 @@ def rounds(usable, measure, what, picture, most=RUNS):
 
 
 def report(results, rows):
-    """Print the medians; `rows` has name and unit of each figure. A peer that failed in most rounds
-    is reported as failed."""
+    """Print the medians; `rows` has the name and unit of each figure. A peer that failed in most
+    rounds is reported as failed."""
     for name, runs in results.items():
         rounds_made = len(runs)
         runs = [run for run in runs if run]
@@ -195,7 +195,7 @@ def report(results, rows):
 
 
 def report_ratio(results, ours, floor, figure, row):
-    """The median of the rounds' ratios of one figure, coil's to the floor's."""
+    """Print the median of the rounds' ratios of coil's figure to the floor's."""
     pairs = [a[figure] / b[figure]
              for a, b in zip(results.get(ours, []), results.get(floor, [])) if a and b]
     if pairs:

@@ -1,5 +1,6 @@
 /*
- * guards.c - measure the cost of a guard, compared with the same calls without it:
+ * guards.c - measure the cost of a scope guard, compared with the same calls without a
+ * guard:
  *
  *     guards [ROUNDS]
  *

@@ -68,7 +68,8 @@ static bool make_relative(char *path)
 
 static int parse_target(char *target, struct http_request *request)
 {
-    if (strncasecmp(target, "http://", 7) == 0) /* the form for proxies is allowed */
+    /* the absolute form, for proxies, is allowed */
+    if (strncasecmp(target, "http://", 7) == 0)
         target += 7 + strcspn(target + 7, "/?");
     target[strcspn(target, "?#")] = '\0';
     if (*target != '/')

@@ -98,7 +98,10 @@ static int send_rest(struct connection *c, int fd, long long left)
     return rc;
 }
 
-/* Send head and first piece in one write. For most files, this is everything. */
+/*
+ * Send the head and the first piece in one write. For most files, this write sends the
+ * whole answer.
+ */
 static int send_file(struct connection *c, const struct http_request *request, int fd,
                      long long size)
 {

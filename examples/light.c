@@ -30,7 +30,7 @@ static int app(void *arg)
         rc = coil_group_spawn(&group, wait_for_gong, &awake, NULL, NULL);
     coil_yield(); // lets them take their first steps
     coil_stats_get(&stats);
-    fprintf(stderr, "%zu light tasks, %zu put away: %zu KiB%s%s\n", stats.light_tasks,
+    fprintf(stderr, "%zu light tasks, %zu swapped out: %zu KiB%s%s\n", stats.light_tasks,
             stats.light_stored, stats.light_stored_bytes / 1024,
             stats.light_off != NULL ? "; off: " : "",
             stats.light_off != NULL ? stats.light_off : "");

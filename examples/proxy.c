@@ -1,9 +1,9 @@
 /*
  * proxy.c - forwards every connection to another host and port: proxy PORT HOST PORT
  *
- * A connection has two directions, each of which is a task that copies bytes. One may end
- * long before the other (half-close). Then the task passes the end on by shutting down
- * writing.
+ * A connection has two directions, each of which is a task that copies bytes. One
+ * direction may end long before the other (half-close). Its task passes the end on by
+ * shutting down writing.
  */
 #include <coil.h>
 
@@ -47,7 +47,8 @@ static int serve(coil_stream *client, void *arg)
     int rc = coil_connect(target->host, target->port, &server);
 
     if (rc < 0)
-        return rc; /* coil reports it, and the client sees its connection closed */
+        /* coil reports the failure, and the client sees its connection closed */
+        return rc;
     hand_both_on(client, server);
     return 0;
 }

@@ -56,7 +56,7 @@ static int report(void *channel)
     while (rc >= 0 && (rc = coil_queue_get_any(both, 2, &item)) >= 0)
         if (rc == 0)
             celsius = item, count++;
-        else if (count == READINGS) // and a tick has come
+        else if (count == READINGS) // a tick came after the last reading
             break;
     printf("%d readings, now %d degrees\n", count, celsius);
     coil_group_cancel(&group, "that was the report");

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Stands for the check of a test framework. */
+/* This macro stands for the check of a test framework. */
 #define CHECK(what) ((what) ? (void)0 : (puts("not so: " #what), exit(1)))
 
 struct job {
@@ -40,7 +40,7 @@ static int test_retry(void *arg)
     (void)arg;
     if (rc < 0)
         return rc;
-    coil_wait_all_blocked(); /* until the task has tried and sleeps */
+    coil_wait_all_blocked(); /* wait until the task has tried and sleeps */
     CHECK(job.tries == 1);
     rc = coil_task_await(task);
     coil_task_release(task);

@@ -32,7 +32,7 @@ static int app(void *arg)
             return (int)n;
         n = coil_send_info(socket, bytes, (size_t)n, &from.any, from.length, &info);
         if (n == -ECANCELED)
-            return (int)n; // other failures concern this client alone
+            return (int)n; // other failures concern only this client
     }
 }
 

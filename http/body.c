@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* 4 MiB: as many buffers as a crawler uses at once. */
+/* The pool has at most 4 MiB, as many buffers as a crawler uses at once. */
 #define MOST_SPARE 64
 
 struct http_buffer *coil__http_buffer_take(coil_http_session *session)

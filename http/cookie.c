@@ -64,7 +64,7 @@ static bool matches_host(const struct jar_cookie *cookie, const char *host, size
            (is_true(cookie, TAIL_MATCH) && host[n - domain_n - 1] == '.');
 }
 
-/* Whether the path of a URL matches the cookie's (RFC 6265, 5.1.4). */
+/* Return true if the path of a URL matches the path of the cookie (RFC 6265, 5.1.4). */
 static bool matches_path(const struct jar_cookie *cookie, const char *path)
 {
     size_t n = cookie->n[PATH];
@@ -83,8 +83,8 @@ static const char *path_of(const char *url)
 }
 
 /*
- * Without https, assume that libcurl does not send a secure cookie. In fact it does send
- * one to the local machine.
+ * Without https, assume that libcurl does not send a secure cookie. In fact, libcurl does
+ * send a secure cookie to the local machine without https.
  */
 static bool is_sent_to(const struct jar_cookie *cookie, const struct http_target *target,
                        const char *path)

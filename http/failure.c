@@ -14,7 +14,7 @@ static int errno_of_connection(const coil_http_response *response)
     long error = 0;
 
     if (response->socket_errno == EACCES)
-        return -EACCES; /* allows_address() refused the address: session.c */
+        return -EACCES; /* allows_address() refused the address: see session.c */
     curl_easy_getinfo(response->easy, CURLINFO_OS_ERRNO, &error);
     if (error > 0)
         return -(int)error;
@@ -77,7 +77,7 @@ static int errno_of_writing(const coil_http_response *response)
 }
 
 #define TOO_LARGE                                                                        \
-    100 /* CURLE_TOO_LARGE, of 8.6 and later: the headers may be older than the library */
+    100 /* CURLE_TOO_LARGE of libcurl 8.6; its headers may be older than the library */
 
 static int errno_of(const coil_http_response *response)
 {

@@ -1,11 +1,11 @@
 /*
  * idle.c - end requests that make no progress for too long.
  *
- * An event of a transfer only stores the time. Each session has one timer. When it is
- * due, the session checks all transfers for which a task waits. Transfers without
+ * An event of a transfer only stores the time. Each session has one timer. When the timer
+ * is due, the session checks all transfers for which a task waits. Transfers without
  * progress for too long fail, and the timer is set to the earliest time at which another
- * could. So the timer fires about once per idle timeout, whatever the number of
- * transfers.
+ * transfer could fail. So the timer fires about once per idle timeout, whatever the
+ * number of transfers.
  *
  * A transfer that waits for a free connection has not begun in libcurl, so its idle time
  * does not run yet.
@@ -60,7 +60,7 @@ static void fail_idle(coil_http_response *response)
 
 /*
  * Fail the transfer if it was idle for too long. Otherwise return the time at which it
- * will have been.
+ * would be idle for too long.
  */
 static int64_t look_at(coil_http_response *response, int64_t now)
 {

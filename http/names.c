@@ -17,7 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libcurl's default, because coil_getaddrinfo() does not return the TTL. */
+/*
+ * libcurl's default lifetime of an answer, because coil_getaddrinfo() does not return the
+ * TTL.
+ */
 #define KEEP_ANSWER_NS COIL_SEC(60)
 #define KEEP_FAILURE_NS COIL_SEC(1)
 #define KEEP_COUNT 256
@@ -123,7 +126,10 @@ void coil__http_name_release(struct http_name *name)
 
 /* ---- known URLs -------------------------------------------------------------------- */
 
-/* The length of "http://host:80" at the start of a URL; 0 if the URL has another form. */
+/*
+ * Return the length of "http://host:80" at the start of a URL; 0 if the URL has another
+ * form.
+ */
 static size_t origin_of(const char *url)
 {
     const char *host = strstr(url, "://");
@@ -173,9 +179,9 @@ void coil__http_name_leads(struct http_name *name, const char *url)
 /* ---- lookups ----------------------------------------------------------------------- */
 
 /*
- * Print the addresses as "address,address", IPv6 in brackets; libcurl tries them in this
- * order. Skip addresses with a zone, "fe80::1%eth0", because libcurl rejects an entry
- * with one. Returns the number of addresses.
+ * Print the addresses as "address,address", with IPv6 in brackets. libcurl tries them in
+ * this order. Skip addresses with a zone, "fe80::1%eth0", because libcurl rejects an
+ * entry with one. Returns the number of addresses.
  */
 static size_t print_addresses(const struct addrinfo *list, FILE *to)
 {

@@ -11,7 +11,7 @@
 struct http_name {
     TAILQ_ENTRY(http_name) link; /* http_names.by_use */
     char *host, *port;
-    bool numeric; /* a numeric address, which libcurl needs no help with */
+    bool numeric; /* the host is a numeric address, which libcurl can parse itself */
     char *entry;  /* "+host:port:address,address" for CURLOPT_RESOLVE, if rc is 0 */
     /* versions of `entry`, from 1: the current one, and the one passed to libcurl */
     unsigned version, given;
@@ -33,7 +33,7 @@ struct http_names {
 
 void coil__http_names_init(struct http_names *names);
 
-/* Free all names. None may be in use. */
+/* Free all names. None of them may be in use. */
 void coil__http_names_finish(struct http_names *names);
 
 /* Get the entry of a host and port; the caller releases it. NULL without memory. */

@@ -22,7 +22,7 @@
 
 /* ---- checks of a request ----------------------------------------------------------- */
 
-/* Length of a token: tchar in RFC 9110, 5.6.2. */
+/* Return the length of a token: tchar in RFC 9110, 5.6.2. */
 static size_t token_length(const char *text)
 {
     return strspn(text, "!#$%&'*+-.^_`|~0123456789"
@@ -41,7 +41,10 @@ static const char *fault_of(const char *header)
     return strpbrk(header, "\r\n") != NULL ? "contains a line break" : NULL;
 }
 
-/* Check a header. Its value may be secret, so the message contains at most its name. */
+/*
+ * Check a header. The header's value may be secret, so the message contains at most the
+ * header's name.
+ */
 static int check_header(coil_http_response *response, const char *header, size_t number)
 {
     const char *fault = fault_of(header);

@@ -42,7 +42,9 @@
 /* libcurl passes at most 16 KiB at a time, which must fit into an empty buffer. */
 _Static_assert(BUFFER_BYTES >= CURL_MAX_WRITE_SIZE, "a chunk must fit");
 
-/* The body of a redirect is read up to this size, so that the connection can be kept. */
+/*
+ * The body of a redirect is read up to this size, so that the connection can be reused.
+ */
 #define REDIRECT_BYTES ((size_t)16 * 1024)
 
 static bool is_redirect(const coil_http_response *response)
@@ -225,7 +227,7 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
     return n;
 }
 
-/* Make room for n bytes in the buffer; false if it is too full. */
+/* Make room for n bytes in the buffer. Returns false if the buffer is too full. */
 static bool make_room_for_body(coil_http_response *response, size_t n)
 {
     size_t held = response->end - response->begin;

@@ -10,9 +10,9 @@
  *         :      <-- wake ------ finish_transfers <--------- "that one is done"
  *     coil__http_stop ---------- remove_handle
  *
- * libcurl never blocks. It requests which sockets to watch and when to be called, and
- * reports which transfers have ended. All of that happens in callbacks of the loop. Tasks
- * only start transfers, wait for them, and remove them.
+ * libcurl never blocks. libcurl requests which sockets to watch and when to be called,
+ * and reports which transfers have ended. All of this happens in callbacks of the loop.
+ * Tasks only start transfers, wait for them, and remove them.
  *
  * Invariants
  *   1. libcurl has a transfer exactly while the transfer is in `running`.
@@ -188,7 +188,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose,
     begin(response);
     if (session->allows_address != NULL &&
         !session->allows_address(&address->addr, session->allows_address_arg)) {
-        if (!response->had_socket) /* else the failure of that socket is reported */
+        if (!response->had_socket) /* otherwise the failure of that socket is reported */
             response->socket_errno = EACCES;
         return CURL_SOCKET_BAD;
     }
@@ -287,8 +287,8 @@ static void prepare_for_forks(void)
 
 /*
  * Limit the connections to the process's limit of descriptors. At its own limit, libcurl
- * makes requests wait. But if socket(2) fails, libcurl reports that the server does not
- * answer.
+ * makes requests wait. If socket(2) fails instead, libcurl reports that the server does
+ * not answer.
  */
 static long connection_limit(unsigned wanted)
 {

@@ -53,7 +53,7 @@ void coil__http_gone(const char *caller) __attribute__((noreturn));
 void coil__http_misuse_null(const char *function, const char *argument)
     __attribute__((noreturn));
 
-/* The first statement of a public function that needs `pointer`. */
+/* Abort if `pointer` is NULL: the first statement of a public function that needs it. */
 #define COIL__HTTP_REQUIRE(pointer, noun)                                                \
     do {                                                                                 \
         if ((pointer) == NULL)                                                           \
@@ -91,31 +91,32 @@ struct coil_http_response {
     void *on_wire_arg;
     bool in_tunnel;                    /* the current exchange is a CONNECT to a proxy */
     int64_t idle_timeout_ns, progress; /* 0: no limit; the time of the last progress */
-    curl_socket_t fd;                  /* the socket of its latest connection */
-    CURLcode code;                     /* libcurl's result, once `done` */
+    curl_socket_t fd;                  /* the socket of the latest connection */
+    CURLcode code;                     /* libcurl's result, valid once `done` */
     int failure;                       /* a failure on coil's side: a negative errno */
     int socket_errno;                  /* why no socket could be opened */
     unsigned redirects, max_redirects;
     bool url_is_valid;
-    bool had_socket;       /* a socket to an allowed address was opened */
-    bool begun;            /* libcurl has a connection for it, or is connecting */
-    bool explained;        /* `error` has coil's message */
-    uint64_t header_names; /* hashes of the header names: response.c */
+    bool had_socket; /* a socket to an allowed address was opened */
+    /* libcurl has a connection for the transfer, or is connecting */
+    bool begun;
+    bool explained;                    /* `error` has coil's message */
+    uint64_t header_names;             /* hashes of the header names: response.c */
     bool has_length, lengths_doubtful; /* a Content-Length arrived; more than one did */
     bool taker_failed;                 /* on_body ended the transfer */
-    coil_error *taker_error;           /* a reference to its error; or NULL */
+    coil_error *taker_error;           /* a reference to on_body's error; or NULL */
     bool redirected;                   /* the response is a redirect to follow */
     bool running;                      /* the transfer is in libcurl's multi handle */
     bool reading;                      /* a task is in coil_http_read() */
     bool has_headers;
     bool paused; /* the buffer is full: libcurl is paused */
     bool done;
-    bool no_memory;          /* no memory, rather than a limit of libcurl's */
+    bool no_memory;          /* memory ran out, not a limit of libcurl */
     bool passed_over;        /* discarding a redirect's body, whose failure is ignored */
     bool given_up;           /* `failure` was returned, and `error` has the message */
     bool trusted;            /* libcurl should still have the addresses in its cache */
     bool name_wanted;        /* libcurl wanted to resolve a name itself */
-    bool may_resolve;        /* ... and may, because the host is numeric */
+    bool may_resolve;        /* libcurl may resolve the host, because it is numeric */
     volatile bool destroyed; /* detects a second destroy */
     char error[CURL_ERROR_SIZE];
 };

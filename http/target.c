@@ -32,7 +32,7 @@ static int refuse_for(const char **why, CURLUcode code)
     return refuse(why, errno_of(code), curl_url_strerror(code));
 }
 
-/* libcurl's default port of proxies. */
+/* The port that libcurl uses for proxies by default. */
 static const char *default_proxy_port(const char *scheme)
 {
     return strcmp(scheme, "https") == 0 ? "443" : "1080";
@@ -88,7 +88,10 @@ static bool is_http(const char *scheme)
     return strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0;
 }
 
-/* Replaces libcurl's message for a URL without a scheme, "malformed input". */
+/*
+ * Replace libcurl's message for a URL without a scheme, "malformed input", by a better
+ * one.
+ */
 int coil__http_target_parse(struct http_target *target, const char *url, const char **why)
 {
     int rc = parse_target(target, url, CURLU_PATH_AS_IS | CURLU_NON_SUPPORT_SCHEME, false,

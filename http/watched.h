@@ -36,7 +36,7 @@ int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd);
 
 /*
  * Watch a descriptor as libcurl requests: CURL_POLL_IN, _OUT, _INOUT, _NONE or _REMOVE.
- * Fails like coil_add_reader(), but never for the last two.
+ * Fails like coil_add_reader(), except that _NONE and _REMOVE never fail.
  */
 int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int what);
 

@@ -49,7 +49,9 @@ static PyObject *awaitable_iterator(PyObject *awaitable)
     return NULL;
 }
 
-/* The value of the StopIteration that is set, or NULL if another exception is set. */
+/*
+ * Return the value of the StopIteration that is set, or NULL if another exception is set.
+ */
 static PyObject *take_return_value(void)
 {
     PyObject *type, *value, *traceback, *result = NULL;

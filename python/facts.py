@@ -1,6 +1,6 @@
 """Print the facts that the build needs about this interpreter, one per line.
 
-Prints `reason: ...` if the interpreter is not supported. Meson's own module cannot be used: in
+Prints `reason: ...` if the interpreter is not supported. Meson's Python module cannot be used: in
 Debian 12 it needs distutils, which CPython 3.12 no longer has.
 """
 

@@ -22,7 +22,7 @@
 
 enum run_state { CREATED, RUNNING, SUSPENDED, CLOSED };
 
-/* The data that a thread shares with the runs that it began. Guarded by the GIL. */
+/* The data that a thread shares with the runs that it began. The GIL guards the data. */
 struct home {
     Py_ssize_t references; /* the thread, and each run that has begun */
     struct run *begun;     /* the runs that have begun and not ended; not owned */
@@ -36,7 +36,7 @@ struct run {
     struct stack *stack;
     struct home *home; /* NULL before the run begins */
     struct run *next;  /* in home->begun */
-    struct run **link; /* the pointer to this run in that list */
+    struct run **link; /* the pointer to this run in its thread's list */
     struct run *next_abandoned;
     PyObject *function;
     PyObject *args;
@@ -220,7 +220,7 @@ static PyObject *step_result(PySendResult state, PyObject *result)
 
     if (state != PYGEN_RETURN)
         return result;
-    /* PyErr_SetObject() would take a tuple for the constructor's arguments. */
+    /* PyErr_SetObject() would treat a tuple as the constructor's arguments. */
     stop = PyObject_CallOneArg(PyExc_StopIteration, result);
     Py_DECREF(result);
     if (stop != NULL) {
@@ -448,7 +448,7 @@ static PyObject *run_repr(struct run *run)
                                 names[run->state], run);
 }
 
-/* asyncio shows a task by its coroutine's name. */
+/* asyncio shows the name of a task's coroutine. */
 static PyObject *run_name(struct run *run, void *unused)
 {
     PyObject *name = NULL;

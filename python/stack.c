@@ -8,7 +8,7 @@
 #define LEAST_BYTES ((Py_ssize_t)256 << 10)
 #define MOST_BYTES ((Py_ssize_t)1 << 30)
 
-/* The most stacks without a job in a pool. */
+/* The maximum number of unused stacks in a pool. */
 #define MOST_IDLE 64
 
 struct stack {
@@ -27,7 +27,7 @@ struct pool {
     struct stack *running;
     struct stack *idle;
     int idle_count;
-    bool is_watched; /* end_pool() will be called */
+    bool is_watched; /* CPython will call end_pool() */
 };
 
 static __thread struct pool pool;
@@ -57,8 +57,10 @@ static void destroy_stack(struct stack *stack)
 
 static void end_pool(PyObject *capsule)
 {
-    /* When the interpreter ends, the main thread clears the states of other threads. It
-       cannot resume their stacks, which are lost. */
+    /*
+     * When the interpreter ends, the main thread clears the states of other threads. The
+     * main thread cannot resume their stacks, which are lost.
+     */
     if (PyCapsule_GetPointer(capsule, NULL) != &pool)
         return;
     while (pool.idle != NULL) {

@@ -8,8 +8,8 @@
 #include <internal/pycore_frame.h>
 
 /*
- * C stack that one level of C recursion may use. On the main thread CPython 3.13 assumes
- * 8 MiB for 10,000 levels.
+ * The bytes of C stack that one level of C recursion may use. On the main thread CPython
+ * 3.13 assumes 8 MiB for 10,000 levels.
  */
 #define BYTES_PER_C_LEVEL 800
 
@@ -119,8 +119,10 @@ static void load_fields(PyThreadState *thread, const struct python_state *saved)
     thread->tracing = saved->tracing;
     TRACING_WHAT(thread) = saved->tracing_what;
 #if PY_VERSION_HEX < 0x030c0000
-    /* As _PyThreadState_UpdateTracingState() does: another stack may have called
-       sys.settrace(). */
+    /*
+     * Follow _PyThreadState_UpdateTracingState(): another stack may have called
+     * sys.settrace().
+     */
     thread->cframe->use_tracing = thread->tracing == 0 && (thread->c_tracefunc != NULL ||
                                                            thread->c_profilefunc != NULL)
                                       ? 255

@@ -37,7 +37,7 @@
 
 struct _PyInterpreterFrame;
 
-/* The fields above, for a stack that is not running. */
+/* The fields of the table above, for a stack that is not running. */
 struct python_state {
 #if PY_VERSION_HEX < 0x030d0000
     _PyCFrame *cframe;
@@ -48,8 +48,8 @@ struct python_state {
     PyObject **datastack_top;
     PyObject **datastack_limit;
     _PyErr_StackItem *exc_info;
-    PyObject *context; /* NULL: that of the resumer */
-    int depth;         /* Python calls on this stack alone */
+    PyObject *context; /* NULL: the stack uses the resumer's */
+    int depth;         /* the depth of Python calls on this stack alone */
 #if PY_VERSION_HEX >= 0x030c0000
     int c_recursion_remaining;
 #endif
@@ -70,7 +70,8 @@ struct stack_state {
     _PyErr_StackItem bottom_exception;
     struct _PyInterpreterFrame
         *bottom_frame; /* the outermost frame of a suspended stack */
-    struct _PyInterpreterFrame *outer_frame; /* the resumer's, while the stack runs */
+    /* the resumer's fields, while the stack runs */
+    struct _PyInterpreterFrame *outer_frame;
 };
 
 /* Prepare the state of a new stack that has this many bytes for C functions. */

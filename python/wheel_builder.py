@@ -1,7 +1,7 @@
 """The build backend of pyproject.toml (PEP 517): a wheel of the files that Meson installs.
 
-meson-python would do it. The version in Debian 12 (0.12) packs everything that Meson installs,
-libcoil's headers included, and its Meson does not know CPython 3.12.
+meson-python cannot replace this file. The version in Debian 12 (0.12) packs everything that Meson
+installs, including libcoil's headers, and Debian 12's Meson does not know CPython 3.12.
 """
 
 import base64
@@ -55,7 +55,7 @@ def write_wheel(path, package):
 
 
 def run(*command):
-    """Run a system tool. It needs its own Python packages, which pip hides by PYTHONPATH."""
+    """Run a system tool. The tool needs its own Python packages, which pip hides by PYTHONPATH."""
     env = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
     subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr, env=env)
 

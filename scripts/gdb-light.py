@@ -26,7 +26,7 @@ def table():
 
 
 def slabs():
-    """The slabs of all threads."""
+    """Yield the slabs of all threads."""
     entries = table()
     while True:
         array = entries["entries"]
@@ -88,7 +88,8 @@ def show():
 
 
 def segments(path):
-    """Return addresses, offsets and lengths of the memory in a core file; ELF, 64 bit."""
+    """Return the addresses, offsets and lengths of the memory segments in a 64-bit ELF core
+    file."""
     with open(path, "rb") as core:
         head = core.read(64)
         at, size, count = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)

@@ -6,8 +6,8 @@
 # output has its elapsed time, and the processor time of all processes that it started.
 #
 # A part that prints no such line counts as one test. If a part reports no failure but ends with an
-# error, this counts as a further failure: a sum is never better than its parts. A part that takes
-# longer than its SECONDS (900) prints where it hangs, and is ended (scripts/limited).
+# error, this counts as a further failure: a sum is never better than its parts. If a part takes
+# longer than its SECONDS (900), scripts/limited prints where it hangs, and ends it.
 #
 # When everything else is done, failed parts run again, alone. If a part then passes, it counts as
 # passed, but print_sum prints `flaky: NAME`: this is a defect to fix next. -n means that COMMAND
@@ -62,8 +62,8 @@ add_up() {
     part_failed=$failed
 }
 
-# Set part_name, part_by_name, part_seconds, part_command, and part_failures, the folder for the
-# failures of its own parts.
+# Parse the arguments into part_name, part_by_name, part_seconds and part_command. Set
+# part_failures to the folder for the failures of nested parts.
 read_part() {
     part_by_name='' part_seconds=900
     while [[ $1 == -* ]]; do

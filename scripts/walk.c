@@ -4,8 +4,9 @@
  *
  *     walk read|cancel
  *
- * The library that it is linked with was compiled with -finstrument-functions. While a
- * walk is recorded, the address of each entered function of coil is printed.
+ * The program is linked with a library that was compiled with -finstrument-functions.
+ * While a walk is recorded, the program prints the address of each function of coil that
+ * is entered.
  */
 #include <coil/run.h>
 #include <coil/stream.h>
@@ -57,14 +58,17 @@ PLAIN static void *write_later(void *unused)
     return NULL;
 }
 
-/* From the entry of coil_read() to its return. The byte comes from another thread. */
+/*
+ * Record a read, from the entry of coil_read() to its return. The byte comes from another
+ * thread.
+ */
 PLAIN static void walk_read(void)
 {
     pthread_t writer;
     char byte;
     ssize_t n;
 
-    coil_sleep(COIL_MSEC(2)); /* earlier operations have ended */
+    coil_sleep(COIL_MSEC(2)); /* wait until earlier operations have ended */
     count = 0;
     require(pthread_create(&writer, NULL, write_later, NULL) == 0, "pthread_create");
     noting = true;
@@ -99,7 +103,7 @@ PLAIN static void walk_cancel(void)
     coil_task_release(task);
 }
 
-/* The third time everything is warm: buffers exist, and the descriptor is registered. */
+/* The third walk counts: by then the buffers exist, and the descriptor is registered. */
 PLAIN static int walk(void *name)
 {
     void (*walk)(void) = strcmp(name, "read") == 0 ? walk_read : walk_cancel;

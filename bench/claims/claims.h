@@ -31,7 +31,8 @@ static inline double wall_ns(void)
 }
 
 /*
- * Both clocks, and the number of switches from a thread of this process to another one.
+ * Processor time, elapsed time, and the number of switches between threads of this
+ * process.
  */
 struct stopwatch {
     double cpu_ns, wall_ns;

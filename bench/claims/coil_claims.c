@@ -36,11 +36,11 @@ static int memory_main(void *arg)
 
     for (long i = 0; i < row->n; i++)
         bench_must(coil_spawn(sleep_long, NULL, NULL, NULL) == 0, "coil_spawn");
-    /* by then all tasks have begun */
+    /* after this sleep all tasks have begun */
     bench_must(coil_sleep(COIL_MSEC(1)) == 0, "coil_sleep");
     figure("own", (memory_now() - before) / (double)row->n);
     fflush(stdout);
-    _exit(0); /* skips cancelling a million tasks, which is not measured */
+    _exit(0); /* skip cancelling a million tasks: that is not measured */
 }
 
 static void run_memory(int argc, char **argv)

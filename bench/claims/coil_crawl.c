@@ -3,8 +3,8 @@
  *
  *     coil_crawl PORT WORKERS
  *
- * All workers are started at once, and idle workers wait for the queue. Each has a
- * connection.
+ * All workers are started at once, and idle workers wait for the queue. Each worker has
+ * one connection.
  */
 #include "crawl.h"
 

@@ -1,6 +1,6 @@
 /*
- * coil_loops_echo.c - bench/echo/coil_echo.c on two processors: a loop on each of two
- * threads. The first loop accepts, and every other connection moves to the second.
+ * coil_loops_echo.c - like bench/echo/coil_echo.c, but with two loops, each on its own
+ * thread. The first loop accepts, and every other connection moves to the second.
  */
 #include <coil.h>
 

@@ -22,8 +22,8 @@ static inline bool is_new(long page)
 }
 
 /*
- * Return the next page that `text` links to, and set *text behind it; -1 if there is
- * none.
+ * Return the next page that `text` links to, and move *text past the link. Returns -1 if
+ * there is no further link.
  */
 static inline long next_link(const char **text)
 {
@@ -36,7 +36,8 @@ static inline long next_link(const char **text)
 }
 
 /*
- * Return the length of the whole answer, from its head; 0 while the head is incomplete.
+ * Compute the length of the whole answer from its head. Returns 0 while the head is
+ * incomplete.
  */
 static inline size_t answer_length(const char *bytes)
 {

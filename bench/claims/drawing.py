@@ -1,8 +1,8 @@
 """drawing.py - the claims' tables as panels of bars and lines, for a light or dark page.
 
-Bars are horizontal, one for each row of a table. The steps of a line are the columns of the
-table, evenly spaced, and its name is at its right end. A scale is linear from 0, or logarithmic
-if values differ by more than a hundred; the panel names the scale.
+Bars are horizontal, one for each row of a table. A line has one point for each column of the table,
+evenly spaced, and its name is at its right end. A scale is linear from 0, or logarithmic if values
+differ by more than a hundred; the panel names the scale.
 """
 
 import math
@@ -15,7 +15,7 @@ BAR, LABELS, VALUES = 22, 168, 112     # height of a bar, widths of the labels b
 PLOT, AXIS, NAMES = 190, 58, 132       # height of a plot, widths of the labels beside it
 HEAD = 46
 
-# name: (light, dark). The first name that fits a row's name counts.
+# name: (light, dark). The first name that a row's name begins with counts.
 COLOURS = {
     "coil": ("#0b6e4f", "#4cc38a"),
     "C, threads": ("#b45309", "#f0a04b"),
@@ -25,12 +25,13 @@ COLOURS = {
 }
 INK, PAPER, GRID = ("#1f2328", "#e6e8eb"), ("#ffffff", "#15181c"), ("#d5d9de", "#363b42")
 
-# The panels: a table's key, its form, the column that the bars show (-1: the last one measured),
-# and the caption.
+# Each panel has a table's key, its form, the column that the bars show (-1: the last one measured),
+# a title and a caption.
 PANELS = (
-    ("memory", "bars", -1, "Memory of one that waits", "KiB for each, of the most there were"),
+    ("memory", "bars", -1, "Memory of one waiting task or thread",
+     "KiB for each, at the largest number measured"),
     ("switch", "bars", 2, "A turn passed on by a semaphore", "ns of processor time"),
-    ("depth", "lines", None, "A yield, so many calls deep", "ns of processor time"),
+    ("depth", "lines", None, "A yield, by the depth of calls", "ns of processor time"),
     ("crawl", "lines", None, "A crawl, by its number of workers", "pages a second"),
     ("sleepers", "bars", 0, "Five sleepers, five naps of 0.1 s", "seconds"),
     ("busy", "bars", 0, "Eight busy connections", "echoes a second: more is better"),
@@ -39,12 +40,12 @@ PANELS = (
      "us of processor time for each echo"),
     ("compute", "bars", 0, "Four computations at once",
      "share of the time of one after the other"),
-    ("most", "bars", 0, "The most there were at once", "of tasks no more were tried"),
+    ("most", "bars", 0, "The largest number at once", "more tasks than these were not tried"),
 )
 
 
 def kind(name):
-    """The class of a row, by its name."""
+    """Return the CSS class of a row, by its name."""
     for i, beginning in enumerate(COLOURS):
         if name.startswith(beginning):
             return f"k{i}"

@@ -24,7 +24,7 @@ def read_number(path):
 
 
 def control_groups(controller):
-    """The folders of this process's control group and of its parents, v1 or v2."""
+    """Return the folders of this process's control group and of its parents, v1 or v2."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers not in ("", controller):
@@ -35,7 +35,7 @@ def control_groups(controller):
 
 
 def left_in_groups(controller, limits, used):
-    """The smallest remainder in any of those groups; None without a limit."""
+    """Return the smallest remainder in any of those groups; None without a limit."""
     left = []
     for folder in control_groups(controller):
         for limit, use in zip(limits, used):
@@ -46,7 +46,7 @@ def left_in_groups(controller, limits, used):
 
 
 def memory_left():
-    """Available memory in bytes, by the machine and by control groups."""
+    """Return the available memory in bytes, as limited by the machine and by control groups."""
     info = pathlib.Path("/proc/meminfo").read_text().split()
     left = int(info[info.index("MemAvailable:") + 1]) << 10
     grouped = left_in_groups("memory", ("memory.max", "memory.limit_in_bytes"),
@@ -74,7 +74,7 @@ def thread_limits():
 
 
 def thread_room(own_limits=True):
-    """Return how many threads may be started, and the limit that is then reached, or nearly."""
+    """Return how many threads may be started, and the name of the limit that sets this number."""
     room = {name: left - max(RESERVE, left // 10) if shared else left
             for name, (left, shared) in thread_limits().items()
             if own_limits or name != "vm.max_map_count"}
@@ -101,7 +101,7 @@ def descriptor_limit():
 
 
 def memory_of(pid):
-    """A process's memory in bytes: resident, page tables, and its threads' kernel stacks."""
+    """Return a process's memory in bytes: resident, page tables, and its threads' kernel stacks."""
     total = 0
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         words = line.split()

@@ -55,7 +55,7 @@ def number(n):
 
 
 def call(peer, row, *arguments):
-    """A row of a peer: CPython has its tasks and its threads in one program."""
+    """Measure a row of a peer. One program has both CPython's tasks and its threads."""
     kind = {PYTHON: "-tasks", PYTHON_THREADS: "-threads"}.get(peer, "")
     return figures(rows_of(peer), row + kind, *arguments)
 
@@ -73,7 +73,7 @@ def alternate(names, once, rounds, progress):
 
 
 def values(runs, figure):
-    """Return a figure of each run that has it."""
+    """Return this figure from each run that has it."""
     return [run[figure] for run in runs if figure in run]
 
 
@@ -104,7 +104,7 @@ MEMORY_PEERS = (COIL, THREADS, PYTHON, PYTHON_THREADS)
 
 
 def refusal(peer, n):
-    """The reason why this number is not tried; None if it is."""
+    """Return the reason why this number is not tried; None if it is tried."""
     if peer in (THREADS, PYTHON_THREADS):
         room, limit = machine.thread_room()
         return None if n <= room else f"{limit} leaves room for {number(room)}"
@@ -121,17 +121,18 @@ def most_threads(config):
     if found["error"]:
         return found["threads"], f"pthread_create() failed: {machine.thread_room()[1]}"
     if room >= config["ceiling"]:
-        return found["threads"], "no more were tried"
-    return found["threads"], f"the rest of {limit} is left to others"
+        return found["threads"], "more threads were not tried"
+    return found["threads"], f"the rest of {limit} is left to other programs"
 
 
 def most(config, tried):
-    """The largest number of each that existed at once; `tried` is the number of tasks."""
+    """Return the table of the largest numbers of tasks and threads that existed at once; `tried`
+    has the numbers of tasks."""
     threads, ended = most_threads(config)
     counts = {COIL: tried[COIL], THREADS: threads, PYTHON: tried[PYTHON]}
-    return table("most", "The most there were at once", "", ("how many",),
+    return table("most", "The largest number at once", "", ("number",),
                  [row(name, [[count] if count else []]) for name, count in counts.items()],
-                 [f"{THREADS}: {ended}. Of tasks no more were tried."])
+                 [f"{THREADS}: {ended}. More tasks than these were not tried."])
 
 
 def memory(config, progress):
@@ -151,7 +152,7 @@ def memory(config, progress):
             if refused[peer]:
                 notes.setdefault(peer, f"{peer}, {number(n)} and more: {refused[peer]}.")
     progress.step("the most threads")
-    return [table("memory", "What one that waits takes", "KiB",
+    return [table("memory", "Memory of one waiting task or thread", "KiB",
                   map(number, config["memory"]),
                   [row(peer, cells[peer]) for peer in MEMORY_PEERS], notes.values()),
             most(config, tried)]
@@ -172,9 +173,9 @@ def switch(config, progress):
 
     runs = alternate(config["times"], once, config["rounds"], progress)
     keys = ("yield_cpu", "yield_wall", "turn_cpu", "turn_wall", "turn_kernel")
-    return [table("switch", "Letting another run", "ns",
+    return [table("switch", "Switching to another task or thread", "ns",
                   ("a yield, processor", "a yield, clock", "a turn, processor",
-                   "a turn, clock", "kernel's switches a turn"),
+                   "a turn, clock", "kernel switches per turn"),
                   [row(name, [values(it, key) for key in keys])
                    for name, it in runs.items()], compare=keys.index("turn_cpu"))]
 
@@ -191,7 +192,7 @@ def depth(config, progress):
         return found
 
     runs = alternate((COIL, PYTHON), once, config["rounds"], progress)
-    return [table("depth", "A yield, so many calls deep", "ns of processor time",
+    return [table("depth", "A yield, by the depth of calls", "ns of processor time",
                   map(number, config["depths"]),
                   [row(peer, [values(it, calls) for calls in config["depths"]])
                    for peer, it in runs.items()])]
@@ -221,7 +222,7 @@ def sleepers(config, progress):
         rows.append(row(name, cells, naps=values(it, "naps"),
                         beside_naps=values(it, "beside_naps")))
     return [table("sleepers", "Five sleepers, five naps of 0.1 s each", "",
-                  ("all five, s", "one beside a reader, s", "read meanwhile, MB"), rows)]
+                  ("all five, s", "one with a reader, s", "read meanwhile, MB"), rows)]
 
 
 # ---- a crawl ---------------------------------------------------------------------------
@@ -257,10 +258,10 @@ def crawl(config, progress):
         rows.append(row(name, [[one["pages"] / one["wall"] * 1e9 for one in of]
                                for of in each], crawls=each))
     rate = 1000 / config["answer_ms"]
-    rows.append(row("if waiting were all", [[rate * workers]
+    rows.append(row("waiting time alone", [[rate * workers]
                                             for workers in config["workers"]], bound=True))
-    return [table("crawl", f"A crawl of {config['pages']} pages whose answers take "
-                  f"{config['answer_ms']} ms, by so many workers", "pages a second",
+    return [table("crawl", f"A crawl of {config['pages']} pages, each answered after "
+                  f"{config['answer_ms']} ms, by number of workers", "pages a second",
                   map(number, config["workers"]), rows)]
 
 
@@ -276,7 +277,7 @@ def echo_servers():
 
 
 def hold_idle(port, count):
-    """A process that holds this number of connections; None if it could not."""
+    """Start a process that holds this number of connections; return None if it cannot."""
     if not count:
         return None
     holder = start([peers.program("idle"), port, str(count)], driver.LOAD_CPU,
@@ -307,8 +308,8 @@ def among_idle(command, count, config):
 
 
 def idle_counts(config):
-    """The numbers that the limit of descriptors allows, and the largest possible one; and a note if
-    that is smaller."""
+    """Return the numbers of connections to measure, as far as the limit of descriptors allows; and
+    a note if that limit cut them."""
     room = machine.allow_descriptors() - config["active"]
     counts = [count for count in config["idle"] if count <= room]
     if len(counts) == len(config["idle"]):
@@ -333,11 +334,11 @@ def idle(config, progress):
                 cell.append(values(runs.get(name, []), key))
             if refused.get(name):
                 notes.append(f"{name}, {number(count)}: {refused[name]}.")
-    return [table("idle_memory", "A server's memory for an idle connection, of so many",
-                  "KiB", map(number, counts[1:]),
+    return [table("idle_memory", "A server's memory per idle connection, by number of idle "
+                  "connections", "KiB", map(number, counts[1:]),
                   [row(name, cells[name][0][1:]) for name in servers], notes),
-            table("idle_cost", f"An echo to one of {config['active']} active connections, "
-                  "beside so many idle ones", "us of processor time", map(number, counts),
+            table("idle_cost", f"An echo on one of {config['active']} active connections, "
+                  "by number of idle connections", "us of processor time", map(number, counts),
                   [row(name, cells[name][1]) for name in servers])]
 
 
@@ -381,8 +382,8 @@ def compute(config, progress):
         return figures(rows_of(peer), what, steps, jobs, *more)
 
     runs = alternate(ways, once, config["rounds"], progress)
-    return [table("compute", "Four computations together, as a share of one after the other",
-                  "", ("share",),
+    return [table("compute", "Time of four computations at once, as a share of their time one "
+                  "after the other", "", ("share",),
                   [row(name, [[run["together"] / run["alone"] for run in it]],
                        right=values(it, "right"))
                    for name, it in runs.items()])]

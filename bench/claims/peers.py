@@ -53,7 +53,7 @@ def python_version():
 
 
 def rows_of(peer):
-    """The command, without the row's name and arguments."""
+    """Return the peer's command, without the row's name and arguments."""
     if peer == COIL:
         return [program("coil_claims")]
     if peer == THREADS:

@@ -28,7 +28,7 @@ def as_table(table):
 
 
 def about(found):
-    """The machine, and the time of the measurement."""
+    """Describe the machine, and the time of the measurement."""
     quick = ", a quick run, which measures nothing" if found["quick"] else ""
     return (f"{found['machine']}, CPython {found['python']}; load average {found['load']} "
             f"at the start, {found['seconds']} s in all{quick}.\n")

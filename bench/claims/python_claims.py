@@ -102,7 +102,7 @@ async def turns_tasks(n):
 
 
 def turns_threads(n):
-    # A lock is CPython's cheapest semaphore, because threading.Semaphore is written in Python.
+    # A lock is the cheapest semaphore in CPython: threading.Semaphore is written in Python.
     turns = threading.Lock(), threading.Lock()
     turns[1].acquire()
 

@@ -3,8 +3,8 @@
  *
  * STACKS. A thread has the C library's default stack, 8 MiB of address space. Its memory
  * consists of the touched pages of the stack, and a page table for each stack, because no
- * two such stacks share one. The kernel's own stack of 16 KiB comes on top; no figure of
- * the process shows it.
+ * two such stacks share one. In addition, the kernel has a stack of 16 KiB for each
+ * thread, which no figure of the process includes.
  */
 #include "claims.h"
 
@@ -32,7 +32,7 @@ static void pin_to_first(void)
     bench_must(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
 }
 
-/* Run the same body on n threads, to its end. */
+/* Run the same body on n threads, and wait until all have ended. */
 static void on_threads(long n, void *(*body)(void *), void *arg)
 {
     pthread_t threads[64];
@@ -87,8 +87,8 @@ static void run_memory(int argc, char **argv)
 /*
  * ---- ceiling MOST: the largest number of threads --------------------------------------
  *
- * MOST limits the number: the caller has computed how many threads the machine can spare.
- * The error that ended the attempt is printed as a figure, too.
+ * MOST is the largest number to try: the caller has computed how many threads the machine
+ * can spare. The program also prints, as a figure, the error that ended the attempt.
  */
 static void run_ceiling(int argc, char **argv)
 {

@@ -16,7 +16,7 @@
 
 static struct crawl {
     pthread_mutex_t lock;
-    pthread_cond_t more; /* a page was put, or all are done */
+    pthread_cond_t more; /* signalled when a page is queued, or when all are done */
     long pages[PAGES_MOST];
     long first, count, unfinished;
     uint16_t port;

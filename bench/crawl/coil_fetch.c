@@ -1,5 +1,5 @@
 /*
- * coil_fetch.c - libcurl_fetch.c by coil-http: known URLs, a task for each connection.
+ * coil_fetch.c - fetch known URLs by coil-http, with a task for each connection.
  *
  *     coil_fetch URL-PREFIX PAGES CONNECTIONS [read]
  *

@@ -4,12 +4,12 @@
  *
  *     endless_site PAGES
  *
- * It prints its port. At each tenth of its pages it prints how many were requested, and
- * the time in seconds since the first request. A page links to its children, so that all
- * pages can be reached; to its neighbours; to hubs that all pages link to; and to random
- * pages, more often to early ones. It links to fragments of itself and of hubs, and
- * seldom to fragments of other pages. One in a thousand random links leads to a missing
- * page.
+ * The site prints its port. After each tenth of its pages it prints how many pages were
+ * requested, and the time in seconds since the first request. A page links to its
+ * children, so that all pages can be reached; to its neighbours; to hubs that all pages
+ * link to; and to random pages, more often to early ones. A page links to fragments of
+ * itself and of hubs, and seldom to fragments of other pages. One in a thousand random
+ * links leads to a missing page.
  */
 #include <coil.h>
 
@@ -68,7 +68,7 @@ static void put_link(struct page *page, uint64_t to, const char *fragment)
         (unsigned long long)to);
 }
 
-/* Prefer early pages: the product of two numbers below 1. */
+/* Choose a page at random. The product of two numbers below 1 favours early pages. */
 static uint64_t anywhere(struct page *page, uint64_t pages)
 {
     uint64_t one = roll(&page->dice) >> 32, other = roll(&page->dice) >> 32;

@@ -34,7 +34,7 @@ func (c *crawl) add(page string) {
 	c.mutex.Unlock()
 }
 
-// The next page, or false when no more will come.
+// Return the next page, or false when no more will come.
 func (c *crawl) next() (string, bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

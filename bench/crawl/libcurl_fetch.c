@@ -3,8 +3,8 @@
  *
  *     libcurl_fetch URL-PREFIX PAGES CONNECTIONS
  *
- * Pages are not parsed. Fetches PREFIXp0.html and so on, and fails if a page does not
- * come.
+ * The program fetches PREFIXp0.html and so on, and does not parse them. It fails if a
+ * page does not come.
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static size_t discard(char *bytes, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* Begin the next page. Returns false if there was none left. */
+/* Begin the next page. Returns false if no page is left. */
 static int begin_next(CURLM *multi, CURL *easy)
 {
     char url[256];

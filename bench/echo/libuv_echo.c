@@ -1,6 +1,6 @@
 /*
- * libuv_echo.c - echo with libuv: callbacks. It tries to write at once, and passes only
- * the remaining bytes to libuv's queue.
+ * libuv_echo.c - echo with libuv: callbacks. The server tries to write at once, and
+ * passes only the remaining bytes to libuv's queue.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct write {
     char bytes[];
 };
 
-/* shared by all connections: it is empty again before the next read */
+/* shared by all connections, because it is empty again before the next read */
 static char buffer[BUFFER];
 
 static void give_buffer(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
@@ -53,7 +53,7 @@ static void echo(uv_stream_t *client, ssize_t n, const uv_buf_t *in)
     if (sent == n)
         return;
     if (sent < 0)
-        sent = 0; /* uv_write() will see the error */
+        sent = 0; /* uv_write() will return the error */
     out.len -= (size_t)sent;
     write = malloc(sizeof *write + out.len);
     if (write == NULL) {

@@ -3,22 +3,24 @@
  *
  *     load CONNECTIONS SLICE-MS PORT SERVER-PID
  *
- * A closed loop: each connection has one request of 64 bytes outstanding. It sends the
- * next request after it has received the whole answer and compared it with the request.
- * The program connects, prints "ready", and then drives the server for a slice whenever
- * it reads a line. So many servers can run at once and take turns, each with a load of
- * its own. If the speed of the machine changes from second to second, it changes for all
- * of them alike, and consecutive slices can be compared. The first fifth of a slice is
- * not counted, and a slice ends when all answers have arrived. For each slice it prints
+ * The load is a closed loop: each connection has one request of 64 bytes outstanding. It
+ * sends the next request after it has received the whole answer and compared it with the
+ * request. The program connects, prints "ready", and then drives the server for a slice
+ * whenever it reads a line. So many servers can run at once and take turns, each with a
+ * load of its own. If the speed of the machine changes from second to second, it changes
+ * for all servers alike, and consecutive slices can be compared. The first fifth of a
+ * slice is not counted, and a slice ends when all answers have arrived. For each slice it
+ * prints
  *
  *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *
- * The server's time is that of its process's CPU clock (clock_getcpuclockid(3)). This is
- * the sum of user and system time that /proc/PID/stat shows, but in nanoseconds instead
- * of ticks, and only for the counted time. This figure ranks the servers. The rate
- * does not, because this program limits it to some 150,000 requests a second.
+ * The server's time comes from the CPU clock of its process (clock_getcpuclockid(3)).
+ * This is the sum of user and system time that /proc/PID/stat shows, but in nanoseconds
+ * instead of ticks, and only for the counted time. Rank the servers by this figure, not
+ * by the rate, because this program limits the rate to some 150,000 requests a second.
  *
- * Latencies go to a histogram of 32 steps for each power of two: 3 % wide.
+ * Latencies are counted in a histogram with 32 steps for each power of two. A step is 3 %
+ * wide.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -177,7 +179,7 @@ static uint32_t turn(const struct server *server, bool ask)
     return answers;
 }
 
-/* Run for this time. */
+/* Drive the server for this time. */
 static void drive(const struct server *server, int64_t span)
 {
     int64_t end = time_of(CLOCK_MONOTONIC) + span;
@@ -186,7 +188,7 @@ static void drive(const struct server *server, int64_t span)
         request_count += turn(server, true);
 }
 
-/* Run a slice. The figures of its uncounted parts are discarded. */
+/* Measure one slice. The figures of its uncounted parts are discarded. */
 static void measure(const struct server *server, int64_t span)
 {
     uint32_t outstanding = connection_count;

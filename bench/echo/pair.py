@@ -7,7 +7,7 @@ import driver
 
 
 def start(command, cpu, **more):
-    """Start a process pinned to that processor, or not pinned if it is None."""
+    """Start a process, pinned to processor `cpu` unless that is None."""
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True,
         preexec_fn=None if cpu is None else lambda: driver.pin(cpu), **more)
@@ -22,8 +22,8 @@ def end(process):
 
 
 class Pair:
-    """`server` is its command and environment. A server that prints no port has failed, and gets no
-    load."""
+    """`server` is its command and environment. If a server prints no port, it has failed, and no
+    load is started."""
 
     def __init__(self, name, server, connections, seconds,
                  cpus=(driver.SERVER_CPU, driver.LOAD_CPU)):
@@ -38,7 +38,8 @@ class Pair:
         self.works = self.load.stdout.readline() == "ready\n"
 
     def slice(self):
-        """The load's figures; None once it has failed, which the load reports itself."""
+        """Return the load's figures; None once the load has failed, which the load reports
+        itself."""
         if not self.works:
             return None
         try:

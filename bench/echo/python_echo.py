@@ -1,5 +1,5 @@
-"""python_echo.py protocol|streams|uvloop|threads - echo with asyncio, three ways, and with
-a thread a connection."""
+"""python_echo.py protocol|streams|uvloop|threads - echo with asyncio, in three ways, and with a
+thread for each connection."""
 
 import asyncio
 import socket
@@ -17,7 +17,7 @@ class Echo(asyncio.Protocol):
     def data_received(self, data):
         self.write(data)
 
-    # While a client does not take its answers, do not read from it.
+    # While a client does not read its answers, do not read from the client.
     def pause_writing(self):
         self.transport.pause_reading()
 

@@ -1,10 +1,11 @@
 /*
  * raw_epoll.c - the floor: an echo server that calls the kernel directly.
  *
- * It is edge-triggered, so no descriptor is checked twice for one request. A request
- * takes one recv() and one send(), because a short read has emptied the socket
+ * The server is edge-triggered, so no descriptor is checked twice for one request. A
+ * request takes one recv() and one send(), because a short read has emptied the socket
  * (epoll(7)). One epoll_wait() returns all requests that have arrived. Bytes that a slow
- * client does not take are stored; until they are sent, nothing more is read from it.
+ * client does not read are stored; until they are sent, the server reads nothing more
+ * from that client.
  *
  * raw_epoll N: N such loops, each on a thread of its own, share the port by SO_REUSEPORT.
  */
@@ -109,7 +110,7 @@ static void accept_all(void)
     }
 }
 
-/* Port 0: the kernel chooses a port. */
+/* With port 0 the kernel chooses a port. */
 static bool listen_on(uint16_t *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(*port)};

@@ -2,10 +2,10 @@
  * raw_io_uring.c - the other floor: an echo server that uses a ring directly.
  *
  * Each connection has one multishot receive, into buffers that the kernel picks from a
- * ring. The bytes are sent from the same buffer, which is returned when they are sent.
- * One io_uring_enter() submits all sends and fetches all completions, and only then does
- * the kernel work on them (DEFER_TASKRUN). If a send of the connection is in flight,
- * further sends are queued. Linux 6.1.
+ * ring. The bytes are sent from the same buffer, which then goes back into the ring. One
+ * io_uring_enter() submits all sends and fetches all completions. Because of
+ * DEFER_TASKRUN, the kernel works on them only in that call. While a send of a connection
+ * is in flight, further sends are queued. The server needs Linux 6.1.
  */
 #include <arpa/inet.h>
 #include <liburing.h>
@@ -21,7 +21,7 @@
 enum {
     BUFFERS = 2048, /* a power of two */
     BUFFER = 2048,
-    STRIDE = BUFFER + 64, /* so buffers do not share cache lines */
+    STRIDE = BUFFER + 64, /* keeps buffers from sharing cache lines */
     BACKLOG = 4096,
     ENTRIES = 1024,
     NONE = BUFFERS
@@ -48,7 +48,7 @@ static struct client **starved;
 static size_t starved_count, starved_size;
 static int listen_fd;
 
-/* Return a free entry. If the queue is full, submit it first. */
+/* Return a free submission entry. If the queue is full, submit the queue first. */
 static struct io_uring_sqe *entry(int kind, void *client)
 {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);

@@ -1,6 +1,6 @@
 /*
- * st_echo.c - echo with State Threads: a thread for each connection, on epoll if it was
- * built with it.
+ * st_echo.c - echo with State Threads: a thread for each connection, on epoll if State
+ * Threads was built with epoll.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -37,7 +37,7 @@ int main(void)
         listen(fd, BACKLOG) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &length) < 0)
         return 1;
-    st_set_eventsys(ST_EVENTSYS_ALT); /* succeeds even if it lacks epoll, as in Debian */
+    st_set_eventsys(ST_EVENTSYS_ALT); /* succeeds even without epoll, as in Debian */
     if (st_get_eventsys() != ST_EVENTSYS_ALT)
         st_set_eventsys(ST_EVENTSYS_POLL);
     if (st_init() < 0 || (listener = st_netfd_open_socket(fd)) == NULL)

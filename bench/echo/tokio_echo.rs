@@ -1,5 +1,5 @@
-// tokio_echo - echo with tokio: a task a connection, on the runtime of one thread; or, as
-// `tokio_echo N`, on the multi-threaded one with N of them.
+// tokio_echo - echo with tokio: a task for each connection, on the single-threaded
+// runtime; with `tokio_echo N`, on the multi-threaded runtime with N threads.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};

@@ -19,7 +19,10 @@ struct tree {
     coil_lock lock;
 };
 
-/* Return the next name, for one worker at a time; 0 if there are no more. */
+/*
+ * Store the next name; only one worker at a time may call this. Returns 0 if there are no
+ * more names.
+ */
 static int take_name(struct tree *tree, char *name)
 {
     coil_directory_entry entry;

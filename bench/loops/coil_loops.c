@@ -1,6 +1,7 @@
 /*
- * coil_loops.c N - echo/coil_echo.c with a loop on each of N threads, which share the
- * port by SO_REUSEPORT. The kernel chooses the loop of a connection, which stays there.
+ * coil_loops.c N - like echo/coil_echo.c, with a loop on each of N threads. The loops
+ * share the port by SO_REUSEPORT. The kernel chooses the loop of a connection, which
+ * stays there.
  */
 #include <coil.h>
 
@@ -16,7 +17,7 @@ enum { BACKLOG = 4096 };
 static char port[8];
 static _Atomic unsigned listening;
 
-/* Reserve a port for all of them. The socket that reserves it never listens. */
+/* Reserve a port for all loops. The socket that reserves the port never listens. */
 static bool choose_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};

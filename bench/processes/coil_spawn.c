@@ -1,7 +1,7 @@
 /*
  * coil_spawn AT_ONCE COUNT MIB - start /bin/true and wait for it, COUNT times, by AT_ONCE
- * tasks, from a process that has touched MIB mebibytes of memory. Prints microseconds for
- * each.
+ * tasks, from a process that has touched MIB mebibytes of memory. Prints the microseconds
+ * for each process.
  */
 #include "touch.h"
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* In pages of 4 KiB, like the heap of a long-running program. */
+/* Touch memory in pages of 4 KiB, like the heap of a long-running program. */
 static inline void touch(size_t mib)
 {
     void *memory;

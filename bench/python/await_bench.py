@@ -1,7 +1,7 @@
-"""await_bench PEER ROW - time one way for plain functions to await under asyncio.
+"""await_bench PEER ROW - measure one way in which plain functions can await under asyncio.
 
 PEER is coil, greenlet, or coroutine. greenlet is the bridge of SQLAlchemy's greenlet_spawn() and
-await_only(), rewritten here. coroutine is async def, which only coroutines can use. ROW is
+await_only(), rewritten here. coroutine is `async def`, which plain functions cannot await. ROW is
 py_await or py_call. py_await awaits asyncio.sleep(0) from the function, including a turn of the
 loop. py_call is a call that does not wait. Prints nanoseconds of processor time.
 """

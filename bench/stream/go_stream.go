@@ -1,4 +1,5 @@
-// go_stream.go - bulk over one connection, two processes, a goroutine in each.
+// go_stream.go - transfer bulk data over one connection: two processes, a goroutine in
+// each.
 //
 //	go_stream BYTES PIECE [sendfile]
 package main

@@ -1,4 +1,5 @@
-// go_tls - the server with Go: a goroutine a connection. TCP_NODELAY is Go's default.
+// go_tls - the server with Go: a goroutine for each connection. TCP_NODELAY is Go's
+// default.
 package main
 
 import (
@@ -46,7 +47,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// Write whole records from the start, as the other servers do.
+	// Write whole records from the start, like the other servers.
 	config := &tls.Config{Certificates: []tls.Certificate{pair},
 		DynamicRecordSizingDisabled: true}
 	listener, err := tls.Listen("tcp4", "127.0.0.1:0", config)

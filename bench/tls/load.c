@@ -4,10 +4,10 @@
  *     load CERTIFICATE PORT SERVER-PID CONNECTIONS SECONDS
  *     load CERTIFICATE PORT SERVER-PID 0 0
  *
- * A closed loop: each connection has one request of 64 bytes outstanding. After a warm-up
- * it counts, and prints REQUESTS/S and the server's processor time per request in us.
- * With 0 connections it reads a GiB over one connection, and prints MB/S and the server's
- * processor time in seconds.
+ * The load is a closed loop: each connection has one request of 64 bytes outstanding.
+ * After a warm-up, the program counts requests, and prints REQUESTS/S and the server's
+ * processor time per request in us. With 0 connections, the program reads a GiB over one
+ * connection, and prints MB/S and the server's processor time in seconds.
  */
 #include <coil.h>
 
@@ -75,7 +75,7 @@ static int count_requests(void)
     if (rc == 0)
         printf("%g %g\n", (double)requests * 1e9 / (double)(coil_now() - began),
                (double)(server_cpu() - cpu_before) / 1e3 / (double)requests);
-    rc = coil_group_exit(&g, rc < 0 ? rc : -ECANCELED); // the tasks would run forever
+    rc = coil_group_exit(&g, rc < 0 ? rc : -ECANCELED); // the tasks never end
     return rc == -ECANCELED ? 0 : rc;
 }
 

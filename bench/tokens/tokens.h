@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SECONDS 1.0 /* the least processor time of a measurement */
+#define SECONDS 1.0 /* the minimum processor time of a measurement */
 
 struct page {
     char *html;
@@ -43,7 +43,10 @@ static int add_page(const char *path, const struct stat *status, int type,
     return 0;
 }
 
-/* Print megabytes a second, of 1,000,000 bytes, and the number of links in all pages. */
+/*
+ * Print the rate in megabytes (1,000,000 bytes) a second, and the number of links in all
+ * pages.
+ */
 static int measure(const char *folder, size_t (*count_links)(const struct page *))
 {
     size_t links = 0;

@@ -1,10 +1,10 @@
 /*
- * hiredis_get.c - GET by hiredis, which blocks: in tasks, or in threads.
+ * hiredis_get.c - GET requests by hiredis, a blocking library, in tasks or in threads.
  *
  *     hiredis_get coil|threads SOCKET CONNECTIONS COUNT
  *
- * Makes COUNT requests in all. Prints the processor time of a request and its user part,
- * in microseconds, connecting included.
+ * The program makes COUNT requests in all. It prints the processor time of a request, and
+ * the user part of that, in microseconds. Connecting is included.
  */
 #include <coil.h>
 

@@ -5,7 +5,7 @@
  * parts at its awaits. gather() then calls parts of coroutines picked at random until all
  * are done. The random choice is wrong: gather() does not know what a coroutine waits
  * for, so it calls again and again. The program counts these calls. Then it runs the same
- * coroutines on coil, whose loop knows.
+ * coroutines on coil, whose loop does know.
  *
  * Make NAP longer: the random choice makes more calls, coil takes no more steps.
  */

@@ -1,13 +1,13 @@
 /*
  * 07_toy_select.c - an event loop for times and descriptors, on select(2).
  *
- * Version 2 of run() in the first answer to "How does asyncio actually work?", with its
- * events: AsyncSleep, AsyncRead (reads a file one byte at a time) and AsyncRecv (reads a
- * non-blocking socket). The peer of the socket is another coroutine, which alternately
- * sends a piece and sleeps. Mistakes of the answer's programs are corrected here.
- * AsyncRead and AsyncRecv stop at the end of the file, which reads as 0 bytes, instead of
- * waiting forever. AsyncRecv takes no more than `amount`. After one select(), all ready
- * coroutines are resumed, not only the first.
+ * This is version 2 of run() in the first answer to "How does asyncio actually work?",
+ * with its events: AsyncSleep, AsyncRead (reads a file one byte at a time) and AsyncRecv
+ * (reads a non-blocking socket). The peer of the socket is another coroutine, which
+ * alternately sends a piece and sleeps. Mistakes of the answer's programs are corrected
+ * here. AsyncRead and AsyncRecv stop at the end of the file, which reads as 0 bytes,
+ * instead of waiting forever. AsyncRecv takes no more than `amount`. After one select(),
+ * all ready coroutines are resumed, not only the first.
  *
  * select() always reports a regular file as ready, although reading it may block. So a
  * loop needs threads for files (13_who_knows.c). Descriptors that are always ready must
@@ -155,7 +155,7 @@ static void run(void)
 }
 /* [end] */
 
-/* Print what the others wait for. */
+/* Print what the other coroutines wait for. */
 static void print_waiters(void)
 {
     for (int i = 0; i < COROUTINES; i++)

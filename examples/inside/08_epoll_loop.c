@@ -1,10 +1,10 @@
 /*
  * 08_epoll_loop.c - an event loop on epoll(7): futures, tasks, timers, descriptors.
  *
- * The loop of the article on Python's coroutines (document S1 in docs/seeds.md). A
- * coroutine yields the future that it waits for, and its task adds itself as the future's
- * callback. A future does not know what completes it: here a timer, an event of a
- * descriptor, or the end of another task. Waiting for a descriptor is an ordinary
+ * This is the loop of the article on Python's coroutines (document S1 in docs/seeds.md).
+ * A coroutine yields the future that it waits for, and its task adds itself as the
+ * future's callback. A future does not know what completes it: here a timer, an event of
+ * a descriptor, or the end of another task. Waiting for a descriptor is an ordinary
  * function: wait_fd(). The program corrects mistakes of the article. connect() and send()
  * do not block. The clock is monotonic. The loop polls in every round, even while tasks
  * are ready. A descriptor is unregistered before its callback is called, because the
@@ -151,7 +151,7 @@ static void run(void)
 static struct sockaddr_in address = {.sin_family = AF_INET};
 static int listener;
 
-/* A local server. The article uses a public one. */
+/* A local server. The article uses a public server. */
 static void *server(void *arg)
 {
     for (int i = 0; i < 3; i++) {

@@ -24,7 +24,7 @@ static coil_event gate_of_tasks = COIL_EVENT_INIT;
 
 static void limit_threads(void)
 {
-    // The kernel does not limit root. A namespace has a count of its own.
+    // The kernel does not limit root. A user namespace has a count of its own.
     if (geteuid() == 0 ? setuid(54321) != 0 : unshare(CLONE_NEWUSER) != 0)
         perror("the limit is shared with other programs of this user");
     setrlimit(RLIMIT_NPROC, &(struct rlimit){LIMIT, LIMIT});

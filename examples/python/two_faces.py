@@ -1,8 +1,8 @@
 """One client for threads and for asyncio: a synchronous core with an asynchronous interface.
 
 Counter implements a protocol of lines, and does not use asyncio. Its channel either blocks the
-thread, or awaits. Without this, libraries maintain two copies of such a core, or generate one
-from the other.
+thread, or awaits. Without await in plain functions, libraries maintain two copies of such a core,
+or generate one from the other.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import loops
 
 
 class Counter:
-    """The core: plain functions."""
+    """The core, made of plain functions."""
 
     def __init__(self, channel):
         self.channel = channel
@@ -58,7 +58,7 @@ class AwaitingChannel:
 
 
 def add_up(address, numbers):
-    """The code of a user of the core, the same for both."""
+    """The code of a user of the core is the same for both."""
     channel = (AwaitingChannel if coil.can_await() else BlockingChannel)(address)
     with contextlib.closing(channel):
         counter = Counter(channel)

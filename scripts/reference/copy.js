@@ -1,6 +1,6 @@
 /*
- * A button on each listing that copies it. From a console listing it copies the commands, without
- * the prompts and the output.
+ * copy.js - add a button to each listing that copies the listing. From a console listing
+ * the button copies the commands, without the prompts and the output.
  */
 "use strict";
 

@@ -1,13 +1,12 @@
 """Parse the public headers: their heads, their declarations, and the comment of each.
 
-A header consists of a comment (its head) and blocks. A block is a sequence of lines without a
-blank line: a comment and the declarations below it, or one of the two. `/* ---- title ---- */`
-begins a section. A comment consists of paragraphs and examples; an example's lines are indented
-by four or more. Lines between #ifdef and #endif count. Names that begin with coil__ or COIL__
+A header consists of a comment (its head) and blocks. A block is a sequence of lines without a blank
+line: a comment and the declarations below it, or one of the two. `/* ---- title ---- */` begins a
+section. A comment consists of paragraphs and examples; an example's lines are indented by four or
+more. Lines between #ifdef and #endif belong to the header. Names that begin with coil__ or COIL__
 are private.
 
-Any other form raises an error with the file and the line. So the headers keep this form, and no
-part of them gets lost.
+Any other form raises an error with the file and the line, so no part of a header is lost.
 """
 
 import dataclasses
@@ -148,7 +147,7 @@ def names_of(text):
 
 
 def is_whole(text):
-    """A statement, with its trailing comment."""
+    """Return true if the text is a whole statement, with its trailing comment."""
     if text.count('/*') > text.count('*/'):
         return False
     code = COMMENT.sub('', text).rstrip()
@@ -249,8 +248,8 @@ def read_all(include):
 
 
 def homes(headers):
-    """Map each name to its header. If several headers declare a type, it is the one with the type's
-    name, or the one with its fields."""
+    """Map each name to its header. If several headers declare a type, choose the header with the
+    type's name, or the header with its fields."""
     found = {}
     for header in headers:
         for block in header.blocks:
@@ -269,7 +268,8 @@ def library_of(header):
 
 
 def follows(header):
-    """Return what the functions follow, from their comments: names, and texts."""
+    """Yield which functions of other libraries or standards the functions follow, according to
+    their comments."""
     for names, comment in header.comments():
         for source, words in FOLLOWED.findall(plain(comment)):
             yield names, source, words.strip()

@@ -14,13 +14,13 @@ def escape(text):
 
 
 def code(text):
-    """Encode verbatim text: its quotes and hyphens stay ASCII."""
+    """Encode verbatim text, and keep its quotes and hyphens ASCII."""
     text = escape(text).replace('-', r'\-').replace("'", r'\(aq')
     return '\n'.join(r'\&' + line if line.startswith('.') else line for line in text.split('\n'))
 
 
 def prose(text):
-    """Names, calls and texts in backticks are bold; the formatter fills the rest."""
+    """Format prose: names, calls and texts in backticks are bold. The formatter fills the lines."""
     done, at = [], 0
     for name in CALL.finditer(text):
         done.append(escape(text[at:name.start()]))
@@ -74,7 +74,7 @@ def references(names):
 
 
 class Pages:
-    """Return all pages by the names of their files, and the names that are links to them."""
+    """Return all pages by the names of their files, and the names of the links to these pages."""
 
     def __init__(self, sources, version, date):
         self.sources = sources
@@ -111,7 +111,8 @@ class Pages:
         return '\n'.join(lines) + '\n'
 
     def namesake(self, header):
-        """A function with the name of this page that is declared in another header."""
+        """Return a reference to a function with the name of this page that another header
+        declares."""
         name = page_of(header)
         home = self.homes.get(name, header)
         if home is header:
@@ -163,7 +164,7 @@ class Pages:
         return lines
 
     def see_also(self, header):
-        """The pages that the header refers to: first coil's own, then the system's."""
+        """Return the pages that the header refers to: first coil's own, then the system's."""
         own, system = {'coil(3)'}, set()
         for path in header.includes:
             own.add(f'coil_{path[5:-2]}(3)')

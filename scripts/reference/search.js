@@ -6,14 +6,14 @@
  */
 "use strict";
 
-/* How much the score of an entry counts, by its rank. */
+/* The weight of an entry's score, by the entry's rank. */
 const WEIGHTS = [1, 0.4, 0.1, 0.02];
 
 /* A word also finds the other words of its list, with a lower score. */
 const SYNONYMS = [["timeout", "deadline"], ["mutex", "lock"], ["ssl", "tls"], ["dns", "resolver"],
                   ["subprocess", "process"], ["udp", "datagram"]];
 
-/* "Time-out" and "timeout" are the same word, and so are "-EBUSY" and "ebusy". */
+/* Treat "Time-out" and "timeout" as the same word, and also "-EBUSY" and "ebusy". */
 function plain(text) {
     return text.toLowerCase().replace(/(\w)-(?=\w)/g, "$1").replace(/^[^\w]+/, "");
 }
@@ -133,7 +133,7 @@ function install() {
         if (first !== null)
             location.href = first.href;
     });
-    /* For a result on the page that is already open. */
+    /* Close the list of results when a result is on the page that is already open. */
     results.addEventListener("click", (event) => {
         if (event.target.closest("a") !== null) {
             input.value = "";
@@ -152,8 +152,8 @@ function install() {
     });
 
     /*
-     * On a wide screen the list of pages is open at first. Without this script the reader
-     * can open it.
+     * On a wide screen the list of pages is open at first. Without this script, the
+     * reader can open the list.
      */
     const all = document.querySelector("details.all");
     const wide = window.matchMedia("(min-width: 60rem)");

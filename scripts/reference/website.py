@@ -35,7 +35,7 @@ MANUAL = [
     ('Memory', ['stack', 'light']),
     ('coil-crawl', ['link-checking', 'coil-crawl']),
 ]
-# The groups of the side bar after these: their title, and the folder with their documents.
+# The further groups of the side bar: their title, and the folder with their documents.
 GROUPS = [('Headers', 'include/coil'), ('How async works', 'docs/tutorial'),
           ('For contributors: inside', 'docs/design'),
           ('For contributors: decisions', 'docs/decisions')]
@@ -73,7 +73,7 @@ class Page:
 
 @functools.cache
 def is_copied(path):
-    """A picture, or another file that is not text."""
+    """Return true for a picture, or another file that is not text."""
     if path.suffix in PICTURES:
         return True
     try:

@@ -247,10 +247,11 @@ bool coil__light_fault(const char *address)
     if (stack == NULL)
         return false;
     if (entry->owner != &coil__coro_thread) {
-        coil__line_print("coil: thread %zu touched the stack of %s, which is put away; a "
-                         "light task's stack is its own thread's\n",
-                         (size_t)coil__thread_id(),
-                         coil__coro_label(COIL__CONTAINER(stack, coil__coro, stack)));
+        coil__line_print(
+            "coil: thread %zu touched the stack of %s, which is swapped out; "
+            "a light task's stack is its own thread's\n",
+            (size_t)coil__thread_id(),
+            coil__coro_label(COIL__CONTAINER(stack, coil__coro, stack)));
         return false;
     }
     coil__memory_unguard(coil__light_top_page(stack), coil__light_page_bytes);

@@ -1,6 +1,6 @@
 /*
- * boost.cpp - Boost.Context's fcontext, its fastest interface: it unwinds no stack and
- * passes no object, but only exchanges registers.
+ * boost.cpp - the fastest interface of Boost.Context, fcontext, which only exchanges
+ * registers: it unwinds no stack and passes no object.
  */
 #include "../../bench.h"
 

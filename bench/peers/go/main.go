@@ -1,5 +1,5 @@
-// main.go - Go, on one processor. Its counterparts of tasks, queues and timers are part
-// of its runtime.
+// main.go - Go, on one processor. The counterparts of tasks, queues and timers are part
+// of Go's runtime.
 package main
 
 import (
@@ -243,7 +243,7 @@ func sleeper(row string, _ int) {
 	fmt.Printf("%s %.4g B\n", row, (memory()-before)/n)
 }
 
-// Both ends are locked to a thread of their own: a channel between threads.
+// Pass items between two threads: each end of the channel is locked to its own thread.
 func channel(row string, bound int) {
 	n := 2000000
 	if bound == 1 {

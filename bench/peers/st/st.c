@@ -1,6 +1,6 @@
 /*
- * st.c - State Threads. It lacks yield and queues, so programs build them from its
- * condition variables, whose waiters are woken first in, first out.
+ * st.c - State Threads. This library lacks yield and queues, so they are built here from
+ * its condition variables, whose waiters are woken first in, first out.
  */
 #include "../../bench.h"
 
@@ -8,8 +8,8 @@
 
 /*
  * A yielding thread wakes the thread that yielded before it, and waits on a condition of
- * its own. With one condition for all, signalling would search past threads that are
- * woken and have not run.
+ * its own. With one condition for all threads, signalling would have to skip threads that
+ * were woken but have not run.
  */
 static st_cond_t waiting;
 

@@ -162,7 +162,7 @@ async fn promise(row: &str) {
     took(row, start, n);
 }
 
-/// A task on the other thread stands for a call posted to it.
+//  Spawn a task on the other thread, which is the counterpart of posting a call to it.
 async fn post(row: &str) {
     let n = 1_000_000;
     let handle = tokio::runtime::Handle::current();
@@ -223,6 +223,6 @@ fn main() {
         return empty_mains(&row);
     }
     let runtime = one_thread();
-    // Run in a spawned task, because tokio polls the future of block_on by other rules.
+    // Run in a spawned task, because tokio polls the future of block_on() differently.
     runtime.block_on(async { tokio::spawn(async move { run(&row).await }).await.unwrap() });
 }

@@ -1,14 +1,14 @@
 /*
  * 0_threads.c - the crawler on threads: each blocks in connect() and recv().
  *
- * The first program of the chapter "A Web Crawler With asyncio Coroutines". fetch() is
- * easy to read: its state while it waits is in its variables, on its thread's stack. The
- * price is the threads and the lock. Without the lock two threads may both find the same
- * link new.
+ * This is the first program of the chapter "A Web Crawler With asyncio Coroutines".
+ * fetch() is easy to read: its state while it waits is in its variables, on its thread's
+ * stack. The price is the threads and the lock. Without the lock two threads may both
+ * find the same link new.
  *
  *     0_threads 127.0.0.1 8080
  *
- * Set THREADS to 1: it fetches one page at a time.
+ * Set THREADS to 1: the crawler fetches one page at a time.
  */
 #include "pages.h"
 

@@ -25,12 +25,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* The chapter's entry in the queue, and the FetchStatistic of its repository. */
+/* A page is both the chapter's queue entry and the FetchStatistic of its repository. */
 struct page {
     char *url;
     int redirects_left;
     bool is_done;
-    char *next_url;            // the target of its redirect
+    char *next_url;            // the target of the page's redirect
     const struct page *parent; // the page whose links were counted last
     int status;                // 0: all tries failed
     char error[128];

@@ -171,7 +171,7 @@ def test_light():
     options = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
     out, err = output_of("light", env={**os.environ, "ASAN_OPTIONS": options})
     equal(out, "100000 awake\n")
-    assert re.match("100000 light tasks, [0-9]+ put away: [0-9]+ KiB", err), err
+    assert re.match("100000 light tasks, [0-9]+ swapped out: [0-9]+ KiB", err), err
 
 
 def test_sleepy():

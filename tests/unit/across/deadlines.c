@@ -22,7 +22,7 @@ enum { BUFFERS = 128, PAINT = 0xC5, PATIENCE_OF_THE_BUSY = 8 };
 #define PATIENCE COIL_SEC(1)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct watched *first; /* guarded by the lock, like their contents */
+static struct watched *first; /* the list and its entries are guarded by `lock` */
 static void (*on_failure)(void);
 static pthread_t guard, poster;
 static pid_t loop_thread;
@@ -49,7 +49,7 @@ static int64_t punctual_nap(int64_t ns)
     return took < 3 * ns ? took : 0;
 }
 
-/* Print the tasks as Ctrl-\ does, if a run handles that signal. */
+/* If coil_run() handles SIGQUIT (Ctrl-\), send it to this process to print the tasks. */
 static void print_tasks(void)
 {
     struct sigaction action;
@@ -150,7 +150,7 @@ static void *stand_guard(void *arg)
         int64_t began = now_ns(), took = punctual_nap(BEAT);
         const struct watched *late;
 
-        if (loop_state() == 'R') /* it may be waiting for a processor */
+        if (loop_state() == 'R') /* the thread may be waiting for a processor */
             took /= PATIENCE_OF_THE_BUSY;
         pthread_mutex_lock(&lock);
         late = count_overtime(began, took);

@@ -13,8 +13,8 @@
  * A thread wakes up regularly, and measures for each operation the time past its
  * deadline. This time counts only while the thread itself woke up in time and the loop's
  * thread slept, because delays on a busy machine prove nothing. After a second of such
- * time the test ends, and prints the operation and the tasks. Time in which the loop's
- * thread is busy, or has no processor, counts for an eighth.
+ * time the test ends, and prints the operation and the tasks. While the loop's thread is
+ * busy, or waits for a processor, time counts only one eighth.
  */
 #ifndef COIL_TESTS_NET_DEADLINES_H
 #define COIL_TESTS_NET_DEADLINES_H
@@ -33,8 +33,8 @@ struct watched {
 };
 
 /*
- * Call on the loop's thread to start watching. `fail` prints the seed; then the test
- * ends.
+ * Call on the loop's thread to start watching. If an operation is late, `fail` prints the
+ * seed, and the test ends.
  */
 void watchdog_begin(void (*fail)(void));
 void watchdog_end(void);
@@ -42,12 +42,13 @@ void watchdog_end(void);
 void watch(struct watched *w, int64_t deadline);
 void unwatch(struct watched *w);
 
-/* Note that all watched operations were cancelled, and must end now. */
+/* Record that all watched operations were cancelled, so they must end now. */
 void watch_all_cancelled(void);
-void watch_cancelled(struct watched *w); /* only this operation, if it is watched */
+/* the same for one operation, if it is watched */
+void watch_cancelled(struct watched *w);
 
 /*
- * Allocate a buffer of n bytes, and give it back. A returned buffer is filled with a
+ * Allocate a buffer of n bytes, and return it. A returned buffer is filled with a
  * pattern, and checked after other tasks have run. If the kernel has changed it
  * meanwhile, the test fails.
  */

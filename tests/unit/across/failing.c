@@ -135,7 +135,7 @@ void check_objects_that_fail(void)
             fail_each(test_objects[i].call, make_object, &test_objects[i]) == 0;
         coil_listener_destroy(test_listener);
     }
-    /* A task, a coroutine and a generator take an existing stack; TLS may be missing. */
+    /* A task, a coroutine and a generator reuse existing stacks; TLS may be missing. */
     CHECK(without_failure <= 4);
 }
 
@@ -145,5 +145,5 @@ void check_calls_that_fail(const struct failing_call *calls, size_t n)
 
     for (size_t i = 0; i < n; i++)
         without_failure += fail_each(calls[i].name, make_call, &calls[i]) == 0;
-    CHECK(without_failure <= 1); /* spawn_in_a_group takes an existing stack */
+    CHECK(without_failure <= 1); /* spawn_in_a_group reuses an existing stack */
 }

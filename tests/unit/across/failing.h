@@ -25,13 +25,16 @@ struct failing_call {
  */
 void check_own_sentences(const struct failing_call *calls, size_t n);
 
-/* The same for coil_last_error(), after an older failure with another rc. */
+/*
+ * Like check_own_sentences(), but check coil_last_error(), and let the older failure have
+ * another rc.
+ */
 void check_last_errors(const struct failing_call *calls, size_t n);
 
 /*
  * Make each object of objects.h repeatedly, and each call, while one allocation or system
- * call fails: such a failure must not have the message of an older one. A call that
- * succeeds must leave no error behind.
+ * call fails. Check that the failure does not have the message of an older failure, and
+ * that a call that succeeds leaves no error behind.
  */
 void check_objects_that_fail(void);
 void check_calls_that_fail(const struct failing_call *calls, size_t n);

@@ -7,11 +7,11 @@
 #include <coil.h>
 
 struct test_object {
-    const char *call; /* the function that creates it */
+    const char *call; /* the function that creates the object */
     int (*make)(void **out);
     void (*destroy)(void *object);
     const char *again;         /* the message if it is destroyed twice */
-    void (*use)(void *object); /* NULL: nothing can be checked */
+    void (*use)(void *object); /* NULL: a use cannot be detected */
     const char *used;          /* the message if it is used after it was destroyed */
 };
 

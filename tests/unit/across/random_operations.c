@@ -2,16 +2,16 @@
  * random_operations.c - see random_operations.h.
  *
  * A world has pairs of streams and of datagram sockets, a file, and a listener. In each
- * round some dozen tasks choose an operation and an object, mostly under a deadline of at
- * most 3 ms. Many tasks use the same stream at the same time (-EBUSY). Some are
- * cancelled. At the end all are cancelled, and the remaining bytes in the streams are
- * read.
+ * round 32 tasks choose an operation and an object, mostly under a deadline of at most 3
+ * ms. Many tasks use the same stream at the same time (-EBUSY). Some tasks are cancelled.
+ * At the end all tasks are cancelled, and the remaining bytes in the streams are read.
  *
- * THE MODEL. Byte i of a direction is known, so the next byte to send and the next byte
- * to receive are two numbers. They are advanced by the number of bytes that the calls
- * report, and must be equal at the end. A datagram has a number. It is received at most
- * once, and only if it was sent; between local sockets it always arrives. The file has a
- * copy in memory.
+ * THE MODEL. Byte i of a direction is known, so two numbers describe a direction: the
+ * positions of the next byte to send and of the next byte to receive. Each call advances
+ * a position by the number of bytes that it reports. At the end both positions must be
+ * equal. Each datagram has a number. A datagram is received at most once, and only if it
+ * was sent; between local sockets it always arrives. The file is compared with a copy in
+ * memory.
  *
  * The deadline does not apply to coil_blocking(), which waits for its job once it has
  * begun (coil/executor.h).
@@ -37,10 +37,10 @@ enum {
     PAIRS = 6,
     TASKS = 32,
     LARGEST = 40000,
-    DATAGRAMS = 2048, /* the limit for one pair */
+    DATAGRAMS = 2048, /* the most for one pair */
     DATAGRAM = 1400,
     FILE_SIZE = 100000,
-    PATIENCE_MS = 5000, /* for operations that nothing delays */
+    PATIENCE_MS = 5000, /* for operations that need not wait */
 };
 
 struct way {
@@ -98,7 +98,7 @@ static size_t below(size_t n)
 }
 
 /*
- * Return a size, more often small than large, but large often enough to fill the buffers
+ * Return a random size. Most sizes are small, but enough are large to fill the buffers
  * between two ends.
  */
 static size_t some_bytes(void)
@@ -305,8 +305,8 @@ static ssize_t send_file(struct way *way, unsigned char *buf, size_t n)
     if (fd >= 0 && pwrite(fd, buf, n, 0) == (ssize_t)n)
         rc = coil_sendfile(way->from, fd, &from, n);
     /*
-     * If another call is in progress, or was when the stream was closed, the transferred
-     * count is that of the other call.
+     * If another call is in progress, or was in progress when the stream was closed, the
+     * transferred count is that of the other call.
      */
     if (rc != -EBUSY && rc != -EBADF &&
         (size_t)from != coil_stream_write_transferred(way->from))
@@ -995,7 +995,7 @@ static int end_world(void)
 
 int run_random_operations(uint64_t seed)
 {
-    bool with_posts = seed % 4 == 1; /* posts hide a missed event */
+    bool with_posts = seed % 4 == 1; /* posts would hide a missed event */
 
     begin_world(seed);
     if (with_posts)

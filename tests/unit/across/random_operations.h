@@ -12,9 +12,10 @@
 #include <stdint.h>
 
 /*
- * Run some rounds of operations in a task, chosen by the seed. Each operation ends by its
- * deadline, which deadlines.h checks. After that the kernel does not touch its memory. No
- * byte is lost, duplicated or changed. Returns the number of errors, which are printed.
+ * Run some rounds of operations in a task, chosen by the seed. Check that each operation
+ * ends by its deadline (see deadlines.h), that the kernel does not touch its memory
+ * afterwards, and that no byte is lost, duplicated or changed. Returns the number of
+ * errors, which are printed.
  */
 int run_random_operations(uint64_t seed);
 

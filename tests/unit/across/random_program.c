@@ -46,11 +46,11 @@ struct end {
     struct connection *connection;
     struct way *in, *out;
     struct end *peer;
-    struct dice dice; /* this end's own: its choices do not depend on others */
+    struct dice dice; /* this end's own, so its choices do not depend on others */
     coil_stream *stream;
     coil_task *reader, *writer;
     bool is_server;
-    bool used, closed; /* its stream has been destroyed */
+    bool used, closed; /* `closed`: the stream has been destroyed */
     /* one of its tasks was cancelled, or the stream was closed meanwhile */
     bool disturbed;
     bool broken; /* this end has seen a reset */

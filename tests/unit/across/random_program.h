@@ -11,8 +11,8 @@
 /*
  * Generate the program and its network from the seed, and run it under the virtual clock.
  * The allocation with the given number fails (0: none). The network and the program write
- * their log to `log`, an event per line. Returns the number of errors, which are printed:
- * a wrong byte, an early end, an unexplained error, tasks that wait forever.
+ * one line for each event to `log`. Returns the number of errors, which are printed: a
+ * wrong byte, an early end, an unexplained error, tasks that wait forever.
  */
 int run_random_program(uint64_t seed, uint64_t failing, FILE *log);
 

@@ -1,7 +1,8 @@
 /*
  * random_tls.c - generate OpenSSL's random numbers from a seed.
  */
-#define OPENSSL_SUPPRESS_DEPRECATED /* no other way to replace all of them */
+/* only the deprecated RAND_METHOD replaces all of them */
+#define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "random_tls.h"
 
@@ -27,7 +28,7 @@ void random_tls_end(void)
     begun = false;
 }
 
-/* One byte of each splitmix64 number. No real secret depends on it. */
+/* Use one byte of each splitmix64 number. No real secret depends on these numbers. */
 static int draw(unsigned char *bytes, int n)
 {
     for (int i = 0; i < n; i++) {

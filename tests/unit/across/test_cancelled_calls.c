@@ -46,7 +46,7 @@ static void begin_read(bool ready)
         CHECK_INT(coil_write(ends[1], "line\n", 5), 5);
 }
 
-/* Several small reads make io_uring receive data before the next read. */
+/* After several small reads, io_uring receives data before the next read is called. */
 static void begin_read_again(bool ready)
 {
     CHECK_INT(coil_stream_pair(ends), 0);

@@ -253,7 +253,9 @@ NET_TEST(stream_destroyed_under_a_task_that_is_cancelled)
     }
 }
 
-/* The listener is destroyed while a connection is made: refused, reset, or neither. */
+/*
+ * Connect while the listener is destroyed: the connection may be refused, reset, or made.
+ */
 static int connect_once(void *arg)
 {
     coil_stream *stream;

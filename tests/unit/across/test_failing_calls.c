@@ -24,7 +24,7 @@ static struct {
     coil_future *done, *failed;
     coil_channel *channel;
     coil_address address;
-    int nothing; /* the number of no open descriptor */
+    int nothing; /* a number that no open descriptor has */
 } thing;
 
 static char bytes[16];
@@ -539,7 +539,7 @@ static ssize_t result_of_failed(void)
     return coil_future_result(thing.failed);
 }
 
-/* Too large a state. */
+/* A hook whose state is too large. */
 static const coil_task_hooks large_hook = {.state_bytes = COIL_HOOK_STATES_BYTES + 1};
 static const coil_task_hooks *const large_hooks[] = {&large_hook, NULL};
 
@@ -872,7 +872,7 @@ static const struct failing_call calls[] = {
     CALL(run_too_many_threads),
 };
 
-/* Calls that return -EINPROGRESS, which cannot be the result of a task. */
+/* These calls return -EINPROGRESS, which cannot be the result of a task. */
 static const struct failing_call pending[] = {
     CALL(result_of_pending),
     CALL(result_of_pending_promise),

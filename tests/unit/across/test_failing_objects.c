@@ -845,7 +845,7 @@ static ssize_t stat_something(void)
     return coil_stat("/etc/passwd", 0, &(struct statx){0});
 }
 
-/* Poll a pipe without events: the call waits for its whole time. */
+/* Poll a pipe that has no events: the call waits until its timeout. */
 static ssize_t poll_a_pipe(void)
 {
     struct pollfd in = {.events = POLLIN};
@@ -872,7 +872,7 @@ static ssize_t wait_for_a_pipe(void)
     return rc;
 }
 
-/* Poll too many descriptors for one operation each, so that the kernel needs a set. */
+/* Poll more descriptors than can have an operation each, so that an epoll set is used. */
 static ssize_t poll_many(void)
 {
     struct pollfd fds[8];

@@ -105,7 +105,7 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
     out.stream = ends[0];
     in.stream = ends[1];
     CHECK_INT(coil_spawn(flood_out, &out, NULL, &writer), 0);
-    /* until it makes no more progress */
+    /* until the writer makes no more progress */
     for (moved = 0; moved != held; moved = out.moved) {
         held = moved;
         coil_sleep(COIL_MSEC(3));
@@ -128,8 +128,9 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
 
 /*
  * A pair of processes, with as many connections as one process may have descriptors: a
- * server with a task for each connection, and a client that holds them all. When all
- * pairs are ready, every connection is idle. Then each makes one request.
+ * server with a task for each connection, and a client that opens all connections. When
+ * all pairs are ready, every connection is idle. Then each connection carries one
+ * request.
  */
 struct pair {
     int count;

@@ -725,7 +725,7 @@ static void wait_for_each(void)
     CHECK_INT(coil_semaphore_acquire(&waited.semaphore), 0);
     CHECK_INT(coil_queue_get(&waited.queue, &item), 0);
     coil_event_clear(&waited.event);
-    for (int i = 0; i < 3; i++) { /* each creates a new object to wait for */
+    for (int i = 0; i < 3; i++) { /* each task creates a new object to wait for */
         CHECK_INT(coil_spawn(give_one, &i, NULL, NULL), 0);
         if (i == 0)
             CHECK_INT(coil_event_wait(&waited.event), 0);

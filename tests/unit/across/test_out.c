@@ -265,8 +265,8 @@ IO_TEST(out_is_null_after_a_failed_allocation)
         coil_listener_destroy(test_listener);
     }
     /*
-     * These make no allocation: a task, a coroutine and a generator, which are on their
-     * stacks, and TLS in a build without it.
+     * Four calls make no allocation: a task, a coroutine and a generator lie on their
+     * stacks, and a build without TLS refuses its call.
      */
     CHECK(without_failure <= 4);
 }

@@ -62,7 +62,7 @@ IO_TEST(random_operations_end_by_their_deadlines)
 
 /* ---- as a guest -------------------------------------------------------------------- */
 
-/* Poll for the guest as a host does, until the task has ended. */
+/* Act as the guest's host: poll until the task has ended. */
 static void host(coil_loop *loop, coil_task_fn fn, void *arg)
 {
     coil_task *task;

@@ -31,7 +31,7 @@ static struct log run_once(uint64_t seed, uint64_t failing)
     return log;
 }
 
-/* Return the first line in which the two differ. */
+/* Print the first line in which the two logs differ. */
 static void print_difference(const char *a, const char *b)
 {
     size_t same = 0, line = 0;

@@ -116,7 +116,7 @@ static void report(const char *sentence, const void *from)
     (void)from;
     sem_post(&report_has_begun);
     sem_wait(&report_may_go_on);
-    usleep(100000); /* about the time of a report that loads libdw */
+    usleep(100000); /* about as long as a report that loads libdw takes */
     fprintf(stderr, "coil: %s\n", sentence);
 }
 

@@ -317,7 +317,7 @@ TASK_TEST(context_may_be_entered_again)
 static void call(void *arg)
 {
     test_trace("%s:%s ", (const char *)arg, get(&color));
-    set(&color, "changed"); /* in the call's own copy */
+    set(&color, "changed"); /* changes only the call's own copy */
 }
 
 static void done(coil_future *future, void *arg)
@@ -356,7 +356,7 @@ TASK_TEST(context_of_a_call_that_is_not_made_is_let_go)
     CHECK_INT(coil_call_later(COIL_SEC(1), call, NULL, &handle), 0);
     CHECK_INT(coil_future_add_callback(future, done, NULL), 0);
     CHECK_INT(coil_var_set(&counted, NULL, NULL), 0);
-    CHECK_INT(one.refs, 2); /* they share one copy */
+    CHECK_INT(one.refs, 2); /* the handle and the callback share one copy */
     coil_handle_cancel(handle);
     coil_handle_release(handle);
     CHECK_INT(coil_future_remove_callback(future, done, NULL), 1);

@@ -244,7 +244,7 @@ static void *check_alignment(void *arg)
     char printed[32];
 
     (void)arg;
-    /* compiled to movaps, if possible */
+    /* the compiler uses movaps here if it can */
     snprintf(printed, sizeof printed, "%.2Lf", wide);
     CHECK_STR(printed, "1.50");
     return (void *)((uintptr_t)aligned & 15);

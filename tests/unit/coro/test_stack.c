@@ -40,7 +40,7 @@ static struct coil__stack acquire(size_t stack_bytes)
     return stack;
 }
 
-/* Copy changes back to the original slot, and free it. */
+/* Copy changes back to the original slot, and free the slot. */
 static void release(const struct coil__stack *copy)
 {
     struct coil__stack *acquired = (void *)copy->high;
@@ -405,8 +405,8 @@ TEST(stack_tops_are_spread_over_the_sets_of_the_caches)
 /* ---- overflows that no guard stops ------------------------------------------------- */
 
 /*
- * Use frames of a little more than 1,000 bytes. Otherwise unused, the array could be
- * shrunk by an optimiser.
+ * Use frames of a little more than 1,000 bytes. An optimiser would shrink an array of
+ * which only one byte is used.
  */
 static COIL__NOINLINE int descend(int depth, bool wait)
 {
@@ -469,7 +469,10 @@ static void overflow_unguarded(void *arg)
     coil_coro_resume(create_above_others(overflow->fn, (void *)overflow->depth), NULL);
 }
 
-/* With a guard, 140 frames would end in it, and 230 in the slot below. */
+/*
+ * If there were a guard, 140 frames would end in the guard, and 230 frames in the slot
+ * below.
+ */
 TEST(stack_without_guard_is_checked_when_left)
 {
     static const coil_coro_fn fns[] = {wait_in_the_depth, wait_after_the_depth,

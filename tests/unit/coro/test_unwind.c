@@ -57,8 +57,8 @@ TEST(unwinder_stops_at_the_entry)
     CHECK_INT(coil_coro_create(unwind_outermost, (void *)count_frames, NULL, &coro), 0);
     frames = (intptr_t)coil_coro_resume(coro, NULL) - 3;
     /*
-     * visit, three functions of the test, two of coil, and the entry, plus a few that may
-     * be present
+     * The frames are visit, three functions of the test, two of coil, and the entry; up
+     * to three more may be present.
      */
     CHECK(frames >= 6 && frames <= 9);
     coil_coro_destroy(coro);
@@ -189,10 +189,10 @@ TEST(unwinder_walks_a_suspended_coroutine)
     coil__switch_look(coro->sp, collect_frames, frames);
     n = (intptr_t)frames[0];
     /*
-     * collect_frames, the check, suspend_here, three functions of the test, two of coil,
-     * perhaps the switch, and the entry. Further frames: one that informs TSan, and
-     * functions that are not inlined at -O1 or -O0. An endless walk would fill the whole
-     * array.
+     * The frames are collect_frames, the check, suspend_here, three functions of the
+     * test, two of coil, perhaps the switch, and the entry. There may be one that informs
+     * TSan, and functions that are not inlined at -O1 or -O0. An endless walk would fill
+     * the whole array.
      */
     CHECK(n >= 8 && n <= 12 + COIL__TSAN + NOT_INLINED);
     CHECK_PTR(coil__coro_current(), root);

@@ -422,8 +422,8 @@ static int ask(coil_task *task, void *arg)
 }
 
 /*
- * libcoil-posix blocks in such callbacks. A function reports that the caller may not
- * wait.
+ * In a callback that must not wait, libcoil-posix blocks instead, because
+ * coil_may_suspend() returns false there.
  */
 TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
 {

@@ -1,6 +1,4 @@
-/*
- * test_slow.c - debug mode names the code that keeps the loop from turning.
- */
+/* test_slow.c - debug mode names the code that blocks the loop. */
 #include "../../harness/harness.h"
 
 #include "../../../src/base/compiler.h"
@@ -36,7 +34,7 @@ static void watch_for_slow_things(void)
     coil_set_exception_handler(note_report, NULL);
     coil_set_slow_callback_ns(SLOW);
     coil_set_debug(true);
-    coil_yield(); /* begin a new step, which is in debug mode */
+    coil_yield(); /* begin a new step, the first in debug mode */
 }
 
 static void block(int64_t ns)
@@ -106,7 +104,8 @@ TASK_TEST(debug_names_a_slow_callback)
 }
 
 /*
- * Must differ from the other function: an optimiser merges functions with the same code.
+ * This code must differ from block_in_a_callback(): an optimiser merges functions with
+ * the same code.
  */
 static void block_when_done(coil_future *future, void *arg)
 {

@@ -31,7 +31,7 @@ static void unlock(void)
     syscall(SYS_futex, &lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Unlock once a line has been reported. */
+/* Unlock after a line was reported. */
 static void *read_report(void *unused)
 {
     size_t n = 0;

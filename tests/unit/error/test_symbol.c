@@ -85,7 +85,7 @@ TEST(backtrace_begins_where_it_is_told)
     find_middle(&whole);
     part.n = coil__backtrace(part.addresses, COIL__BACKTRACE_MAX, whole.addresses[2]);
     CHECK(whole.n >= 3);
-    CHECK_INT(part.n, 0); /* that call has returned */
+    CHECK_INT(part.n, 0); /* the frame's function has returned */
     CHECK_INT(coil__backtrace(part.addresses, 1, __builtin_return_address(0)), 1);
     CHECK_PTR(part.addresses[0], __builtin_return_address(0));
 }

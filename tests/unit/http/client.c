@@ -59,7 +59,7 @@ int http_fetch_task(void *arg)
 int thread_count(void)
 {
     DIR *folder = opendir("/proc/self/task");
-    int count = -2; /* do not count . and .. */
+    int count = -2; /* the entries . and .. do not count */
 
     while (folder != NULL && readdir(folder) != NULL)
         count++;

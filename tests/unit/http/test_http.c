@@ -336,7 +336,7 @@ IO_TEST(http_tells_what_goes_over_the_wire)
     fetch_wired(&both, &wire, "/interim");
     CHECK(strstr(wire.text, "|2 HTTP/1.1 103 Early Hints\r\n") != NULL);
     wire = (struct wire){.last = -1};
-    check_ok(&both.client); /* on_wire is not set for the next request */
+    check_ok(&both.client); /* on_wire does not apply to the next request */
     CHECK_INT(wire.n, 0);
     both.client.request.body = "what";
     both.client.request.body_bytes = 4;
@@ -1125,7 +1125,7 @@ IO_TEST(http_tells_that_there_is_no_descriptor)
     int before, nobody;
 
     http_client_open(&client, &opts, "http", "127.0.0.1", take_refusing_port(&nobody));
-    /* makes libcurl open all other descriptors that it needs */
+    /* this request makes libcurl open all other descriptors that it needs */
     CHECK_INT(http_fetch(&client, "/"), -ECONNREFUSED);
     before = limit_descriptors(0);
     CHECK_INT(http_fetch(&client, "/"), -EMFILE);
@@ -1148,7 +1148,7 @@ static int misuse_session(void *arg)
     if (*(const int *)arg == 0) {
         coil_http_response_destroy(response);
         coil_http_response_destroy(response);
-    } else if (*(const int *)arg == 1) { /* its memory stays allocated */
+    } else if (*(const int *)arg == 1) { /* the session's memory stays allocated */
         coil_http_session_destroy(session);
         coil_http_session_destroy(session);
     } else {

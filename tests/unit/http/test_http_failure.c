@@ -17,7 +17,8 @@ static int say_ok(struct http_connection *c)
 
 struct bad_answer {
     /*
-     * the beginning of the answer; if `flood` is not 0, 300,000 copies of `flood` follow
+     * the start of the answer; if `flood` is not 0, 300,000 copies of that character
+     * follow
      */
     const char *text;
     char flood;

@@ -189,7 +189,10 @@ static void deaf_close(struct deaf *deaf)
         close(deaf->fds[i]);
 }
 
-/* The time-out of a request begins once it has a connection, however long it waited. */
+/*
+ * The time-out of a request begins when it gets a connection, however long it waited for
+ * one.
+ */
 IO_TEST(http_request_has_its_whole_time_once_it_has_had_its_turn)
 {
     coil_http_session_opts opts = {.max_connections = 1};

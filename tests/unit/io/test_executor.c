@@ -90,7 +90,7 @@ TASK_TEST(blocking_a_thousand_jobs)
 
 /* ---- lanes ------------------------------------------------------------------------- */
 
-/* A semaphore that blocks a job, and one that the job posts when it has begun. */
+/* Each job posts `begun` when it begins, and then waits for `open`. */
 struct gate {
     sem_t begun, open;
     atomic_int inside, most_inside, calls, discarded;
@@ -684,7 +684,7 @@ static void cancel_the_waiting(const coil_exception *exception, void *arg)
 
 struct closing {
     coil_task_fn fn; /* of the tasks */
-    bool cancels;    /* when the loop reports that a job is left to its thread */
+    bool cancels;    /* cancel the waiting task when the loop reports an abandoned job */
 };
 
 /* One job is running, and the other is in the queue. */

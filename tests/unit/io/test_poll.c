@@ -396,7 +396,7 @@ IO_TEST(poll_whose_system_calls_fail)
             coil_testing_fail_system_call(0, 0);
             CHECK(rc <= 0 && (rc < 0 || nth > 1));
             if (nth > 20)
-                break; /* this was one of the loop's own polls, whose number varies */
+                break; /* the call was one of the loop's own polls, whose number varies */
         }
     close_both(ends);
 }

@@ -21,8 +21,8 @@ struct poster {
     pthread_t thread;
     coil_loop *loop;
     coil_task *waiting;
-    int failures;             /* used by the poster */
-    int received, disordered; /* used by the loop */
+    int failures;             /* used by the posting thread */
+    int received, disordered; /* used by the loop's thread */
     struct posted {
         struct poster *poster;
         int number;
@@ -205,7 +205,7 @@ static void *post_until_refused(void *arg)
     return (void *)taken;
 }
 
-/* However late a post comes, it is either refused or called. */
+/* However late a post comes, it is either refused or its function is called. */
 TEST(post_is_called_or_refused_as_its_loop_closes)
 {
     void *taken;

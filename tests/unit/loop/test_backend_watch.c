@@ -57,7 +57,7 @@ IO_TEST(reader_is_called_as_long_as_there_is_something)
     CHECK_INT(write(fds[1], "x", 1), 1);
     wait_for_calls(&c, 3);
     CHECK_INT(read(fds[0], buf, sizeof buf), 1);
-    coil_sleep(COIL_MSEC(1)); /* an event that was already ready may come */
+    coil_sleep(COIL_MSEC(1)); /* one event may still be pending */
     c.calls = 0;
     coil_sleep(COIL_MSEC(1));
     CHECK_INT(c.calls, 0);
@@ -152,7 +152,8 @@ IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
     fill_up(fds[0]);
     CHECK_INT(coil_add_writer(fds[0], count, &c), 0);
     coil_sleep(COIL_MSEC(3));
-    CHECK(coil_remove_writer(fds[0])); /* whatever events the kernel still has */
+    /* the writer can be removed whatever events are pending */
+    CHECK(coil_remove_writer(fds[0]));
     close_pair(fds);
 }
 

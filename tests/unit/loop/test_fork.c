@@ -109,7 +109,7 @@ IO_TEST(fork_listener_destroyed_by_the_child_accepts_in_the_parent)
     CHECK_INT(coil_spawn(accept_one, listener, NULL, &task), 0);
     CHECK_INT(coil_sleep(COIL_MSEC(5)), 0);
     CHECK_INT(in_child(destroy_listener, listener), 0);
-    CHECK_INT(coil_connect_unix(name, &stream), 0); /* and the file still exists */
+    CHECK_INT(coil_connect_unix(name, &stream), 0); /* the socket's file still exists */
     CHECK_INT(coil_task_await(task), 0);
     coil_task_release(task);
     coil_stream_destroy(stream);

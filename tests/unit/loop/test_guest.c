@@ -78,7 +78,7 @@ static void one_turn_each(coil_loop *loop)
     stop = true;
     CHECK_INT(coil_guest_step(loop), 0);
     CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
-    /* nothing to do, so it returns without waiting */
+    /* there is nothing to do, so the step returns without waiting */
     CHECK_INT(coil_guest_step(loop), 0);
 }
 

@@ -591,7 +591,8 @@ static int ends_come_last(void *arg)
     setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     close(peer);
     settle();
-    if (coil_read(stream, bytes, sizeof bytes) == 4) /* otherwise the kernel dropped it */
+    /* the kernel may have dropped the bytes */
+    if (coil_read(stream, bytes, sizeof bytes) == 4)
         CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
     coil_stream_destroy(stream);
     return 0;
@@ -634,7 +635,7 @@ static int other_reads(void *arg)
                                                 .buf = &message}),
               5);
     CHECK(memcmp(large, "bcdef", 5) == 0);
-    for (int i = 0; i < 10; i++) { /* large ones, and small ones in between */
+    for (int i = 0; i < 10; i++) { /* mix large reads and small reads */
         receive_ahead(stream, peer);
         CHECK_INT(write(peer, large, 50000), 50000);
         CHECK_INT(coil_read_exact(stream, large, 50000), 50000);
@@ -794,7 +795,10 @@ TEST(ring_moves_a_reset_behind_its_bytes)
 
 /* ---- calls that fail --------------------------------------------------------------- */
 
-/* Return true if a requested failure occurred. Then the test tries the next one. */
+/*
+ * Return true if a requested failure occurred. In that case the test tries the next
+ * failure.
+ */
 static bool struck(void)
 {
     bool failed = coil_testing_failed() != NULL;
@@ -972,7 +976,7 @@ static int write_one(void *arg)
     return (int)coil_write(arg, "x", 1);
 }
 
-/* All are submitted in one turn, before the kernel can refuse the first. */
+/* All writes are submitted in one turn, before the kernel can refuse the first. */
 static int first_writes(void *arg)
 {
     coil_stream *streams[WRITERS + 1];
@@ -986,7 +990,7 @@ static int first_writes(void *arg)
         CHECK_INT(coil_stream_adopt(fds[i][1], &streams[i]), 0);
         CHECK_INT(coil_spawn(write_one, streams[i], NULL, &tasks[i]), 0);
     }
-    close(fds[WRITERS][0]); /* nobody reads this one */
+    close(fds[WRITERS][0]); /* this pipe has no reader */
     for (int i = 0; i <= WRITERS; i++) {
         CHECK_INT(coil_task_await(tasks[i]), i < WRITERS ? 1 : -EPIPE);
         coil_task_release(tasks[i]);
@@ -1002,7 +1006,9 @@ TEST(ring_whose_first_writes_go_together)
     on_each_way(first_writes);
 }
 
-/* A sender to a full queue that is not its peer's is always writable. */
+/*
+ * poll(2) reports an unconnected sender as always writable, even if the receiver is full.
+ */
 static int send_to_a_full_queue(void *arg)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -1437,7 +1443,7 @@ TEST(ring_takes_back_what_a_closed_loop_left_behind)
     close(l.fds[1]);
 }
 
-/* A program that enters a sandbox when it already has a loop. */
+/* The program enters a sandbox when it already has a loop. */
 TEST(ring_that_is_forbidden_later_hangs_nobody)
 {
     struct left_behind l;

@@ -54,7 +54,7 @@ TEST(stop_lets_everything_ready_in_this_turn_run)
     coil_call_soon(note_and_call_soon, "same turn", NULL);
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("stop same turn@0 ");
-    coil_loop_stop(loop); /* stopped before it runs: it runs one turn */
+    coil_loop_stop(loop); /* a loop that is stopped before it runs runs for one turn */
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("next@0 ");
     coil_loop_close(loop);
@@ -178,7 +178,8 @@ TEST(ten_thousand_timers_fire_in_order_and_half_are_cancelled)
     unsigned seed = 1;
 
     for (int i = 0; i < TIMERS; i++) {
-        int64_t delay = COIL_USEC(rand_r(&seed) % 1000); /* some ten share a deadline */
+        /* about ten timers share each deadline */
+        int64_t delay = COIL_USEC(rand_r(&seed) % 1000);
 
         timed[i].due = coil_now() + delay;
         CHECK_INT(coil_call_later(delay, check_turn, &timed[i], &timed[i].handle), 0);

@@ -12,7 +12,7 @@
 struct note {
     coil_timer timer;
     const char *word;
-    int again; /* the number of times that it starts itself again */
+    int again; /* how many more times the timer restarts itself */
 };
 
 static void say_word(void *arg)
@@ -100,7 +100,7 @@ TASK_TEST(timer_that_is_due_can_still_be_stopped)
 struct moving {
     coil_timer mover;
     struct note note;
-    coil_timer others[64]; /* as many as the table has room for at first */
+    coil_timer others[64]; /* as many timers as the table has room for at first */
 };
 
 /* The other timer is due and has left the table, which is full again. */

@@ -33,7 +33,7 @@ struct late {
     unsigned char data[512];
 };
 
-/* A message that is being written. */
+/* A message that the server is writing. */
 struct message {
     unsigned char data[MESSAGE_MAX];
     size_t n;
@@ -101,7 +101,7 @@ static void put_filler(struct message *m, const struct name_rule *rule)
 {
     for (unsigned i = 0; i < rule->filler; i++) {
         put_record(m, NULL, TYPE_A, rule->ttl, 4);
-        put32(m, 0xc6336400 + i); /* 198.51.100.0 and the following ones */
+        put32(m, 0xc6336400 + i); /* 198.51.100.0 and the addresses after it */
     }
 }
 

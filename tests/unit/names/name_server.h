@@ -61,7 +61,7 @@ void name_server_start(struct name_server *server, const struct name_rule *rules
                        size_t n);
 void name_server_stop(struct name_server *server);
 
-/* Answer the held queries, and later ones at once. */
+/* Answer the held queries, and answer all later queries at once. */
 void name_server_release(struct name_server *server);
 
 /*
@@ -72,8 +72,8 @@ void name_server_release(struct name_server *server);
 void name_server_use(const struct name_server *server, const coil_resolver_opts *opts);
 
 /*
- * Like name_server_use(), but it may fail: return the result of
- * coil_resolver_configure().
+ * Like name_server_use(), but return the result of coil_resolver_configure(), which may
+ * fail.
  */
 int name_server_try(const struct name_server *server, const coil_resolver_opts *opts);
 

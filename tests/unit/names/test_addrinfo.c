@@ -43,7 +43,7 @@ TASK_TEST(addrinfo_answers_numbers_at_once)
     freeaddrinfo(list);
 }
 
-/* Return "4 tcp", or the error. */
+/* Return the family and the type, such as "4 tcp", or the error. */
 static const char *kind_of(const char *host, int family, int type)
 {
     struct addrinfo hints = {.ai_family = family, .ai_socktype = type};
@@ -148,7 +148,7 @@ TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
     strcpy(name + 248, "7f000001.example.com");
     CHECK(coil_getaddrinfo(name, "80", &tcp, &list) < 0);
     name[248 + 8] = '\0';
-    /* truncated there, it is a numeric address */
+    /* a name truncated there is a numeric address */
     CHECK_INT(coil_getaddrinfo(name, "80", &tcp, &list), 0);
     freeaddrinfo(list);
 }

@@ -97,7 +97,7 @@ static void check_packet(const struct packet *p, int n)
     coil__free(answer.addresses);
 }
 
-/* Add n + 1 records in the order number `order` of all possible orders. */
+/* Add n + 1 records. `order` selects one of all possible orders. */
 static void put_in_order(struct packet *p, int n, unsigned order)
 {
     int left[LONGEST + 1], count = n + 1;

@@ -49,7 +49,7 @@ static void begin(const coil_resolver_opts *opts)
     name_server_use(&server, opts != NULL ? opts : &quick);
 }
 
-/* Return "192.0.2.1 2001:db8::1", or the error. */
+/* Return the addresses, such as "192.0.2.1 2001:db8::1", or the error. */
 static const char *addresses_of(const struct addrinfo *list)
 {
     static char text[8192];
@@ -234,7 +234,7 @@ TASK_TEST(resolver_keeps_that_there_is_none)
     for (int i = 0; i < 3; i++)
         CHECK_STR(look_up("other.test", &v4), "ENOENT");
     CHECK_INT(server.questions, 1);
-    coil_sleep(COIL_SEC(21)); /* the SOA record has 20 */
+    coil_sleep(COIL_SEC(21)); /* the SOA record sets a time of 20 s */
     CHECK_STR(look_up("other.test", &v4), "ENOENT");
     CHECK_INT(server.questions, 2);
     for (int i = 0; i < 3; i++)

@@ -14,7 +14,7 @@ static coil_process *require(int rc, coil_process *process)
         test_skip("no pidfds here");
     CHECK_INT(rc, 0);
     if (rc < 0)
-        exit(EXIT_FAILURE); /* the error was printed */
+        exit(EXIT_FAILURE); /* the failed check has printed the error */
     return process;
 }
 

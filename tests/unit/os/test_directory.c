@@ -165,8 +165,8 @@ static int list(int *names)
 }
 
 /*
- * Make each system call of a listing fail once. Returns how many of them were calls of
- * the directory; the others are waits.
+ * Make each system call of a listing fail once. Returns how many of them read the
+ * directory; the others are the loop's waits.
  */
 static int each_call_fails(void)
 {

@@ -556,7 +556,8 @@ static void close_is_cancelled(void)
     finish(closer, -ECANCELED);
     CHECK_INT(coil_file_fd(r.file), -1);
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    CHECK_INT(coil_file_close(r.file), 0); /* waits, as the first did */
+    /* waits for the reader, like the first close */
+    CHECK_INT(coil_file_close(r.file), 0);
     finish(reader, 1);
     coil_file_destroy(r.file);
     coil_file_destroy(writer);
@@ -699,7 +700,7 @@ static void cancel_closing(void)
         coil_task_cancel(task, NULL);
         rc = coil_task_await(task);
         CHECK(rc == 0 || rc == -ECANCELED);
-        /* with 0 turns, close_it() has not begun */
+        /* if `turns` is 0, close_it() has not begun */
         CHECK(turns == 0 || fcntl(fd, F_GETFD) < 0);
         coil_task_release(task);
         coil_file_destroy(f);
@@ -734,8 +735,8 @@ static int use_file(void)
 }
 
 /*
- * Make each system call of use_file() fail once. Returns how many of them were calls of
- * the file; the others are waits.
+ * Make each system call of use_file() fail once. Returns how many of them used the file;
+ * the others are the loop's waits.
  */
 static int each_call_fails(void)
 {

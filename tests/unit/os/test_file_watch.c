@@ -293,7 +293,7 @@ IO_TEST(watch_reports_an_overflow)
     if (!test_has_turn(0))
         return;
     begin(COIL_WATCH_TREE);
-    for (int i = 0; i < events; i += 2) { /* no event repeats the one before it */
+    for (int i = 0; i < events; i += 2) { /* the kernel merges equal events in a row */
         CHECK_INT(mkdir(path_of("a"), 0700), 0);
         CHECK_INT(rmdir(path_of("a")), 0);
     }

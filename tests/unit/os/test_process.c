@@ -132,7 +132,7 @@ IO_TEST(process_with_too_long_arguments_is_an_error_of_spawn)
     free(word);
 }
 
-/* coil fails, as Python does. execvp(3) would run the script with the shell. */
+/* Spawning fails, as in Python. execvp(3) would run the script with the shell. */
 IO_TEST(process_of_a_script_without_its_interpreter_is_an_error_of_spawn)
 {
     char path[] = "/tmp/coil-script-XXXXXX";
@@ -361,7 +361,7 @@ IO_TEST(process_inherits_no_other_descriptor)
     int leaky = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
     coil_process *other = start_shell("read go", COIL_PIPE, COIL_PIPE, COIL_PIPE);
 
-    /* 3 is the directory that ls(1) reads. */
+    /* Descriptor 3 is the directory that ls(1) reads. */
     CHECK_STR(shell_output("exec ls /proc/self/fd", 0), "0\n1\n2\n3\n");
     CHECK(!(fcntl(leaky, F_GETFD) & FD_CLOEXEC));
     coil_process_destroy(other);
@@ -427,7 +427,7 @@ IO_TEST(process_inherits_a_closed_stdin_as_closed)
     close(0);
     text = output_of(
         start_shell("exec ls /proc/self/fd", COIL_INHERIT, COIL_PIPE, COIL_NULL), 0);
-    CHECK_STR(text, "0\n1\n2\n"); /* 0 is the directory */
+    CHECK_STR(text, "0\n1\n2\n"); /* descriptor 0 is the directory */
     dup2(saved, 0);
     close(saved);
 }
@@ -440,7 +440,8 @@ static void handle(int signo)
 }
 
 /*
- * The signals that this process ignores, from proc(5). Signals of the C library may be among them, if make(1) ignored them.
+ * Return the signals that this process ignores, from /proc/self/status (proc(5)). They
+ * may include signals of the C library, if make(1) ignored those.
  */
 static unsigned long long ignored_signals(void)
 {

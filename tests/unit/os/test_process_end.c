@@ -245,7 +245,7 @@ IO_TEST(process_gets_the_signal_it_handles)
     read_line(coil_process_stdout(p), line, sizeof line);
     CHECK_STR(line, "ready");
     CHECK_INT(coil_process_kill(p, SIGUSR1), 0);
-    /* Some shells run the trap only when the read has ended. */
+    /* Some shells run the trap only after the read(1) has ended. */
     coil_stream_close(coil_process_stdin(p));
     read_line(coil_process_stdout(p), line, sizeof line);
     CHECK_STR(line, "caught");
@@ -318,7 +318,7 @@ IO_TEST(process_group_is_killed_when_its_leader_has_ended)
     kill_what_the_leader_has_left();
 }
 
-/* As before Linux 6.9: pidfd_send_signal(2) takes no flags. */
+/* Let pidfd_send_signal(2) refuse flags, like a kernel before Linux 6.9. */
 static void forbid_signals_to_groups_by_pidfd(void)
 {
     struct sock_filter filter[] = {

@@ -124,7 +124,7 @@ IO_TEST(signal_is_kept_while_nobody_waits)
     CHECK_INT(coil_signal_wait(&set, &info), SIGUSR1);
     task = start(&w);
     CHECK(info.si_pid == getpid());
-    CHECK_INT(coil_task_cancel(task, NULL), true); /* one was stored, not two */
+    CHECK_INT(coil_task_cancel(task, NULL), true); /* only one SIGUSR1 was stored */
     finish(task, -ECANCELED);
 }
 
@@ -355,7 +355,7 @@ static int want_and_return(void *arg)
     CHECK(signal(SIGTERM, SIG_IGN) == SIG_DFL);
     CHECK_INT(coil_add_signal_handler(SIGTERM, trace, "a"), 0);
     CHECK_INT(coil_add_signal_handler(SIGHUP, trace, "a"), 0);
-    signal(SIGHUP, on_unwanted); /* the program has changed it again */
+    signal(SIGHUP, on_unwanted); /* the program has changed the disposition again */
     return 0;
 }
 

@@ -333,7 +333,7 @@ static int clean_up_between_signals(void *arg)
     (void)arg;
     kill(getpid(), SIGTERM);
     CHECK_INT(coil_sleep(COIL_SEC(10)), -ECANCELED);
-    kill(getpid(), SIGHUP); /* it is already ending */
+    kill(getpid(), SIGHUP); /* the run is already ending */
     coil_yield();
     coil_yield();
     CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
@@ -410,7 +410,7 @@ TEST(runner_keeps_tasks_between_runs_and_cancels_them_as_it_closes)
     coil_runner_destroy(runner);
 }
 
-/* The hooks of a runner's main task. With this hook it cannot begin. */
+/* A hook for a runner's main task. Its state is too large, so the task cannot begin. */
 static const coil_task_hooks impossible = {.state_bytes = COIL_HOOK_STATES_BYTES + 1};
 
 static int fail_in_words(void *arg)
@@ -650,7 +650,10 @@ TEST(stack_overflow_names_the_task_and_its_stack)
     test_dies_by_signal(run_overflow, NULL, SIGSEGV, "greedy");
 }
 
-/* Larger than the rest of the stack and its guard together; written to at its end. */
+/*
+ * Wait in a frame that is larger than the rest of the stack and its guard together. Only
+ * the lowest 20,000 bytes of the frame are written.
+ */
 static COIL__NOINLINE int wait_in_a_large_frame(size_t bytes)
 {
     volatile char *frame = __builtin_alloca(bytes);
@@ -947,7 +950,8 @@ TEST(run_prints_a_deadlock_once)
     CHECK_INT(run_heard(wait_for_nothing, 0, NULL), -EDEADLK);
     CHECK_INT(times_said("Deadlock"), 1);
     CHECK_INT(times_said("has failed"), 0);
-    CHECK_INT(times_said("coil: "), 2); /* this line, and "coil: 1 task" */
+    /* once in the deadlock line, and once in "coil: 1 task" */
+    CHECK_INT(times_said("coil: "), 2);
 }
 
 TEST(run_prints_a_failure_of_several_threads_once)
@@ -1132,7 +1136,7 @@ static void wait_for_tick_outside(void *arg)
     coil_interval_wait(&interval);
 }
 
-/* Calls that need a loop: here there is one, but no task runs. */
+/* Calls that need a task. Here the thread has a loop, but no task runs. */
 static const struct {
     void (*call)(void *arg);
     const char *name;
@@ -1230,7 +1234,7 @@ static int end_at_once(void *arg)
     return coil_sleep(COIL_SEC(100));
 }
 
-/* When cancelled, it continues for some turns, and checks the other tasks. */
+/* When cancelled, continue for some turns, and check the other tasks. */
 static int look_around(void *arg)
 {
     coil_stats stats;

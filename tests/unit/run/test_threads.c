@@ -185,7 +185,8 @@ TEST(threads_that_cannot_be_started)
         CHECK(rc < 0);
         CHECK_INT(coil_testing_blocks(), 0);
         if (strcmp(coil_testing_failed(), "pthread_create") == 0)
-            CHECK(rc == -EAGAIN || rc == -EPROTO); /* the failure that comes first */
+            /* the result is the failure that came first */
+            CHECK(rc == -EAGAIN || rc == -EPROTO);
     }
     coil_testing_fail_system_call(0, 0);
 }

@@ -29,8 +29,8 @@ unsigned take_refusing_port(int *fd);
 void settle(void);
 
 /*
- * Wait for the task's end, and release it. It must return 0, or -ECANCELED if it was
- * cancelled and noticed it.
+ * Wait until the task ends, and release it. Its result must be 0, or -ECANCELED if its
+ * cancellation was delivered.
  */
 void finish(coil_task *task);
 void finish_cancelled(coil_task *task);

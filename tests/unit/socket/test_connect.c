@@ -91,7 +91,8 @@ static void close_host(struct host *host)
 }
 
 /*
- * Not every system drops requests to a full backlog. If it does not, the test is skipped.
+ * Not every system drops requests to a full backlog. Skip the test on a system that does
+ * not.
  */
 static void require_deaf(const struct host *host, const char *address)
 {
@@ -391,7 +392,10 @@ static int connect_task(void *arg)
     return strcmp(text, "127.0.0.2") == 0 ? 0 : -EIO;
 }
 
-/* Cancelled during the look-up, during one attempt, during several, and later. */
+/*
+ * Cancel the call during the look-up, during one attempt, during several attempts, and
+ * later.
+ */
 IO_TEST(connect_cancelled_in_every_state)
 {
     struct host deaf;

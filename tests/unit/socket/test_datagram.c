@@ -240,7 +240,7 @@ NET_TEST(datagram_to_nobody_is_refused_later)
     coil_datagram_destroy(server);
     CHECK_INT(coil_send(client, "x", 1), 1);
     CHECK_INT(coil_receive(client, buf, sizeof buf), -ECONNREFUSED);
-    CHECK_INT(coil_send(client, "x", 1), 1); /* after one error it works again */
+    CHECK_INT(coil_send(client, "x", 1), 1); /* the error is reported only once */
     CHECK_INT(coil_receive(client, buf, sizeof buf), -ECONNREFUSED);
     coil_datagram_destroy(client);
 }
@@ -490,7 +490,7 @@ IO_TEST(datagram_local_goes_on_when_there_is_room)
     CHECK_INT(coil_spawn(do_flood, &f, NULL, &task), 0);
     for (int i = 0; i < 1000; i++)
         CHECK_INT(coil_receive(server, buf, sizeof buf), 1);
-    settle(); /* it is full again */
+    settle(); /* the receiver's queue is full again */
     coil_datagram_close(f.datagram);
     finish_with(task, -EBADF);
     CHECK(f.sent >= 1000);

@@ -59,7 +59,7 @@ static void check_end(coil_stream *stream)
     CHECK(n == 0 || n == -ECONNRESET);
 }
 
-/* Return the port of this end. */
+/* Return the port of this end of the connection. */
 static unsigned own_port(const coil_stream *stream)
 {
     coil_address name;
@@ -129,7 +129,10 @@ static int count_crowd(coil_stream *stream, void *arg)
     return rc;
 }
 
-/* With two listeners, one accepts a connection and waits with it. */
+/*
+ * With two listeners, one of them may hold an accepted connection until the limit allows
+ * it.
+ */
 static void serve_three_at_a_time(int listener_count)
 {
     coil_listener *listeners[2];
@@ -203,7 +206,7 @@ NET_TEST(server_names_its_handlers)
     client = connect_here();
     CHECK_INT(coil_read_exact(client, name, 4), 4);
     CHECK_STR(name, "door");
-    check_end(client); /* and destroys the handler's stream */
+    check_end(client); /* the server also destroys the handler's stream */
     coil_stream_destroy(client);
     coil_server_stop(server);
     coil_server_destroy(server);
@@ -442,8 +445,8 @@ static int write_much(coil_stream *stream, void *arg)
 }
 
 /*
- * A peer that does not read is idle, too. At the end the server sends a message, which it
- * may not see.
+ * A peer that does not read counts as idle, too. The server tries to send a last message,
+ * which such a peer may not see.
  */
 IO_TEST(server_cancels_a_connection_whose_peer_does_not_read)
 {
@@ -813,8 +816,8 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
 }
 
 /*
- * Each connection that ends lets another one in, and the next one finds no descriptor
- * again.
+ * Each connection that ends frees a descriptor for another one, and the next connection
+ * again finds no free descriptor.
  */
 static int serve_a_crowd(void *reports)
 {

@@ -51,7 +51,7 @@ static int spawn_in_group(const char *name)
     return 0; /* the mistake */
 }
 
-/* Overwrites what earlier calls have left on the stack. */
+/* Overwrite the stack memory that earlier calls have used. */
 static int scribble(void)
 {
     volatile char bytes[2000];

@@ -161,7 +161,7 @@ IO_TEST(unix_paths_that_are_none)
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* As left by a killed server. */
+/* Create the socket file that a killed server leaves. */
 static void leave_socket_behind(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -213,7 +213,7 @@ IO_TEST(unix_other_files_are_left_alone)
     remove_folder();
 }
 
-/* (asyncio: unix_server_cleanup_replaced, _inode, _gone) */
+/* Based on asyncio's tests unix_server_cleanup_replaced, _inode and _gone. */
 IO_TEST(unix_file_of_a_successor_is_left_alone)
 {
     coil_listener *first, *second;
@@ -278,7 +278,7 @@ IO_TEST(unix_connect_waits_for_room_in_the_queue)
 
     make_folder();
     CHECK_INT(coil_listen_unix(path, 1, &listener), 0);
-    for (fd = 0; filled < 8; filled++) { /* until the kernel says EAGAIN */
+    for (fd = 0; filled < 8; filled++) { /* until connect(2) fails with EAGAIN */
         struct sockaddr_un name = {.sun_family = AF_UNIX};
 
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

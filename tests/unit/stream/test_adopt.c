@@ -159,7 +159,10 @@ IO_TEST(adopted_pipe_still_blocks_for_others)
     close(out);
 }
 
-/* prog >log 2>&1, where log is a pipe: both are the same open file. */
+/*
+ * As in "prog >log 2>&1", where log is a pipe: both descriptors refer to the same open
+ * file.
+ */
 IO_TEST(adopted_twice_one_is_closed_and_the_other_never_blocks)
 {
     coil_stream *first, *second;
@@ -465,8 +468,8 @@ IO_TEST(attach_without_memory_leaves_it_detached)
 }
 
 /*
- * A stream would truncate the messages of such sockets. (asyncio: ValueError, "A Stream
- * Socket was expected")
+ * A stream would truncate the messages of such sockets. In this case asyncio raises
+ * ValueError, "A Stream Socket was expected".
  */
 IO_TEST(adopt_refuses_sockets_of_messages)
 {

@@ -201,7 +201,7 @@ IO_TEST(copy_from_a_pipe_to_a_socket_and_to_a_pipe)
 
 /* ---- cancelled and failed ---------------------------------------------------------- */
 
-/* Repeated: the counts of all copies together equal the received bytes. */
+/* Cancel copies repeatedly. Their counts together equal the received bytes. */
 NET_TEST(copy_cancelled_loses_no_byte)
 {
     struct chain c = {.size = SIZE, .pause_ns = COIL_MSEC(1)};
@@ -238,7 +238,7 @@ static int do_copy(void *arg)
     return 0;
 }
 
-/* Cancelled while it waits for a receiver that does not read. */
+/* Cancel a copy that waits for a receiver that does not read. */
 IO_TEST(copy_cancelled_while_it_writes_keeps_what_was_read)
 {
     struct chain c = {.size = SIZE};
@@ -375,7 +375,7 @@ static int write_much(void *arg)
 
 struct due {
     const coil_stream *stream;
-    size_t copied; /* bytes copied when it fired */
+    size_t copied; /* bytes copied when the timer fired */
 };
 
 static void note_copied(void *arg)

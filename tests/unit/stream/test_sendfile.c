@@ -64,9 +64,9 @@ static coil_task *start_receiving(struct receiving *r)
 }
 
 /*
- * Return true if coil_sendfile() to such a stream calls sendfile(2). Make the nth system
- * call fail, for each n, until the failing call is sendfile(2) or coil_sendfile()
- * succeeds.
+ * Return true if coil_sendfile() calls sendfile(2) for a stream of make_pair(). To find
+ * out, let one system call after the other fail, until the failing call is sendfile(2) or
+ * coil_sendfile() succeeds.
  */
 static bool uses_sendfile(int make_pair(coil_stream *ends[2]), int fd)
 {
@@ -98,7 +98,8 @@ IO_TEST(sendfile_makes_the_system_call)
     int fd = make_file(1000);
     char bytes[1000];
 
-    CHECK_INT(pread(fd, bytes, sizeof bytes, 0), sizeof bytes); /* now it is cached */
+    /* reads the file into the page cache */
+    CHECK_INT(pread(fd, bytes, sizeof bytes, 0), sizeof bytes);
     CHECK(uses_sendfile(tcp_pair, fd));
     CHECK(uses_sendfile(coil_stream_pair, fd));
     CHECK(!uses_sendfile(coil_pipe, fd));
@@ -215,7 +216,7 @@ IO_TEST(sendfile_part_between_other_writes)
     CHECK_INT(coil_sendfile(ends[0], fd, &offset, 500000), 500000);
     CHECK_INT(offset, 501000);
     CHECK_INT(coil_sendfile(ends[0], fd, &offset, 0), 0);
-    /* Uses the file's own position, which is where the offset was. */
+    /* Without an offset, coil_sendfile() uses the file's own position. */
     CHECK_INT(lseek(fd, offset, SEEK_SET), offset);
     CHECK_INT(coil_sendfile(ends[0], fd, NULL, 1234), 1234);
     CHECK_INT(lseek(fd, 0, SEEK_CUR), offset + 1234);

@@ -204,7 +204,8 @@ IO_TEST(stream_end_is_seen_whenever_it_comes)
 }
 
 /*
- * epoll reports bytes and the hang-up together. Two reads must see both reports.
+ * epoll reports the bytes and the hang-up in one event. One read must return the bytes,
+ * and the next one the end.
  */
 IO_TEST(stream_hang_up_comes_behind_the_bytes)
 {
@@ -251,7 +252,7 @@ IO_TEST(stream_reads_past_urgent_data)
     int peer;
     coil_stream *stream = make_stream_and_peer(&peer);
 
-    coil_sleep(COIL_USEC(100)); /* the poller has seen it writable */
+    coil_sleep(COIL_USEC(100)); /* the poller has seen that the stream is writable */
     CHECK_INT(send(peer, "abc", 3, 0), 3);
     CHECK_INT(send(peer, "!", 1, MSG_OOB), 1);
     CHECK_INT(send(peer, "defg", 4, 0), 4);
@@ -650,8 +651,8 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
 }
 
 /*
- * No call checks for a closed descriptor. But if the kernel reports it, the waiting task
- * ends.
+ * coil does not check for a closed descriptor. If the kernel reports the close, the
+ * waiting task ends.
  */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
 {
@@ -664,7 +665,7 @@ IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
     close(coil_stream_fd(t.stream));
     coil_sleep(COIL_USEC(100));
     if (strcmp(backend, "epoll") == 0 || strcmp(backend, "io_uring") == 0)
-        coil_task_cancel(task, NULL); /* this kernel does not report it */
+        coil_task_cancel(task, NULL); /* the kernel did not report the close */
     else
         CHECK(t.ended);
     finish(task);
@@ -846,7 +847,8 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
             coil_yield();
         if (i % 2 == 1)
             CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
-        coil_task_await(task); /* cancelled as it ends: either result is possible */
+        /* cancelled just as the read ends: either result is possible */
+        coil_task_await(task);
         coil_task_release(task);
         size_t n = t.result > 0 ? (size_t)t.result : 0;
         CHECK(n > 0 || t.result == -ECANCELED);

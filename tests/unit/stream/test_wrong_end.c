@@ -117,7 +117,8 @@ IO_TEST(wrong_end_is_a_folder)
     coil_stream *stream = adopt(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     char buf[16];
 
-    AT_ONCE(coil_stream_wait_readable(stream), 0); /* the read does not wait */
+    /* the stream counts as readable, because a read does not wait */
+    AT_ONCE(coil_stream_wait_readable(stream), 0);
     AT_ONCE(coil_read(stream, buf, sizeof buf), -EISDIR);
     coil_stream_destroy(stream);
 }

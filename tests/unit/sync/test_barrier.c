@@ -38,7 +38,7 @@ TASK_TEST(barrier_opens_when_the_last_has_come)
     CHECK_TRACE("");
     CHECK_INT(coil_barrier_wait(&barrier), 2);
     CHECK_INT(coil_barrier_waiting(&barrier), 0);
-    CHECK_TRACE(""); /* they continue in the next turn */
+    CHECK_TRACE(""); /* the other tasks continue in the next turn */
     coil_yield();
     CHECK_TRACE("a:0 b:1 ");
     coil_barrier_finish(&barrier);

@@ -47,7 +47,7 @@ TEST(channel_gives_items_in_order_and_grows)
     coil_channel_release(NULL);
 }
 
-/* (coil/error.h: -EAGAIN is not a failure there) */
+/* -EAGAIN of a call that does not wait is not a failure (see coil/error.h). */
 TEST(channel_that_would_wait_leaves_the_last_error)
 {
     coil_channel *channel = create(1);
@@ -139,7 +139,8 @@ TASK_TEST(channel_put_suspends_while_full)
     CHECK_INT(coil_yield(), 0);
     CHECK_TRACE("task-2:0 ");
     CHECK_INT(coil_channel_get(channel, &item), 0);
-    CHECK_INT(coil_channel_count(channel), 1); /* passed on at once */
+    /* a waiting putter's item took the place */
+    CHECK_INT(coil_channel_count(channel), 1);
     CHECK_INT(test_join(a), 0);
     CHECK_INT(test_join(b), 0);
     CHECK_TRACE("task-3:0 ");

@@ -54,7 +54,7 @@ TASK_TEST(condition_waiter_cancelled_has_the_lock_again)
     coil_task_cancel(a, NULL);
     coil_sleep(1);
     CHECK_TRACE("");
-    coil_task_cancel(a, NULL); /* a second request, while it waits for the lock */
+    coil_task_cancel(a, NULL); /* a second request, while the task waits for the lock */
     coil_sleep(1);
     CHECK_TRACE("");
     coil_lock_release(&lock);

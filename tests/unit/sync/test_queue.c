@@ -132,7 +132,7 @@ TASK_TEST(queue_putter_cancelled_puts_nothing)
     for (int i = 0; i < 3; i++)
         coil_spawn(put_one, &p[i], NULL, &t[i]);
     coil_yield();
-    CHECK_INT(coil_queue_get_nowait(&q, &item), 0); /* wakes the putter of 2 */
+    CHECK_INT(coil_queue_get_nowait(&q, &item), 0); /* wakes the task that puts 2 */
     coil_task_cancel(t[1], NULL);
     CHECK_INT(coil_task_await(t[1]), -ECANCELED);
     CHECK_INT(coil_task_await(t[2]), 0);

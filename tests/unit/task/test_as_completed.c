@@ -81,7 +81,7 @@ TASK_TEST(as_completed_keeps_what_came_while_nobody_waited)
     next(&each);
     next(&each);
     CHECK_TRACE("f1@2 f2@2 ");
-    coil_as_completed_finish(&each); /* with one still pending */
+    coil_as_completed_finish(&each); /* one future is still pending */
     coil_as_completed_finish(&each);
     fails = coil_future_result(f[1]);
     CHECK_INT(fails, -EIO);
@@ -208,7 +208,8 @@ TASK_TEST(as_completed_without_memory_awaits_nothing)
     int started = fill_table_of_timers(timers, 64);
 
     create_all();
-    for (int n = 1; n <= 2; n++) { /* no memory: for the block; for the timers' table */
+    /* no memory for the block, then none for the timer table */
+    for (int n = 1; n <= 2; n++) {
         test_fail_allocation(n);
         CHECK_INT(coil_as_completed_init(&each, f, N, coil_in(COIL_SEC(1))), -ENOMEM);
         coil_as_completed_finish(&each);

@@ -409,7 +409,7 @@ static void cancel_twice(struct call *call)
     CHECK_INT(test_join(task), 0);
 }
 
-/* (asyncio: Task.cancel of a task whose future is cancelled already) */
+/* In asyncio, this is Task.cancel() of a task whose future is already cancelled. */
 IO_TEST(two_requests_in_one_turn_are_delivered_once)
 {
     int (*const calls[])(struct call *) = {call_read, call_wait_fd, call_accept,

@@ -814,7 +814,7 @@ TASK_TEST(a_failure_as_its_gather_is_over_is_not_reported)
     CHECK_INT(coil_spawn(gather_two, futures, NULL, &task), 0);
     coil_yield();
     coil_future_set(futures[0], -EIO, NULL, NULL);
-    coil_yield(); /* the gather has its result, and its task has not continued yet */
+    coil_yield(); /* the gather has its result, but its task has not continued yet */
     coil_future_set(futures[1], -ENOENT, NULL, NULL);
     CHECK_INT(coil_task_await(task), -EIO);
     coil_task_release(task);
@@ -963,7 +963,7 @@ TASK_TEST(a_handler_may_start_a_task_that_runs_at_once)
 
     coil_set_exception_handler(spawn_eagerly, NULL);
     CHECK_INT(coil_yield(), 0);
-    coil_task_release(parser); /* reported in this task, without a turn */
+    coil_task_release(parser); /* the failure is reported in this task, without a turn */
     test_trace("main; ");
     CHECK(strcmp(coil_task_name(coil_task_current()), "main") == 0);
     CHECK_INT(coil_yield(), 0);

@@ -59,7 +59,7 @@ TASK_TEST(a_generator_whose_driver_waits_is_busy)
     CHECK_INT(coil_gen_next(g, NULL), -EBUSY);
     CHECK_INT(coil_task_await(t), COIL_GEN_YIELDED);
     CHECK_TRACE("driver:1 ");
-    /* Suspended in one task, resumed in another. */
+    /* The generator was suspended in one task, and is resumed in another. */
     CHECK_INT(coil_gen_next(g, NULL), COIL_GEN_YIELDED);
     coil_gen_destroy(g);
     CHECK_TRACE("gen:-125 ");

@@ -333,7 +333,7 @@ static int own_an_empty_group(void *arg)
     return coil_sleep(COIL_MSEC(1));
 }
 
-/* (asyncio 3.15: TaskGroup.cancel of one that is left) */
+/* In asyncio 3.15, this is TaskGroup.cancel() of a group that was already left. */
 TASK_TEST(cancelling_a_group_that_has_ended_does_nothing)
 {
     coil_group g;
@@ -549,7 +549,7 @@ TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
         }
 }
 
-/* A shield delays the cancellation, so the group ends as if there were none. */
+/* A shield delays the cancellation, so the group ends as if it had not been cancelled. */
 TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 {
     for (size_t i = 0; i < ENDINGS; i++) {
@@ -821,7 +821,7 @@ TASK_TEST(group_place_of_an_entrant_that_is_cancelled_goes_on)
     }
     while (!coil_future_done(coil_task_future(child)))
         coil_sleep(COIL_MSEC(1));
-    coil_task_cancel(tasks[0], NULL); /* already admitted, or about to be */
+    coil_task_cancel(tasks[0], NULL); /* the task is admitted by now, or about to be */
     CHECK_INT(coil_task_await(tasks[1]), 0);
     CHECK_INT(coil_group_exit(&g, 0), 0);
     CHECK_INT(l.most, 1);

@@ -105,7 +105,10 @@ TASK_TEST(guard_block_in_a_loop_is_left_by_continue)
     CHECK_INT(n, 2);
 }
 
-/* 1: early; 2: by exit; 3: forget the count */
+/*
+ * Leave by an early return (1), by coil_scope_exit() (2), or by returning rc without it
+ * (3).
+ */
 static int use_scope_guard(int way)
 {
     coil_scope s;

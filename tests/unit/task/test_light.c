@@ -195,8 +195,8 @@ static void finish_item(coil_task *task)
 }
 
 /*
- * Waits in the control block, which other tasks can access, and the events that complete
- * them.
+ * Waits whose data is in the control block, where other tasks can access it, and the
+ * events that complete these waits.
  */
 static const struct {
     const char *what;
@@ -346,13 +346,14 @@ TASK_TEST(a_task_that_is_put_away_is_cancelled)
         init_objects();
         task = spawn_away(in_room[i].fn, NULL);
         CHECK(coil_task_cancel(task, "enough"));
-        CHECK(is_away(task) || i == 4); /* a condition waits for its lock again */
+        /* a wait for a condition ends with a wait for the lock */
+        CHECK(is_away(task) || i == 4);
         CHECK_INT(test_join(task), -ECANCELED);
         finish_objects();
     }
 }
 
-/* Check that a wait keeps all of the task's state. */
+/* Check that a wait preserves all of the task's state. */
 static int keep_everything(void *arg)
 {
     volatile unsigned char pattern[300];
@@ -696,7 +697,7 @@ TEST(a_stack_that_another_thread_touches_ends_the_program_with_a_sentence)
 {
     need_light();
     test_dies_by_signal(run_and_let_thread_touch, NULL, SIGSEGV,
-                        " touched the stack of lender, which is put away");
+                        " touched the stack of lender, which is swapped out");
 }
 
 static volatile bool deep_enough; /* never */

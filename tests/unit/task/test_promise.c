@@ -121,7 +121,8 @@ TASK_TEST(promise_await_is_cancelled_and_cancels)
 
     CHECK_INT(coil_yield(), 0);
     CHECK(coil_task_cancel(a, "enough"));
-    CHECK(!coil_promise_done(promise)); /* not before the task knows */
+    /* the promise is cancelled only when the task continues */
+    CHECK(!coil_promise_done(promise));
     CHECK_INT(test_join(a), -ECANCELED);
     CHECK_INT(coil_promise_result(promise), -ECANCELED);
     CHECK_INT(test_join(b), -ECANCELED);
@@ -251,7 +252,7 @@ IO_TEST(promises_set_while_their_awaiters_are_cancelled)
 
 struct remote {
     coil_loop *loop;
-    int rc; /* the result that the thread got */
+    int rc; /* the result that the thread received */
     int numbers[2];
     coil_future *leave; /* set on the loop's thread when the other thread has finished */
 };

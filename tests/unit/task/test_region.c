@@ -8,11 +8,13 @@
  * 1. A wait inside a shield fails only because of a request at its own depth or deeper.
  * 2. In the end, the number of remaining requests equals the number of requests from
  *    outside.
- * 3. If there are any, the next wait returns the cancellation, and if not, it does not.
+ * 3. If any requests remain, the next wait returns the cancellation; otherwise it does
+ *    not.
  *
  * As in asyncio, there is an exception to the third property: a scope that is opened
  * while a request is in flight, and expires in the turn in which the request is
- * delivered. It takes the request for its own. So after each region there is a wait.
+ * delivered. Such a scope takes the request for its own. So after each region there is a
+ * wait.
  */
 #include "../../harness/harness.h"
 

@@ -37,7 +37,8 @@ TASK_TEST(scope_that_is_left_in_time_leaves_nothing_behind)
 
 static int move_when_it_is_too_late(void *arg)
 {
-    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED); /* the interrupted group cancels it */
+    /* the interrupted group cancels this task */
+    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED);
     coil_cancel_caught();
     return coil_scope_set_deadline(arg, coil_in(COIL_SEC(1)));
 }
@@ -157,7 +158,7 @@ static int overlook_and_time_out(void *arg)
     coil_scope s;
 
     (void)arg;
-    coil_sleep(COIL_SEC(1)); /* cancelled here, and it continues */
+    coil_sleep(COIL_SEC(1)); /* this wait is cancelled, and the task continues */
     CHECK_INT(coil_scope_enter(&s, coil_in(0)), 0);
     test_trace("inside:%d ", coil_sleep(COIL_MSEC(1)));
     test_trace("exit:%d ", coil_scope_exit(&s, -ECANCELED));

@@ -194,7 +194,7 @@ TASK_TEST(what_waits_for_a_task_goes_on_in_the_queues_order)
     coil_task_release(first);
 }
 
-/* The last task of a slab still runs on the slab's memory while that is given back. */
+/* The last task of a slab still runs on the slab's memory while the slab is released. */
 TASK_TEST(tasks_that_nobody_awaits_give_back_their_slabs_as_they_end)
 {
     enum { COUNT = 3000 };

@@ -595,7 +595,7 @@ SIM_TEST(simulated_sockets_have_readers)
     CHECK_INT(loop()->backend->class->attach(loop()->backend, fd), 0);
     CHECK_INT(receive_from(fd, &byte, 1, &name, &flags), 1);
     loop()->backend->class->detach(loop()->backend, fd);
-    CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0); /* the loop drops it */
+    CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0); /* the loop drops the writer */
     coil__socket_close(loop(), fd);
 }
 
@@ -809,7 +809,7 @@ TEST(simulated_network_without_memory)
     CHECK(s.all > 15);
     CHECK(s.borne < s.all / 4);
     CHECK(s.failed[ENOMEM] > 10);    /* in the loop, sockets and connections */
-    CHECK_INT(s.failed[ENOBUFS], 3); /* each of the three writes is one send */
+    CHECK_INT(s.failed[ENOBUFS], 3); /* there are three writes of one send each */
     CHECK_INT(s.borne + s.failed[ENOMEM] + s.failed[ENOBUFS], s.all);
 }
 

@@ -99,7 +99,7 @@ static int rest_at_last(void *arg)
 {
     (void)arg;
     CHECK_INT(coil_wait_all_blocked(), -ECANCELED);
-    return coil_wait_all_blocked(); /* was cancelled, so it returns */
+    return coil_wait_all_blocked(); /* a cancelled task does not wait */
 }
 
 TASK_TEST(all_blocked_is_refused_to_a_task_that_was_cancelled)
@@ -179,7 +179,7 @@ static int place_of_first(void *arg)
     return rc;
 }
 
-/* Of the four places that 'a' can have, each occurs about equally often. */
+/* The task 'a' runs in each of the four places about equally often. */
 TEST(a_shuffle_favours_no_place)
 {
     static char names[] = "abcd";

@@ -22,7 +22,7 @@ struct identity {
 struct wish {
     const char *name;      /* the subject's common name */
     const char *alt_names; /* "DNS:localhost"; NULL: an authority */
-    long from, until;      /* in days from now; 0 and 0: now, for ten days */
+    long from, until;      /* in days from now; both 0: valid now, for ten days */
     bool rsa;              /* an RSA key instead of an elliptic-curve key */
 };
 

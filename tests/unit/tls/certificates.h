@@ -16,11 +16,11 @@ struct certificates {
     /* PEM files. Except for the authorities and `key`, each holds a chain and its key. */
     char root[96];   /* the authority */
     char server[96]; /* for localhost, *.example.org, 127.0.0.1, ::1 */
-    /* for other.test by its alternative name; its common name is localhost */
+    /* the alternative name is other.test, the common name localhost */
     char other_name[96];
     char expired[96], future[96];
     char self_signed[96];
-    char no_chain[96];  /* as `server`, without the intermediate certificate */
+    char no_chain[96];  /* like `server`, without the intermediate certificate */
     char client[96];    /* "CN = client" */
     char stranger[96];  /* a client's certificate, signed by another authority */
     char locked[96];    /* a server's chain; the password of its key is "sesame" */

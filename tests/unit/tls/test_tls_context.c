@@ -245,7 +245,7 @@ NET_TEST(tls_certificates_that_were_revoked)
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.revoked), -EKEYREVOKED);
     check_says("certificate revoked (depth 0, subject 'CN = server'");
-    client.ca_file = files.self_signed; /* no list of its authority */
+    client.ca_file = files.self_signed; /* there is no list of its authority */
     CHECK_INT(meet_as(&client, files.self_signed), -EKEYREJECTED);
     check_says("unable to get certificate CRL");
     certificates_remove(&files);

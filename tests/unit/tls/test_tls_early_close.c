@@ -19,7 +19,7 @@
 enum { DATA = 20000 };
 
 struct way {
-    /* on a socket pair, where the server's write fails with EPIPE at once */
+    /* use a socket pair, where the server's write fails with EPIPE at once */
     bool local;
     bool notify;       /* the client sends close_notify */
     bool reset;        /* the client resets the connection */

@@ -126,7 +126,7 @@ TEST(tls_threads_share_the_default_context)
 struct moved {
     coil_stream *stream;
     const char *backend;
-    coil_task_fn use; /* called with the struct moved, while its stream is attached */
+    coil_task_fn use; /* called with this struct while its stream is attached */
     char line[64];
     const unsigned char *bytes;
     size_t n;

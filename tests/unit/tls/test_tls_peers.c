@@ -27,7 +27,7 @@ struct peer {
     struct certificates files;
     int max_version;
     bool is_client;
-    void (*talk)(struct peer *peer); /* after the handshake, on the thread */
+    void (*talk)(struct peer *peer); /* called on the peer's thread after the handshake */
     SSL *ssl;
     int fd, handshake;
     int go[2]; /* a pipe: a byte in it lets a waiting peer continue */

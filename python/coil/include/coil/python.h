@@ -9,11 +9,11 @@
  *
  *     // in Python: await coil.run(sort)
  *
- * For extension modules of CPython 3.11 to 3.13. A function that Python calls by `await
- * coil.run(function, ...)` runs on its own stack. Any C function that it calls, directly
- * or through a library such as libc's qsort(3), SQLite or expat, may wait for an
- * awaitable. This does not use a coil loop: the stack is suspended, and asyncio's task
- * resumes it.
+ * This header is for extension modules of CPython 3.11 to 3.13. A function that Python
+ * calls by `await coil.run(function, ...)` runs on its own stack. Any C function that it
+ * calls, directly or through a library such as libc's qsort(3), SQLite or expat, may wait
+ * for an awaitable. This does not use a coil loop: the stack is suspended, and asyncio's
+ * task resumes it.
  *
  * The package `coil` must be installed at run time; nothing is linked.
  * docs/manual/python.md explains which C libraries allow this.
@@ -30,14 +30,17 @@ extern "C" {
 
 #define COIL_PYTHON_API "coil._coil._api"
 
-/* The table that the package exports to C. Members are only added at the end. */
+/* The table that the package exports to C. New versions add members only at the end. */
 struct coil_python_api {
-    size_t size; /* bytes, in the package that is installed */
+    size_t size; /* the size of the table in the installed package, in bytes */
     PyObject *(*await_object)(PyObject *awaitable);
     int32_t (*can_await)(void);
 };
 
-/* The table of the package, imported at the first call; NULL with ImportError set. */
+/*
+ * Return the package's table, which is imported at the first call. Returns NULL with
+ * ImportError set if that fails.
+ */
 static inline const struct coil_python_api *coil_python_api(void)
 {
     static const struct coil_python_api *api;
