@@ -53,8 +53,8 @@ static void read_v4(const struct cmsghdr *c, coil_datagram_info *out)
     memcpy(&found, CMSG_DATA(c), sizeof found);
     out->interface = (unsigned)found.ipi_ifindex;
     out->local.length = sizeof out->local.v4;
-    out->local.v4 = (struct sockaddr_in){.sin_family = AF_INET,
-                                         .sin_addr = found.ipi_addr};
+    out->local.v4 =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = found.ipi_addr};
 }
 
 static void read_v6(const struct cmsghdr *c, coil_datagram_info *out)
@@ -64,8 +64,8 @@ static void read_v6(const struct cmsghdr *c, coil_datagram_info *out)
     memcpy(&found, CMSG_DATA(c), sizeof found);
     out->interface = found.ipi6_ifindex;
     out->local.length = sizeof out->local.v6;
-    out->local.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6,
-                                          .sin6_addr = found.ipi6_addr};
+    out->local.v6 =
+        (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_addr = found.ipi6_addr};
     if (IN6_IS_ADDR_LINKLOCAL(&found.ipi6_addr))
         out->local.v6.sin6_scope_id = found.ipi6_ifindex;
 }

@@ -138,8 +138,8 @@ NET_TEST(datagram_info_chooses_the_source)
     coil_datagram_destroy(client);
     if (have_v6()) {
         client = open_at(NULL, 0);
-        CHECK_INT(coil_address_of_numbers("::ffff:127.0.0.1", coil_address_port(&to), &to),
-                  0);
+        CHECK_INT(
+            coil_address_of_numbers("::ffff:127.0.0.1", coil_address_port(&to), &to), 0);
         CHECK_INT(coil_send_info(client, "x", 1, &to.any, to.length, &info), 1);
         CHECK_INT(coil_receive_from(server, buf, sizeof buf, &from), 1);
         check_address(&from, client, "127.0.0.3");
@@ -245,13 +245,14 @@ IO_TEST(datagram_info_may_be_cut_off)
     int on = 1, stamps = 1 << 3 | 1 << 4; /* SOF_TIMESTAMPING_RX_SOFTWARE, _SOFTWARE */
     char buf[8];
 
-    CHECK_INT(coil_datagram_set_option(server, SOL_SOCKET, SO_TIMESTAMPNS, &on,
-                                       sizeof on), 0);
+    CHECK_INT(
+        coil_datagram_set_option(server, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on), 0);
     CHECK_INT(coil_send_to(client, "x", 1, &to.any, to.length), 1);
     CHECK_INT(coil_receive_info(server, buf, sizeof buf, NULL, &info), 1);
     check_address(&info.local, server, "127.0.0.1");
     CHECK_INT(coil_datagram_set_option(server, SOL_SOCKET, SO_TIMESTAMPING, &stamps,
-                                       sizeof stamps), 0);
+                                       sizeof stamps),
+              0);
     CHECK_INT(coil_send_to(client, "xyz", 3, &to.any, to.length), 3);
     info.interface = 99;
     CHECK_INT(coil_receive_info(server, buf, sizeof buf, NULL, &info), 3);
