@@ -162,7 +162,7 @@ DO(next_entry, coil_directory_next(object, &(coil_directory_entry){.name = NULL}
         accept_one, "coil_accept: the object was destroyed before"
 #define DATAGRAM                                                                         \
     destroy_datagram, "coil_datagram_destroy: the object was destroyed before",          \
-        send_datagram, "coil_send_to: the object was destroyed before"
+        send_datagram, "coil_send: the object was destroyed before"
 #define PROMISE                                                                          \
     release_promise, "coil_promise_release: the last reference", retain_promise,         \
         "coil_promise_retain: the last reference"
