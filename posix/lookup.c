@@ -105,7 +105,7 @@ static int look_up_in_task(const char *host, const char *service,
     return rc;
 }
 
-/* Numeric addresses are parsed here: that never waits. EAI_NONAME if it is a name. */
+/* Parse a numeric address, which never waits. Returns EAI_NONAME for a name. */
 static int look_up_number(const char *host, const char *service,
                           const struct addrinfo *hints, struct addrinfo **out)
 {

@@ -20,8 +20,9 @@
 
 struct selecting {
     int n;
-    fd_set *given[3];     /* to read, to write, exceptional; may be NULL */
-    fd_mask *asked[3];    /* copies of them: each select() overwrites `given` */
+    fd_set *given[3]; /* to read, to write, exceptional; may be NULL */
+    /* copies of the sets, because each select() overwrites `given` */
+    fd_mask *asked[3];
     const sigset_t *mask; /* in force during select(); NULL: leave it as it is */
 };
 

@@ -24,8 +24,8 @@
  * may use a session at the same time. The functions are in a separate library: pkg-config
  * coil-http.
  *
- * Deadlines are scopes (coil/scope.h). Cancelling a call ends its transfer; the session
- * remains usable. (aiohttp: ClientSession)
+ * To set a deadline, use a scope (coil/scope.h). Cancelling a call ends its transfer; the
+ * session remains usable. (aiohttp: ClientSession)
  */
 #ifndef COIL_HTTP_H
 #define COIL_HTTP_H

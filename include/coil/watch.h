@@ -21,7 +21,7 @@
  * the caller compares the files itself.
  *
  * On network and FUSE file systems the kernel does not report changes that other machines
- * make. It reports no changes in /proc and /sys. Symbolic links in a tree are not
+ * make. The kernel reports no changes in /proc and /sys. Symbolic links in a tree are not
  * followed.
  */
 #ifndef COIL_WATCH_H
