@@ -21,8 +21,9 @@ struct device_write {
     pthread_t task; /* the thread of the task */
     sigset_t mask;  /* the task's mask: SIGTTOU stops the writer unless it is blocked */
     ssize_t result;
-    bool begun;           /* a thread has begun to write */
-    bool *withdrawn;      /* on the task's stack: set if no thread will ever write */
+    bool begun; /* a thread has begun to write */
+    /* points to the task's stack: set if no thread will ever write */
+    bool *withdrawn;
     struct iovec parts[]; /* refer to the copied bytes, which follow this array */
 };
 

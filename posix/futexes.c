@@ -248,7 +248,7 @@ static int await_listed(struct posix__futex_wait *waits, unsigned count,
         if (posix__await_promise(promise, posix__next_look(&look_ns, left)) < 0)
             return errno;
         if (any_is_done(waits, count) || coil_promise_create(&promise) < 0)
-            return 0; /* without memory: as if woken */
+            return 0; /* if memory ran out, return as if woken */
         woken = !renew_promise(waits, count, promise);
         coil_promise_release(promise);
         if (woken)

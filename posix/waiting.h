@@ -33,7 +33,7 @@ struct posix__waiting {
     bool begun;
     unsigned vain;    /* consecutive attempts that failed on a ready descriptor */
     int64_t nap;      /* length of the latest nap, taken after such failures */
-    int64_t deadline; /* from the socket's time-out; set when `begun` is */
+    int64_t deadline; /* set with `begun`, from the socket's time-out */
 };
 
 /*

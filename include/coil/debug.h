@@ -192,7 +192,7 @@ COIL_API bool coil_is_own_call(const void *return_address);
 /* ---- statistics -------------------------------------------------------------------- */
 
 typedef struct coil_stats {
-    uint64_t turns;   /* of the loop since its creation */
+    uint64_t turns;   /* turns of the loop since its creation */
     uint64_t polls;   /* turns that polled; the others skipped the poll */
     uint64_t runs;    /* callbacks and steps of tasks that ran */
     uint64_t spawned; /* tasks */

@@ -62,7 +62,7 @@ typedef struct coil_gen_opts {
 typedef enum coil_gen_state {
     COIL_GEN_CREATED,   /* the body has not begun */
     COIL_GEN_SUSPENDED, /* the generator is suspended in a yield */
-    COIL_GEN_RUNNING,   /* it is running, or its task waits inside it */
+    COIL_GEN_RUNNING,   /* the body is running, or its task waits inside it */
     COIL_GEN_CLOSED     /* the body has returned */
 } coil_gen_state;
 

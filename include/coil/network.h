@@ -57,7 +57,7 @@ typedef struct coil_network_opts {
      * arrive in random order.
      */
     int64_t latency_ns[2];
-    int64_t bytes_per_second; /* of each connection, in each direction; 0: no limit */
+    int64_t bytes_per_second; /* limit per connection and direction; 0: no limit */
     /*
      * The buffer sizes of a connection: when they are full, a writer waits. 0 means 64
      * KiB each; values below 256 mean 256.

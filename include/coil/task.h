@@ -320,7 +320,7 @@ COIL_API const char *coil_cancel_reason(void);
  * awaiting tasks keeps the origin of the first request.
  */
 typedef struct coil_cancel_origin {
-    const char *reason; /* as given, or NULL; "deadline" for a scope */
+    const char *reason; /* the reason given, or NULL; "deadline" for a scope */
     /*
      * The name, at that time, of the task that made the request. For a group it is the
      * child that failed; for a callback or a scope it is "".

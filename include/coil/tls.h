@@ -85,8 +85,9 @@ typedef struct coil_tls_opts {
      * it.
      */
     const char *certificate_file;
-    const char *key_file;     /* NULL: the key is in certificate_file */
-    const char *key_password; /* of an encrypted key; coil never prompts for it */
+    const char *key_file; /* NULL: the key is in certificate_file */
+    /* password of an encrypted key; coil never prompts for it */
+    const char *key_password;
     /*
      * The trusted authorities: a file, and a directory prepared by openssl-rehash(1). If
      * both are NULL, coil uses SSL_CERT_FILE and SSL_CERT_DIR from the environment, else
@@ -112,8 +113,9 @@ typedef struct coil_tls_opts {
     const char *ciphersuites; /* of TLS 1.3; NULL: OpenSSL's default */
     int min_version;          /* 0: COIL_TLS_1_2, the lowest supported version */
     int max_version;          /* 0: the latest */
-    bool no_verify;           /* as a client, accept any certificate: for tests */
-    bool verify_client; /* as a server, require one; needs ca_file or ca_path (mTLS) */
+    bool no_verify;           /* a client accepts any certificate: for tests */
+    /* a server requires a certificate; needs ca_file or ca_path (mTLS) */
+    bool verify_client;
     /*
      * Treat the end of the connection as the end of the data, because many old servers
      * send no close_notify. Use it only for protocols in which each message specifies its
