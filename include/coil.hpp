@@ -25,10 +25,10 @@
  * through coil. The task fails with the errno of a std::system_error, else with -EIO. The
  * task's group, or run(), throws the exception again.
  *
- * A cancellation is an exception, too: coil::check(-ECANCELED) throws one. Regions change
- * it as their exits change the rc. If the deadline of a coil::scope caused it, it leaves
- * the scope as -ETIMEDOUT. If a child's exception caused it, coil::check() throws that
- * exception instead.
+ * A cancellation is an exception, too: coil::check(-ECANCELED) throws one. Scopes and
+ * groups change it in the same way as their exits change an rc. If the deadline of a
+ * coil::scope caused the cancellation, the exception leaves the scope as -ETIMEDOUT. If a
+ * child's exception caused the cancellation, coil::check() throws that exception instead.
  */
 #ifndef COIL_HPP
 #define COIL_HPP

@@ -73,8 +73,10 @@ int posix__fill(FILE *file);
 /* The number of bytes in the buffer. */
 size_t posix__available(const FILE *file);
 
-/* Read into `to`, not into the buffer, which is empty; returns as posix__fill() does.
- * Only if posix__reads_past() is true. */
+/*
+ * Read into `to`, not into the buffer, which is empty; returns as posix__fill() does.
+ * Call this only if posix__reads_past() is true.
+ */
 bool posix__reads_past(const FILE *file);
 ssize_t posix__read_past(FILE *file, void *to, size_t n);
 

@@ -434,7 +434,7 @@ static int pclose_in_task(FILE *file)
     }
     if (rc < 0) {
         free(c);
-        return NEXT(pclose)(file); /* no thread and no lane: block this one */
+        return NEXT(pclose)(file); /* without a thread or a lane, block this thread */
     }
     status = c->status;
     errno = c->error;

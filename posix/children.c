@@ -68,7 +68,7 @@ static int64_t next_look(struct child_wait *w)
     return w->look <= LAST_LOOK ? w->look : COIL_NEVER;
 }
 
-/* Suspend the task until another attempt makes sense. 0 or -1. */
+/* Suspend the task until another attempt makes sense. Returns 0 or -1. */
 static int await_child(struct child_wait *w)
 {
     struct pollfd ended = {.fd = w->pidfd, .events = POLLIN};
@@ -178,7 +178,7 @@ INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 void *posix__vfork_of_c_library(void);
 
-/* For the assembly that defines vfork(), at its first call. */
+/* The assembly that defines vfork() calls this at its first call. */
 void *posix__vfork_of_c_library(void)
 {
     return (void *)NEXT(vfork);

@@ -149,7 +149,7 @@ INTERPOSE int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 
 /* ---- accept() ---------------------------------------------------------------------- */
 
-#define LONGEST_TICK_US 10000 /* of a kernel with CONFIG_HZ=100 */
+#define LONGEST_TICK_US 10000 /* the tick of a kernel with CONFIG_HZ=100 */
 
 static bool listens(int fd)
 {

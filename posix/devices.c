@@ -17,12 +17,13 @@
 
 struct device_write {
     int fd, count, error;
-    bool owns_fd;   /* it is a duplicate */
+    bool owns_fd;   /* fd is a duplicate */
     pthread_t task; /* the thread of the task */
-    sigset_t mask;  /* the task's; it determines whether SIGTTOU stops the writer */
+    sigset_t mask;  /* the task's mask: SIGTTOU stops the writer unless it is blocked */
     ssize_t result;
-    bool begun;           /* a thread has begun to write */
-    bool *withdrawn;      /* on the task's stack: set if no thread will ever write */
+    bool begun; /* a thread has begun to write */
+    /* points to the task's stack: set if no thread will ever write */
+    bool *withdrawn;
     struct iovec parts[]; /* refer to the copied bytes, which follow this array */
 };
 

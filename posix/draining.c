@@ -65,7 +65,7 @@ static bool drain_on_lane(coil_lane lane, struct drain *d, int *rc)
     int done = posix__blocking_abandonable(lane, drain_blocking, d, discard);
 
     errno = saved;
-    if (done == -ECANCELED) { /* discard() is called, now or later */
+    if (done == -ECANCELED) { /* discard() was called, or will be */
         errno = ECANCELED;
         *rc = -1;
         return true;

@@ -25,8 +25,10 @@ INTERPOSE int flock(int fd, int operation)
     return rc;
 }
 
-/* True if another process holds the lock: for lockf(3) and fcntl(2) POSIX allows EAGAIN
- * and EACCES. */
+/*
+ * True if another process holds the lock: POSIX allows lockf(3) and fcntl(2) to fail with
+ * either EAGAIN or EACCES.
+ */
 static bool is_taken(void)
 {
     return errno == EAGAIN || errno == EACCES;

@@ -27,7 +27,7 @@
 #define NUMBER_OF_WAIT 455
 #define NUMBER_OF_REQUEUE 456
 #define LOCK_PI2 13
-#define SIZE_MASK 3 /* in the flags of the newer calls: the futex's size */
+#define SIZE_MASK 3 /* the futex's size in the flags of the newer calls */
 #define SIZE_U32 2
 #define MOST_IN_VECTOR 128
 #define FEW 4
@@ -105,7 +105,7 @@ static long wait_in_task(const struct posix__futex_call *call, uint32_t bitset)
     if (!posix__is_span(time) || bitset == 0)
         return fail(EINVAL);
     if (is_span && a[1] & FUTEX_CLOCK_REALTIME)
-        return fail(ENOSYS); /* as in kernels that reject this flag; others ignore it */
+        return fail(ENOSYS); /* some kernels reject this flag, others ignore it */
     limit = is_span ? at_the_end_of(time) : at(clock_of(a[1]), time);
     return await_one(&w, &limit);
 }

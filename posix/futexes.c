@@ -4,7 +4,7 @@
  * Libraries that bring their own locks (GLib, Rust's std, libstdc++, Abseil) wait by
  * syscall(SYS_futex, ...), which futex_calls.c interposes. A task that waits is listed
  * here, under the futex's address, in one of 256 hash buckets (a `place`), and awaits a
- * promise. Threads wait in the kernel, as ever.
+ * promise. Threads wait in the kernel, as without coil.
  *
  *     a task waits: list it, compare the value     a wake-up: tasks listed under the
  *     under the place's lock, await its promise    address, and threads by the kernel
@@ -154,7 +154,7 @@ static int compare(uint32_t *address, uint32_t value, int private_flag)
     return rc;
 }
 
-/* 0 once the task is listed; or an errno. */
+/* List the task if the futex has the expected value. Returns 0 or an errno. */
 static int list_if_equal(struct posix__futex_wait *w)
 {
     struct posix__futex_place *place = place_at(w->address);
@@ -248,7 +248,7 @@ static int await_listed(struct posix__futex_wait *waits, unsigned count,
         if (posix__await_promise(promise, posix__next_look(&look_ns, left)) < 0)
             return errno;
         if (any_is_done(waits, count) || coil_promise_create(&promise) < 0)
-            return 0; /* without memory: as if woken */
+            return 0; /* if memory ran out, return as if woken */
         woken = !renew_promise(waits, count, promise);
         coil_promise_release(promise);
         if (woken)
@@ -523,14 +523,18 @@ static bool is_true_of(const struct operation *o, int value)
     }
 }
 
-/* Returns 0 if the kernel can write to the futex, else -1 and errno. The test adds 0 to
- * the futex, and wakes the waiters of a private variable, which has none. */
+/*
+ * Check that the kernel can write to the futex. Returns 0, or -1 with errno. The test is
+ * a FUTEX_WAKE_OP that adds 0 to the futex. It wakes the waiters of a local variable,
+ * which has none.
+ */
 static int check_is_writable(uint32_t *address, int private_flag)
 {
     uint32_t nobody = 0, seen = 0;
 
     if (compare(address, 0, private_flag) == 0)
-        seen = 1; /* other than the value: the second wake-up does not take place */
+        /* `seen` differs from the value, so FUTEX_WAKE_OP wakes none of its waiters */
+        seen = 1;
     return NEXT(syscall)(SYS_futex, &nobody, FUTEX_WAKE_OP | private_flag, 1L, 1L,
                          address, FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, seen)) < 0
                ? -1

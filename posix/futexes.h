@@ -24,10 +24,10 @@ struct posix__futex_wait {
     bool woken;
 };
 
-/* When a wait times out. */
+/* The time at which a wait times out. */
 struct posix__futex_limit {
-    int64_t deadline;          /* by the loop's clock; or COIL_NEVER */
-    struct posix__until until; /* by a clock of the system's */
+    int64_t deadline;          /* a time of the loop's clock, or COIL_NEVER */
+    struct posix__until until; /* a time of a system clock */
 };
 
 /*

@@ -11,22 +11,35 @@
  * threads, so it would let this task lock or unlock the mutex. */
 bool posix__is_another_tasks(const pthread_mutex_t *mutex);
 
-/* True if the running task holds this error-checking mutex: locking it is EDEADLK. */
+/*
+ * True if the running task holds this error-checking mutex. Locking it again is EDEADLK.
+ */
 bool posix__is_own_errorcheck(const pthread_mutex_t *mutex);
 
-/* Record that the running task has locked the mutex. False if memory ran out. */
+/* Record that the running task has locked the mutex. Returns false if memory ran out. */
 bool posix__note_locked(const pthread_mutex_t *mutex);
 
-/* Call it before unlocking. For a recursive mutex only the last unlock has an effect. */
+/*
+ * Call this before unlocking. For a recursive mutex, only the last unlock has an effect.
+ */
 void posix__note_unlocked(const pthread_mutex_t *mutex);
 
-/* Record that the running task has locked it for writing, unless memory ran out. */
+/*
+ * Record that the running task has locked the read-write lock for writing, unless memory
+ * ran out.
+ */
 void posix__note_write_locked(const pthread_rwlock_t *lock);
 
-/* Call it before unlocking, whether it is locked for reading or for writing. */
+/*
+ * Call this before unlocking a read-write lock, whether it is locked for reading or for
+ * writing.
+ */
 void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock);
 
-/* True if the running task has it for writing: locking it is EDEADLK. */
+/*
+ * True if the running task has locked the read-write lock for writing. Locking it again
+ * is EDEADLK.
+ */
 bool posix__is_own_for_writing(const pthread_rwlock_t *lock);
 
 #endif

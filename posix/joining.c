@@ -41,7 +41,7 @@ __attribute__((constructor)) static void forget_joins_after_fork(void)
     pthread_atfork(NULL, NULL, forget_joins);
 }
 
-/* On a thread of the lane, which may block. */
+/* Runs on a thread of the lane, which may block. */
 static int join_blocking(void *arg)
 {
     struct join *j = arg;
@@ -86,7 +86,7 @@ static int join_in_task(struct join *j)
     if (rc != EBUSY)
         return rc;
     if (j->until.time != NULL && !posix__is_time(j->until.time))
-        return EINVAL; /* glibc 2.36 would loop without end */
+        return EINVAL; /* glibc 2.36 would loop forever */
     return join_on_lane(j) ? j->rc : join_by_naps(j);
 }
 

@@ -4,8 +4,9 @@
  * The hooks exchange the values of all keys when a task is entered and left: the thread
  * holds one set of values, and the task's state the other. pthread_getspecific() and
  * pthread_setspecific() themselves are not interposed and cost nothing more. Only
- * pthread_key_create() and pthread_key_delete() are, to know which keys exist and their
- * destructors. glibc gives the lowest free key, so keys are small numbers.
+ * pthread_key_create() and pthread_key_delete() are interposed, to learn which keys
+ * exist, and their destructors. glibc gives the lowest free key, so keys are small
+ * numbers.
  *
  * The hooks do not exchange libcoil's own keys, nor keys that were created before this
  * library's constructor ran: allocators and sanitizers identify their threads by such
@@ -31,12 +32,12 @@ struct key {
 };
 
 struct value {
-    void *value; /* the task's while it is left, else the thread's */
+    void *value; /* the task's value while the task waits, otherwise the thread's */
     unsigned creation;
 };
 
 static struct key keys[KEYS];
-static _Atomic unsigned key_count; /* no key is this or more */
+static _Atomic unsigned key_count; /* all keys are below this number */
 static bool takes_keys;
 
 __attribute__((constructor)) static void take_keys(void)

@@ -30,7 +30,7 @@ static int try_mutex(pthread_mutex_t *mutex)
     if ((rc != 0 && rc != EOWNERDEAD) || posix__note_locked(mutex))
         return rc;
     NEXT(pthread_mutex_unlock)(mutex);
-    return EAGAIN; /* no memory to record it: POSIX's "too many recursive locks" */
+    return EAGAIN; /* no memory for the record: POSIX's "too many recursive locks" */
 }
 
 /* Unlike pthread_mutex_trylock(), locking an error-checking mutex twice is EDEADLK. */
@@ -83,7 +83,8 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
     int rc;
 
     if (posix__is_another_tasks(mutex) && IN_TASK())
-        return EPERM; /* the C library would unlock it: the thread is the same */
+        /* the C library would unlock the mutex, because the thread is the same */
+        return EPERM;
     posix__note_unlocked(mutex);
     rc = NEXT(pthread_mutex_unlock)(mutex);
     if (posix__may_be_parked(mutex) && !posix__may_block(caller))

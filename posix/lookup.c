@@ -27,7 +27,7 @@ static int system_error(int rc)
 struct lookup {
     struct addrinfo hints, *list;
     bool hinted;
-    const char *host, *service; /* in `names`; the service may be NULL */
+    const char *host, *service; /* copies in `names`; the service may be NULL */
     struct __res_state resolver;
     int eai, error;
     char names[];
@@ -105,7 +105,7 @@ static int look_up_in_task(const char *host, const char *service,
     return rc;
 }
 
-/* Numeric addresses are parsed here: that never waits. EAI_NONAME if it is a name. */
+/* Parse a numeric address, which never waits. Returns EAI_NONAME for a name. */
 static int look_up_number(const char *host, const char *service,
                           const struct addrinfo *hints, struct addrinfo **out)
 {

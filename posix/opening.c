@@ -19,8 +19,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Checks the path before the open. If a FIFO replaces the file in between, the open
- * blocks the thread. Preserves errno. */
+/*
+ * Check the path before the open. If a FIFO replaces the file in between, the open blocks
+ * the thread. Preserves errno.
+ */
 static bool is_fifo(int folder, const char *path)
 {
     struct stat status;

@@ -47,11 +47,16 @@ static inline bool posix__may_be_parked(const void *address)
                                 memory_order_seq_cst) > 0;
 }
 
-/* List the running task at the address: from here on posix__unpark() wakes it. False if
- * the call must not suspend, or memory ran out. */
+/*
+ * List the running task at the address: from here on posix__unpark() wakes it. Returns
+ * false if the call must not suspend, or memory ran out.
+ */
 bool posix__park_begin(struct posix__parked *p, const void *address);
 
-/* Suspend until the task is woken or `span_ns` has passed: 0. -1 if it is cancelled. */
+/*
+ * Suspend until the task is woken or `span_ns` has passed. Returns 0, or -1 if the task
+ * is cancelled.
+ */
 int posix__park(struct posix__parked *p, int64_t span_ns);
 
 /* Like posix__park(), but wait for a promise. */
@@ -60,11 +65,17 @@ int posix__await_promise(coil_promise *promise, int64_t span_ns);
 /* Set the promise, which wakes the task that awaits it. */
 void posix__set_promise(coil_promise *promise);
 
-/* Unlist the task: it can no longer be woken. True if it was. */
+/*
+ * Unlist the task, so that it can no longer be woken. Returns true if it was woken
+ * before.
+ */
 bool posix__park_end(struct posix__parked *p);
 
-/* Wake the task that has waited longest at the address, or all tasks that wait there now.
- * posix__unpark() returns false if no task waits. Any thread, but not signal handlers. */
+/*
+ * Wake the task that has waited longest at the address, or all tasks that wait there now.
+ * posix__unpark() returns false if no task waits. May be called on any thread, but not in
+ * a signal handler.
+ */
 bool posix__unpark(const void *address);
 void posix__unpark_all(const void *address);
 
@@ -73,17 +84,20 @@ void posix__unpark_all(const void *address);
  * tasks. */
 int64_t posix__next_look(int64_t *length_ns, int64_t left);
 
-/* Call it before a task waits for a semaphore: it starts the thread that wakes tasks. */
+/*
+ * Call this before a task waits for a semaphore. It starts the thread that wakes tasks.
+ */
 void posix__expect_posts(void);
 
 /* Report that the semaphore was posted. May be called in a signal handler. */
 void posix__unpark_poster(sem_t *sem);
 
 /*
- * Make attempts until one returns something else than EBUSY, and return that. Between two
- * attempts the task waits at the object's address, to be woken; it also tries by itself
- * now and then. Returns ETIMEDOUT when `until` (may be NULL) has come, EINVAL if that
- * time is invalid, ECANCELED if the task is cancelled; each after at least one attempt.
+ * Make attempts until one returns a result other than EBUSY, and return that result.
+ * Between two attempts the task waits at the object's address to be woken, and also tries
+ * by itself now and then. Returns ETIMEDOUT at the time `until`, which may be NULL;
+ * EINVAL if that time is invalid; ECANCELED if the task is cancelled. There is at least
+ * one attempt in each case.
  */
 typedef int posix__attempt_fn(void *object);
 

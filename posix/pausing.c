@@ -19,7 +19,7 @@
 static THREAD_LOCAL unsigned holders[NSIG];
 
 struct pausing {
-    sigset_t mask;    /* in force while the caller waits */
+    sigset_t mask;    /* the mask in force while the caller waits */
     sigset_t awaited; /* signals that end the wait when they are pending */
     sigset_t held;    /* those of `awaited` that the caller has not blocked itself */
     int fd;           /* a signalfd of `awaited`; -1: none */

@@ -20,9 +20,10 @@
 
 struct selecting {
     int n;
-    fd_set *given[3];     /* to read, to write, exceptional; may be NULL */
-    fd_mask *asked[3];    /* copies of them: each select() overwrites `given` */
-    const sigset_t *mask; /* in force during select(); NULL: leave it as it is */
+    fd_set *given[3]; /* sets to read, to write, exceptional; may be NULL */
+    /* copies of the sets, because each select() overwrites `given` */
+    fd_mask *asked[3];
+    const sigset_t *mask; /* the mask during select(); NULL: the mask stays as it is */
 };
 
 /* The kernel reads no more than the words that hold the first n descriptors; the caller's
@@ -156,7 +157,7 @@ INTERPOSE int select(int n, fd_set *restrict to_read, fd_set *restrict to_write,
             &(struct timespec){.tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000,
                                .tv_nsec = timeout->tv_usec % 1000000 * 1000});
     count = select_in_task(&s, deadline);
-    if (timeout != NULL) { /* as Linux does: the time that is left */
+    if (timeout != NULL) { /* store the time left, like Linux */
         int64_t left = posix__left(deadline);
 
         *timeout = (struct timeval){.tv_sec = left / COIL_SEC(1),

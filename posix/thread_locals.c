@@ -34,12 +34,13 @@ struct destructor {
 struct variables {
     struct destructor *destructors; /* the latest first */
     bool begun;
-    char values[]; /* the task's while it is left, else the thread's */
+    char values[]; /* the task's values while the task waits, otherwise the thread's */
 };
 
 struct library {
-    uintptr_t begin, bytes; /* where it is loaded */
-    size_t module;          /* its number among those with thread-local variables */
+    uintptr_t begin, bytes; /* where the library is loaded */
+    /* its number among the libraries with thread-local variables */
+    size_t module;
     const void *initial;
     size_t initial_bytes, size;
     coil_task_hooks hooks;
@@ -209,7 +210,7 @@ void posix__note_park(const void *caller)
         return;
 }
 
-/* The lock is held. NULL if there is no room. */
+/* The caller holds the lock. Returns NULL if there is no room. */
 static struct library *add_library(const struct library *found)
 {
     struct library *library;

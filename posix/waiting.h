@@ -1,8 +1,9 @@
 /*
  * waiting.h - how an interposed function waits.
  *
- * It calls the C library's function with a flag that makes this one call non-blocking. If
- * that fails with EAGAIN, it suspends the task until the descriptor is ready:
+ * An interposed function calls the C library's function with a flag that makes this one
+ * call non-blocking. If the call fails with EAGAIN, the task is suspended until the
+ * descriptor is ready:
  *
  *     struct posix__waiting w = {.fd = fd, .events = POLLIN};
  *
@@ -32,13 +33,13 @@ struct posix__waiting {
     bool begun;
     unsigned vain;    /* consecutive attempts that failed on a ready descriptor */
     int64_t nap;      /* length of the latest nap, taken after such failures */
-    int64_t deadline; /* from the socket's time-out; set when `begun` is */
+    int64_t deadline; /* set with `begun`, from the socket's time-out */
 };
 
 /*
- * Call it after an attempt has failed with `errno`. It waits if necessary. If it returns
- * true, try again. If it returns false, the call fails with `errno`. EAGAIN then means
- * that the descriptor is non-blocking, or that its time-out has passed.
+ * Call this after an attempt has failed with `errno`. It waits if necessary. If the
+ * result is true, try again. If it is false, the interposed call fails with `errno`.
+ * EAGAIN then means that the descriptor is non-blocking, or that its time-out has passed.
  */
 bool posix__again(struct posix__waiting *w);
 
@@ -55,8 +56,8 @@ int64_t posix__socket_deadline(int fd, int option);
 /*
  * False if the call must block instead of suspending the task: in a child of vfork(2),
  * where the loop is its parent's, and in a signal handler on an alternate stack (one on
- * the task's stack cannot be recognised). It may cost two system calls: call it before a
- * wait only.
+ * the task's stack cannot be recognised). The check may cost two system calls, so make it
+ * only before a wait.
  */
 bool posix__may_wait(void);
 
@@ -123,10 +124,10 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline);
  */
 bool posix__waiting_lane(coil_lane *lane);
 
-/* The time until the deadline, or COIL_NEVER; 0 when it has passed. */
+/* Return the time until the deadline, or COIL_NEVER; 0 when the deadline has passed. */
 int64_t posix__left(int64_t deadline);
 
-/* The deadline that is `span` from now; COIL_NEVER for NULL. */
+/* Return the deadline that is `span` from now; COIL_NEVER for NULL. */
 int64_t posix__deadline(const struct timespec *span);
 
 /* Convert to nanoseconds, and back. The first returns COIL_NEVER if the time does not

@@ -51,9 +51,9 @@ COIL_API void coil_barrier_finish(coil_barrier *barrier);
  * continues. The last task to call does not wait, and gets parties - 1. A cancelled task
  * gets no index, and no two tasks of a round get the same one.
  *
- * Fails with -ECANCELED. If the others still wait then, another task must take its place.
- * Fails with -EPIPE if the barrier is broken, or is reset or broken meanwhile; with
- * -EINVAL if the barrier is for 0 parties.
+ * Fails with -ECANCELED. If the other tasks still wait then, another task must take the
+ * place of the cancelled one. Fails with -EPIPE if the barrier is broken, or is reset or
+ * broken meanwhile; with -EINVAL if the barrier is for 0 parties.
  */
 COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 

@@ -29,8 +29,8 @@
  *
  * The channel copies items in and out, first in, first out, `item_bytes` each. A put
  * waits while the channel is full, a get while it is empty. A task suspends (_put, _get);
- * a thread without a running loop blocks (_put_wait, _get_wait). Tasks and threads share
- * one line, and are served in the order in which they called.
+ * a thread without a running loop blocks (_put_wait, _get_wait). Tasks and threads are
+ * served in the order in which they called.
  *
  * Between tasks of one thread use a coil_queue (coil/queue.h), which belongs to one loop
  * and takes no lock. All functions here may be called on any thread, but not in a signal

@@ -47,7 +47,7 @@ extern "C" {
  */
 typedef struct coil_var {
     const char *name; /* for debugging */
-    void *initial;    /* its value in a context that does not set it */
+    void *initial;    /* the value in a context that does not set the variable */
     void *(*retain)(void *value);
     void (*release)(void *value);
 } coil_var;

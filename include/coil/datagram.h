@@ -166,7 +166,7 @@ COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
  */
 typedef struct coil_datagram_info {
     coil_address local; /* length 0: unknown, or the kernel's choice */
-    unsigned interface; /* its index (if_nametoindex(3)); 0: unknown, or any */
+    unsigned interface; /* interface index (if_nametoindex(3)); 0: unknown, or any */
 } coil_datagram_info;
 
 /*
@@ -207,7 +207,7 @@ typedef struct coil_message {
     /* size of the received datagram; if above `size`, the rest is lost */
     size_t received;
     coil_address address;     /* the receiver (length 0: the peer), or the sender */
-    coil_datagram_info *info; /* for coil_send_info() or coil_receive_info(); or NULL */
+    coil_datagram_info *info; /* as in coil_send_info() or coil_receive_info(); or NULL */
 } coil_message;
 
 /*

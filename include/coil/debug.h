@@ -159,39 +159,40 @@ typedef struct coil_no_suspend {
  * program aborts. The message contains `why` (not copied), where the region was entered,
  * and the object of the wait.
  *
- * For code that relies on no other task running meanwhile. Calls that need not wait work
- * as usual. Regions close last in, first out, in the function or task that opened them.
- * Code that cannot wait at all, such as a callback, may enter a region, too.
+ * Use it for code that relies on no other task running meanwhile. Calls that need not
+ * wait work as usual. Regions close last in, first out, in the function or task that
+ * opened them. Code that cannot wait at all, such as a callback, may enter a region, too.
  */
 COIL_API void coil_no_suspend_enter(coil_no_suspend *region, const char *why);
 COIL_API void coil_no_suspend_exit(coil_no_suspend *region);
 
 /*
  * True if a call may wait here: a task is running, and is not in a region in which it
- * must not wait. For code that behaves differently in tasks and elsewhere.
+ * must not wait. Use it in code that behaves differently in tasks and elsewhere.
  */
 COIL_API bool coil_may_suspend(void);
 
 /*
- * True if the caller runs on the stack of the running task: not on a generator's stack, nor
- * on the alternate stack of a signal handler (sigaltstack(2)). Any thread, and signal
- * handlers.
+ * True if the caller runs on the stack of the running task: not on a generator's stack,
+ * nor on the alternate stack of a signal handler (sigaltstack(2)). May be called on any
+ * thread, and in signal handlers.
  */
 COIL_API bool coil_on_task_stack(void);
 
 /*
  * True if a call with this return address is one that coil itself made to the C library.
- * Any thread, and signal handlers.
+ * May be called on any thread, and in signal handlers.
  *
- * For libraries that replace functions of the C library, such as libcoil-posix. They pass
- * __builtin_return_address(0) to tell coil's own calls from other callers'.
+ * Libraries that replace functions of the C library, such as libcoil-posix, need this
+ * function. They pass __builtin_return_address(0) to tell coil's own calls from other
+ * callers'.
  */
 COIL_API bool coil_is_own_call(const void *return_address);
 
 /* ---- statistics -------------------------------------------------------------------- */
 
 typedef struct coil_stats {
-    uint64_t turns;   /* of the loop since its creation */
+    uint64_t turns;   /* turns of the loop since its creation */
     uint64_t polls;   /* turns that polled; the others skipped the poll */
     uint64_t runs;    /* callbacks and steps of tasks that ran */
     uint64_t spawned; /* tasks */

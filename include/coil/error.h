@@ -84,8 +84,8 @@ COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
 
 /*
  * Make `error` the last error again, with its own message and stack, and return its rc.
- * The error is retained. For a failure that was stored, such as one that coil.hpp carries
- * in an exception. (raise exception)
+ * The error is retained. Use it for a failure that was stored, such as one that coil.hpp
+ * carries in an exception. (raise exception)
  */
 COIL_API int coil_fail_again(coil_error *error);
 
@@ -93,9 +93,10 @@ COIL_API int coil_fail_again(coil_error *error);
  * Call fn(arg), which may throw, and return its rc. If an exception leaves it, *thrown is
  * an error with the stack of the throw; else NULL.
  *
- * For bindings to languages with exceptions, such as coil.hpp. When a function catches an
- * exception, the stack of the throw is gone. Instead coil_fail_traced() uses this error.
- * It stays NULL if memory ran out, or if the exception is forced unwinding.
+ * This function is for bindings to languages with exceptions, such as coil.hpp. When a
+ * function catches an exception, the stack of the throw is gone. Pass the error to
+ * coil_fail_traced() instead. The error is NULL if memory ran out, or if the exception is
+ * forced unwinding.
  */
 COIL_API int coil_call_traced(int (*fn)(void *arg), void *arg, coil_error **thrown);
 

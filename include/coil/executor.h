@@ -66,8 +66,8 @@ COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg)
                                             void *arg, void (*discard)(void *arg));
 
 /*
- * Set the most threads that a lane may have, 1 to 1024. Returns 0 or -EINVAL, also for a
- * lane that is being destroyed. Any thread.
+ * Set the most threads that a lane may have, 1 to 1024. Returns 0, or -EINVAL for an
+ * invalid number or a lane that is being destroyed. May be called on any thread.
  */
 COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
 

@@ -44,7 +44,7 @@ extern "C" {
 
 typedef struct coil_file coil_file;
 
-struct statx; /* from <sys/stat.h>, with _GNU_SOURCE */
+struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
  * Open a file, close-on-exec, as open(2) does. `mode` is for O_CREAT. *out is the
@@ -208,7 +208,7 @@ enum {
     COIL_FILE_ATOMIC = 1,
     COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if the file exists */
     COIL_FILE_SYNC = 4,      /* return when file and name are on the disk */
-    COIL_FILE_APPEND = 8     /* only coil_write_file(), not with COIL_FILE_ATOMIC */
+    COIL_FILE_APPEND = 8     /* for coil_write_file() only, without COIL_FILE_ATOMIC */
 };
 
 /*

@@ -45,9 +45,10 @@ COIL_SUSPENDS int coil_gather(coil_future *const futures[], size_t n, unsigned f
                               int rcs[]);
 
 typedef enum coil_wait_mode {
-    COIL_WAIT_ALL,            /* until all are done */
-    COIL_WAIT_FIRST,          /* until one is done */
-    COIL_WAIT_FIRST_EXCEPTION /* until one has failed (not cancelled), or all are done */
+    COIL_WAIT_ALL,   /* until all futures are done */
+    COIL_WAIT_FIRST, /* until one future is done */
+    /* until a future has failed (not cancelled), or all are done */
+    COIL_WAIT_FIRST_EXCEPTION
 } coil_wait_mode;
 
 /*

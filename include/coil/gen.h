@@ -62,7 +62,7 @@ typedef struct coil_gen_opts {
 typedef enum coil_gen_state {
     COIL_GEN_CREATED,   /* the body has not begun */
     COIL_GEN_SUSPENDED, /* the generator is suspended in a yield */
-    COIL_GEN_RUNNING,   /* it is running, or its task waits inside it */
+    COIL_GEN_RUNNING,   /* the body is running, or its task waits inside it */
     COIL_GEN_CLOSED     /* the body has returned */
 } coil_gen_state;
 
@@ -98,8 +98,8 @@ COIL_SUSPENDS int coil_gen_send(coil_gen *gen, void *sent, void **value);
  * Like coil_gen_next(), but the yield in which the generator is suspended returns
  * `error`, a negative errno. (Python: gen.throw)
  *
- * A generator that has not begun ends, and the call returns `error`. A generator that has
- * ended stays so, and the call returns `error`. Fails with -EINVAL if `error` is not
+ * A generator that has not begun ends, and the call returns `error`. If the generator has
+ * already ended, the call only returns `error`. Fails with -EINVAL if `error` is not
  * negative.
  */
 COIL_SUSPENDS int coil_gen_throw(coil_gen *gen, int error, void **value);
@@ -148,7 +148,7 @@ COIL_API void coil_gen_return(coil_gen *gen, void *value);
 /* Return the state. (Python: inspect.getgeneratorstate) */
 COIL_API coil_gen_state coil_gen_get_state(const coil_gen *gen);
 
-/* Return the generator to which it delegates, or NULL. (Python: gi_yieldfrom) */
+/* Return the generator to which `gen` delegates, or NULL. (Python: gi_yieldfrom) */
 COIL_API coil_gen *coil_gen_delegate(const coil_gen *gen);
 
 #ifdef __cplusplus

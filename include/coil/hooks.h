@@ -31,12 +31,12 @@ extern "C" {
  * coil calls `enter` before the task's body begins, and each time before the task
  * continues. It calls `leave` each time the task begins to wait, also inside a generator.
  * After the body and its deferred calls have returned, it calls `end`, or `leave` if
- * `end` is NULL. So calls of `enter` and the others alternate. They run on the task's own
- * stack, as the running task. They must not spawn, and the program aborts if they would
- * wait. Hooks may change errno.
+ * `end` is NULL. So a call of `enter` is always followed by one of `leave` or `end`.
+ * Hooks run on the task's own stack, as the running task. They must not spawn, and the
+ * program aborts if they would wait. Hooks may change errno.
  *
  * A task that is cancelled before its first step is never entered. For a task that still
- * waits when its loop is closed, `leave` was called, and `end` is not.
+ * waits when its loop is closed, `leave` was the last call, and `end` is not called.
  */
 typedef struct coil_task_hooks {
     /*

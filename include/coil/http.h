@@ -24,8 +24,8 @@
  * may use a session at the same time. The functions are in a separate library: pkg-config
  * coil-http.
  *
- * Deadlines are scopes (coil/scope.h). Cancelling a call ends its transfer; the session
- * remains usable. (aiohttp: ClientSession)
+ * To set a deadline, use a scope (coil/scope.h). Cancelling a call ends its transfer; the
+ * session remains usable. (aiohttp: ClientSession)
  */
 #ifndef COIL_HTTP_H
 #define COIL_HTTP_H
@@ -122,7 +122,7 @@ enum coil_http_wire {
     COIL_HTTP_WIRE_REQUEST_HEAD, /* complete, with its empty line */
     COIL_HTTP_WIRE_REQUEST_BODY,
     COIL_HTTP_WIRE_RESPONSE_HEAD, /* a single line; the last is empty */
-    COIL_HTTP_WIRE_RESPONSE_BODY  /* with chunk headers, still compressed */
+    COIL_HTTP_WIRE_RESPONSE_BODY  /* body with chunk headers, still compressed */
 };
 
 /* Receives n bytes as they are transmitted. The rules of coil_http_body_fn apply. */

@@ -182,8 +182,9 @@ COIL_API COIL_CHECKED int coil_call_at(int64_t deadline, coil_callback fn, void 
 /*
  * Cancel the call. (asyncio: Handle.cancel)
  *
- * Its memory and its timer are freed immediately. During or after the call, and the
- * second time, the only effect is that coil_handle_cancelled() returns true.
+ * The memory and the timer of the call are freed immediately. If the function is running
+ * or has run, or the call was cancelled before, the only effect is that
+ * coil_handle_cancelled() returns true.
  */
 COIL_API void coil_handle_cancel(coil_handle *handle);
 

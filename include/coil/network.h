@@ -57,7 +57,7 @@ typedef struct coil_network_opts {
      * arrive in random order.
      */
     int64_t latency_ns[2];
-    int64_t bytes_per_second; /* of each connection, in each direction; 0: no limit */
+    int64_t bytes_per_second; /* limit per connection and direction; 0: no limit */
     /*
      * The buffer sizes of a connection: when they are full, a writer waits. 0 means 64
      * KiB each; values below 256 mean 256.
@@ -67,7 +67,7 @@ typedef struct coil_network_opts {
     size_t socket_limit;  /* the most sockets, then -EMFILE; 0: no limit */
 
     unsigned short_ppm; /* a read or write transfers less than it could */
-    unsigned late_ppm;  /* a call waits without need, up to latency_ns[1] */
+    unsigned late_ppm;  /* a call that need not wait does, up to latency_ns[1] */
 
     unsigned refuse_ppm; /* a connection is refused */
     /* accept fails with -ECONNABORTED and drops the connection */
@@ -75,14 +75,18 @@ typedef struct coil_network_opts {
     /* accept fails with -EMFILE; the connection stays queued */
     unsigned accept_limit_ppm;
     unsigned reset_ppm; /* a data packet is lost, and its connection is reset */
-    /* The destination of a packet is cut off, as by coil_network_cut(), for this time. */
+    /*
+     * The destination of a packet is cut off for a time of cut_ns, as by
+     * coil_network_cut().
+     */
     unsigned cut_ppm;
     int64_t cut_ns[2];
 
     unsigned loss_ppm, duplicate_ppm; /* of datagrams */
 
     FILE
-        *log; /* a line for each packet that arrives or does not; NULL: none. Borrowed. */
+        /* receives a line for each packet, lost packets included; or NULL. Borrowed. */
+        *log;
 } coil_network_opts;
 
 /*

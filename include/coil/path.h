@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-struct statx; /* of <sys/stat.h>, with _GNU_SOURCE */
+struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
  * Query attributes, as statx(2) with STATX_BASIC_STATS | STATX_BTIME. `flags` is 0,

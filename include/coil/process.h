@@ -35,7 +35,7 @@ typedef struct coil_process coil_process;
 /* Values for a standard descriptor of the child. A value above 0 is a descriptor. */
 #define COIL_INHERIT 0   /* inherit the program's own */
 #define COIL_PIPE (-1)   /* a pipe; coil_process_stdin() etc. return the other end */
-#define COIL_STDOUT (-2) /* for err: the same as out */
+#define COIL_STDOUT (-2) /* only for err: send it where out goes */
 #define COIL_NULL (-3)   /* /dev/null */
 
 /* Members that are zero have their defaults; argv is required. */
@@ -44,7 +44,7 @@ typedef struct coil_process_opts {
     const char *program;     /* the file to run; NULL: argv[0] */
     const char *const *envp; /* NULL: the program's environment */
     const char *cwd;         /* NULL: the program's directory */
-    int in, out, err;        /* as above; the caller keeps the descriptors */
+    int in, out, err;        /* one of the values above; the caller keeps descriptors */
     /*
      * Further descriptors for the child, with their own numbers. The child inherits no
      * others.

@@ -59,7 +59,7 @@ typedef struct coil_resolver_opts {
      * first.
      */
     size_t cache_entries;
-    bool no_cache; /* no cache; concurrent identical lookups are still combined */
+    bool no_cache; /* do not cache; concurrent identical lookups are still combined */
 } coil_resolver_opts;
 
 /*

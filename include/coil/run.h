@@ -65,9 +65,9 @@ typedef struct coil_run_opts {
      */
     bool light;
     /*
-     * For light tasks. The first limits the memory for the stacks of light tasks that are
-     * not running; 0 means 64 MiB. A task that has waited for the second is swapped out
-     * when the loop is next idle, even below that limit; 0 means 1 s.
+     * light_resident_bytes limits the memory for the stacks of light tasks that are not
+     * running; 0 means 64 MiB. A light task that has waited for light_age_ns is swapped
+     * out when the loop is next idle, even below that limit; 0 means 1 s.
      */
     size_t light_resident_bytes;
     int64_t light_age_ns;

@@ -96,8 +96,8 @@ COIL_API int64_t coil_scope_deadline(const coil_scope *scope);
 COIL_API bool coil_scope_expired(const coil_scope *scope);
 
 /*
- * For bindings to languages with exceptions, such as coil.hpp: attach the binding's
- * object to the scope or group that the running task entered last.
+ * This is for bindings to languages with exceptions, such as coil.hpp. Attach the
+ * binding's object to the scope or group that the running task entered last.
  *
  * The attachment lasts until the scope or group exits. An exception that passes through
  * scopes and groups uses it to find their objects. Aborts if no scope or group is open.

@@ -62,7 +62,7 @@ typedef struct coil_server_opts {
      * means that they are cancelled immediately; COIL_NEVER means no limit.
      */
     int64_t grace_ns;
-    size_t stack_bytes; /* of a handler's task; 0 means COIL_STACK_BYTES */
+    size_t stack_bytes; /* stack of a handler's task; 0 means COIL_STACK_BYTES */
     const char *name;   /* name of the handlers' tasks; copied, at most 31 bytes */
     /*
      * Serve TLS with this context, which the server retains; NULL means no TLS. The
@@ -88,7 +88,7 @@ typedef struct coil_server_opts {
      * http.Server.IdleTimeout)
      */
     int64_t idle_ns;
-    enum coil_light light; /* of the handlers' tasks: see coil_spawn_opts */
+    enum coil_light light; /* for the handlers' tasks: see coil_spawn_opts */
     /*
      * If a handler misuses coil, end its connection instead of the program. Examples are
      * a NULL, an object that was destroyed, and a scope or a group that is still open when

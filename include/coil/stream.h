@@ -491,7 +491,10 @@ COIL_SUSPENDS COIL_CHECKED int coil_accept(coil_listener *listener, coil_stream 
 /* Return the port in host byte order; 0 for a local socket. */
 COIL_API uint16_t coil_listener_port(const coil_listener *listener);
 
-/* Return the address on which it listens. -EBADF when closed. (asyncio: getsockname) */
+/*
+ * Return the address of the listener. Fails with -EBADF when closed. (asyncio:
+ * getsockname)
+ */
 COIL_API int coil_listener_name(const coil_listener *listener, coil_address *out);
 
 /* Like coil_stream_close() and coil_stream_destroy(). */

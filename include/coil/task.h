@@ -89,8 +89,8 @@ typedef struct coil_spawn_opts {
     const coil_task_hooks *const *hooks;
     /*
      * Applies while foreign code waits through libcoil-posix: a cancellation is delayed
-     * until the task waits in a call of coil's. For libraries that treat ECANCELED as a
-     * bug.
+     * until the task waits in a call of coil's. Use it for libraries that treat ECANCELED
+     * as a bug.
      */
     bool hold_cancel;
     /*
@@ -296,16 +296,16 @@ COIL_API int coil_cancel_result(int rc);
  * delivered to it. The count stops at 1,000. 0 if the task was not cancelled, if it has
  * caught the cancellation, and outside tasks.
  *
- * For code that waits on behalf of a library that does not know coil. If that library
- * waits in a loop and ignores errors, the loop would never end.
+ * Use it in code that waits on behalf of a library that does not use coil. If that
+ * library waits in a loop and ignores errors, the loop would never end.
  */
 COIL_API unsigned coil_cancel_refusals(void);
 
 /*
  * True if the running task was spawned with hold_cancel. False outside tasks.
  *
- * For code that waits on behalf of a library that does not know coil. It then waits in a
- * shielded scope.
+ * Code that waits on behalf of a library that does not use coil then waits in a shielded
+ * scope.
  */
 COIL_API bool coil_cancel_held(void);
 
@@ -320,7 +320,7 @@ COIL_API const char *coil_cancel_reason(void);
  * awaiting tasks keeps the origin of the first request.
  */
 typedef struct coil_cancel_origin {
-    const char *reason; /* as given, or NULL; "deadline" for a scope */
+    const char *reason; /* the reason given, or NULL; "deadline" for a scope */
     /*
      * The name, at that time, of the task that made the request. For a group it is the
      * child that failed; for a callback or a scope it is "".

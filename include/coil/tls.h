@@ -85,8 +85,9 @@ typedef struct coil_tls_opts {
      * it.
      */
     const char *certificate_file;
-    const char *key_file;     /* NULL: the key is in certificate_file */
-    const char *key_password; /* of an encrypted key; coil never prompts for it */
+    const char *key_file; /* NULL: the key is in certificate_file */
+    /* password of an encrypted key; coil never prompts for it */
+    const char *key_password;
     /*
      * The trusted authorities: a file, and a directory prepared by openssl-rehash(1). If
      * both are NULL, coil uses SSL_CERT_FILE and SSL_CERT_DIR from the environment, else
@@ -112,11 +113,12 @@ typedef struct coil_tls_opts {
     const char *ciphersuites; /* of TLS 1.3; NULL: OpenSSL's default */
     int min_version;          /* 0: COIL_TLS_1_2, the lowest supported version */
     int max_version;          /* 0: the latest */
-    bool no_verify;           /* as a client, accept any certificate: for tests */
-    bool verify_client; /* as a server, require one; needs ca_file or ca_path (mTLS) */
+    bool no_verify;           /* a client accepts any certificate: for tests */
+    /* a server requires a certificate; needs ca_file or ca_path (mTLS) */
+    bool verify_client;
     /*
      * Treat the end of the connection as the end of the data, because many old servers
-     * send no close_notify. Only for protocols in which each message specifies its
+     * send no close_notify. Use it only for protocols in which each message specifies its
      * length.
      */
     bool allow_truncation;
@@ -125,8 +127,8 @@ typedef struct coil_tls_opts {
      * requests, or "". Returns a reference (coil_tls_retain()), or NULL for this context
      * and those of coil_tls_add_name(). As for those, versions and ciphers remain those
      * of this context. The function must not suspend, and runs on the thread of the
-     * connection. It makes new certificates effective without a restart: return the
-     * newest context. (ssl: sni_callback; Go: GetConfigForClient)
+     * connection. To make new certificates effective without a restart, return the newest
+     * context. (ssl: sni_callback; Go: GetConfigForClient)
      */
     coil_tls *(*choose)(const char *name, void *arg);
     void *choose_arg;
@@ -222,9 +224,9 @@ COIL_SUSPENDS int coil_tls_stop(coil_stream *stream);
  * Results of the handshake. The strings belong to the stream. NULL means that the stream
  * does not use TLS, or that the value does not exist.
  *
- * The server name is the one that the client requested. The peer is the subject of its
- * certificate, "CN = client, O = Example". For a server the subject proves nothing more
- * than that the certificate was valid for the name.
+ * coil_tls_server_name() is the name that the client requested. coil_tls_peer() is the
+ * subject of the peer's certificate, "CN = client, O = Example". For a server the subject
+ * proves nothing more than that the certificate was valid for the name.
  */
 COIL_API const char *coil_tls_version(const coil_stream *stream); /* "TLSv1.3" */
 COIL_API const char *coil_tls_cipher(const coil_stream *stream);

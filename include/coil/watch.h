@@ -21,7 +21,7 @@
  * the caller compares the files itself.
  *
  * On network and FUSE file systems the kernel does not report changes that other machines
- * make. It reports no changes in /proc and /sys. Symbolic links in a tree are not
+ * make. The kernel reports no changes in /proc and /sys. Symbolic links in a tree are not
  * followed.
  */
 #ifndef COIL_WATCH_H
@@ -36,11 +36,11 @@ extern "C" {
 typedef struct coil_watch coil_watch;
 
 enum coil_change_kind {
-    COIL_CREATED,    /* or moved here from a folder that is not watched */
+    COIL_CREATED,    /* created, or moved here from a folder that is not watched */
     COIL_MODIFIED,   /* written or truncated, or closed after writing */
     COIL_ATTRIBUTES, /* the mode, owner, times or links have changed */
-    COIL_DELETED,    /* or moved to a folder that is not watched */
-    COIL_MOVED,      /* from old_path to path */
+    COIL_DELETED,    /* deleted, or moved to a folder that is not watched */
+    COIL_MOVED,      /* moved from old_path to path */
     COIL_OVERFLOW    /* changes were lost; path is "" */
 };
 
@@ -52,7 +52,7 @@ typedef struct coil_change {
      * Borrowed until the next call on the watch.
      */
     const char *path;
-    const char *old_path; /* of COIL_MOVED; else NULL */
+    const char *old_path; /* set for COIL_MOVED; else NULL */
 } coil_change;
 
 /* Whether the watch of a folder includes its subfolders. */

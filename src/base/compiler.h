@@ -8,12 +8,12 @@
 #define COIL__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define COIL__NOINLINE __attribute__((noinline))
 #define COIL__ONE_LINE                                                                   \
-    __attribute__((aligned(64))) /* short functions: each in one cache line */
+    __attribute__((aligned(64))) /* keeps a short function in one cache line */
 #define COIL__WEAK __attribute__((weak))
 /*
- * The function has no stack canary (-fstack-protector). For functions that a spawn
- * calls, and whose local variables are pointers, not arrays: canaries in these would
- * make a spawn 2 % slower.
+ * The function has no stack canary (-fstack-protector). Use it for functions that a spawn
+ * calls, and whose local variables are pointers, not arrays: canaries in these would make
+ * a spawn 2 % slower.
  */
 #define COIL__NO_CANARY __attribute__((no_stack_protector))
 #define COIL__NORETURN __attribute__((noreturn))
@@ -33,8 +33,9 @@
 #define COIL__CALLER() __builtin_return_address(0)
 
 /*
- * In a function: C++ exceptions that would leave it are given to `personality`, one of
- * our functions (Itanium C++ ABI, 1.6). 0x1b: its address is relative, in 4 bytes.
+ * Use this in a function: C++ exceptions that would leave the function are passed to
+ * `personality`, one of our functions (Itanium C++ ABI, 1.6). 0x1b: its address is
+ * relative, in 4 bytes.
  */
 #define COIL__STOP_EXCEPTIONS(personality)                                               \
     __asm__ volatile(".cfi_personality 0x1b, " #personality)
@@ -60,7 +61,7 @@ __attribute__((always_inline)) static inline const char *coil__stack_pointer(voi
     return sp;
 }
 
-/* The struct whose `member` is at `ptr`. */
+/* Return the struct whose `member` is at `ptr`. */
 #define COIL__CONTAINER(ptr, type, member)                                               \
     ((type *)((char *)(ptr)-offsetof(type, member)))
 

@@ -19,8 +19,10 @@
 #define COIL_BASE_OWN_H
 
 /* clang-format off */
-/* Functions of up to six arguments, including variadic functions; then functions of
-   seven. */
+/*
+ * The first list has functions of up to six arguments, including variadic functions; the
+ * second one has functions of seven.
+ */
 #define COIL__OWN_CALLS(X)                                                               \
     X(accept4) X(close) X(connect) X(dup3) X(epoll_wait) X(fclose) X(fcntl) X(fdatasync) \
     X(fflush) X(fgets) X(flockfile) X(fopen) X(fprintf) X(fputc) X(fputs) X(fsync)       \

@@ -33,12 +33,14 @@ coil__own_\name:
 coil__own_begin:
 #define OWN(name) own name;
 COIL__OWN_CALLS(OWN)
-COIL__OWN_CALLS_OF_SEVEN(OWN) /* eight go in registers */
+COIL__OWN_CALLS_OF_SEVEN(OWN) /* registers hold eight arguments */
 coil__own_end:
 
     .section .note.GNU-stack, "", %progbits
 
-/* This file honours BTI, so that the library may (GNU_PROPERTY_AARCH64_FEATURE_1_AND). */
+/*
+ * This file supports BTI, so the whole library can (GNU_PROPERTY_AARCH64_FEATURE_1_AND).
+ */
     .section .note.gnu.property, "a"
     .p2align 3
     .word 4, 16, 5

@@ -31,7 +31,7 @@ struct coil__coro {
     void *sp;                 /* the stack pointer while it does not run */
     coil__coro *caller;       /* its resumer; NULL while suspended, and for a root */
     bool done;
-    uint32_t number; /* of a task: coil__scheduler.spawned at its creation */
+    uint32_t number; /* a task's number, from coil__scheduler.spawned */
     const struct coil__coro_class *class;
     void *arg; /* the body's argument */
     /* TSan's fiber or ASan's fake stack: sanitizer.h. The layout is the same in every
@@ -156,7 +156,7 @@ enum coil__coro_frames {
 };
 
 extern enum coil__coro_frames (*coil__coro_find_frames)(const coil__coro *coro);
-#define COIL__FIND_FRAMES_BYTES (32 * 1024) /* of stack, to load the unwinder */
+#define COIL__FIND_FRAMES_BYTES (32 * 1024) /* stack needed to load the unwinder */
 
 /* Replaces a switch of a coroutine to itself: only checks the stack, as a switch does. */
 static inline void coil__coro_stay(void)

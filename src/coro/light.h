@@ -50,7 +50,7 @@ int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
                         struct coil__stack **out);
 void coil__light_trim(struct coil__stack *stack);
 void coil__light_release(struct coil__stack *stack);
-ssize_t coil__light_peak(const struct coil__stack *stack); /* of a stack in use */
+ssize_t coil__light_peak(const struct coil__stack *stack); /* the stack is in use */
 
 /* The first byte of the stack's slot, where the guard begins. */
 char *coil__light_slot(const struct coil__stack *stack);

@@ -55,7 +55,7 @@ static void consider(struct coil__stack *stack, int64_t since, size_t *idle_coun
         add_idle_page(stack, idle_count);
         return;
     }
-    if (stack->state != COIL__LIGHT_RESIDENT) /* in this batch already */
+    if (stack->state != COIL__LIGHT_RESIDENT) /* already in this batch */
         return;
     sp = coil__light_owner->may_go(stack, since);
     if (sp == NULL)

@@ -33,7 +33,7 @@
 #define BELOW_SP 4096 /* bytes that a call, or a leaf function, may touch below sp */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned install_count; /* of the process; guarded by the lock */
+static unsigned install_count; /* installs in the process; guarded by the lock */
 
 struct alternate {
     unsigned install_count; /* of the thread */

@@ -101,7 +101,7 @@ static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
                                        (size_t)(to->stack.high - to->stack.low));
     if (__tsan_switch_to_fiber == NULL)
         return;
-    if (from->fiber == NULL) /* only of the root */
+    if (from->fiber == NULL) /* only the root has none */
         from->fiber = __tsan_get_current_fiber();
     if (to->fiber == NULL) /* entered for the first time */
         to->fiber = __tsan_create_fiber(0);

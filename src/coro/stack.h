@@ -52,7 +52,7 @@ struct coil__stack {
     };
 };
 
-#define COIL__STACK_BLOCK_BYTES ((size_t)448) /* of a block, by default */
+#define COIL__STACK_BLOCK_BYTES ((size_t)448) /* default size of a block */
 
 /*
  * COIL__STACK_APART is set in size_class if the stack is light. The number of bytes is
@@ -127,7 +127,7 @@ struct coil__slab {
     struct coil__stack *free; /* linked by `next`, the latest one first */
     unsigned used_count;
     unsigned dirty_count;
-    bool kept;              /* not unmapped although empty: the latest empty slab */
+    bool kept;              /* the latest empty slab, which is not unmapped */
     struct coil__list link; /* pool.open or pool.full */
     struct coil__stack_pool *pool;
     char *base;

@@ -18,8 +18,8 @@ struct coil__store {
     struct coil__list open[COIL__STORE_SIZES]; /* chunks with free cells, by size */
     struct coil__chunk *spare; /* a chunk without used cells, of any cell size; or NULL */
     char *fresh, *fresh_end;   /* mapped memory that is not yet part of a chunk */
-    size_t bytes;              /* of the cells in use */
-    size_t chunk_count;        /* without the spare chunk */
+    size_t bytes;              /* total size of the used cells */
+    size_t chunk_count;        /* chunks, without the spare one */
 };
 
 void coil__store_init(struct coil__store *store);

@@ -226,7 +226,9 @@ coil__switch_look:
 
     .section .note.GNU-stack, "", %progbits
 
-/* This file honours BTI, so that the library may (GNU_PROPERTY_AARCH64_FEATURE_1_AND). */
+/*
+ * This file supports BTI, so the whole library can (GNU_PROPERTY_AARCH64_FEATURE_1_AND).
+ */
     .section .note.gnu.property, "a"
     .p2align 3
     .word 4, 16, 5

@@ -23,7 +23,7 @@
 struct coil_error {
     int rc;
     coil_error *cause;
-    coil_error *earlier; /* of a bare error; else NULL */
+    coil_error *earlier; /* set in a bare error; else NULL */
     const char *message; /* stored after the frames, or the cause's message, or NULL */
     unsigned refs;       /* 0 once freed: see coil__misuse_gone() */
     bool handed_on;
@@ -175,7 +175,8 @@ void coil_error_release(coil_error *error)
     while (error != NULL && --error->refs == 0) {
         coil_error *cause = error->cause;
 
-        coil_error_release(error->earlier); /* not deep: only bare errors have one */
+        /* not a deep recursion: only bare errors have an earlier one */
+        coil_error_release(error->earlier);
         if (error->is_for_debugging)
             free(error);
         else

@@ -25,9 +25,9 @@
 
 struct coil__report {
     FILE *out;
-    struct coil__message *line; /* in a signal handler, used instead of `out` */
+    struct coil__message *line; /* replaces `out` in a signal handler */
     bool json;
-    bool follows; /* in JSON: the next value must be preceded by a comma */
+    bool follows; /* in JSON, the next value needs a comma before it */
 };
 
 /* True: reports that begin from now on are JSON. */

@@ -49,7 +49,7 @@ struct printing {
     const char *margin; /* printed before each function */
     void *const *addresses;
     size_t n;
-    const char *key; /* of the record, for a single function */
+    const char *key; /* key of the record of a single function */
     bool cramped;    /* the running stack is too small for libdw: print modules only */
 };
 

@@ -189,7 +189,7 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
     if (begun) {
         leave_desk(job);
         pthread_mutex_lock(&desk->lock);
-        coil__list_remove(&job->in_queue); /* from desk.done if it has finished */
+        coil__list_remove(&job->in_queue); /* leaves desk.done if the job has finished */
         pthread_mutex_unlock(&desk->lock);
     }
     if (!job->abandonable)

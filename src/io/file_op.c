@@ -34,7 +34,7 @@ ssize_t coil__file_call(struct coil__op *op)
 
 /* ---- on a thread ------------------------------------------------------------------- */
 
-static COIL__THREAD_LOCAL bool in_batch; /* this thread may block */
+static COIL__THREAD_LOCAL bool in_batch; /* this thread is allowed to block */
 
 void coil__file_require_task(const char *caller)
 {

@@ -285,7 +285,7 @@ bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads)
 
     pthread_mutex_lock(&lane->lock);
     exists = lane->exists;
-    if (exists) { /* else keep 0, which threads that are about to end read */
+    if (exists) { /* otherwise keep 0, which ending threads still read */
         lane->limit = max_threads;
         for (size_t n = lane->queue_length; n > 0; n--)
             see_to_threads(lane);

@@ -75,7 +75,7 @@ struct coil__desk {
     struct coil__post post;
     bool posted;
 
-    struct coil__desk *parents; /* after two forks: the desk of the grandparent */
+    struct coil__desk *parents; /* the desk of the grandparent, after two forks */
 };
 
 struct coil__job {
@@ -85,8 +85,9 @@ struct coil__job {
     bool abandonable; /* on the heap */
     bool queued, finished, abandoned;
     int rc;
-    pid_t thread;                    /* that does it, by the kernel's id; 0: none yet */
-    struct coil__bindings *bindings; /* of the task's context, until it begins */
+    /* kernel id of the thread that does the job; 0: none yet */
+    pid_t thread;
+    struct coil__bindings *bindings; /* the task's bindings, until the job begins */
     struct coil__lane *lane;
     struct coil__desk *desk;
     struct coil__list in_queue; /* lane.queue, then desk.done */

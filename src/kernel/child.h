@@ -15,7 +15,7 @@
 /* The options of a child. */
 struct coil__spawn {
     const char *const *argv; /* at least argv[0] */
-    const char *program;     /* without '/', searched in PATH */
+    const char *program;     /* a name without '/' is searched in PATH */
     const char *const *envp; /* NULL: the parent's */
     const char *cwd;         /* or NULL */
     int stdio[3];            /* descriptors that become its 0, 1, 2 */
@@ -23,7 +23,7 @@ struct coil__spawn {
     size_t pass_fd_count;
     bool new_session, new_group;
     pid_t process_group;       /* 0: none */
-    const gid_t *extra_groups; /* these three may be NULL */
+    const gid_t *extra_groups; /* this and the next two may be NULL */
     size_t extra_group_count;
     const gid_t *group;
     const uid_t *user;
@@ -43,8 +43,9 @@ enum coil__child_step {
 
 /* The data of a child, prepared by the parent in memory that both access. */
 struct coil__child {
-    struct coil__spawn what;  /* envp is not NULL here */
-    const char *const *paths; /* of the program, to try in order; NULL at the end */
+    struct coil__spawn what; /* envp is not NULL here */
+    /* paths of the program, tried in order; NULL ends the list */
+    const char *const *paths;
 
     enum coil__child_step step; /* out: the current or failed step */
     int error;                  /* out: the errno, or 0 */
@@ -53,8 +54,8 @@ struct coil__child {
 /* ---- its beginning ----------------------------------------------------------------- */
 
 /*
- * Returns 0 if this kernel has such handles, or a negative errno such as -ENOSYS. The
- * check is done once.
+ * Returns 0 if this kernel has handles of child processes, or a negative errno such as
+ * -ENOSYS. The check is done once.
  */
 int coil__child_handles(void);
 

@@ -13,35 +13,38 @@
 
 /* ---- a wake-up: readable from a post to the next drain ----------------------------- */
 
-/* Open one. Returns it, or a negative errno. */
+/* Open a wake-up descriptor. Returns it, or a negative errno. */
 int coil__wake_fd_open(void);
 
 /*
- * Make it readable; async-signal-safe. Returns 0, or a negative errno if it is not open.
+ * Make the wake-up readable. Async-signal-safe. Returns 0, or a negative errno if it is
+ * not open.
  */
 int coil__wake_fd_post(int fd);
 
 /*
- * Make it unreadable until the next post. Returns 0, with or without an earlier post, or
- * a negative errno if it is not open.
+ * Make the wake-up unreadable until the next post. Returns 0, with or without an earlier
+ * post, or a negative errno if it is not open.
  */
 int coil__wake_fd_drain(int fd);
 
-/* False if it was closed, even if its number now belongs to another file. True if
- * unknown. Used for messages only. */
+/*
+ * False if the wake-up was closed, even if its number now belongs to another file. True
+ * if unknown. Used for messages only.
+ */
 bool coil__wake_fd_is_open(int fd);
 
 /* ---- an alarm: readable once real time has passed ---------------------------------- */
 
-/* Open one that is not set. Returns it, or a negative errno. */
+/* Open an alarm that is not set. Returns its descriptor, or a negative errno. */
 int coil__alarm_fd_open(void);
 
-/* Set it to become readable in `delay_ns` > 0. Replaces an earlier setting. */
+/* Set the alarm to become readable in `delay_ns` > 0. Replaces an earlier setting. */
 void coil__alarm_fd_set(int fd, int64_t delay_ns);
 
 /*
- * True if the time has passed since it was set. Then it is unreadable again. Does not
- * wait.
+ * True if the alarm's time has passed since it was set. Then the alarm is unreadable
+ * again. Does not wait.
  */
 bool coil__alarm_fd_has_rung(int fd);
 

@@ -26,13 +26,13 @@ void coil__memory_keep_pages_small(void *low, size_t bytes);
 bool coil__memory_discard(void *low, size_t bytes);
 
 /*
- * Make each access to the pages fault, until they are unmapped. Unlike mprotect(2), needs
- * no further mapping. False if it is not possible: an older kernel, locked memory, or
- * lack of memory. coil__memory_discard() does not change such pages.
+ * Make each access to the pages fault, until they are unmapped. Unlike mprotect(2), this
+ * needs no further mapping. Returns false if it is not possible: an older kernel, locked
+ * memory, or lack of memory. coil__memory_discard() does not change such pages.
  */
 bool coil__memory_guard(void *low, size_t bytes);
 
-/* Remove such guards: the pages are zero at their next access. */
+/* Remove guards: the pages are zero at their next access. */
 void coil__memory_unguard(void *low, size_t bytes);
 
 /*
@@ -44,8 +44,10 @@ size_t coil__memory_discard_all(const struct iovec *ranges, size_t n);
 size_t coil__memory_guard_all(const struct iovec *ranges, size_t n);
 void coil__memory_unguard_all(const struct iovec *ranges, size_t n);
 
-/* True if the kernel supports such guards. Tests it on `page`, which must not be used
- * afterwards. */
+/*
+ * True if the kernel supports guards. The test uses `page`, which must not be used
+ * afterwards.
+ */
 bool coil__memory_has_guards(void *page, size_t page_bytes);
 
 /* Return the maximum number of mappings of a process. */

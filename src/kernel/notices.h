@@ -28,7 +28,7 @@ struct coil__notice {
     enum coil__notice_kind kind;
     bool is_directory;
     uint32_t cookie;  /* equal for the two notices of a rename */
-    const char *name; /* inside the watched folder; "" for the folder or file itself */
+    const char *name; /* name in the watched folder; "" for the folder or file itself */
 };
 
 /* The minimum size of the buffer for coil__notices_read(). */

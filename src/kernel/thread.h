@@ -71,7 +71,9 @@ struct coil__thread_alarm {
  */
 bool coil__thread_alarm_create(struct coil__thread_alarm *alarm, int signo);
 
-/* Send the signal once, in `span_ns`; 0: never. Async-signal-safe. */
+/*
+ * Arm the alarm to send its signal once, in `span_ns`; 0 disarms it. Async-signal-safe.
+ */
 void coil__thread_alarm_set(const struct coil__thread_alarm *alarm, int64_t span_ns);
 
 void coil__thread_alarm_destroy(const struct coil__thread_alarm *alarm);

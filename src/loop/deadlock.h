@@ -24,8 +24,8 @@ extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
 void coil__deadlock_forked(void);
 
 /*
- * Nothing is ready and no timer is armed. Returns how long to poll. If no event can ever
- * happen, reports the deadlock and sets *rc to -EDEADLK.
+ * Called when nothing is ready and no timer is armed. Returns how long to poll. If no
+ * event can ever happen, reports the deadlock and sets *rc to -EDEADLK.
  */
 int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
 

@@ -19,8 +19,8 @@ struct coil__runnable;
 
 enum coil__use {
     COIL__UNUSED,
-    COIL__ATTACHED, /* by operations, until detach() */
-    COIL__BORROWED, /* by COIL__OP_POLL only, until the last of them ends */
+    COIL__ATTACHED, /* used by operations, until detach() */
+    COIL__BORROWED, /* used only by COIL__OP_POLL, until the last one ends */
     COIL__WATCHED   /* by callbacks */
 };
 
@@ -45,13 +45,13 @@ struct coil__descriptor {
             uint8_t paused : 2; /* directions that are retried by time */
             uint8_t drains : 2; /* enum coil__drains */
             bool unusual : 1;   /* COIL__FOUND_UNUSUAL was seen */
-            bool always : 1;    /* the poller refused it as always ready */
+            bool always : 1;    /* the poller refused the descriptor as always ready */
             uint32_t slot;      /* private to the poller */
         };
         struct { /* io_uring, attached or borrowed */
             bool is_socket : 1;
             bool receiving : 1;  /* a multishot receive is in the kernel */
-            bool ending : 1;     /* a request to end it was sent */
+            bool ending : 1;     /* a request to end the receive was sent */
             bool ended : 1;      /* `end` is the next result, after the queued bytes */
             bool more : 1;       /* read before polling: coil__uring_learn() */
             uint8_t type : 2;    /* enum coil__uring_type */

@@ -108,7 +108,7 @@ static void give_up_loop(coil_loop *loop)
     loop->polls_every_turn = true;
     if (loop->backend->class->forked != NULL)
         loop->backend->class->forked(loop->backend);
-    loop->fork.backend = loop->backend; /* its memory is never freed here */
+    loop->fork.backend = loop->backend; /* the backend's memory is never freed here */
     loop->backend = &parents_backend;
     coil__wakeup_forked(loop);
     coil__slow_forked(loop);

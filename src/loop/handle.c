@@ -19,7 +19,7 @@ struct coil_handle {
     struct coil__timer timer;
     coil_callback fn;
     void *arg;
-    struct coil__bindings *bindings; /* of the context in which the call was requested */
+    struct coil__bindings *bindings; /* bindings of the context that requested the call */
     int64_t when;
     unsigned refs;
     bool pending; /* neither called nor cancelled */

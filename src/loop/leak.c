@@ -21,7 +21,7 @@
 
 struct note {
     struct coil__list link; /* in `notes` */
-    struct note *next;      /* in the same hash bucket */
+    struct note *next;      /* next note of the hash bucket */
     const struct coil__leak_kind *kind;
     const void *thing;
     const coil_loop *loop;

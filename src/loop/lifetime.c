@@ -167,7 +167,7 @@ void coil_loop_close(coil_loop *loop)
     coil__wakeup_run_last(loop);
     run_close_hooks(loop);
     coil__leak_report(loop);
-    run_close_hooks(loop); /* for objects that the exception handler has created */
+    run_close_hooks(loop); /* again, for objects that the exception handler created */
     loop->closing = true;
     coil__loop_finish_debug(loop);
     coil__stall_finish(loop);

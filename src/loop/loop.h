@@ -60,7 +60,7 @@ struct coil_loop {
     uint32_t number;           /* unique in the process, unlike the address; never 0 */
     uint32_t number_in_checks; /* `number`, or COIL__LOOP_CAREFUL in debug mode */
     bool running, stopping, closing;
-    bool guest; /* in a step of guest.c: must not wait */
+    bool guest; /* the loop is in a step of guest.c, and must not wait */
     bool virtual_clock;
     bool may_skip_polls;   /* false with a virtual clock, unless skip_polls is set */
     bool polls_every_turn; /* see coil__loop_choose_turns() */
@@ -98,7 +98,7 @@ struct coil_loop {
 
     /* For tools: coro/outside.h. */
     pid_t thread;                      /* the kernel's id */
-    struct coil__scheduler *scheduler; /* of the tasks, or NULL */
+    struct coil__scheduler *scheduler; /* the tasks' scheduler, or NULL */
 };
 
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
@@ -152,8 +152,10 @@ static inline void coil__loop_leave_kernel(void)
 
 COIL__NORETURN void coil__loop_stop_handler(const char *caller);
 
-/* In debug mode: aborts in a signal handler that has interrupted a turn, also on
- * the task's own stack. Looks for it among the innermost frames: some microseconds. */
+/*
+ * In debug mode: aborts in a signal handler that has interrupted a turn, also on the
+ * task's own stack. The search through the innermost frames takes some microseconds.
+ */
 void coil__loop_check_frames(const char *caller);
 
 /* Aborts with `caller` in the message in a signal handler that runs on its alternate

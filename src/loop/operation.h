@@ -72,7 +72,7 @@ struct coil__op {
      * This callback makes its task ready and does nothing else.
      */
     void (*complete)(struct coil__op *op);
-    void *owner; /* for the submitter's use */
+    void *owner; /* data of the submitter */
     /*
      * NULL, or two further addresses to prefetch before complete() is called. complete(),
      * or the task that it makes ready, will use them. The owner and the memory around the
@@ -138,7 +138,7 @@ struct coil__op_row {
      * be libcoil-posix's, which interposes it.
      */
     ssize_t (*run)(const struct coil__op *op);
-    const char *call; /* that call as text, to name it in an injected failure */
+    const char *call; /* text of the call, to name it in an injected failure */
     const char *what; /* printed as the action of a waiting task: "read" */
     const char *user; /* files: the public function that submits it */
     int error;        /* the errno of an injected failure; 0: no injection */

@@ -62,7 +62,7 @@ enum { SAVED_WORDS = 22, SAVED_FRAME = 10, SAVED_PC = 11 };
  */
 struct stack_copy {
     uintptr_t pc, sp, frame;
-    size_t count;     /* of the copied words */
+    size_t count;     /* number of copied words */
     uintptr_t extent; /* the stack ends within this distance from sp */
     uintptr_t words[SAVED_WORDS + STACK_WORDS];
 };
@@ -73,7 +73,7 @@ struct coil__sampler {
     pthread_t thread;
     pid_t process; /* the owner, not a process forked later */
     pid_t sampled; /* the loop's thread */
-    int memory;    /* to read the process's memory without faults */
+    int memory;    /* descriptor to read the process's memory without faults */
     pthread_mutex_t lock;
     pthread_cond_t closed;
     bool closing;
@@ -378,7 +378,9 @@ static void create_key(void)
     pthread_key_create(&at_end_of_thread, stop_at_end_of_thread);
 }
 
-/* Not on Valgrind: there the kernel would report a position in Valgrind's own code. */
+/*
+ * Do not sample on Valgrind: the kernel would report a position in Valgrind's own code.
+ */
 struct coil__sampler *coil__sampler_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -396,7 +398,7 @@ struct coil__sampler *coil__sampler_start(void)
         return NULL;
     }
     pthread_setspecific(at_end_of_thread, s);
-    coil__pool_threads++; /* it never posts: see deadlock.c */
+    coil__pool_threads++; /* the sampler never posts: see deadlock.c */
     coil__pool_idle++;
     return s;
 }

@@ -29,7 +29,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct coil__list loops;
-    unsigned long generation; /* of the thread: older threads end */
+    unsigned long generation; /* number of the current thread: older threads end */
     bool has_thread;
     pthread_t thread;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -120,7 +120,7 @@ static void start_thread(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!watch.has_thread)
         return;
-    coil__pool_threads++; /* it never posts: see deadlock.c */
+    coil__pool_threads++; /* this thread never posts: see deadlock.c */
     coil__pool_idle++;
 }
 

@@ -13,7 +13,7 @@
 /* Private to stall.c; one in each loop. */
 struct coil__stall {
     bool is_watched;        /* used only by the loop's thread */
-    struct coil__list link; /* of the watched loops */
+    struct coil__list link; /* in the list of watched loops */
     pid_t thread;
     unsigned long switches; /* context switches of the thread at the latest check */
     unsigned looks;         /* checks in a row that found it in the same wait */
@@ -22,10 +22,13 @@ struct coil__stall {
 /* The time between two checks of a loop. Tests shorten it. */
 extern int64_t coil__stall_look_ns;
 
-/* Watch the loop of this thread from now on, until it closes. Any number of calls. */
+/*
+ * Watch the loop of this thread from now on, until it closes. May be called any number of
+ * times.
+ */
 void coil__stall_watch(coil_loop *loop);
 
-/* The loop is closing. */
+/* Called when the loop closes. */
 void coil__stall_finish(coil_loop *loop);
 
 /* In a forked child: the watching thread belongs to the parent. Async-signal-safe. */

@@ -25,7 +25,7 @@ struct coil__timer {
     size_t place; /* index in the heap + 1, or COIL__TIMER_IDLE */
 };
 
-#define COIL__TIMER_IDLE 0 /* also the place of a zeroed timer */
+#define COIL__TIMER_IDLE 0 /* the index of a zeroed timer, too */
 
 /* Contains a copy of the deadline, so comparing causes no cache miss. */
 struct coil__timer_entry {
@@ -34,7 +34,7 @@ struct coil__timer_entry {
 };
 
 struct coil__timer_heap {
-    /* in `memory`, aligned so that four children share a cache line */
+    /* points into `memory`: four children share a cache line */
     struct coil__timer_entry *entries;
     void *memory;
     size_t count, capacity;

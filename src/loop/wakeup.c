@@ -121,7 +121,7 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     if (taken) {
         *loop->wakeup.last_post = post;
         loop->wakeup.last_post = &post->next;
-        wake(loop); /* in the lock: wakeup.fd is closed only after takes_posts is false */
+        wake(loop); /* locked: wakeup.fd is closed only after takes_posts is false */
     }
     pthread_mutex_unlock(&loop->wakeup.lock);
     return taken ? 0 : -ESHUTDOWN;
@@ -228,7 +228,7 @@ struct called_post {
     coil_loop *loop;
     coil_callback fn;
     void *arg;
-    struct coil__bindings *bindings; /* of the poster's context */
+    struct coil__bindings *bindings; /* bindings of the poster's context */
 };
 
 static void run_called_post(struct coil__runnable *runnable)

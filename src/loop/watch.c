@@ -84,7 +84,7 @@ int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
     if (before == NULL) /* simulated sockets do not count: their events are timers */
         backend->in_use += fd < COIL__FIRST_SIMULATED;
     else if (before != runnable && watch_of(before) != NULL)
-        free_watch(watch_of(before)); /* its descriptor was closed while it was watched */
+        free_watch(watch_of(before)); /* the descriptor was closed while it was watched */
     return 0;
 }
 

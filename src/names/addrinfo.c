@@ -191,7 +191,7 @@ static void leave_out_families(bool wanted[2])
 
 struct both {
     struct coil__wait wait;
-    struct coil__question *questions[2]; /* by kind; NULL: not queried */
+    struct coil__question *questions[2]; /* one for each kind; NULL: not queried */
     struct coil__answer_listener listeners[2];
     size_t open;
     bool waits;

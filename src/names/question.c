@@ -49,7 +49,7 @@ void coil__question_release(struct coil__question *q)
     coil__free(q);
 }
 
-/* Remove it from the table, which drops the table's reference. */
+/* Remove the question from the table, which drops the table's reference. */
 static void forget_question(struct coil__question *q)
 {
     if (coil__list_empty(&q->in_table))
@@ -69,7 +69,7 @@ void coil__questions_forget(struct coil__resolver *r)
             forget_question(COIL__CONTAINER(link, struct coil__question, in_table));
 }
 
-/* Look it up in the table; an expired answer is removed. */
+/* Look a question up in the table, and remove it if its answer has expired. */
 static struct coil__question *find_known_question(struct coil__resolver *r,
                                                   const char *host,
                                                   enum coil__question_kind kind)

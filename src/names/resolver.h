@@ -1,14 +1,14 @@
 /*
  * resolver.h (internal) - the parts of a loop's resolver.
  *
- *   addrinfo.c, connect.c    what tasks call
+ *   addrinfo.c, connect.c    the functions that tasks call
  *        |        \
  *        |     resolver_lane.c     getaddrinfo(3) on a thread
- *   resolver.c                     the loop's: options, engine, what it has open
+ *   resolver.c                     the loop's resolver: options, engine, channels
  *        |
- *   question.c                     one name, one family: asked, answered, kept
+ *   question.c                     a name and a family: query, answer, caching
  *        |            \
- *     hosts.c     channel_cares.c  (or channel_none.c) asks the name servers
+ *     hosts.c     channel_cares.c  (or channel_none.c) queries the name servers
  *                       |
  *                 resolv_conf.c    how long, how often
  *                 search.c         which names, in which order
@@ -42,7 +42,7 @@ struct coil__answer {
     int64_t ttl_ns;          /* time to live */
     const char *why;         /* a static phrase, if it failed */
     char *name;              /* canonical name; coil__alloc()ed or NULL */
-    coil_address *addresses; /* without port; coil__alloc()ed or NULL */
+    coil_address *addresses; /* addresses without ports; coil__alloc()ed or NULL */
     size_t count;
 };
 
@@ -118,7 +118,7 @@ struct coil__resolver {
     struct coil__list table[COIL__QUESTION_BUCKETS];
     struct coil__list by_use; /* answered questions, most recently used last */
     size_t kept;
-    struct coil__channel *channel; /* for new questions; NULL before the first */
+    struct coil__channel *channel; /* takes new questions; NULL before the first */
     struct coil__list retired;     /* replaced channels with questions in progress */
     struct coil__hosts *hosts;     /* hosts.c; NULL until it is read */
     struct timespec resolv_conf_changed;

@@ -29,7 +29,7 @@ struct coil_directory {
     coil_file *file;
     _Alignas(struct kernel_entry) char buffer[BUFFER_BYTES];
     bool busy;      /* a call on it is running */
-    bool destroyed; /* by its owner; the last running call frees it */
+    bool destroyed; /* destroyed by the owner; the last running call frees it */
     size_t position, filled;
 };
 

@@ -46,7 +46,7 @@ struct coil_file {
     bool destroyed; /* the owner has dropped its reference */
     size_t transferred;
     struct coil__wait *closer; /* coil_file_close(), waiting for `calls` to become 0 */
-    struct coil__ahead ahead;  /* for file_line.c; a change of the file makes it stale */
+    struct coil__ahead ahead;  /* used by file_line.c; stale after a change of the file */
 };
 
 /* ---- opening ----------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 struct coil__ahead {
     char *bytes; /* NULL until the first read */
     size_t size, count;
-    int64_t offset;   /* of bytes[0] in the file */
+    int64_t offset;   /* offset of bytes[0] in the file */
     unsigned changes; /* how often calls on the file have changed its bytes */
     unsigned seen;    /* `changes` when `bytes` was read: if they differ, it is stale */
 };

@@ -25,7 +25,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STEP_BYTES ((int64_t)16 * 1024 * 1024) /* between two checks for cancellation */
+/* bytes between two checks for cancellation */
+#define STEP_BYTES ((int64_t)16 * 1024 * 1024)
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
 struct copy {
@@ -37,7 +38,7 @@ struct copy {
     int64_t done;
     char *buffer; /* NULL: the kernel copies */
     bool at_end;
-    int rc; /* of the latest step */
+    int rc; /* result of the latest step */
 };
 
 /* ---- data -------------------------------------------------------------------------- */

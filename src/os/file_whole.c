@@ -235,7 +235,7 @@ int coil__target_close(struct coil__target *target, int rc)
         rc = coil_file_close(target->file);
     coil_file_destroy(target->file);
     target->file = NULL;
-    /* before the rename, since it may fail */
+    /* open the directory before the rename, since opening may fail */
     if (rc == 0 && target->flags & COIL_FILE_SYNC)
         rc = open_directory(target->path, &directory);
     if (target->beside != NULL)

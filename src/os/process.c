@@ -61,7 +61,7 @@ struct coil_process {
     unsigned references;
     bool leads_group;
     bool orphan;   /* destroyed or detached: freed when it has ended */
-    bool detached; /* not killed when the loop closes */
+    bool detached; /* the child is not killed when the loop closes */
 };
 
 /* A task that waits for the end. */

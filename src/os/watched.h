@@ -15,11 +15,11 @@ struct coil__seen {
 
 struct coil__watched {
     struct coil__watched *next; /* next in the bucket */
-    struct coil__list scan;     /* in the watch's list of folders to be listed */
+    struct coil__list scan;     /* link in the watch's list of folders to list */
     struct coil__seen *seen;
     int number;
     bool is_root;  /* given to coil_watch_add() */
-    bool is_tree;  /* its folders are watched, too */
+    bool is_tree;  /* inner folders are watched, too */
     bool quiet;    /* the next listing reports nothing */
     bool unlisted; /* must be listed, or listed again under a new path */
     /* an inner folder, whose name is recorded, could not be watched */

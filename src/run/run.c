@@ -90,7 +90,7 @@ struct interruption {
     struct sigaction previous[INTERRUPTING];
     bool installed[INTERRUPTING];
     int signo;     /* the first signal; 0: none */
-    bool happened; /* it has cancelled the main task */
+    bool happened; /* the signal has cancelled the main task */
 };
 
 static coil_loop *volatile interrupted_loop;
@@ -165,7 +165,7 @@ static void restore_signals(struct interruption *i, coil_loop *loop)
     interrupted_loop = NULL;
     coil__loop_set_on_interrupt(loop, NULL);
     coil__list_remove(&i->runnable.link);
-    i->signo = interrupted_by; /* even if the loop's last turn missed it */
+    i->signo = interrupted_by; /* the loop's last turn may have missed the signal */
 }
 
 /* ---- run --------------------------------------------------------------------------- */
@@ -176,8 +176,9 @@ struct coil_runner {
     coil_loop *loop; /* NULL once closed */
     coil_context *context;
     bool overflow_reported;
-    bool reported;       /* the latest run's failure has been reported */
-    coil_error *failure; /* of the latest main task; a reference, until tell_result() */
+    bool reported; /* the latest run's failure has been reported */
+    /* error of the latest main task; a reference, until tell_result() */
+    coil_error *failure;
     bool destroyed;
 };
 
@@ -292,7 +293,10 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
     return rc;
 }
 
-/* Release the tasks. Report their failures, retrieved or not: no task will await them. */
+/*
+ * Release the tasks. Report the leftovers' failures, retrieved or not: no task will await
+ * the leftovers.
+ */
 static void let_go_of_leftovers(void)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
@@ -301,7 +305,7 @@ static void let_go_of_leftovers(void)
         if (!task->leftover)
             continue;
         task->leftover = false;
-        if (!coil__future_pending(&task->future)) /* else the loop has failed */
+        if (!coil__future_pending(&task->future)) /* otherwise the loop has failed */
             coil__list_remove(link);
         if (coil_future_get_state(&task->future) == COIL_FAILED)
             coil__future_report_unseen(&task->future,
@@ -332,7 +336,7 @@ static int take_turns(coil_loop *loop, int count)
     int rc = 0;
 
     for (; rc == 0 && count > 0 && anything_is_left(loop); count--) {
-        coil_loop_stop(loop); /* makes it return after one turn */
+        coil_loop_stop(loop); /* makes the run end after one turn */
         rc = coil_loop_run_forever(loop);
     }
     return rc;

@@ -43,12 +43,12 @@ struct member {
     unsigned index;
     pthread_t thread;
     char name[COIL__NAME_BYTES];
-    struct coil__bindings *bindings; /* of the caller's context */
+    struct coil__bindings *bindings; /* bindings of the caller's context */
     coil_task *main;                 /* while it runs */
     coil_loop *loop;                 /* a reference; under the lock */
     struct coil__post cancel;        /* posted once; under the lock */
     coil_error *error;
-    bool reported; /* its failure has been reported */
+    bool reported; /* the member's failure was reported */
 };
 
 struct team {
@@ -62,7 +62,7 @@ struct team {
     pthread_mutex_t lock; /* guards the members below and the marked members above */
     unsigned running;     /* started threads that still run */
     bool failed;
-    int rc; /* of the first failure */
+    int rc; /* rc of the first failure */
     struct member *first_failed;
     coil_loop *waiting; /* thread 0's loop, once it waits for all_ended */
     struct coil__wait *wait;

@@ -492,7 +492,7 @@ void coil__attempts_finish(struct coil__attempts *all)
     while ((link = coil__list_pop(&all->begun)) != NULL) {
         struct coil__attempt *a = COIL__CONTAINER(link, struct coil__attempt, link);
 
-        coil_stream_destroy(a->stream); /* it connected, but lost the race */
+        coil_stream_destroy(a->stream); /* the attempt connected, but lost the race */
         coil__free(a);
     }
     for (int i = 0; i < 2; i++) {

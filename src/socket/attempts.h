@@ -23,10 +23,10 @@ struct coil__attempts_side {
 struct coil__attempts {
     const char *given_host, *given_port; /* may be NULL */
     const char *host, *port;             /* for sentences */
-    in_port_t port_number;               /* of addresses found by queries */
+    in_port_t port_number;               /* port of the addresses found by queries */
     int64_t delay_ns, timeout_ns;
     bool binds;
-    coil_address local[2]; /* by family; length 0: none */
+    coil_address local[2]; /* one per family; length 0: none */
 
     struct coil__attempts_side sides[2]; /* by kind */
     /* waits for an answer, until the deadline `until` */
@@ -35,9 +35,9 @@ struct coil__attempts {
     int64_t until;
     struct coil__timer timer;
     coil_loop *loop;
-    struct coil__list begun; /* in the order in which they began */
+    struct coil__list begun; /* attempts in the order in which they began */
     struct coil__attempt *winner;
-    bool lacked_memory;            /* for an answer, or for an attempt */
+    bool lacked_memory;            /* memory ran out for an answer or an attempt */
     enum coil__question_kind turn; /* the family to attempt next, if it has an address */
 };
 

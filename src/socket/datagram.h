@@ -9,12 +9,12 @@
 
 struct coil_datagram {
     struct coil__endpoint endpoint;
-    coil_lock line[2]; /* by direction: guards sending and receiving */
+    coil_lock line[2]; /* one per direction: guards sending and receiving */
     int family;
     int room_fd;    /* the second socket of wait_for_room(); -1: no task waits there */
     bool has_info;  /* coil__info_request() has succeeded */
     in_port_t port; /* the socket's own, for info; in network byte order; 0: unknown */
-    size_t size;    /* of the last datagram received */
+    size_t size;    /* size of the last datagram received */
     int held_error; /* 0, or the error that the next receiving call returns */
 };
 

@@ -20,10 +20,11 @@ struct coil__endpoint {
     coil_loop *loop; /* a reference; NULL while it is detached */
     /* the owner's, and one for each call in progress; 0 in freed memory */
     unsigned references;
-    bool busy[2];   /* by direction: a call is in progress */
+    bool busy[2];   /* a call is in progress in this direction */
     bool destroyed; /* the owner has dropped its reference */
     uint8_t lost;   /* while it is detached: coil__descriptor.lost */
-    void (*finish)(struct coil__endpoint *endpoint); /* before it is freed; may be NULL */
+    /* called before the free; may be NULL */
+    void (*finish)(struct coil__endpoint *endpoint);
     int64_t idle_ns; /* the longest wait without another operation; 0: no limit */
 };
 

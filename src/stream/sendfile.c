@@ -29,11 +29,11 @@ struct sending {
     coil_stream *stream;
     int fd;
     int64_t start, position;
-    int64_t size; /* of the file at the start; INT64_MAX for a device */
+    int64_t size; /* size of the file at the start; INT64_MAX for a device */
     size_t left;
     bool in_memory; /* the whole file is cached: no probe is needed */
-    bool refused;   /* by the transport's sendfile */
-    char *buf;      /* for reading and writing; NULL until needed */
+    bool refused;   /* the transport's sendfile has refused */
+    char *buf;      /* buffer for reading and writing; NULL until needed */
 };
 
 static size_t smaller(size_t a, size_t b)

@@ -69,7 +69,7 @@ struct coil_stream {
     const struct coil__transport *transport;
     struct coil__came *came; /* received ahead by the previous loop; or NULL */
     struct coil__buffer *buffer;
-    size_t transferred[2]; /* by direction, of the latest call */
+    size_t transferred[2]; /* count of the latest call in each direction */
     bool is_socket;
     bool may_read; /* known to be open for reading: readable.c */
     bool ended;    /* the latest read returned 0 */
@@ -78,7 +78,7 @@ struct coil_stream {
      * shared: other processes share its O_NONBLOCK flag.
      */
     bool blocked, shared;
-    size_t limit;                   /* on bytes read ahead */
+    size_t limit;                   /* the most bytes to read ahead */
     void *carrier;                  /* the transport's own */
     struct coil__short_op readable; /* the operation that waits for bytes */
 };

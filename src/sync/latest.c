@@ -28,7 +28,7 @@ int coil_latest_set(coil_latest *latest, const void *value)
     coil__waiters_check(&latest->waiters, "coil_latest_set");
     if (latest->is_shut_down)
         return coil__failed(-ESHUTDOWN);
-    memmove(latest->value, value, latest->bytes); /* it may be the same memory */
+    memmove(latest->value, value, latest->bytes); /* the two may be the same memory */
     latest->version++;
     coil__waiters_wake_all(&latest->waiters);
     return 0;

@@ -69,7 +69,7 @@ static int grow_items(coil_queue *queue)
     queue->items = items;
     queue->capacity = capacity;
     queue->first = 0;
-    coil__queue_be_careful(queue); /* for a queue with a static initialiser */
+    coil__queue_be_careful(queue); /* needed by a queue with a static initialiser */
     return 0;
 }
 

@@ -139,6 +139,6 @@ void coil__waiters_finish(const coil_waiters *waiters, const char *what)
         return;
     task = coil__waiters_first(waiters)->wait.task;
     if (!coil__loop_is_parents(
-            task->future.loop)) /* after fork(2), the task is the parent's */
+            task->future.loop)) /* in a forked child the task is the parent's */
         coil__misuse("%s: task '%s' still waits for it", what, coil_task_name(task));
 }

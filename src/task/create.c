@@ -141,12 +141,12 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     coil_task *task;
     int rc;
 
-    if (COIL__UNLIKELY(loop->debug)) /* without debug mode it would cost 1 % of a spawn */
+    if (COIL__UNLIKELY(loop->debug)) /* only in debug mode: it costs 1 % of a spawn */
         coil__loop_check_stack("coil_spawn");
     if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return coil__failed(-EINVAL);
     coil__scheduler_attach(loop);
-    rc = coil__timer_reserve(&loop->timers); /* so that the task's waits cannot fail */
+    rc = coil__timer_reserve(&loop->timers); /* so the task's waits cannot fail */
     if (COIL__UNLIKELY(rc < 0))
         return rc;
     rc = take_block(opts, loop, &task);

@@ -239,7 +239,7 @@ COIL__NOINLINE int coil_fail_traced(coil_error *thrown, int rc, const char *form
 int coil_fail_again(coil_error *error)
 {
     COIL__REQUIRE(error, "an error");
-    keep_here(coil_error_retain(error)); /* it may be the last error already */
+    keep_here(coil_error_retain(error)); /* `error` may already be the last error */
     return coil_error_rc(error);
 }
 

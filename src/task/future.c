@@ -273,7 +273,7 @@ struct callback {
     coil_future *future;
     coil_done_callback fn;
     void *arg;
-    struct coil__bindings *bindings; /* of the context in which the callback was added */
+    struct coil__bindings *bindings; /* bindings of the context that added the callback */
 };
 
 static void run_callback(struct coil__runnable *runnable)

@@ -16,7 +16,8 @@ struct coil_future {
     int rc;                      /* -EINPROGRESS while pending */
     struct coil__list callbacks; /* runnables that become ready when it is done */
     const char *cancel_reason;
-    coil_error *error; /* of its failure; of a running task, its last error: failure.c */
+    /* error of the failure; while a task runs, its last error: failure.c */
+    coil_error *error;
     bool is_task;
     bool unseen; /* failed, and the failure was not retrieved */
     bool quiet;  /* never to be reported */

@@ -28,7 +28,7 @@ struct gathering {
     coil_wait_mode mode;
     bool cancel_requested;
     struct coil__branch branch;
-    struct coil__timer timer; /* for coil_wait(): expires at `deadline` */
+    struct coil__timer timer; /* coil_wait()'s timer, due at `deadline` */
     int64_t deadline;
     coil_future *failed; /* the first failed future, whose error the caller gets */
 };

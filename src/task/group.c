@@ -42,12 +42,12 @@ struct group {
     struct coil__list startings; /* the waits in coil_group_start() */
     struct coil__list entrants;  /* tasks in coil_group_spawn_when_free(), in order */
     size_t child_count;          /* children and admitted entrants */
-    size_t limit;                /* of child_count; 0: none */
+    size_t limit;                /* limit of child_count; 0: none */
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
     bool cancelled_late; /* the owner's wait in exit was cancelled after the abort */
     int errors[COIL_GROUP_ERRORS];
-    coil_error *error; /* of the first child that failed, or NULL */
+    coil_error *error; /* error of the first child that failed, or NULL */
 };
 
 struct leaving {
@@ -461,7 +461,7 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
         rc = wait_for_place(g);
         if (rc < 0)
             return rc;
-        g->child_count--; /* for this child, unless the limit was lowered */
+        g->child_count--; /* use the reserved place, unless the limit was lowered */
     }
     rc = spawn_child(g, fn, arg, opts, COIL__CALLER(), "coil_group_spawn_when_free", out);
     if (rc < 0)

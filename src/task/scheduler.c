@@ -203,6 +203,6 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     loop->light_tasks |= coil__task_light_mode != COIL__LIGHT_CHOSEN;
     scheduler->no_suspend.outer = NULL;
     scheduler->has_hooks = scheduler->careful = false;
-    scheduler->current = NULL; /* after a fork these two are still the parent's */
+    scheduler->current = NULL; /* in a forked child these two were still the parent's */
     scheduler->eager_return = NULL;
 }

@@ -223,7 +223,7 @@ static int settle_scope(struct scope *s, int rc)
     if (coil__task_uncancel(s->task) > s->requests || s->delivered)
         return rc; /* another caller has cancelled the task, too */
     s->task->delivered = false;
-    s->task->must_cancel &= s->must_cancel; /* else its own request, not yet delivered */
+    s->task->must_cancel &= s->must_cancel; /* drop the scope's undelivered request */
     return rc == -ECANCELED ? coil__failed(-ETIMEDOUT) : rc;
 }
 

@@ -39,7 +39,7 @@ struct race {
     size_t started;
     size_t winner; /* SIZE_MAX: none */
     int result, first_failure;
-    coil_error *error;      /* of the first failure */
+    coil_error *error;      /* error of the first failure */
     struct coil__wait wait; /* the owner's wait in the current round */
     size_t running;         /* racers of this round that have not ended */
 };

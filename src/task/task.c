@@ -323,7 +323,8 @@ void coil__task_switch_out(coil_task *task)
     set_current(scheduler, next);
     if (COIL__UNLIKELY(next->step.run == coil__task_first_step)) {
         begin(next);
-        coil__coro_transfer(&next->coro, NULL); /* not _alike(): it has never run */
+        /* not _alike(): the next task has never run */
+        coil__coro_transfer(&next->coro, NULL);
     } else if (next->leaf != coil__coro_current()) {
         coil__coro_transfer_alike(next->leaf);
     } else {
@@ -412,7 +413,7 @@ void coil__task_start_eagerly(coil_task *task)
         coil__hooks_leave(spawner);
     scheduler->eager_return = task->coro.caller = coil__coro_current();
     if (spawner != NULL)
-        spawner->leaf = scheduler->eager_return; /* for backtraces of the spawner */
+        spawner->leaf = scheduler->eager_return; /* used by backtraces of the spawner */
     task->steps++;
     scheduler->current = task;
     scheduler->budget = COIL__BUDGET;

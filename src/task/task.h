@@ -86,7 +86,7 @@ struct coil_task {
     bool delivered : 1;  /* a cancellation was delivered: every wait is refused until
                              coil_cancel_caught() */
     unsigned char marks; /* COIL__TASK_DEBUGGED, and marks of src/debug */
-    uint16_t steps;      /* of all tasks in this block: see coro/outside.h */
+    uint16_t steps;      /* steps of all tasks in this block: see coro/outside.h */
 
     coil_future future;
 
@@ -102,7 +102,7 @@ struct coil_task {
     bool hold_cancel : 1;            /* coil_spawn_opts.hold_cancel */
     bool borrowed : 1;  /* the spawner has a pointer to it until the group's exit */
     bool starting : 1;  /* coil_group_start() waits for it, until `ready` or the end */
-    bool ready : 1;     /* it has called coil_group_started() */
+    bool ready : 1;     /* the task has called coil_group_started() */
     bool contained : 1; /* a containment is among its regions */
     bool leftover : 1;  /* the end of the run waits for it, and has a reference */
     unsigned char outermost_kind : 2; /* enum coil__region_kind; see `outermost` */
@@ -122,7 +122,7 @@ struct coil_task {
     struct coil__shield *shield; /* the innermost */
     const void *outermost;       /* address of the outermost region, if there is one */
 
-    union coil__room room; /* for a wait that is not on the stack */
+    union coil__room room; /* memory for a wait that is not on the stack */
 };
 
 /* In `marks`: the task was spawned in debug mode. */
@@ -158,12 +158,13 @@ struct coil__scheduler {
     coil__coro *eager_return; /* the coroutine that starts a task eagerly, resumed at the
                                  task's first wait; else NULL */
     struct coil__no_suspend no_suspend;
-    unsigned budget; /* of the current task: see budget.h */
+    unsigned budget; /* budget of the current task: see budget.h */
     bool has_hooks;  /* some task has, or had, hooks */
     bool careful; /* no_suspend.outer or has_hooks is set: one test when switching out */
     struct coil__branch *branch; /* see cancel.c */
-    struct coil__list tasks;     /* not ended, or leftovers; oldest first */
-    coil_loop *hooked;           /* the loop to which this is attached, or NULL */
+    /* tasks that have not ended, or are leftovers; oldest first */
+    struct coil__list tasks;
+    coil_loop *hooked;     /* the loop to which this is attached, or NULL */
     size_t leftover_count; /* tasks that the end of a run waits for: cancel_leftovers() */
     uint64_t spawned;      /* tasks spawned on this loop so far */
     struct coil__close_hook close_hook;

@@ -89,6 +89,7 @@ void coil__sim_perhaps_cut(struct coil__sim *sim, const struct in6_addr *host)
     until =
         coil__inside->time_add(coil__sim_now(), coil__sim_between(sim, sim->opts.cut_ns));
     cut = cut_for(sim, host);
-    if (cut != NULL && cut->until < until) /* without memory the host is not cut off */
+    /* if memory ran out, the host is not cut off */
+    if (cut != NULL && cut->until < until)
         cut->until = until;
 }

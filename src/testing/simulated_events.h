@@ -32,7 +32,7 @@ struct coil__sim_event {
 
 struct coil__sim {
     struct coil__backend backend;
-    struct coil__backend *real; /* for the kernel's descriptors */
+    struct coil__backend *real; /* the backend for the kernel's descriptors */
     coil_network_opts opts;
     /* Tries the socket's operations again: coil__sim_changed(). */
     void (*retry_ops)(struct coil__sim *sim, struct coil__sim_socket *socket);
@@ -41,7 +41,7 @@ struct coil__sim {
     struct coil__timer timer;      /* due at the first event */
     struct coil__runnable untimed; /* replaces the timer if memory for it ran out */
     int64_t timed_for;
-    struct coil__sim_socket **sockets; /* by descriptor - COIL__FIRST_SIMULATED */
+    struct coil__sim_socket **sockets; /* indexed by descriptor - COIL__FIRST_SIMULATED */
     size_t socket_slots, socket_count;
     struct coil__list watched;     /* coil__sim_socket.watched */
     struct coil__list connections; /* coil__sim_connection.link */

@@ -21,7 +21,7 @@ struct coil__sim_packet {
     enum coil__sim_packet_kind kind;
     bool breaks; /* the packet is lost, and the connection is reset */
     int64_t sent, due;
-    /* of `data`: the number of bytes, and the number of bytes read */
+    /* the number of bytes in `data`, and how many of them were read */
     size_t bytes, taken;
     unsigned char data[];
 };
@@ -32,7 +32,7 @@ struct coil__sim_end {
     struct coil__sim_socket *socket; /* NULL: not accepted yet, or closed */
     struct coil__sim_address name;
     bool open;        /* a socket or a listener's queue refers to it */
-    bool established; /* as this end sees it */
+    bool established; /* this end's view of the handshake */
     bool dead;        /* reset or timed out: it neither sends nor receives */
     bool fin_sent, fin_received, reading_ended;
     int error; /* pending */
@@ -41,11 +41,12 @@ struct coil__sim_end {
     struct coil__list received; /* packets */
     size_t received_bytes, receive_limit;
 
-    struct coil__list waiting; /* not sent: the other end's receive buffer is full */
-    struct coil__list flying;  /* sent, not arrived */
+    /* packets not sent yet: the other end's receive buffer is full */
+    struct coil__list waiting;
+    struct coil__list flying; /* sent, not arrived */
     size_t flying_bytes;
     size_t unacknowledged; /* bytes in the send buffer */
-    size_t acknowledging;  /* of these, arrived; their acknowledgement is in transit */
+    size_t acknowledging;  /* arrived bytes whose acknowledgement is in transit */
     size_t send_limit;
     int64_t last_due, wire_free;
     struct coil__sim_event arrival; /* arrival of the first packet in `flying` */

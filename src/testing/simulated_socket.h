@@ -10,7 +10,7 @@ enum coil__sim_state {
     COIL__SIM_FRESH,
     COIL__SIM_LISTENING,
     COIL__SIM_CONNECTING,
-    COIL__SIM_CONNECTED /* or the connection has ended; a datagram socket: has a peer */
+    COIL__SIM_CONNECTED /* also after the end; a datagram socket has a peer */
 };
 
 struct coil__sim_socket {

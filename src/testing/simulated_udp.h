@@ -7,7 +7,7 @@
 #include "simulated_tcp.h"
 
 struct coil__sim_datagram {
-    struct coil__list link; /* in coil__sim.datagrams or a socket's list */
+    struct coil__list link; /* link in coil__sim.datagrams or a socket's list */
     struct coil__sim_event arrival;
     struct coil__sim_address from, to;
     bool unreachable; /* an ICMP answer: no socket is bound to `from` */

@@ -8,8 +8,8 @@
  * server never needs them. So a context with a certificate loads them when it first
  * connects as a client.
  *
- * WHICH CONTEXT. A server may have one for each name. The context is chosen in the first
- * callback, before OpenSSL reads the session that the client wants to resume. Each
+ * WHICH CONTEXT. A server may have a context for each name. The context is chosen in the
+ * first callback, before OpenSSL reads the session that the client wants to resume. Each
  * context marks its sessions as its own. If the context were chosen later, as is usual, a
  * session without a client certificate could be resumed at a name that requires one
  * (CVE-2025-23419).
@@ -146,7 +146,7 @@ static int trust_system(SSL_CTX *ctx)
 {
     if (SSL_CTX_set_default_verify_paths(ctx) != 1)
         return coil__tls_fail_setup(-EINVAL, "cannot load", "the system's authorities");
-    ERR_clear_error(); /* without a store no peer is trusted */
+    ERR_clear_error(); /* if there is no store, no peer is trusted */
     return 0;
 }
 
@@ -192,7 +192,7 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 }
 
 /*
- * Load revocation lists. From then on each authority in a chain needs one. The flags are
+ * Load revocation lists. Afterwards each authority in a chain needs a list. The flags are
  * set in the store, not in SSL_CTX_get0_param(): a connection copies those parameters
  * when it is created, and would ignore the flags of a context that choose_context()
  * selects later.

@@ -62,7 +62,7 @@ struct coil_tls {
     SSL_CTX *ctx;
     bool no_verify, verify_client, allow_truncation;
     _Atomic bool trusts_system_later; /* coil__tls_trust_system() */
-    unsigned char *alpn;              /* in wire format: a length before each */
+    unsigned char *alpn;              /* protocols in wire format: a length before each */
     unsigned alpn_bytes;
     _Atomic unsigned references; /* 0 in freed memory: coil__misuse_gone() */
     struct coil__tls_name *names;
@@ -70,7 +70,7 @@ struct coil_tls {
     void *choose_arg;
     void (*key_log)(const char *line, void *arg);
     void *key_log_arg;
-    char *key_file; /* of SSLKEYLOGFILE; NULL: none */
+    char *key_file; /* the file of SSLKEYLOGFILE; NULL: none */
     struct coil__tls_sessions sessions;
 };
 

@@ -222,7 +222,7 @@ int coil__uring_open(struct coil__uring *u)
     unsigned without;
     int rc;
 
-    if (coil__on_valgrind()) /* it does not track the kernel's writes to the ring */
+    if (coil__on_valgrind()) /* Valgrind does not track the kernel's writes to the ring */
         return -ENOSYS;
     rc = read_mask(&without);
     if (rc < 0)

@@ -29,12 +29,13 @@ enum {
     COIL__URING_AHEAD = 1 << 1,     /* waits for bytes of the multishot receive */
     COIL__URING_FILE = 1 << 2,      /* a file operation: the kernel uses its memory */
     COIL__URING_CANCELLED = 1 << 3,
-    COIL__URING_DETACHED = 1 << 4, /* its descriptor is about to be closed */
+    COIL__URING_DETACHED = 1 << 4, /* the descriptor is about to be closed */
     COIL__URING_IN_VAIN = 1 << 5,  /* a poll has ended, but its call would block */
-    COIL__URING_PAUSES = 1 << 6,   /* the kernel has a time-out for it, not a poll */
-    COIL__URING_STAYS = 1 << 7,    /* the kernel has a multishot poll for it */
-    COIL__URING_DONE = 1 << 8,     /* op->result is set; only that poll has to end */
-    COIL__URING_PAUSED = 1 << 9    /* this and higher bits: number of pauses in a row */
+    /* the kernel has a time-out for the operation, not a poll */
+    COIL__URING_PAUSES = 1 << 6,
+    COIL__URING_STAYS = 1 << 7, /* the kernel has a multishot poll for the operation */
+    COIL__URING_DONE = 1 << 8,  /* op->result is set; only that poll has to end */
+    COIL__URING_PAUSED = 1 << 9 /* from this bit on: number of pauses in a row */
 };
 
 /* The user_data of a completion: the address of an operation, or one of these tags. */
@@ -69,9 +70,9 @@ struct coil__uring_buffers {
     char *memory;
     struct coil__uring_buffer *state;
     uint16_t tail;
-    unsigned free;    /* without unread bytes: offered to the kernel, or spare */
+    unsigned free;    /* buffers without unread bytes: offered, or spare */
     unsigned offered; /* offered to the kernel now */
-    unsigned offer;   /* to be offered at the next round */
+    unsigned offer;   /* buffers to offer at the next round */
     unsigned spare;   /* head of a list: the buffer given back last comes first */
     bool ran_out;     /* the kernel lacked buffers since the latest round */
     bool failed;      /* could not be created: do not try again */
@@ -86,7 +87,7 @@ struct coil__uring {
     unsigned features;
     unsigned enter_flags;
     int enter_fd;
-    int event_fd; /* for guest mode: pollable(); or -1 */
+    int event_fd; /* pollable() for guest mode, or -1 */
     bool watched; /* a watch was started before */
     int first_to_arm;
     struct coil__list todo;   /* operations to cancel, or to submit again */

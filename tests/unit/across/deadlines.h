@@ -44,7 +44,7 @@ void unwatch(struct watched *w);
 
 /* Record that all watched operations were cancelled, so they must end now. */
 void watch_all_cancelled(void);
-/* the same for one operation, if it is watched */
+/* Like watch_all_cancelled(), for one operation, if it is watched. */
 void watch_cancelled(struct watched *w);
 
 /*

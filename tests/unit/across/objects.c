@@ -175,7 +175,7 @@ const struct test_object test_objects[] = {
     {"coil_spawn", make_task, release_task, "coil_task_future: the last reference",
      cancel_task, "coil_task_cancel: the last reference"},
     {"coil_spawn_threadsafe", make_threadsafe, release_promise,
-     /* its task has another reference */
+     /* the promise's task has another reference */
      ": the last reference to this promise", NULL, NULL},
     {"coil_future_create", make_future, release_future,
      "coil_future_release: the last reference", set_future,

@@ -40,7 +40,7 @@ enum {
     DATAGRAMS = 2048, /* the most for one pair */
     DATAGRAM = 1400,
     FILE_SIZE = 100000,
-    PATIENCE_MS = 5000, /* for operations that need not wait */
+    PATIENCE_MS = 5000, /* the limit for operations that need not wait */
 };
 
 struct way {

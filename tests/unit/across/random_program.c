@@ -37,8 +37,8 @@ struct way {
     unsigned char salt, number;
     bool has_header;
     size_t sent, received;
-    bool ended; /* its writer has half-closed */
-    bool eof;   /* its reader has reached the end */
+    bool ended; /* the writer has half-closed */
+    bool eof;   /* the reader has reached the end */
 };
 
 struct end {
@@ -46,12 +46,12 @@ struct end {
     struct connection *connection;
     struct way *in, *out;
     struct end *peer;
-    struct dice dice; /* this end's own, so its choices do not depend on others */
+    struct dice dice; /* each end has its own, so ends do not affect each other */
     coil_stream *stream;
     coil_task *reader, *writer;
     bool is_server;
     bool used, closed; /* `closed`: the stream has been destroyed */
-    /* one of its tasks was cancelled, or the stream was closed meanwhile */
+    /* a task of this end was cancelled, or the stream was closed meanwhile */
     bool disturbed;
     bool broken; /* this end has seen a reset */
 };

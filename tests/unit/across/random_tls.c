@@ -1,7 +1,7 @@
 /*
  * random_tls.c - generate OpenSSL's random numbers from a seed.
  */
-/* only the deprecated RAND_METHOD replaces all of them */
+/* only the deprecated RAND_METHOD replaces all random numbers */
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "random_tls.h"

@@ -717,7 +717,7 @@ static void cancel_it(void *task)
 
 IO_TEST(cancellation_that_comes_too_late_refuses_nothing_that_need_not_wait)
 {
-    coil_set_debug(true); /* so that each turn polls */
+    coil_set_debug(true); /* in debug mode each turn polls */
     CHECK_INT(coil_stream_pair(others), 0);
     for (size_t i = 0; i < sizeof late_rows / sizeof late_rows[0]; i++) {
         const struct late_row *row = &late_rows[i];

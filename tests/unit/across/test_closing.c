@@ -26,7 +26,7 @@ struct visit {
     ssize_t (*call)(struct visit *visit);
     coil_stream *stream;
     char *bytes; /* HUGE bytes, to be written */
-    int file;    /* the same number of zeros */
+    int file;    /* a file of HUGE zeros */
     ssize_t result;
 };
 

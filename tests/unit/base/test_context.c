@@ -180,7 +180,7 @@ TASK_TEST(var_values_are_retained_while_a_context_has_them)
     CHECK_INT(one.refs, 1);
     CHECK_INT(other.refs, 2);
     CHECK_INT(coil_task_await(task), 0);
-    CHECK_INT(other.refs, 1); /* its task has ended, although a reference is held */
+    CHECK_INT(other.refs, 1); /* the child has ended, although a reference is held */
     coil_task_release(task);
 }
 

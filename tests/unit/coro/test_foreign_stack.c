@@ -137,7 +137,7 @@ static char below[2 * BYTES]; /* static memory, at lower addresses than all mapp
 
 static void run_visitors(void)
 {
-    char above[2 * BYTES]; /* on the thread's own stack */
+    char above[2 * BYTES]; /* memory on the thread's own stack */
     struct stacks stacks = {{below, above, test_memory(sizeof below)}};
 
     CHECK_INT(coil_run(wait_for_visitors, &stacks, NULL), 0);
@@ -226,7 +226,7 @@ struct fault {
 static int fault(void *arg)
 {
     const struct fault *f = arg;
-    char *stack = test_memory(BYTES + 4096); /* at lower addresses than coil's stacks */
+    char *stack = test_memory(BYTES + 4096); /* memory below coil's stacks */
 
     mprotect(stack, 4096, PROT_NONE);
     return f->at_home ? f->fn(NULL) : call_on(stack + 4096, f->fn, NULL);

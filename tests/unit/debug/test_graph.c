@@ -66,7 +66,7 @@ static void check_stack(const char *const names[], size_t count)
     const char *p = text;
 
     if (strstr(text, " at ") == NULL)
-        return; /* no debug data: addresses */
+        return; /* without debug data only addresses are printed */
     for (size_t i = 0; i < count; i++) {
         char line[128];
 

@@ -508,7 +508,7 @@ IO_TEST(debug_mode_with_a_real_clock)
 
 static int leave_the_thread(void *arg)
 {
-    coil_yield(); /* so that debug mode's thread has started */
+    coil_yield(); /* starts debug mode's thread */
     pthread_exit(arg);
 }
 

@@ -1105,7 +1105,7 @@ IO_TEST(http_survives_every_failed_allocation_of_the_loop)
 
     begin(&both);
     for (int n = 1; n <= 30; n++) {
-        http_client_close(&both.client); /* so that the next request must connect, too */
+        http_client_close(&both.client); /* the next request must connect again */
         open_client(&both);
         test_fail_allocation(n);
         int rc = http_fetch(&both.client, "/ok");

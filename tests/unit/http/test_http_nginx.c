@@ -460,7 +460,7 @@ IO_TEST(http_tls_refuses_what_it_cannot_trust)
     CHECK(coil_http_error(client.response)[0] != '\0');
     close_with_nginx(&nginx, &client);
 
-    open_tls(&nginx, &client, "localhost", true); /* that port does not speak TLS */
+    open_tls(&nginx, &client, "localhost", true); /* this port does not speak TLS */
     snprintf(client.url, sizeof client.url, "https://localhost:%d/", nginx.port);
     CHECK_INT(http_fetch_task(&client), -EPROTO);
     close_with_nginx(&nginx, &client);

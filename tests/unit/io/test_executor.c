@@ -559,7 +559,7 @@ TASK_TEST(blocking_without_threads_or_memory)
         test_skip("the tool needs the address space itself");
     getrlimit(RLIMIT_AS, &before);
     none = before;
-    none.rlim_cur = 1; /* no room for another stack */
+    none.rlim_cur = 1; /* leaves no memory for another stack */
     setrlimit(RLIMIT_AS, &none);
     rc = coil_blocking(COIL_LANE_CPU, add_one, &n);
     setrlimit(RLIMIT_AS, &before);
@@ -618,7 +618,8 @@ TEST(blocking_work_that_is_not_done_within_drain_ns_is_left_to_its_thread)
 {
     coil_run_opts opts = {.drain_ns = COIL_MSEC(10)};
 
-    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 2), 0); /* even on one processor */
+    /* makes the test work on one processor */
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 2), 0);
     init_gate(&shared_gate);
     CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0);
     CHECK_INT(shared_gate.discarded, 0);

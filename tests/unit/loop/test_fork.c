@@ -364,7 +364,7 @@ static int run_own(void *arg)
     coil_stream **ends = arg;
     int rc = coil_run(use_own_loop, NULL, NULL);
 
-    coil_stream_destroy(ends[0]); /* also after the child's own loop has run */
+    coil_stream_destroy(ends[0]); /* works even after the child's own loop has run */
     return rc;
 }
 

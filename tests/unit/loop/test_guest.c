@@ -372,7 +372,8 @@ static void host_calls_in(coil_loop *loop)
     CHECK_INT(coil_spawn(awaits, future, NULL, &task), 0);
     for (int i = 0; i < 3; i++)
         CHECK_INT(coil_guest_step(loop), 0);
-    CHECK_INT(coil_guest_timeout(loop), COIL_NEVER); /* no deadlock: the host may act */
+    /* not a deadlock, because the host may act */
+    CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
     CHECK_INT(coil_future_set(future, 42, NULL, NULL), 0);
     CHECK_INT(coil_guest_timeout(loop), 0);
     for (int i = 0; i < 3; i++)

@@ -253,7 +253,7 @@ static void with_locked_memory(rlim_t bytes)
     coil_run_opts opts = {.no_signals = true};
 
     CHECK_INT(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
-    if (bytes > limit.rlim_max) /* only root may raise the hard limit */
+    if (bytes > limit.rlim_max) /* only root can raise the hard limit */
         bytes = limit.rlim_max;
     limit.rlim_cur = limit.rlim_max = bytes;
     CHECK_INT(setrlimit(RLIMIT_MEMLOCK, &limit), 0);

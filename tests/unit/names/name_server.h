@@ -38,7 +38,7 @@ struct name_rule {
     unsigned rcode;
     int soa_minimum; /* minimum in the SOA record of a negative answer; 0: no record */
     unsigned delay_ms;
-    bool held;       /* for UDP: answered only after name_server_release() */
+    bool held;       /* UDP queries are answered only after name_server_release() */
     unsigned drops;  /* the number of first queries that are lost */
     bool truncated;  /* truncated by UDP, so that TCP must be used */
     bool silent;     /* never answered */

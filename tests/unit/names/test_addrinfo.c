@@ -254,7 +254,7 @@ static void add_v6(const char *address)
         struct in6_addr address;
         uint32_t prefix_bits;
         int interface;
-        /* for Valgrind, which checks the padding */
+        /* zeroes the padding, which Valgrind checks */
         char unused[sizeof(struct ifreq) - 24];
     } request = {.prefix_bits = 64, .interface = (int)if_nametoindex("lo")};
     struct sockaddr_in6 name = {.sin6_family = AF_INET6,

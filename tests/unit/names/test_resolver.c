@@ -559,7 +559,7 @@ TASK_TEST(resolver_searches_the_root)
                                         "192.0.2.10", "192.0.2.11"};
     char path[] = "/tmp/coil-resolv-XXXXXX";
 
-    setenv("LOCALDOMAIN", "", 1); /* so that the host name of the machine has no effect */
+    setenv("LOCALDOMAIN", "", 1); /* hides the host name of the machine */
     make_file(path, "");
     name_server_start(&server, root, COUNT(root));
     for (size_t i = 0; i < COUNT(texts); i++) {

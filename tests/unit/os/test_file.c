@@ -92,7 +92,7 @@ static void append(void)
     other = open_file("a", O_WRONLY | O_APPEND);
     CHECK_INT(coil_file_write(f, "2", 1), 1);
     CHECK_INT(coil_file_write(other, "3", 1), 1);
-    CHECK_INT(coil_file_pwrite(f, "4", 1, 0), 1); /* as pwrite(2) explains in BUGS */
+    CHECK_INT(coil_file_pwrite(f, "4", 1, 0), 1); /* appends: see BUGS in pwrite(2) */
     coil_file_destroy(f);
     coil_file_destroy(other);
     check_file("a", "1234");

@@ -304,7 +304,7 @@ IO_TEST(watch_reports_an_overflow)
     CHECK_STR(change.path, "");
     trace_changes();
     CHECK_TRACE("");
-    write_file("late/f"); /* its folder is watched, although its creation was lost */
+    write_file("late/f"); /* the folder is watched, although its creation was lost */
     trace_changes();
     CHECK_TRACE("created /late/f; modified /late/f; ");
     end();

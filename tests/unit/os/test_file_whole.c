@@ -141,7 +141,7 @@ static void cancel_atomic(void)
 {
     for (int turns = 0; turns < 60; turns++) {
         coil_task *task;
-        int rc = -ECANCELED; /* before it has begun */
+        int rc = -ECANCELED; /* the result of a task that is cancelled before it begins */
 
         put_file("a", "old");
         CHECK_INT(coil_spawn(write_new, &rc, NULL, &task), 0);

@@ -642,7 +642,7 @@ TASK_TEST(signal_alone_is_no_deadlock)
     finish(task, SIGUSR2);
     pid = fork();
     if (pid == 0) {
-        usleep(300000); /* by then a deadlock would be detected */
+        usleep(300000); /* time enough to detect a deadlock */
         kill(parent, SIGUSR1);
         _exit(0);
     }

@@ -588,7 +588,7 @@ IO_TEST(accept_without_room_for_the_descriptor_loses_no_connection)
     coil_stream_destroy(c.stream);
     coil_listener_destroy(listener);
     listener = accept_without_room(&c, 511);
-    coil_listener_destroy(listener); /* also closes the connection in the backlog */
+    coil_listener_destroy(listener); /* this also closes the connection in the backlog */
     CHECK(coil_read(c.stream, &byte, 1) <= 0);
     coil_stream_destroy(c.stream);
 }

@@ -679,7 +679,7 @@ static int echo_and_say_bye(coil_stream *stream, void *arg)
     int rc = echo(stream, NULL);
     coil_scope scope;
 
-    ++*(int *)arg; /* on the stack of the serving task */
+    ++*(int *)arg; /* `arg` is on the stack of the serving task */
     if (coil_scope_enter_shielded(&scope, COIL_NEVER) == 0) {
         coil_write(stream, "bye", 3);
         coil_scope_exit(&scope, 0);
@@ -802,7 +802,7 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
     CHECK_INT(reports.rc, -EMFILE);
     for (int i = 0; i < 3; i++)
         CHECK_INT(coil_stream_adopt(fds[i], &clients[i]), 0);
-    coil_stream_destroy(first); /* there is room for two again */
+    coil_stream_destroy(first); /* two connections fit again */
     check_echo(clients[0]);
     check_echo(clients[1]);
     restore_descriptors(before);

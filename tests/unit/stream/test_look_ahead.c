@@ -185,7 +185,7 @@ IO_TEST(read_until_a_separator_in_pieces)
 
         for (const char *const *piece = pieces; *piece != NULL; piece++) {
             put(peer, *piece);
-            if (gap) { /* so that each is read separately */
+            if (gap) { /* lets the reader read each piece separately */
                 const void *data;
 
                 CHECK(coil_peek(l.stream, &data, 1) > 0);

@@ -403,7 +403,8 @@ IO_TEST(stream_adopts_pipes)
     CHECK_INT(coil_stream_fd(in), fds[0]);
     CHECK(fcntl(fds[0], F_GETFL) & O_NONBLOCK);
     memset(buf, 'p', sizeof buf);
-    t = (struct transfer){out, buf, sizeof buf, 0, false}; /* more than a pipe holds */
+    /* buf has more bytes than a pipe holds */
+    t = (struct transfer){out, buf, sizeof buf, 0, false};
     task = start(do_write, &t);
     CHECK(!t.ended);
     CHECK_INT(coil_read_exact(in, buf, sizeof buf), sizeof buf);

@@ -141,7 +141,7 @@ TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
 
         spawn_detached("b");
         coil_yield();
-        /* the others have been woken, but have not left */
+        /* the other tasks were woken, but have not left */
         CHECK_INT(coil_barrier_wait(&barrier), 2);
         coil_task_cancel(a, NULL);
         if (aborts)

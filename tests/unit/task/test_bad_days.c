@@ -304,7 +304,7 @@ TASK_TEST(a_task_that_ignores_its_cancellation_goes_on)
         CHECK(coil_task_cancel(task, "end"));
     CHECK_INT(coil_task_await(task), 7);
     CHECK_INT(coil_task_cancelling(task), 3);
-    CHECK_INT(coil_now(), COIL_SEC(2)); /* only one of its sleeps was interrupted */
+    CHECK_INT(coil_now(), COIL_SEC(2)); /* the cancellation interrupted only one sleep */
     CHECK_TRACE("ends ");
     coil_task_release(task);
 }

@@ -116,7 +116,8 @@ TASK_TEST(gather_collects_results_in_place)
     coil_future_set(f[1], 2, NULL, NULL);
     CHECK_INT(test_join(t), 0);
     CHECK_TRACE("0 [1 2 3] ");
-    CHECK_INT(coil_gather(f, 3, 0, NULL), 0); /* all done: does not suspend */
+    /* all futures are done, so the call does not suspend */
+    CHECK_INT(coil_gather(f, 3, 0, NULL), 0);
     CHECK_INT(coil_gather(NULL, 0, 0, NULL), 0);
     CHECK_INT(coil_gather(f, 3, 8, NULL), -EINVAL);
     release_all();

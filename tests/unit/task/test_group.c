@@ -487,7 +487,7 @@ static int own_group_to_the_end(void *arg)
 
     CHECK_INT(rc, e->exit_if_cancelled);
     CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
-    CHECK_INT(coil_sleep(1), -ECANCELED); /* in each case the cancellation is not lost */
+    CHECK_INT(coil_sleep(1), -ECANCELED); /* the cancellation is lost in no case */
     CHECK_STR(coil_cancel_reason(), "from outside");
     return rc;
 }

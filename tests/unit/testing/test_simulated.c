@@ -78,7 +78,7 @@ SIM_TEST(simulated_packets_take_their_time, .latency_ns = EXACTLY(COIL_MSEC(10))
     coil_stream *ends[2];
     char buf[8];
 
-    /* one way and back, and one way again for the accepting side */
+    /* a round trip, and one more way for the accepting side */
     connect_streams(ends);
     CHECK_INT(coil_now(), COIL_MSEC(30));
     CHECK_INT(coil_write(ends[0], "hello", 5), 5);
@@ -808,7 +808,8 @@ TEST(simulated_network_without_memory)
 
     CHECK(s.all > 15);
     CHECK(s.borne < s.all / 4);
-    CHECK(s.failed[ENOMEM] > 10);    /* in the loop, sockets and connections */
+    /* allocations of the loop, sockets and connections */
+    CHECK(s.failed[ENOMEM] > 10);
     CHECK_INT(s.failed[ENOBUFS], 3); /* there are three writes of one send each */
     CHECK_INT(s.borne + s.failed[ENOMEM] + s.failed[ENOBUFS], s.all);
 }

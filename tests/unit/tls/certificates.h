@@ -15,7 +15,7 @@ struct certificates {
     char folder[64];
     /* PEM files. Except for the authorities and `key`, each holds a chain and its key. */
     char root[96];   /* the authority */
-    char server[96]; /* for localhost, *.example.org, 127.0.0.1, ::1 */
+    char server[96]; /* names: localhost, *.example.org, 127.0.0.1, ::1 */
     /* the alternative name is other.test, the common name localhost */
     char other_name[96];
     char expired[96], future[96];
@@ -27,7 +27,7 @@ struct certificates {
     char revoked[96];   /* a server's certificate, revoked by `crl` */
     char crl[96];       /* the revocation lists of both authorities */
     char key[96];       /* a key that matches none of these certificates */
-    char other_key[96]; /* another such key, of another type */
+    char other_key[96]; /* another key that matches none, of another type */
 };
 
 void certificates_make(struct certificates *c);

@@ -30,7 +30,7 @@ static int raise_errors(void *arg)
     }
     CHECK_INT(ERR_GET_REASON(ERR_get_error()), 99);
     CHECK_INT((long)ERR_get_error(), 0);
-    ERR_raise(ERR_LIB_USER, 98); /* no other task may see it */
+    ERR_raise(ERR_LIB_USER, 98); /* no other task may see this error */
     return 0;
 }
 

@@ -1103,7 +1103,7 @@ NET_TEST(tls_destroy_while_a_task_waits)
     close_ends(e);
 }
 
-/* more than the buffers of a connection hold if the peer does not read */
+/* more bytes than the buffers of a connection hold while the peer does not read */
 #define HUGE ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
 
 /* ---- cancelling -------------------------------------------------------------------- */
