@@ -218,9 +218,12 @@ void coil__stack_release(struct coil__stack *stack);
 size_t coil__stack_count(void);
 
 /*
- * Unmap the calling thread's pools if no slot is in use. Called when a loop closes and
- * when the thread ends.
+ * Return memory to the kernel if no slot is in use. Pools that have only their first slab
+ * stay mapped for the thread's next loop. Called when a loop closes.
  */
+void coil__stack_shrink(void);
+
+/* Unmap the calling thread's pools if no slot is in use. Called when the thread ends. */
 void coil__stack_drain(void);
 
 #endif

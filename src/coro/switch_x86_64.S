@@ -29,7 +29,7 @@
  */
 #include "note.inc"
 
-    .text
+    .section .text.hot, "ax", @progbits
 
 /*
  * Load the stored registers, with the control word in cx. Then the return address is on
@@ -93,7 +93,7 @@
     .globl coil__switch
     .hidden coil__switch
     .type coil__switch, @function
-    .p2align 5
+    .p2align 6
 coil__switch:
     .cfi_startproc
     exchange_stacks
@@ -111,7 +111,7 @@ coil__switch:
     .globl coil__switch_alike
     .hidden coil__switch_alike
     .type coil__switch_alike, @function
-    .p2align 5
+    .p2align 6
 coil__switch_alike:
     .cfi_startproc
     exchange_stacks
@@ -145,7 +145,7 @@ coil__switch_alike:
     .globl coil__switch_leave
     .hidden coil__switch_leave
     .type coil__switch_leave, @function
-    .p2align 5
+    .p2align 6
 coil__switch_leave:
     .cfi_startproc
     leave_stack
@@ -161,7 +161,7 @@ coil__switch_leave:
     .globl coil__switch_begin
     .hidden coil__switch_begin
     .type coil__switch_begin, @function
-    .p2align 5
+    .p2align 6
 coil__switch_begin:
     .cfi_startproc
     leave_stack

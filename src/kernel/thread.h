@@ -59,6 +59,15 @@ bool coil__thread_count_exceeds(unsigned n);
 void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value);
 void coil__thread_wake_all(_Atomic uint32_t *word);
 
+/*
+ * Block the thread while *word is `value`, until the monotonic clock reads `until` or
+ * later, by up to the thread's slack. `until` may be COIL_NEVER. A thread or signal handler
+ * of this process ends the wait by coil__thread_wake_own() after it has changed the word.
+ * A signal ends the wait early.
+ */
+void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until);
+void coil__thread_wake_own(_Atomic uint32_t *word); /* async-signal-safe */
+
 /* ---- an alarm that is a signal to one thread --------------------------------------- */
 
 struct coil__thread_alarm {

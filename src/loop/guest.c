@@ -21,6 +21,7 @@ int coil_guest_fd(coil_loop *loop)
     coil__loop_require_own(loop, "coil_guest_fd");
     if (!can_be_guest(loop))
         return coil__failed(-EOPNOTSUPP);
+    coil__wakeup_begin_wait(&loop->wakeup, COIL__POLLS);
     return (int)coil__result(loop->backend->class->pollable(loop->backend));
 }
 
@@ -33,7 +34,7 @@ int64_t coil_guest_timeout(coil_loop *loop)
     if (can_be_guest(loop))
         loop->backend->class->pollable(loop->backend);
     if (!coil__list_empty(&loop->ready) || !coil__list_empty(&loop->idle) ||
-        loop->stopping || coil__wakeup_pending(&loop->wakeup) ||
+        loop->stopping || !coil__wakeup_begin_wait(&loop->wakeup, COIL__POLLS) ||
         loop->backend->always_ready > 0)
         return 0;
     if (next == COIL_NEVER)

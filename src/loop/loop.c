@@ -93,20 +93,47 @@ static int64_t poll_timeout(coil_loop *loop)
                : 0;
 }
 
+/* True if only posts and timers can end a wait. The watcher of stalls must see that the
+   loop waits for events, not for a lock. */
+static bool waits_for_posts_only(const coil_loop *loop)
+{
+    return loop->backend->in_use == 0 && loop->backend->class->idles_without_use &&
+           !loop->stall.is_watched;
+}
+
+int coil__loop_poll(coil_loop *loop, int64_t timeout_ns)
+{
+    int rc = 0;
+
+    if (loop->guest) { /* its host waits for the descriptor */
+        coil__wakeup_begin_wait(&loop->wakeup, COIL__POLLS);
+        return loop->backend->class->poll(loop->backend, timeout_ns);
+    }
+    if (timeout_ns > 0 && waits_for_posts_only(loop)) {
+        coil__wakeup_wait(loop, timeout_ns);
+    } else {
+        if (timeout_ns > 0 && !coil__wakeup_begin_wait(&loop->wakeup, COIL__POLLS))
+            timeout_ns = 0;
+        rc = loop->backend->class->poll(loop->backend, timeout_ns);
+    }
+    coil__wakeup_end_wait(&loop->wakeup);
+    return rc;
+}
+
 /* Poll without limit: nothing is ready, and no timer is armed. */
 static int poll_for_ever(coil_loop *loop)
 {
     int rc = 0;
     int64_t timeout = coil__loop_longest_poll(loop, &rc);
 
-    return rc < 0 ? rc : loop->backend->class->poll(loop->backend, timeout);
+    return rc < 0 ? rc : coil__loop_poll(loop, timeout);
 }
 
 /* Nothing is ready: set the virtual clock to the next timer instead of waiting for it. */
 static int jump_to_next_timer(coil_loop *loop)
 {
     int64_t next = coil__timers_next(&loop->timers);
-    int rc = loop->backend->class->poll(loop->backend, 0);
+    int rc = coil__loop_poll(loop, 0);
 
     if (rc < 0 || !coil__list_empty(&loop->ready) || coil__wakeup_pending(&loop->wakeup))
         return rc;
@@ -127,7 +154,7 @@ static int poll_now(coil_loop *loop)
         return poll_for_ever(loop);
     if (COIL__UNLIKELY(loop->debug) && timeout != COIL_NEVER)
         return coil__loop_poll_timed(loop, timeout);
-    return loop->backend->class->poll(loop->backend, timeout);
+    return coil__loop_poll(loop, timeout);
 }
 
 /* ---- looking at the clock ---------------------------------------------------------- */
@@ -220,7 +247,7 @@ static bool begin_unpolled_turn(coil_loop *loop)
            (!look(loop) && coil__loop_begin_unpolled_turn(loop));
 }
 
-COIL__NOINLINE int coil__loop_take_turn(coil_loop *loop)
+COIL__HOT COIL__NOINLINE int coil__loop_take_turn(coil_loop *loop)
 {
     struct coil__list *link;
     int rc = 0;

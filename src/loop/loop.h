@@ -320,6 +320,9 @@ static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns
                                                                : COIL__LONGEST_POLL;
 }
 
+/* Poll the backend. Posts end a wait, and a wait does not begin if there is one. */
+int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
+
 #define COIL__TURNS_UNPOLLED 64
 #define COIL__RUNS_UNPOLLED 256
 

@@ -163,7 +163,7 @@ void coil__loop_run_timed(coil_loop *loop)
 int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns)
 {
     int64_t began = coil__clock_monotonic(), late;
-    int rc = loop->backend->class->poll(loop->backend, timeout_ns);
+    int rc = coil__loop_poll(loop, timeout_ns);
     char message[128];
 
     late = coil__clock_monotonic() - began - timeout_ns;

@@ -2,9 +2,11 @@
  * wakeup.c - posts from other threads, and wake-ups by signal handlers.
  *
  * Posts are in a list guarded by a mutex, which is held for a few instructions. The first
- * post since the loop last collected sets the flag `woken`, and only that post writes to
- * the descriptor that ends a poll: a flood of posts costs one system call. A busy loop
- * that does not poll sees the flag between turns.
+ * post since the loop last collected sets the flag `woken`, and only that post wakes the
+ * loop: a flood of posts costs one system call. A loop that is awake sees the flag between
+ * turns and before it waits, so it is not woken. A loop that waits for descriptors is
+ * woken by its own descriptor. A loop without any waits for the flag itself, a futex(2).
+ * A guest always counts as polling, because its host waits for the descriptor.
  *
  * A signal handler must not take the mutex; it sets `interrupted` and wakes the loop.
  */
@@ -12,20 +14,14 @@
 #include "loop.h"
 
 #include "../kernel/descriptors.h"
+#include "../kernel/thread.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Drain a write that happened after the flag was read. Otherwise the next poll would
- * return immediately.
- */
-static void collect_late(struct coil__runnable *runnable)
-{
-    coil__wakeup_collect(COIL__CONTAINER(runnable, coil_loop, wakeup.watch));
-}
+static void collect_late(struct coil__runnable *runnable);
 
 int coil__wakeup_init(coil_loop *loop)
 {
@@ -69,18 +65,48 @@ static const char *explain(const coil_loop *loop)
                : ": the program has closed it; the number may be another file's now";
 }
 
-/* Async-signal-safe, except for the message before it aborts. */
-static void wake(coil_loop *loop)
+static void write_descriptor(const coil_loop *loop)
 {
-    int saved = errno, rc;
+    int saved = errno, rc = coil__wake_fd_post(loop->wakeup.fd);
 
-    if (atomic_exchange(&loop->wakeup.woken, true))
-        return;
-    rc = coil__wake_fd_post(loop->wakeup.fd);
     if (rc < 0)
         coil__misuse("the loop's eventfd, %d, cannot be written (%s)%s", loop->wakeup.fd,
                      strerror(-rc), explain(loop));
     errno = saved;
+}
+
+/*
+ * Set the flag. Returns how the loop must be woken for it: COIL__AWAKE if it need not be.
+ */
+static enum coil__sleep set_woken(struct coil__wakeup *wakeup)
+{
+    if (atomic_exchange(&wakeup->woken, 1) != 0)
+        return COIL__AWAKE;
+    return atomic_load(&wakeup->sleep);
+}
+
+/* Async-signal-safe, except for the message before it aborts. */
+static void wake(coil_loop *loop)
+{
+    enum coil__sleep sleep = set_woken(&loop->wakeup);
+
+    if (sleep == COIL__POLLS)
+        write_descriptor(loop);
+    else if (sleep == COIL__SLEEPS)
+        coil__thread_wake_own(&loop->wakeup.woken);
+}
+
+void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns)
+{
+    int64_t until = COIL_NEVER;
+
+    if (timeout_ns != COIL_NEVER)
+        until = coil__time_add(coil__clock_monotonic(), timeout_ns);
+    if (!coil__wakeup_begin_wait(&loop->wakeup, COIL__SLEEPS))
+        return;
+    coil__loop_enter_kernel();
+    coil__thread_wait_own(&loop->wakeup.woken, 0, until);
+    coil__loop_leave_kernel();
 }
 
 void coil__loop_interrupt(coil_loop *loop)
@@ -109,6 +135,8 @@ static int post_here(coil_loop *loop, struct coil__post *post)
 
 int coil__loop_post(coil_loop *loop, struct coil__post *post)
 {
+    _Atomic uint32_t *word = &loop->wakeup.woken;
+    enum coil__sleep sleep = COIL__AWAKE;
     bool taken;
 
     if (loop == coil__loop_of_thread)
@@ -121,9 +149,16 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     if (taken) {
         *loop->wakeup.last_post = post;
         loop->wakeup.last_post = &post->next;
-        wake(loop); /* locked: wakeup.fd is closed only after takes_posts is false */
+        sleep = set_woken(&loop->wakeup);
+        /* In the lock: the descriptor is closed only after takes_posts is false. */
+        if (sleep == COIL__POLLS)
+            write_descriptor(loop);
     }
     pthread_mutex_unlock(&loop->wakeup.lock);
+    /* Not in the lock, which the loop's thread takes first. The loop may no longer exist.
+       Waking at an address without a waiter has no effect. */
+    if (sleep == COIL__SLEEPS)
+        coil__thread_wake_own(word);
     return taken ? 0 : -ESHUTDOWN;
 }
 
@@ -159,21 +194,38 @@ static COIL__NOINLINE void report_unreadable(const coil_loop *loop, int rc)
     coil_call_exception_handler(&(coil_exception){.message = message, .rc = rc});
 }
 
+static void drain(coil_loop *loop)
+{
+    int rc;
+
+    coil__list_remove(&loop->wakeup.watch.link);
+    rc = coil__wake_fd_drain(loop->wakeup.fd);
+    if (rc < 0)
+        report_unreadable(loop, rc);
+}
+
+/* The descriptor was written after the loop had looked at the flag: drain it. Otherwise
+   the next poll would return immediately. */
+static void collect_late(struct coil__runnable *runnable)
+{
+    coil_loop *loop = COIL__CONTAINER(runnable, coil_loop, wakeup.watch);
+
+    drain(loop);
+    coil__wakeup_collect(loop);
+}
+
 void coil__wakeup_collect(coil_loop *loop)
 {
     struct coil__post *post, *next;
-    int rc;
 
     /*
      * The order matters: drain, clear the flag, take the list. A post made before the
      * flag is cleared is in the list taken below. A later post makes the descriptor
      * readable again, and must not be drained.
      */
-    coil__list_remove(&loop->wakeup.watch.link);
-    rc = coil__wake_fd_drain(loop->wakeup.fd);
-    if (rc < 0)
-        report_unreadable(loop, rc);
-    atomic_store(&loop->wakeup.woken, false);
+    if (!coil__list_empty(&loop->wakeup.watch.link)) /* the poll found it readable */
+        drain(loop);
+    atomic_store(&loop->wakeup.woken, 0);
     pthread_mutex_lock(&loop->wakeup.lock);
     post = loop->wakeup.first_post;
     loop->wakeup.first_post = NULL;

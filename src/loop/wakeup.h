@@ -17,9 +17,18 @@ struct coil__post {
     struct coil__runnable runnable;
 };
 
+/* How a post must wake the loop. */
+enum coil__sleep {
+    COIL__POLLS,  /* by the descriptor: the loop is, or may be, in a poll */
+    COIL__AWAKE,  /* not at all: the loop looks at `woken` before it waits */
+    COIL__SLEEPS, /* by the word `woken`: coil__wakeup_wait() */
+};
+
 /* The fields used by other threads and signal handlers. Private to wakeup.c. */
 struct coil__wakeup {
-    _Atomic bool woken, interrupted, dump_asked;
+    _Atomic uint32_t woken; /* 1: since the last collect; a loop may sleep on this word */
+    _Atomic bool interrupted, dump_asked;
+    _Atomic enum coil__sleep sleep;
     int fd; /* see kernel/descriptors.h */
     struct coil__runnable watch;
     pthread_mutex_t lock;
@@ -54,6 +63,30 @@ static inline bool coil__wakeup_pending(const struct coil__wakeup *wakeup)
 
 /* Make the posts ready. */
 void coil__wakeup_collect(coil_loop *loop);
+
+/*
+ * Called before a wait: from now on a post ends the wait. Returns false if there was a
+ * post or wake-up already, so that the loop must not wait.
+ */
+static inline bool coil__wakeup_begin_wait(struct coil__wakeup *wakeup,
+                                           enum coil__sleep how)
+{
+    /* This and wake() store one variable, then load the other: one of them sees it. */
+    atomic_store(&wakeup->sleep, how);
+    return !atomic_load(&wakeup->woken);
+}
+
+/* Called after the wait. */
+static inline void coil__wakeup_end_wait(struct coil__wakeup *wakeup)
+{
+    atomic_store_explicit(&wakeup->sleep, COIL__AWAKE, memory_order_relaxed);
+}
+
+/*
+ * Wait for a post up to timeout_ns (COIL_NEVER: without limit). May return early. For a
+ * loop that waits for nothing else: this takes fewer system calls than a poll.
+ */
+void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns);
 
 /* In a child of fork(2): close the child's copy of the descriptor. Async-signal-safe. */
 void coil__wakeup_forked(coil_loop *loop);

@@ -384,7 +384,7 @@ void coil_runner_close(coil_runner *runner)
     coil_loop_close(runner->loop);
     runner->loop = NULL;
     coil_context_release(runner->context);
-    coil__stack_drain();
+    coil__stack_shrink();
 }
 
 static void refuse_running_loop(const char *caller)

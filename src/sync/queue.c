@@ -98,7 +98,7 @@ static void wake_all_in(coil_waiters *line)
 /* ---- without waiting --------------------------------------------------------------- */
 
 /* Not inlined: then coil_queue_put() needs no stack frame. */
-static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
+COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
 {
     int rc;
 
@@ -177,7 +177,8 @@ static inline bool must_wait(const coil_queue *queue, enum side side)
  * coil__switch_alike()). With one call of coil__waiters_wait() for both sides, that
  * prediction is right until this function returns.
  */
-static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item, enum side side)
+COIL__HOT static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item,
+                                               enum side side)
 {
     coil_waiters *line = side == GETS ? &queue->getters : &queue->putters;
 
@@ -198,14 +199,14 @@ static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item, enum side si
                         : put_or_wake_next(queue, item);
 }
 
-int coil_queue_put(coil_queue *queue, const void *item)
+COIL__HOT int coil_queue_put(coil_queue *queue, const void *item)
 {
     COIL__REQUIRE(queue, "a queue");
     return must_wait(queue, PUTS) ? put_or_get(queue, (void *)item, PUTS)
                                   : put_now(queue, item);
 }
 
-int coil_queue_get(coil_queue *queue, void *item)
+COIL__HOT int coil_queue_get(coil_queue *queue, void *item)
 {
     COIL__REQUIRE(queue, "a queue");
     return must_wait(queue, GETS) ? put_or_get(queue, item, GETS)

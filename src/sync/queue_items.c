@@ -168,7 +168,7 @@ static COIL__NOINLINE void push_with_care(coil_queue *queue, const void *item)
         copy_item(queue, slot(queue, queue->count), item);
 }
 
-int coil__queue_items_push(coil_queue *queue, const void *item)
+COIL__HOT int coil__queue_items_push(coil_queue *queue, const void *item)
 {
     if (queue->count == queue->capacity) {
         int rc = grow_items(queue);
@@ -213,7 +213,7 @@ static COIL__NOINLINE void pop_with_care(coil_queue *queue, void *item)
     }
 }
 
-void coil__queue_items_pop(coil_queue *queue, void *item)
+COIL__HOT void coil__queue_items_pop(coil_queue *queue, void *item)
 {
     if (COIL__UNLIKELY(queue->order != COIL_QUEUE_FIFO)) {
         pop_with_care(queue, item);

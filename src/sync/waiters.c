@@ -32,7 +32,7 @@ static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters,
     waiters->loop = coil__loop_of_thread->number;
 }
 
-void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
+COIL__HOT void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
 {
     if (COIL__UNLIKELY(waiters->loop != coil__loop_number_of_thread))
         bind_to_loop(waiters, waiter);
@@ -84,8 +84,8 @@ static inline int wait_in_line(coil_waiters *waiters, struct coil__waiter *waite
     return rc;
 }
 
-int coil__waiters_wait(coil_waiters *waiters, const struct coil__wait_class *class,
-                       const void *object)
+COIL__HOT int coil__waiters_wait(coil_waiters *waiters,
+                                 const struct coil__wait_class *class, const void *object)
 {
     return wait_in_line(waiters, &coil__wait_in_room(class)->waiter, object);
 }

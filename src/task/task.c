@@ -160,7 +160,7 @@ static void begin(coil_task *task)
  * next runnable is not a task, or when a task ends. That need not be the task that was
  * entered: see coil__task_switch_out().
  */
-void coil__task_step(struct coil__runnable *runnable)
+COIL__HOT void coil__task_step(struct coil__runnable *runnable)
 {
     coil_task *task = COIL__CONTAINER(runnable, coil_task, step);
     struct coil__scheduler *scheduler = &coil__scheduler;
@@ -185,7 +185,7 @@ void coil__task_end_unbegun(coil_task *task)
 
 /* A step of its own for a task that has not begun: the step of other tasks needs no
    test. */
-void coil__task_first_step(struct coil__runnable *runnable)
+COIL__HOT void coil__task_first_step(struct coil__runnable *runnable)
 {
     coil_task *task = COIL__CONTAINER(runnable, coil_task, step);
 
@@ -302,7 +302,7 @@ static COIL__NOINLINE bool switch_out_with_care(coil_task *task)
 
 /* The switch is a tail call, so this function leaves no frame on a waiting task's
    stack. */
-void coil__task_switch_out(coil_task *task)
+COIL__HOT void coil__task_switch_out(coil_task *task)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
     coil_task *next;
@@ -377,7 +377,7 @@ static inline void end_in_place(coil_task *task, int rc)
 }
 
 /* A body that was entered directly, without hooks, returns here. */
-void coil__task_body_returned(int rc)
+COIL__HOT void coil__task_body_returned(int rc)
 {
     coil_task *task = COIL__CONTAINER(coil__coro_thread.running, coil_task, coro);
 

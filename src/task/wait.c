@@ -57,7 +57,7 @@ void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *cla
     coil__wait_begin(wait, require_task(class), class);
 }
 
-union coil__room *coil__wait_in_room(const struct coil__wait_class *class)
+COIL__HOT union coil__room *coil__wait_in_room(const struct coil__wait_class *class)
 {
     coil_task *task = require_task(class);
 
@@ -65,7 +65,8 @@ union coil__room *coil__wait_in_room(const struct coil__wait_class *class)
     return &task->room;
 }
 
-bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller)
+COIL__HOT bool coil__wait_complete_for(struct coil__wait *wait, int rc,
+                                       const char *caller)
 {
     coil_task *task = wait->task;
 
@@ -80,7 +81,7 @@ bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller
     return true;
 }
 
-void coil__wait_complete_by(struct coil__op *op)
+COIL__HOT void coil__wait_complete_by(struct coil__op *op)
 {
     struct coil__wait *wait = op->owner;
 
@@ -180,7 +181,7 @@ static void suspend(struct coil__wait *wait)
 }
 
 /* NOINLINE also prevents splitting: backtraces recognise this function by its address. */
-COIL__NOINLINE int coil__wait_park(struct coil__wait *wait)
+COIL__HOT COIL__NOINLINE int coil__wait_park(struct coil__wait *wait)
 {
     if (wait->done)
         return wait->rc;
@@ -189,13 +190,13 @@ COIL__NOINLINE int coil__wait_park(struct coil__wait *wait)
         wait->task, wait->source != NULL ? *wait->source : wait->rc, wait->keeps_result));
 }
 
-ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op)
+COIL__HOT ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op)
 {
     suspend(wait);
     return coil__result(deliver_cancellation(wait->task, op->result, true));
 }
 
-int coil_yield(void)
+COIL__HOT int coil_yield(void)
 {
     coil_task *task = coil__task_require("coil_yield");
 

@@ -3,6 +3,7 @@
  */
 #include "../thread.h"
 
+#include "../../base/base.h"
 #include "../../base/fault.h"
 
 #include <dirent.h>
@@ -69,6 +70,31 @@ void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value)
 void coil__thread_wake_all(_Atomic uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX);
+}
+
+/*
+ * A late wake-up for an earlier wait must not end this one. So the time-out is absolute,
+ * and the wait is repeated.
+ */
+void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until)
+{
+    struct timespec when = {.tv_sec = until / COIL_SEC(1),
+                            .tv_nsec = until % COIL_SEC(1)};
+    const struct timespec *limit = until != COIL_NEVER ? &when : NULL;
+    long rc;
+
+    do
+        rc = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
+                     limit, NULL, FUTEX_BITSET_MATCH_ANY);
+    while (rc == 0 && atomic_load(word) == value);
+}
+
+void coil__thread_wake_own(_Atomic uint32_t *word)
+{
+    int saved = errno;
+
+    syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+    errno = saved;
 }
 
 /* ---- where one sleeps -------------------------------------------------------------- */

@@ -33,6 +33,9 @@ struct coil__backend {
 struct coil__backend_class {
     const char *name;
 
+    /* While in_use is 0, the loop may wait for posts without calling poll(). */
+    bool idles_without_use;
+
     /* -ENOSYS if the kernel lacks the system calls. */
     int (*create)(struct coil__backend **out);
     void (*destroy)(struct coil__backend *backend);

@@ -201,6 +201,7 @@ static int pollable(struct coil__backend *backend)
 
 const struct coil__backend_class coil__backend_epoll = {
     .name = "epoll",
+    .idles_without_use = true,
     .create = create,
     .destroy = destroy,
     .attach = coil__readiness_attach,

@@ -138,6 +138,7 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
 
 const struct coil__backend_class coil__backend_poll = {
     .name = "poll",
+    .idles_without_use = true,
     .create = create,
     .destroy = destroy,
     .attach = coil__readiness_attach,

@@ -171,6 +171,50 @@ TEST(stack_drain_unmaps_what_is_not_used)
     release(&stack);
 }
 
+/* The slot is the same again, and clean, and no page of its top was faulted in anew. */
+TEST(stack_shrink_keeps_a_small_pool)
+{
+    struct coil__stack first = acquire(0), again;
+    unsigned char in_core = 0;
+
+    memset(first.low, 1, (size_t)(first.high - CONTROL_BYTES - first.low));
+    release(&first);
+    coil__stack_shrink();
+    CHECK_INT(
+        mincore((char *)((uintptr_t)(first.high - 1) & ~(uintptr_t)4095), 4096, &in_core),
+        0);
+    CHECK(in_core & 1);
+    again = acquire(0);
+    CHECK_PTR(again.low, first.low);
+    CHECK(!instrumented() ? again.low[0] == 0 : true);
+    release(&again);
+}
+
+TEST(stack_shrink_unmaps_what_grew)
+{
+    enum { MORE = 20 }; /* than a slab's first 16 slots */
+    struct coil__stack stacks[MORE];
+    unsigned char in_core;
+
+    for (int i = 0; i < MORE; i++)
+        stacks[i] = acquire(0);
+    for (int i = 0; i < MORE; i++)
+        release(&stacks[i]);
+    coil__stack_shrink();
+    for (int i = 0; i < MORE; i++)
+        CHECK(mincore(stacks[i].low, 4096, &in_core) != 0);
+}
+
+TEST(stack_shrink_keeps_stacks_in_use)
+{
+    struct coil__stack stack = acquire(0);
+
+    coil__stack_shrink();
+    stack.high[-1] = 1;
+    CHECK_INT(coil__stack_count(), 1);
+    release(&stack);
+}
+
 static void *use_and_leave(void *arg)
 {
     struct coil__stack *stack = arg;

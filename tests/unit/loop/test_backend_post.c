@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -116,6 +117,62 @@ static void *post_into_nothing(void *arg)
 {
     coil_post(arg, wake_up, NULL);
     return NULL;
+}
+
+/* A thread that posts at changing times after the last post was handled. */
+struct pinger {
+    coil_loop *loop;
+    _Atomic int heard;
+    coil_task *waiting;
+};
+
+enum { PINGS = 3000 };
+
+static void hear_ping(void *arg)
+{
+    struct pinger *p = arg;
+
+    if (++p->heard == PINGS)
+        coil_unpark(p->waiting, 0);
+}
+
+static void *ping(void *arg)
+{
+    struct pinger *p = arg;
+
+    for (int i = 0; i < PINGS; i++) {
+        while (p->heard < i)
+            sched_yield();
+        for (volatile int wait = i % 64 * 20; wait > 0; wait--)
+            ;
+        CHECK_INT(coil_post(p->loop, hear_ping, p), 0);
+    }
+    coil_loop_release(p->loop);
+    return NULL;
+}
+
+static void be_pinged(void)
+{
+    struct pinger p = {coil_loop_retain(coil_loop_current()), 0, coil_task_current()};
+    pthread_t thread;
+
+    CHECK_INT(pthread_create(&thread, NULL, ping, &p), 0);
+    CHECK_INT(coil_park(), 0);
+    pthread_join(thread, NULL);
+}
+
+/* Posts come just before, at and after the beginning of a wait. Each must end it. */
+IO_TEST(post_wakes_a_loop_that_is_about_to_wait)
+{
+    int ends[2];
+
+    be_pinged();
+    CHECK_INT(pipe(ends), 0);
+    CHECK_INT(coil_add_reader(ends[0], hear_ping, NULL), 0);
+    be_pinged(); /* a loop with a descriptor waits in another way */
+    CHECK_INT(coil_remove_reader(ends[0]), 1);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void close_its_eventfd_and_post(void *arg)

@@ -292,6 +292,24 @@ TEST(guest_descriptor_tells_of_each_post)
     for_each_guest(hears_each_post);
 }
 
+/* A loop that has run by itself counts as awake, so posts did not write. */
+static void hears_posts_after_a_run(coil_loop *loop)
+{
+    struct poster p = {coil_loop_retain(loop), false};
+    pthread_t thread;
+
+    coil_loop_stop(loop);
+    CHECK_INT(coil_loop_run_forever(loop), 0);
+    CHECK_INT(pthread_create(&thread, NULL, post_later, &p), 0);
+    CHECK(drive(loop, &p.done) < 20);
+    pthread_join(thread, NULL);
+}
+
+TEST(guest_descriptor_tells_of_posts_after_the_loop_ran_by_itself)
+{
+    for_each_guest(hears_posts_after_a_run);
+}
+
 static void hears_each_event(coil_loop *loop)
 {
     struct speaker s = {.loop = coil_loop_retain(loop),
