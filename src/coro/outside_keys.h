@@ -39,7 +39,7 @@ enum coil__outside_key {
     COIL__AT_LOOP_PID = 40,        /* 4 bytes */
     COIL__AT_LOOP_THREAD = 41,     /* 4 bytes: the kernel's id of its thread */
     COIL__AT_LOOP_NUMBER = 42,     /* 4 bytes */
-    COIL__AT_LOOP_SCHEDULER = 43,  /* NULL: it has no tasks */
+    COIL__AT_LOOP_SCHEDULER = 43,  /* NULL: no task was spawned */
     COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: CLOCK_MONOTONIC in ns, when last read */
     COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: it has a virtual clock instead */
     COIL__AT_LOOP_VIRTUAL_NOW = 46,

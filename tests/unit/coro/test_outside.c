@@ -188,14 +188,14 @@ static int count_steps(void *arg)
     before = task->steps;
     CHECK(task->coro.number == coil_task_current()->coro.number + 1);
     CHECK(coil_task_await(task) == 0);
-    CHECK(task->steps - before == 4);
+    CHECK(task->steps - before == 3);
     CHECK(spawned_by == coil_task_current()->coro.number);
     coil_task_release(task);
     CHECK(coil_spawn(yield_thrice, &spawned_by, &(coil_spawn_opts){.eager = true},
                      &task) == 0);
     before = task->steps;
     CHECK(coil_task_await(task) == 0);
-    CHECK(task->steps - before == 3);
+    CHECK(task->steps - before == 2);
     coil_task_release(task);
     return 0;
 }
