@@ -248,7 +248,8 @@ static int look_at_job(void *arg)
     const char *waiting = (const char *)task->wait;
     const char *job;
 
-    memcpy(&job, waiting + value_of(COIL__AT_JOB_WAITING_JOB), sizeof job);
+    CHECK(task->wait->class->job.steps == 1);
+    memcpy(&job, waiting + task->wait->class->job.at[0], sizeof job);
     CHECK(*(const pid_t *)(job + value_of(COIL__AT_JOB_THREAD)) == gettid());
     return 0;
 }
