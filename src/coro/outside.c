@@ -9,9 +9,7 @@
 
 #include <stdatomic.h>
 
-/*
- * There is no lock, since a child of fork(2) might find it held.
- */
+/* Changed without a lock, since a child of fork(2) might find the lock held. */
 static void *_Atomic loops[COIL__OUTSIDE_LOOPS];
 
 /* In .data, which core files contain. */

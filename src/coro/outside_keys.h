@@ -39,7 +39,7 @@ enum coil__outside_key {
     COIL__AT_LOOP_PID = 40,        /* 4 bytes */
     COIL__AT_LOOP_THREAD = 41,     /* 4 bytes: the kernel's id of its thread */
     COIL__AT_LOOP_NUMBER = 42,     /* 4 bytes */
-    COIL__AT_LOOP_SCHEDULER = 43,  /* NULL: it has no tasks */
+    COIL__AT_LOOP_SCHEDULER = 43,  /* NULL: no task was spawned */
     COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: CLOCK_MONOTONIC in ns, when last read */
     COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: it has a virtual clock instead */
     COIL__AT_LOOP_VIRTUAL_NOW = 46,
@@ -47,6 +47,8 @@ enum coil__outside_key {
     COIL__AT_LOOP_TURNS = 48,
     COIL__AT_LOOP_RUNS = 49,
     COIL__AT_LOOP_CALLBACK = 50, /* the program's callback that runs or ran last */
+    COIL__AT_LOOP_CORO_THREAD = 51,
+    COIL__AT_CORO_THREAD_RUNNING = 52, /* the coroutine that runs on the thread */
 
     /* struct coil__scheduler */
     COIL__AT_SCHEDULER_CURRENT = 60,
@@ -98,7 +100,37 @@ enum coil__outside_key {
     COIL__AT_WAIT_SOURCE = 142,
     COIL__AT_WAIT_DONE = 143,   /* 1 byte */
     COIL__AT_WAIT_PARKED = 144, /* 1 byte */
-    COIL__AT_CLASS_WHAT = 145,
+    COIL__AT_CLASS_WHAT = 145,  /* NULL: see the path */
+    COIL__CLASS_BYTES = 146,
+
+    /*
+     * The class's paths, and a path: 1 byte with the number of offsets, then two signed
+     * offsets of 2 bytes, relative to the wait and to the struct behind the pointer there.
+     */
+    COIL__AT_CLASS_WHAT_PATH = 147,    /* to a char * */
+    COIL__AT_CLASS_OBJECT = 148,       /* to a pointer */
+    COIL__AT_CLASS_FD = 149,           /* to 4 bytes; -1: none */
+    COIL__AT_CLASS_DEADLINE = 150,     /* to 8 bytes: a time of the loop's clock */
+    COIL__AT_CLASS_TIMER = 151,        /* to a timer */
+    COIL__AT_CLASS_JOB = 152,          /* to a pointer to a job */
+    COIL__AT_CLASS_FUTURES_KIND = 153, /* 1 byte */
+    COIL__AT_CLASS_FUTURES_FIRST = 154,
+    COIL__AT_CLASS_FUTURES_COUNT = 155,
+    COIL__AT_CLASS_FUTURES_ITEM_BYTES = 156, /* 2 bytes, as the next two */
+    COIL__AT_CLASS_FUTURES_POINTER = 157,
+    COIL__AT_CLASS_FUTURES_FUTURE = 158,
+    COIL__FUTURES_ARE_ONE = 159, /* kinds: see task/wait.h */
+    COIL__FUTURES_ARE_ARRAY = 160,
+    COIL__FUTURES_ARE_LIST = 161,
+    COIL__FUTURES_ARE_CHILDREN = 162,
+    COIL__AT_PATH_OFFSETS = 163,
+
+    /* a timer, and the loop's heap: an array of entries, of which places count from 1 */
+    COIL__AT_TIMER_PLACE = 164,
+    COIL__AT_LOOP_TIMERS = 165,
+    COIL__AT_LOOP_TIMER_COUNT = 166,
+    COIL__TIMER_ENTRY_BYTES = 167,
+    COIL__AT_TIMER_ENTRY_WHEN = 168,
 
     /* struct coil__region, and the struct of a group */
     COIL__AT_REGION_OUTER = 170,
@@ -112,8 +144,7 @@ enum coil__outside_key {
     COIL__AT_LOCK_LOCKED = 190, /* 1 byte */
     COIL__AT_LOCK_OWNER = 191,  /* 4 bytes: a task's number, or 0 */
 
-    /* the wait for a job of an executor */
-    COIL__AT_JOB_WAITING_JOB = 200,
+    /* struct coil__job, of an executor */
     COIL__AT_JOB_THREAD = 201, /* 4 bytes: the kernel's id, or 0 while it is queued */
 };
 

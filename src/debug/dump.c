@@ -44,9 +44,9 @@ static void each_child(coil_task *task, void (*visit)(coil_task *, void *), void
         coil__task_put_away(task);
     if (wait != NULL && coil__group_waited(wait) != NULL)
         each_in_group(coil__group_waited(wait), visit, arg);
-    if (wait == NULL || wait->class->future == NULL)
+    if (wait == NULL)
         return;
-    for (size_t i = 0; (future = wait->class->future(wait, i)) != NULL; i++)
+    for (size_t i = 0; (future = coil__wait_future(wait, i)) != NULL; i++)
         if (future->is_task && coil__future_pending(future))
             visit(COIL__CONTAINER(future, coil_task, future), arg);
 }

@@ -2,7 +2,7 @@
  * waiting.c - what a task waits for, and which tasks wait for a future.
  *
  * Nothing is recorded for this. A waiting task has a wait, and the class of the wait
- * returns the futures that it awaits. The tasks that await a future are found by a search
+ * describes where its futures are. The tasks that await a future are found by a search
  * through all tasks.
  */
 #include "../task/task.h"
@@ -13,9 +13,7 @@ static coil_future *first_pending(const struct coil__wait *wait)
 {
     coil_future *future;
 
-    if (wait->class->future == NULL)
-        return NULL;
-    for (size_t i = 0; (future = wait->class->future(wait, i)) != NULL; i++)
+    for (size_t i = 0; (future = coil__wait_future(wait, i)) != NULL; i++)
         if (coil__future_pending(future))
             return future;
     return NULL;
@@ -46,9 +44,9 @@ static bool awaits(const coil_task *task, const coil_future *future)
     const struct coil__wait *wait = coil__task_waits(task);
     const coil_future *awaited;
 
-    if (wait == NULL || wait->class->future == NULL)
+    if (wait == NULL)
         return false;
-    for (size_t i = 0; (awaited = wait->class->future(wait, i)) != NULL; i++)
+    for (size_t i = 0; (awaited = coil__wait_future(wait, i)) != NULL; i++)
         if (awaited == future)
             return true;
     return false;

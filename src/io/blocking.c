@@ -6,18 +6,11 @@
 #include "../coro/outside.h"
 #include "../task/task.h"
 
-/* On the waiting task's stack. Remains valid after its job was abandoned. */
-struct job_waiting {
-    struct coil__wait wait;
-    struct coil__job *job; /* NULL: abandoned, or given up because the loop closes */
-};
+COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_JOB_THREAD, struct coil__job, thread));
 
-COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_JOB_WAITING_JOB, struct job_waiting, job),
-              COIL__OUTSIDE_AT(COIL__AT_JOB_THREAD, struct coil__job, thread));
-
-static struct job_waiting *waiting_of(struct coil__wait *wait)
+static struct coil__job_waiting *waiting_of(struct coil__wait *wait)
 {
-    return COIL__CONTAINER(wait, struct job_waiting, wait);
+    return COIL__CONTAINER(wait, struct coil__job_waiting, wait);
 }
 
 void coil__job_forget_task(struct coil__job *job)
@@ -27,7 +20,7 @@ void coil__job_forget_task(struct coil__job *job)
 
 bool coil__blocking_cancel(struct coil__wait *wait)
 {
-    struct job_waiting *waiting = waiting_of(wait);
+    struct coil__job_waiting *waiting = waiting_of(wait);
     struct coil__job *job = waiting->job;
 
     if (job == NULL) /* the loop closes: the task is not resumed */
@@ -53,19 +46,11 @@ static int init_job(struct coil__job *job, coil_lane lane, int (*fn)(void *), vo
     return 0;
 }
 
-void *coil__blocking_arg(const struct coil__wait *wait)
-{
-    const struct job_waiting *waiting =
-        COIL__CONTAINER(wait, const struct job_waiting, wait);
-
-    return waiting->job != NULL ? waiting->job->arg : NULL;
-}
-
 /*
  * Return fn's result, or -ECANCELED. After -ECANCELED, waiting->job is NULL if the job
  * was abandoned.
  */
-static int run_job(struct job_waiting *waiting, struct coil__job *job,
+static int run_job(struct coil__job_waiting *waiting, struct coil__job *job,
                    const struct coil__wait_class *class)
 {
     int rc;
@@ -85,9 +70,9 @@ static void require_lane(coil_lane lane, const char *caller)
 }
 
 int coil__blocking(coil_lane lane, int (*fn)(void *arg), void *arg,
-                   const struct coil__wait_class *class)
+                   const struct coil__wait_class *class, const char *what, int fd)
 {
-    struct job_waiting waiting;
+    struct coil__job_waiting waiting = {.what = what, .fd = fd};
     struct coil__job job;
     int rc = coil__task_refuse_wait();
 
@@ -100,7 +85,8 @@ int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 {
     COIL__REQUIRE(fn, "a function");
     require_lane(lane, "coil_blocking");
-    return (int)coil__result(coil__blocking(lane, fn, arg, &coil__lanes[lane].class));
+    return (int)coil__result(
+        coil__blocking(lane, fn, arg, &coil__lanes[lane].class, NULL, -1));
 }
 
 int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
@@ -108,7 +94,7 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
 {
     COIL__REQUIRE(fn, "a function");
     struct coil__job *job;
-    struct job_waiting waiting;
+    struct coil__job_waiting waiting;
     int rc;
 
     require_lane(lane, "coil_blocking_abandonable");

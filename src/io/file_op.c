@@ -50,15 +50,6 @@ static int do_on_thread(void *arg)
     return 0;
 }
 
-static void describe_file_wait(const struct coil__wait *wait, struct coil__waited *out)
-{
-    const struct coil__op *op = coil__blocking_arg(wait);
-
-    out->what = op != NULL ? coil__op_rows[op->kind].what : "file";
-    if (op != NULL && op->path == NULL)
-        out->fd = op->fd;
-}
-
 /*
  * Writes at the file's position use a thread: after a partial write, at a limit or on a
  * full disk, io_uring does not advance the position (Linux 6.18), so the next write would
@@ -71,14 +62,16 @@ static bool is_for_threads(const struct coil__op *op)
 
 static ssize_t do_once(struct coil__op *op)
 {
-    static const struct coil__wait_class class = {.cancel = coil__blocking_cancel,
-                                                  .describe = describe_file_wait};
+    static const struct coil__wait_class class = {
+        COIL__JOB_CLASS, .what_at = COIL__WAIT_AT(struct coil__job_waiting, what),
+        .fd = COIL__WAIT_AT(struct coil__job_waiting, fd)};
     ssize_t result = is_for_threads(op) ? -EOPNOTSUPP : coil__op_await(op);
     int rc;
 
     if (result != -EOPNOTSUPP)
         return result;
-    rc = coil__blocking(COIL_LANE_FILE, do_on_thread, op, &class);
+    rc = coil__blocking(COIL_LANE_FILE, do_on_thread, op, &class,
+                        coil__op_rows[op->kind].what, op->path == NULL ? op->fd : -1);
     return rc < 0 ? rc : op->result;
 }
 
@@ -140,9 +133,8 @@ static int run_batch(void *arg)
 
 int coil__file_batch(int (*fn)(void *arg), void *arg)
 {
-    static const struct coil__wait_class class = {.what = "copy",
-                                                  .cancel = coil__blocking_cancel};
+    static const struct coil__wait_class class = {.what = "copy", COIL__JOB_CLASS};
 
     return coil__blocking(COIL_LANE_FILE, run_batch, &(struct file_batch){fn, arg},
-                          &class);
+                          &class, NULL, -1);
 }

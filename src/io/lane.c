@@ -27,7 +27,7 @@
 /* clang-format off */
 #define CLASS(text)                                                                      \
     {                                                                                    \
-        .what = (text), .call = "coil_blocking", .cancel = coil__blocking_cancel         \
+        .what = (text), .call = "coil_blocking", COIL__JOB_CLASS                         \
     }
 #define LANE(name, text, max) {.thread_name = (name), .class = CLASS(text), \
                                .exists = true, .limit = (max)}

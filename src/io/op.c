@@ -19,6 +19,7 @@
 struct pending {
     struct coil__wait wait;
     struct coil__op *op;
+    const char *what; /* of the operation, for reports */
     struct coil__backend *backend;
 };
 
@@ -28,14 +29,6 @@ static bool cancel_operation(struct coil__wait *wait)
 
     p->backend->class->cancel(p->backend, p->op);
     return true;
-}
-
-static void describe_operation(const struct coil__wait *wait, struct coil__waited *out)
-{
-    const struct coil__op *op = COIL__CONTAINER(wait, const struct pending, wait)->op;
-
-    out->what = coil__op_rows[op->kind].what;
-    out->fd = op->fd;
 }
 
 /* For a cancelled task: do the operation if it need not wait, otherwise refuse it. */
@@ -50,8 +43,10 @@ static COIL__NOINLINE ssize_t attempt(struct coil__backend *backend, struct coil
 
 ssize_t coil__op_await(struct coil__op *op)
 {
-    static const struct coil__wait_class class = {.cancel = cancel_operation,
-                                                  .describe = describe_operation};
+    static const struct coil__wait_class class = {
+        .cancel = cancel_operation,
+        .what_at = COIL__WAIT_AT(struct pending, what),
+        .fd = COIL__WAIT_BEHIND(struct pending, op, struct coil__op, fd)};
     coil_loop *loop = coil__loop_require("a call that does I/O");
     struct coil__backend *backend = loop->backend;
     struct pending p;
@@ -71,6 +66,7 @@ ssize_t coil__op_await(struct coil__op *op)
     /* The backend does not read `owner` before the next poll. */
     coil__wait_init(&p.wait, &class);
     p.op = op;
+    p.what = coil__op_rows[op->kind].what;
     p.backend = backend;
     op->owner = &p.wait;
     op->hints[0] = &p.wait.task->step;
@@ -86,16 +82,12 @@ static bool cancel_readable(struct coil__wait *wait)
     return true;
 }
 
-static void describe_readable(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->fd = COIL__CONTAINER(wait, const struct coil__op_waiter, wait)->op->fd;
-}
-
 int coil__readable_await(struct coil__short_op *memory, int fd, const void *hint)
 {
-    static const struct coil__wait_class class = {.what = "wait_readable",
-                                                  .cancel = cancel_readable,
-                                                  .describe = describe_readable};
+    static const struct coil__wait_class class = {
+        .what = "wait_readable",
+        .cancel = cancel_readable,
+        .fd = COIL__WAIT_BEHIND(struct coil__op_waiter, op, struct coil__op, fd)};
     coil_loop *loop = coil__loop_require("coil_stream_wait_readable");
     struct coil__op *op = coil__short_op(memory);
     struct coil__op_waiter *waiter;

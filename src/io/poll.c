@@ -273,15 +273,6 @@ static void time_is_up(struct coil__runnable *runnable)
     coil__wait_complete(&p->wait, 0);
 }
 
-static void describe(const struct coil__wait *wait, struct coil__waited *out)
-{
-    const struct polling *p = COIL__CONTAINER(wait, const struct polling, wait);
-
-    out->deadline = p->deadline;
-    if (p->name_count > 0)
-        out->fd = p->names[0].fd;
-}
-
 /*
  * Submit the operations. Returns 0 if all are in flight, 1 if an event has already
  * happened, or a negative errno.
@@ -317,7 +308,10 @@ static int park(struct polling *p)
  * negative errno. */
 static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
 {
-    static const struct coil__wait_class class = {.what = "poll", .describe = describe};
+    static const struct coil__wait_class class = {
+        .what = "poll",
+        .fd = COIL__WAIT_AT(struct polling, names[0].fd),
+        .deadline = COIL__WAIT_AT(struct polling, deadline)};
     struct polling p;
     int rc;
 
@@ -325,6 +319,7 @@ static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
     p.loop = p.wait.task->future.loop;
     p.deadline = deadline;
     p.set = -1;
+    p.names[0].fd = -1;
     p.part_count = p.name_count = p.in_flight = 0;
     p.ends = p.time_is_up = false;
     rc = begin(&p, fds, n);

@@ -66,6 +66,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
     loop->thread = coil__thread_id_in(loop->pid);
+    loop->coros = &coil__coro_thread;
     loop->number = coil__loops_number();
     loop->drain_ns = LONGEST_DRAIN;
     loop->virtual_clock = opts != NULL && opts->virtual_clock;

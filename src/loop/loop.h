@@ -99,6 +99,7 @@ struct coil_loop {
     /* For tools: coro/outside.h. */
     pid_t thread;                      /* the kernel's id */
     struct coil__scheduler *scheduler; /* the tasks' scheduler, or NULL */
+    const struct coil__coro_thread *coros;
 };
 
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;

@@ -66,7 +66,10 @@ COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_LOOP_PID, coil_loop, pid),
               COIL__OUTSIDE_AT(COIL__AT_LOOP_POLLS, coil_loop, polls),
               COIL__OUTSIDE_AT(COIL__AT_LOOP_TURNS, coil_loop, turns),
               COIL__OUTSIDE_AT(COIL__AT_LOOP_RUNS, coil_loop, runs),
-              COIL__OUTSIDE_AT(COIL__AT_LOOP_CALLBACK, coil_loop, slow.callback));
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_CALLBACK, coil_loop, slow.callback),
+              COIL__OUTSIDE_AT(COIL__AT_LOOP_CORO_THREAD, coil_loop, coros),
+              COIL__OUTSIDE_AT(COIL__AT_CORO_THREAD_RUNNING, struct coil__coro_thread,
+                               running));
 
 /* ---- misuse ------------------------------------------------------------------------ */
 

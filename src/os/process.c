@@ -584,11 +584,6 @@ int coil_process_status(const coil_process *process)
     return (int)coil__result(process->status);
 }
 
-static void describe(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, const struct waiting, wait)->process;
-}
-
 static void require_own(const coil_process *p, const char *caller)
 {
     if (COIL__UNLIKELY(p->references == 0))
@@ -603,8 +598,8 @@ static void require_own(const coil_process *p, const char *caller)
 int coil_process_wait(coil_process *process)
 {
     COIL__REQUIRE(process, "a process");
-    static const struct coil__wait_class class = {.what = "process.wait",
-                                                  .describe = describe};
+    static const struct coil__wait_class class = {
+        .what = "process.wait", .object = COIL__WAIT_AT(struct waiting, process)};
     struct waiting w;
     int rc;
 

@@ -213,16 +213,11 @@ static size_t addresses_left(const struct coil__attempts *all)
     return sides[0].count - sides[0].next + sides[1].count - sides[1].next;
 }
 
-static void describe_connect(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->deadline = COIL__CONTAINER(wait, const struct coil__attempts, wait)->until;
-}
-
 /* Wait until a query is answered, or until the deadline `until`. */
 static int wait_for_answer(struct coil__attempts *all)
 {
-    static const struct coil__wait_class class = {.what = "connect",
-                                                  .describe = describe_connect};
+    static const struct coil__wait_class class = {
+        .what = "connect", .deadline = COIL__WAIT_AT(struct coil__attempts, until)};
     int rc;
 
     coil__wait_init(&all->wait, &class);

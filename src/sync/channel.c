@@ -298,11 +298,6 @@ static void complete_task_wait(struct coil__runnable *runnable)
         coil__wait_complete(&t->wait, t->waiter.rc);
 }
 
-static void describe_channel(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, const struct task_waiter, wait)->channel;
-}
-
 /* Called if the task was cancelled before its post has run. Either the waiter is still in
  * line, or it is complete and the post is under way. */
 static int withdraw_task(struct task_waiter *t)
@@ -422,7 +417,8 @@ static int wait_in_thread(coil_channel *channel, const struct side *side, void *
 /* ---- coil/channel.h ---------------------------------------------------------------- */
 
 static const struct side put_side = {
-    .class = {.what = "channel.put", .describe = describe_channel},
+    .class = {.what = "channel.put",
+              .object = COIL__WAIT_AT(struct task_waiter, channel)},
     .task_call = "coil_channel_put",
     .thread_call = "coil_channel_put_wait",
     .try = try_put,
@@ -430,7 +426,8 @@ static const struct side put_side = {
 };
 
 static const struct side get_side = {
-    .class = {.what = "channel.get", .describe = describe_channel},
+    .class = {.what = "channel.get",
+              .object = COIL__WAIT_AT(struct task_waiter, channel)},
     .task_call = "coil_channel_get",
     .thread_call = "coil_channel_get_wait",
     .try = try_get,

@@ -34,17 +34,13 @@ static int get_from_first(const struct any *any, void *item)
     return open ? -EAGAIN : coil__failed(-ESHUTDOWN);
 }
 
-/* Task dumps show the first queue. */
-static void describe_any(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, const struct any, wait)->queues[0];
-}
-
 /* Wait until one of the queues wakes the task. Returns 0 or -ECANCELED. */
 static int wait_in_all_lines(struct any *any)
 {
-    static const struct coil__wait_class class = {.what = "queue.get_any",
-                                                  .describe = describe_any};
+    static const struct coil__wait_class class = {
+        .what = "queue.get_any",
+        /* the first queue */
+        .object = {2, {offsetof(struct any, queues) - offsetof(struct any, wait), 0}}};
     int rc;
 
     coil__wait_init(&any->wait, &class);

@@ -65,11 +65,6 @@ void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter)
         waiters->last = waiter->prev;
 }
 
-void coil__waiter_describe(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, const struct coil__waiter, wait)->object;
-}
-
 static inline int wait_in_line(coil_waiters *waiters, struct coil__waiter *waiter,
                                const void *object)
 {

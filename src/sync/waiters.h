@@ -72,10 +72,9 @@ static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
 /* The class of the waits of one function, for coil__waiters_wait(). */
 #define COIL__WAITER_CLASS(name, function)                                               \
     {                                                                                    \
-        .what = (name), .call = (function), .describe = coil__waiter_describe            \
+        .what = (name), .call = (function),                                              \
+        .object = COIL__WAIT_AT(struct coil__waiter, object)                             \
     }
-
-void coil__waiter_describe(const struct coil__wait *wait, struct coil__waited *out);
 
 /*
  * Wait in the line until woken. Returns 0 or -ECANCELED. The waiter is in the task's

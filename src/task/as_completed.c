@@ -115,24 +115,19 @@ int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futu
     return 0;
 }
 
-static void describe_waiter(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, const struct waiter, wait)->whole;
-    out->deadline = COIL__CONTAINER(wait, const struct waiter, wait)->whole->deadline;
-}
-
-static coil_future *item_awaited(const struct coil__wait *wait, size_t i)
-{
-    const struct iteration *it = COIL__CONTAINER(wait, const struct waiter, wait)->whole;
-
-    return i < it->n ? it->items[i].future : NULL;
-}
-
 /* Suspend until a future is in `done` or the deadline passes. Returns 1 or -ETIMEDOUT. */
 static int wait_for_one(struct iteration *it)
 {
     static const struct coil__wait_class class = {
-        .what = "as_completed", .describe = describe_waiter, .future = item_awaited};
+        .what = "as_completed",
+        .object = COIL__WAIT_AT(struct waiter, whole),
+        .deadline = COIL__WAIT_BEHIND(struct waiter, whole, struct iteration, deadline),
+        .futures = {.kind = COIL__WAIT_ARRAY,
+                    .first =
+                        COIL__WAIT_BEHIND(struct waiter, whole, struct iteration, items),
+                    .count = COIL__WAIT_BEHIND(struct waiter, whole, struct iteration, n),
+                    .item_bytes = sizeof(struct item),
+                    .pointer = offsetof(struct item, future)}};
 
     while (coil__list_empty(&it->done) && !it->expired) {
         struct waiter waiter = {.whole = it};

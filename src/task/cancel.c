@@ -104,7 +104,7 @@ static coil_future *next_future(struct coil__branch *branch)
     const struct coil__wait *wait = branch->wait;
     coil_future *future;
 
-    while ((future = wait->class->future(wait, branch->next++)) != NULL)
+    while ((future = coil__wait_future(wait, branch->next++)) != NULL)
         if (coil__future_pending(future))
             return future;
     branch->open = false;

@@ -350,16 +350,15 @@ static bool cancel_awaited(struct coil__wait *wait)
                                &origin);
 }
 
-static coil_future *awaited_future(const struct coil__wait *wait, size_t i)
-{
-    return i == 0 ? COIL__CONTAINER(wait, const struct awaiting, wait)->future : NULL;
-}
-
 static const struct coil__wait_class future_class = {
-    .what = "future", .cancel = cancel_awaited, .future = awaited_future};
+    .what = "future",
+    .cancel = cancel_awaited,
+    .futures = {.kind = COIL__WAIT_ONE, .first = COIL__WAIT_AT(struct awaiting, future)}};
 
 static const struct coil__wait_class task_class = {
-    .what = "task", .cancel = cancel_awaited, .future = awaited_future};
+    .what = "task",
+    .cancel = cancel_awaited,
+    .futures = {.kind = COIL__WAIT_ONE, .first = COIL__WAIT_AT(struct awaiting, future)}};
 
 coil_task *coil__wait_awaited(const struct coil__wait *wait)
 {
@@ -439,16 +438,13 @@ static void pass_result(struct coil__runnable *runnable)
     coil__wait_complete(&s->wait, coil__future_retrieve(s->future));
 }
 
-static coil_future *shielded_future(const struct coil__wait *wait, size_t i)
-{
-    return i == 0 ? COIL__CONTAINER(wait, const struct shielding, wait)->future : NULL;
-}
-
 COIL__NOINLINE int coil_shield(coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
-    static const struct coil__wait_class class = {.what = "shield",
-                                                  .future = shielded_future};
+    static const struct coil__wait_class class = {
+        .what = "shield",
+        .futures = {.kind = COIL__WAIT_ONE,
+                    .first = COIL__WAIT_AT(struct shielding, future)}};
     struct shielding s = {.future = future};
     int rc;
 

@@ -62,12 +62,13 @@ static void free_parts(struct gathering *w)
     coil__free(w->parts);
 }
 
-static coil_future *part_awaited(const struct coil__wait *wait, size_t i)
-{
-    const struct gathering *w = COIL__CONTAINER(wait, const struct gathering, wait);
-
-    return i < w->n ? w->parts[i].future : NULL;
-}
+/* The parts, as the futures of a class. */
+#define PARTS                                                                            \
+    {                                                                                    \
+        .kind = COIL__WAIT_ARRAY, .first = COIL__WAIT_AT(struct gathering, parts),       \
+        .count = COIL__WAIT_AT(struct gathering, n), .item_bytes = sizeof(struct part),  \
+        .pointer = offsetof(struct part, future)                                         \
+    }
 
 /* ---- gather ------------------------------------------------------------------------ */
 
@@ -149,7 +150,7 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
 {
     COIL__REQUIRE_IF(n > 0, futures, "an array");
     static const struct coil__wait_class class = {
-        .what = "gather", .cancel = cancel_gathered, .future = part_awaited};
+        .what = "gather", .cancel = cancel_gathered, .futures = PARTS};
     struct gathering w = {.flags = flags};
     int rc;
 
@@ -206,11 +207,6 @@ static void wait_is_over(struct coil__runnable *runnable)
         &COIL__CONTAINER(runnable, struct gathering, timer.runnable)->wait, 0);
 }
 
-static void describe_wait(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->deadline = COIL__CONTAINER(wait, const struct gathering, wait)->deadline;
-}
-
 static int count_done(coil_future *const futures[], size_t n)
 {
     int count = 0;
@@ -225,7 +221,9 @@ int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
 {
     COIL__REQUIRE_IF(n > 0, futures, "an array");
     static const struct coil__wait_class class = {
-        .what = "wait", .describe = describe_wait, .future = part_awaited};
+        .what = "wait",
+        .deadline = COIL__WAIT_AT(struct gathering, deadline),
+        .futures = PARTS};
     struct gathering w = {.mode = mode, .left = n, .deadline = deadline};
     coil_loop *loop;
     int rc;

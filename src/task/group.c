@@ -237,16 +237,11 @@ void coil_group_set_limit(coil_group *group, size_t limit)
     admit(g);
 }
 
-static void describe_entrant(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, const struct entrant, wait)->group;
-}
-
 /* Suspend until admitted. Returns 0 if the caller has a place in the group. */
 static int wait_for_place(struct group *g)
 {
-    static const struct coil__wait_class class = {.what = "group.spawn",
-                                                  .describe = describe_entrant};
+    static const struct coil__wait_class class = {
+        .what = "group.spawn", .object = COIL__WAIT_AT(struct entrant, group)};
     struct entrant entrant = {.group = g};
     int rc;
 
@@ -471,13 +466,6 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
 
 /* ---- starting ---------------------------------------------------------------------- */
 
-static coil_future *started_child(const struct coil__wait *wait, size_t i)
-{
-    const struct starting *s = COIL__CONTAINER(wait, const struct starting, wait);
-
-    return i == 0 ? &s->child->future : NULL;
-}
-
 /* If the starter is cancelled, cancel the child. The wait ends when the child ends. */
 static bool cancel_starting(struct coil__wait *wait)
 {
@@ -493,7 +481,11 @@ COIL__NOINLINE int coil_group_start(coil_group *group, coil_task_fn fn, void *ar
     COIL__REQUIRE(group, "a group");
     COIL__REQUIRE(fn, "a function");
     static const struct coil__wait_class class = {
-        .what = "group.start", .cancel = cancel_starting, .future = started_child};
+        .what = "group.start",
+        .cancel = cancel_starting,
+        .futures = {.kind = COIL__WAIT_ONE,
+                    .first = COIL__WAIT_AT(struct starting, child),
+                    .future = offsetof(coil_task, future)}};
     struct group *g = require_group(group, "coil_group_start");
     struct starting s = {.child = NULL};
     coil_task *child;
@@ -548,13 +540,11 @@ static void cancel_children_because(struct group *g, const char *reason)
     cancel_children(g, &origin);
 }
 
-static void describe_exit(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, const struct leaving, wait)->group;
-}
-
-static const struct coil__wait_class exit_class = {.what = "group",
-                                                   .describe = describe_exit};
+static const struct coil__wait_class exit_class = {
+    .what = "group",
+    .object = COIL__WAIT_AT(struct leaving, group),
+    .futures = {.kind = COIL__WAIT_CHILDREN,
+                .first = COIL__WAIT_AT(struct leaving, group)}};
 
 const struct coil__region *coil__group_waited(const struct coil__wait *wait)
 {

@@ -296,17 +296,14 @@ static void leave_promise(struct awaiter *awaiter)
         coil__loop_withdraw(awaiter->loop, &awaiter->post);
 }
 
-static void describe_awaiter(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, struct awaiter, wait)->promise;
-}
-
 int coil_promise_await(coil_promise *promise)
 {
     COIL__REQUIRE(promise, "a promise");
     check_not_gone(promise, __func__);
     static const struct coil__wait_class class = {
-        .what = "promise", .call = "coil_promise_await", .describe = describe_awaiter};
+        .what = "promise",
+        .call = "coil_promise_await",
+        .object = COIL__WAIT_AT(struct awaiter, promise)};
     struct awaiter awaiter;
     int rc;
 

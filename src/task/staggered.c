@@ -194,27 +194,17 @@ static void racer_ended(struct coil__runnable *runnable)
         coil__wait_complete(&race->wait, 0);
 }
 
-static coil_future *racer_awaited(const struct coil__wait *wait, size_t i)
-{
-    const struct race *race = COIL__CONTAINER(wait, const struct race, wait);
-
-    for (struct coil__list *link = race->racers.next; link != &race->racers;
-         link = link->next)
-        if (racer_of(link)->index == i)
-            return &racer_of(link)->task->future;
-    return NULL;
-}
-
-static void describe_race(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->what = COIL__CONTAINER(wait, const struct race, wait)->works->what;
-}
+_Static_assert(offsetof(struct racer, link) == 0, "see COIL__WAIT_LIST");
 
 /* Wait for all racers that exist now. Returns 0 or -ECANCELED. */
 static int wait_a_round(struct race *race)
 {
-    static const struct coil__wait_class class = {.describe = describe_race,
-                                                  .future = racer_awaited};
+    static const struct coil__wait_class class = {
+        .what_at = COIL__WAIT_BEHIND(struct race, works, struct coil__race_works, what),
+        .futures = {.kind = COIL__WAIT_LIST,
+                    .first = COIL__WAIT_AT(struct race, racers),
+                    .pointer = offsetof(struct racer, task),
+                    .future = offsetof(coil_task, future)}};
     int rc;
 
     coil__wait_init(&race->wait, &class);

@@ -143,7 +143,6 @@ _Static_assert(sizeof(coil_task) <= COIL__STACK_APART_BYTES, "it may lie apart")
 static void set_current(struct coil__scheduler *scheduler, coil_task *task)
 {
     task->coro.caller = scheduler->loop_coro;
-    task->steps++;
     scheduler->budget = COIL__BUDGET;
     scheduler->current = task;
     errno = task->saved_errno;
@@ -311,6 +310,7 @@ COIL__HOT void coil__task_switch_out(coil_task *task)
         return;
     task->leaf = coil__coro_current();
     task->saved_errno = errno;
+    task->steps++;
     if (COIL__UNLIKELY(scheduler->eager_return != NULL)) {
         coil__coro_transfer(scheduler->eager_return, NULL);
         return;
@@ -394,6 +394,13 @@ COIL__HOT void coil__task_body_returned(int rc)
 /* ---- starting eagerly
    --------------------------------------------------------------- */
 
+/* `leaf` is for backtraces of the spawner. */
+static void leave_by_eager_start(coil_task *spawner, coil__coro *leaf)
+{
+    spawner->leaf = leaf;
+    spawner->steps++;
+}
+
 /*
  * Switch from the spawner's stack to the child's, and back at the child's first wait or
  * at its end. The spawner may be a callback, or itself a task in its eager start.
@@ -413,8 +420,7 @@ void coil__task_start_eagerly(coil_task *task)
         coil__hooks_leave(spawner);
     scheduler->eager_return = task->coro.caller = coil__coro_current();
     if (spawner != NULL)
-        spawner->leaf = scheduler->eager_return; /* used by backtraces of the spawner */
-    task->steps++;
+        leave_by_eager_start(spawner, scheduler->eager_return);
     scheduler->current = task;
     scheduler->budget = COIL__BUDGET;
     begin(task);

@@ -117,14 +117,81 @@ bool coil__task_refuses(coil_task *task)
     return true;
 }
 
+/* ---- the data of a class ----------------------------------------------------------- */
+
+/* Return the place to which the path leads. NULL: there is none. */
+static const void *follow(const struct coil__wait *wait,
+                          const struct coil__wait_path *path)
+{
+    const char *place = (const char *)wait + path->at[0];
+
+    if (path->steps == 0)
+        return NULL;
+    if (path->steps == 1)
+        return place;
+    place = *(const char *const *)place;
+    return place != NULL ? place + path->at[1] : NULL;
+}
+
+void *coil__wait_pointer(const struct coil__wait *wait,
+                         const struct coil__wait_path *path)
+{
+    const void *place = follow(wait, path);
+
+    return place != NULL ? *(void *const *)place : NULL;
+}
+
 struct coil__waited coil__wait_describe(const struct coil__wait *wait)
 {
-    struct coil__waited waited = {
-        .what = wait->class->what, .deadline = COIL_NEVER, .fd = -1};
+    const struct coil__wait_class *class = wait->class;
+    const int *fd = follow(wait, &class->fd);
+    const int64_t *deadline = follow(wait, &class->deadline);
+    const struct coil__timer *timer = follow(wait, &class->timer);
+    struct coil__waited waited = {.what = class->what,
+                                  .object = coil__wait_pointer(wait, &class->object),
+                                  .deadline = deadline != NULL ? *deadline : COIL_NEVER,
+                                  .fd = fd != NULL ? *fd : -1};
 
-    if (wait->class->describe != NULL)
-        wait->class->describe(wait, &waited);
+    if (waited.what == NULL)
+        waited.what = coil__wait_pointer(wait, &class->what_at);
+    if (timer != NULL)
+        waited.deadline = coil__timer_deadline(wait->task->future.loop, timer);
     return waited;
+}
+
+/* Return the i-th item of an array or a list, or NULL. */
+static const char *find_item(const struct coil__wait *wait, size_t i)
+{
+    const struct coil__wait_futures *futures = &wait->class->futures;
+    const struct coil__list *head, *link;
+    const size_t *count;
+
+    if (futures->kind == COIL__WAIT_ARRAY) {
+        count = follow(wait, &futures->count);
+        return count != NULL && i < *count
+                   ? (const char *)coil__wait_pointer(wait, &futures->first) +
+                         i * futures->item_bytes
+                   : NULL;
+    }
+    head = follow(wait, &futures->first);
+    for (link = head->next; link != head && i > 0; i--)
+        link = link->next;
+    return link != head ? (const char *)link : NULL;
+}
+
+coil_future *coil__wait_future(const struct coil__wait *wait, size_t i)
+{
+    const struct coil__wait_futures *futures = &wait->class->futures;
+    const char *item;
+    char *pointer = NULL;
+
+    if (futures->kind == COIL__WAIT_ONE && i == 0)
+        pointer = coil__wait_pointer(wait, &futures->first);
+    if (futures->kind == COIL__WAIT_ARRAY || futures->kind == COIL__WAIT_LIST) {
+        item = find_item(wait, i);
+        pointer = item != NULL ? *(char *const *)(item + futures->pointer) : NULL;
+    }
+    return pointer != NULL ? (coil_future *)(pointer + futures->future) : NULL;
 }
 
 const struct coil__wait *coil__task_waits(const coil_task *task)
@@ -267,18 +334,10 @@ static void wake_sleeper(struct coil__runnable *runnable)
     coil__wait_complete(&s->wait, 0);
 }
 
-static void describe_sleep(const struct coil__wait *wait, struct coil__waited *out)
-{
-    const struct coil__sleeper *s =
-        COIL__CONTAINER(wait, const struct coil__sleeper, wait);
-
-    out->deadline = coil__timer_deadline(wait->task->future.loop, &s->timer);
-}
-
 int coil_sleep_until(int64_t deadline)
 {
-    static const struct coil__wait_class class = {.what = "sleep",
-                                                  .describe = describe_sleep};
+    static const struct coil__wait_class class = {
+        .what = "sleep", .timer = COIL__WAIT_AT(struct coil__sleeper, timer)};
     struct coil__sleeper *s;
     coil_loop *loop;
     int rc;

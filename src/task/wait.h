@@ -29,18 +29,68 @@ struct coil__wait;
 
 /* The description of a wait, for reports: a part of coil_waiting. */
 struct coil__waited {
-    const char *what;   /* the class's `what`, or set by `describe` */
+    const char *what;
     const void *object; /* the lock, the queue; or NULL */
     int64_t deadline;   /* or COIL_NEVER */
     int fd;             /* or -1 */
 };
 
 /*
- * A kind of wait. A wait stores no description, only a pointer to its class. The
- * description is made when a report needs it.
+ * The place of a value, relative to the wait. The first offset leads to the value. If
+ * there are two, it leads to a pointer to a struct, and the second leads on from there.
+ * Tools read these paths in the memory of another process: coro/outside.h.
+ */
+struct coil__wait_path {
+    uint8_t steps; /* the number of offsets; 0: there is no such value */
+    int16_t at[2];
+};
+
+/* The path to a member of the struct that has the wait as `wait`. */
+#define COIL__WAIT_AT(type, member)                                                      \
+    {                                                                                    \
+        1,                                                                               \
+        {                                                                                \
+            (int16_t)((intptr_t)offsetof(type, member) - (intptr_t)offsetof(type, wait)) \
+        }                                                                                \
+    }
+
+/* The path to a member of the struct to which that member points. */
+#define COIL__WAIT_BEHIND(type, member, type2, member2)                                  \
+    {                                                                                    \
+        2,                                                                               \
+        {                                                                                \
+            (int16_t)((intptr_t)offsetof(type, member) -                                 \
+                      (intptr_t)offsetof(type, wait)),                                   \
+                (int16_t)offsetof(type2, member2)                                        \
+        }                                                                                \
+    }
+
+enum coil__wait_futures_kind {
+    COIL__WAIT_NO_FUTURES,
+    COIL__WAIT_ONE,   /* `first` leads to the pointer */
+    COIL__WAIT_ARRAY, /* `first` leads to a pointer to the items */
+    COIL__WAIT_LIST,  /* `first` is the list's head; the links are first in the items */
+    /* The children of a group, which is at the pointer to which `first` leads. They end by
+       the group's callback, so the wait does not await them. */
+    COIL__WAIT_CHILDREN
+};
+
+/* The futures that a wait awaits. */
+struct coil__wait_futures {
+    uint8_t kind;
+    struct coil__wait_path first;
+    struct coil__wait_path count; /* of an array: size_t */
+    uint16_t item_bytes;          /* of an array */
+    uint16_t pointer;             /* in an item of an array or a list, at this offset */
+    uint16_t future;              /* in the struct to which the pointer leads */
+};
+
+/*
+ * A kind of wait. A wait stores no description, only a pointer to its class. The class
+ * has the places of the data. The description is made when a report needs it.
  */
 struct coil__wait_class {
-    const char *what; /* for users: "sleep", "queue.get"; NULL: `describe` sets it */
+    const char *what; /* for users: "sleep", "queue.get"; NULL: see `what_at` */
     /* The name of the function that waits, for the message if no task runs. NULL: the
        name is "coil_" followed by `what`. */
     const char *call;
@@ -51,13 +101,13 @@ struct coil__wait_class {
      * wait is completed with
      -ECANCELED. */
     bool (*cancel)(struct coil__wait *wait);
-    /* Complete the description; may be NULL. */
-    void (*describe)(const struct coil__wait *wait, struct coil__waited *out);
-    /*
-     * Return the i-th future that the wait awaits, or NULL after the last. Reports use it
-     * to print which task awaits which. NULL: the wait awaits no
-     future. */
-    coil_future *(*future)(const struct coil__wait *wait, size_t i);
+    struct coil__wait_path what_at;  /* const char * */
+    struct coil__wait_path object;   /* a pointer: the lock, the queue */
+    struct coil__wait_path fd;       /* int; -1: none */
+    struct coil__wait_path deadline; /* int64_t */
+    struct coil__wait_path timer;    /* struct coil__timer, in place of `deadline` */
+    struct coil__wait_path job;      /* struct coil__job *, of an executor */
+    struct coil__wait_futures futures;
 };
 
 struct coil__wait {
@@ -151,7 +201,7 @@ bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
  * A class's `cancel` calls coil__wait_branch() to cancel the wait's futures too. After
- * `cancel` has returned, the futures class->future(wait, 0), 1, ... are cancelled. The
+ * `cancel` has returned, the futures coil__wait_future(wait, 0), 1, ... are cancelled. The
  * branch must be zeroed at first, and in the same frame as the wait. See cancel.c.
  */
 struct coil__branch {
@@ -187,5 +237,12 @@ void coil__wait_complete_by(struct coil__op *op);
 
 /* Describe the wait. */
 struct coil__waited coil__wait_describe(const struct coil__wait *wait);
+
+/* Return the i-th future that the wait awaits, or NULL after the last. */
+coil_future *coil__wait_future(const struct coil__wait *wait, size_t i);
+
+/* Return the pointer to which the path leads, or NULL. */
+void *coil__wait_pointer(const struct coil__wait *wait,
+                         const struct coil__wait_path *path);
 
 #endif

@@ -17,17 +17,14 @@ static void has_ended(struct coil__runnable *runnable)
     coil__wait_complete(&COIL__CONTAINER(runnable, struct ending, ended)->wait, 0);
 }
 
-static coil_future *ending_future(const struct coil__wait *wait, size_t i)
-{
-    return i == 0 ? COIL__CONTAINER(wait, const struct ending, wait)->future : NULL;
-}
-
 /* Cancel the future and wait for its end. The wait is not an await of the future, so the
    caller's cancellation ends it immediately. */
 static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin *origin)
 {
-    static const struct coil__wait_class class = {.what = "wait_for",
-                                                  .future = ending_future};
+    static const struct coil__wait_class class = {
+        .what = "wait_for",
+        .futures = {.kind = COIL__WAIT_ONE,
+                    .first = COIL__WAIT_AT(struct ending, future)}};
     struct ending e = {.future = future};
     int rc;
 

@@ -34,16 +34,10 @@ void coil_sequencer_init(coil_sequencer *sequencer)
     *sequencer = (coil_sequencer)COIL_SEQUENCER_INIT;
 }
 
-static void describe_sequencer(const struct coil__wait *wait, struct coil__waited *out)
-{
-    out->object = COIL__CONTAINER(wait, const struct coil__waiter, wait)->object;
-}
-
 int coil_sequencer_wait(coil_sequencer *sequencer, unsigned position)
 {
-    static const struct coil__wait_class class = {.what = "sequencer",
-                                                  .call = "coil_sequencer_wait",
-                                                  .describe = describe_sequencer};
+    static const struct coil__wait_class class =
+        COIL__WAITER_CLASS("sequencer", "coil_sequencer_wait");
     struct position_waiter self = {.position = position}, *next;
     int rc = 0;
 

@@ -188,14 +188,14 @@ static int count_steps(void *arg)
     before = task->steps;
     CHECK(task->coro.number == coil_task_current()->coro.number + 1);
     CHECK(coil_task_await(task) == 0);
-    CHECK(task->steps - before == 4);
+    CHECK(task->steps - before == 3);
     CHECK(spawned_by == coil_task_current()->coro.number);
     coil_task_release(task);
     CHECK(coil_spawn(yield_thrice, &spawned_by, &(coil_spawn_opts){.eager = true},
                      &task) == 0);
     before = task->steps;
     CHECK(coil_task_await(task) == 0);
-    CHECK(task->steps - before == 3);
+    CHECK(task->steps - before == 2);
     coil_task_release(task);
     return 0;
 }
@@ -248,7 +248,8 @@ static int look_at_job(void *arg)
     const char *waiting = (const char *)task->wait;
     const char *job;
 
-    memcpy(&job, waiting + value_of(COIL__AT_JOB_WAITING_JOB), sizeof job);
+    CHECK(task->wait->class->job.steps == 1);
+    memcpy(&job, waiting + task->wait->class->job.at[0], sizeof job);
     CHECK(*(const pid_t *)(job + value_of(COIL__AT_JOB_THREAD)) == gettid());
     return 0;
 }
