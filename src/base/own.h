@@ -45,7 +45,8 @@
     .pushsection section, "ax", %progbits; 1: .subsection 8191; 2: .popsection;          \
     .pushsection coil_own_text, "ao", %progbits, section; .balign 4;                     \
     .long 1b - ., 2b - 1b; .popsection;
-#define COIL__OWN_TEXT COIL__OWN_TEXT_IN(.text) COIL__OWN_TEXT_IN(.text.unlikely)
+#define COIL__OWN_TEXT                                                                   \
+    COIL__OWN_TEXT_IN(.text) COIL__OWN_TEXT_IN(.text.hot) COIL__OWN_TEXT_IN(.text.unlikely)
 /* clang-format on */
 
 #ifdef __ASSEMBLER__
