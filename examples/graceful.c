@@ -1,8 +1,8 @@
 /*
  * graceful.c - a service that shuts down gracefully after SIGTERM (systemd, Docker,
- * Kubernetes), SIGHUP or Ctrl-C. It stops accepting at once, gives conversations three
- * seconds to end, cancels the rest, and exits. A second signal of the same kind ends it
- * immediately.
+ * Kubernetes), SIGHUP or Ctrl-C. The service stops accepting at once, gives conversations
+ * three seconds to end, cancels the rest, and exits. A second signal of the same kind
+ * ends it immediately.
  */
 #include <coil.h>
 

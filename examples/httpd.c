@@ -3,10 +3,10 @@
  *
  *     httpd DIR [HOST:PORT]
  *
- * There is one task for each connection. Its code is sequential: accept the connection,
- * read a request, answer it, and repeat until the client disconnects. After accepting,
- * the task starts the next acceptor. So a connection is never passed from one task to
- * another, where it could be lost.
+ * There is one task for each connection. The code of a task is sequential: accept the
+ * connection, read a request, answer it, and repeat until the client disconnects. After
+ * accepting, the task starts the next acceptor. So a connection is never passed from one
+ * task to another, where it could be lost.
  *
  * Deadlines are scopes around calls that may take too long. The task itself opens a file
  * and reads its first piece: with the page cache that takes microseconds. Threads of the

@@ -38,9 +38,9 @@ static bool begins_with(const char *text, const char *beginning)
 
 /*
  * Return the errno for CURLE_RECV_ERROR. libcurl uses that code for a broken connection,
- * and for a proxy that refuses a tunnel. It also uses the code for too many header bytes,
- * a trailer that is too long, and malformed chunks. All messages about malformed chunks
- * contain "chunk".
+ * and for a proxy that refuses a tunnel. libcurl also uses the code for too many header
+ * bytes, a trailer that is too long, and malformed chunks. All messages about malformed
+ * chunks contain "chunk".
  */
 static int errno_of_reception(const coil_http_response *response)
 {

@@ -243,8 +243,9 @@ static bool make_room_for_body(coil_http_response *response, size_t n)
 }
 
 /*
- * Record that on_body has failed. It runs as a callback, so the error of its coil_fail()
- * belongs to the thread. It becomes the cause of the request's failure.
+ * Record that on_body has failed. on_body runs as a callback, so the error of its
+ * coil_fail() belongs to the thread. This error becomes the cause of the request's
+ * failure.
  */
 static void note_taker_failed(coil_http_response *response, int rc)
 {

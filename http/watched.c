@@ -10,9 +10,9 @@
  *
  * The entry of a connection lives until libcurl closes its descriptor by our function
  * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
- * of its own lookups. Their entries are freed before that, when libcurl removes the
- * descriptors. So a closed descriptor never stays registered, and a new descriptor with
- * the same number never gets an old entry.
+ * of its own lookups. The entries of such descriptors are freed before that, when libcurl
+ * removes the descriptors. So a closed descriptor never stays registered, and a new
+ * descriptor with the same number never gets an old entry.
  */
 #include "watched.h"
 

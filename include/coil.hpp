@@ -63,7 +63,7 @@ namespace detail
 /* Inlined even without optimisation, so that coil's reports contain the caller's line. */
 #define COIL__INLINED [[gnu::always_inline]] inline
 
-/* Its address identifies the thread. */
+/* The address of this variable identifies the thread. */
 inline thread_local char this_thread;
 
 /*
@@ -520,10 +520,10 @@ template <typename Body> struct lone_body {
 /*
  * coil_spawn() of a lambda, without a group: detached, or with a reference in `out`.
  *
- * The lambda is copied or moved into the task, and destroyed after the task has ended. It
- * must own the objects that it uses, because the spawning function may have returned. An
- * exception that it throws is the task's failure, and is not thrown again. If no task
- * awaits the failed task, the failure is reported.
+ * The lambda is copied or moved into the task, and destroyed after the task has ended.
+ * The lambda must own the objects that it uses, because the spawning function may have
+ * returned. An exception that it throws is the task's failure, and is not thrown again.
+ * If no task awaits the failed task, the failure is reported.
  *
  * Returns 0, or fails like coil_spawn() and coil_future_add_callback(). After -ENOMEM, an
  * opts->eager body may have run; if it waits, it is cancelled.

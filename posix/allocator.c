@@ -6,10 +6,11 @@
  * that is in the middle of a call. Waiting itself also allocates. So calls made by the
  * library that defines malloc() block the thread, as libcoil's own calls do.
  *
- * A library that defines both malloc() and read() is not treated this way. It is either
- * the C library, whose locks do not go through this library, or AddressSanitizer, whose
- * read() calls this library's read() for the program. If the program itself contains the
- * allocator, the allocator's calls cannot be distinguished from the program's.
+ * A library that defines both malloc() and read() is not treated this way. Such a library
+ * is either the C library, whose locks do not go through this library, or
+ * AddressSanitizer, whose read() calls this library's read() for the program. If the
+ * program itself contains the allocator, the allocator's calls cannot be distinguished
+ * from the program's.
  */
 #include "interpose.h"
 

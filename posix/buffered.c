@@ -352,8 +352,10 @@ static inline bool has_room(const FILE *file)
            !is_another_tasks(file);
 }
 
-/* In a single-threaded process the lock is not needed. It would cost more than the rest
- * of the call. */
+/*
+ * In a single-threaded process the lock is not needed. Locking would cost more than the
+ * rest of the call.
+ */
 static inline bool lock_at_once(FILE *file)
 {
     return __libc_single_threaded || NEXT(ftrylockfile)(file) == 0;

@@ -1,6 +1,7 @@
 /*
  * buffered.h - FILEs of the C library in a task. The buffer remains the C library's.
- * These functions fill and flush it with a read and a write that suspend the task.
+ * These functions fill and flush the buffer with a read and a write that suspend the
+ * task.
  *
  *     struct posix__use use;
  *

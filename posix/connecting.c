@@ -3,8 +3,9 @@
  *
  * Neither call has a flag that makes this one call non-blocking. But both obey the
  * socket's time-out (SO_SNDTIMEO, SO_RCVTIMEO). So during the call the time-out is set to
- * the shortest possible one, a tick of the kernel's clock (1 to 10 ms). It is restored
- * before another task can see it. The call seldom waits that long:
+ * the shortest possible one, a tick of the kernel's clock (1 to 10 ms). The socket's own
+ * time-out is restored before another task can see the change. The call seldom waits that
+ * long:
  *
  * - connect() over loopback, or to a local socket, completes at once. Any other connect()
  *   fails with EINPROGRESS after the tick, and the kernel continues to connect. When the
@@ -13,7 +14,7 @@
  *   and no event reports that there is room again. Further attempts are made on the
  *   waiting lane, which may block for the tick; meanwhile other tasks can see the short
  *   time-out.
- * - accept() is called when a connection is waiting. It waits for the tick only if
+ * - accept() is called when a connection is waiting. The call waits for the tick only if
  *   another process has taken that connection.
  *
  * A signal that arrives during the tick ends the call with EINTR, even if its handler was

@@ -314,8 +314,11 @@ static long await_call(const struct posix__futex_call *call, const void *caller)
     return wait_by_its_number(call);
 }
 
-/* Calls by the allocator and by libcoil wake only threads. Their waits block, so no task
- * waits for them. Waking a task would also allocate. */
+/*
+ * Calls by the allocator and by libcoil wake only threads. The waits of the allocator and
+ * of libcoil block the thread, so no task waits for these futexes. Waking a task would
+ * also allocate.
+ */
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5)
 {

@@ -10,7 +10,7 @@
 
 struct posix__futex_place;
 
-/* A task's wait for one futex. It is in the task's memory. */
+/* A task's wait for one futex. The struct is in the task's memory. */
 struct posix__futex_wait {
     struct posix__futex_wait *next, *previous;
     _Atomic(struct posix__futex_place *) place; /* a requeue changes it */

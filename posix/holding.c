@@ -5,7 +5,7 @@
  * Such a lock records only the thread that holds it, so it cannot distinguish the tasks
  * of a thread. This file records the task in a hash table per thread, keyed by the lock's
  * address. The table uses open addressing with linear probing, and is at most half full.
- * It shrinks when it is empty. It grows by mmap(2), because malloc() itself may be
+ * An empty table shrinks. A table grows by mmap(2), because malloc() itself may be
  * locking the mutex.
  */
 #include "holding.h"

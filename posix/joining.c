@@ -5,8 +5,8 @@
  * the waiting lane joins on behalf of the task, and the task awaits the lane's thread.
  * This works for every thread, and the task continues when the thread has really ended.
  * An interposed pthread_create() that wraps the start function would report the end too
- * early, before the thread's destructors have run. It would also miss threads that other
- * code created.
+ * early, before the thread's destructors have run. Such a function would also miss
+ * threads that other code created.
  *
  * pthread_join() cannot fail because of a cancellation, so it is shielded. A timed join
  * times out on the lane's thread, and the thread stays joinable.

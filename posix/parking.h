@@ -79,13 +79,16 @@ bool posix__park_end(struct posix__parked *p);
 bool posix__unpark(const void *address);
 void posix__unpark_all(const void *address);
 
-/* Return how long a parked task waits before it checks for a missed wake-up. `*length_ns`
- * starts at 0. It grows with each check, up to a limit, and with the number of parked
- * tasks. */
+/*
+ * Return how long a parked task waits before it checks for a missed wake-up. `*length_ns`
+ * starts at 0. The time grows with each check, up to a limit, and with the number of
+ * parked tasks.
+ */
 int64_t posix__next_look(int64_t *length_ns, int64_t left);
 
 /*
- * Call this before a task waits for a semaphore. It starts the thread that wakes tasks.
+ * Call this before a task waits for a semaphore. The function starts the thread that
+ * wakes tasks.
  */
 void posix__expect_posts(void);
 

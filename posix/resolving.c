@@ -3,8 +3,8 @@
  *
  * Each runs the C library's own function on a thread of the dns lane.
  *
- * A resolver state holds the servers and options. It is either the caller's state or the
- * thread's `_res`. Several tasks may use one state at the same time, so the lane's
+ * A resolver state holds the servers and options. A call uses either the caller's state
+ * or the thread's `_res`. Several tasks may use one state at the same time, so the lane's
  * thread gets a copy. The state has pointers to the servers' addresses, which the C
  * library changes, so the addresses are copied, too. All other memory of the state is
  * shared and only read. Therefore res_nclose() is never called for the copy, and

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FEW 64
-#define MOST 1048576 /* descriptors; more are left to the C library */
+#define MOST 1048576 /* descriptors; calls with more are left to the C library */
 
 struct selecting {
     int n;

@@ -293,8 +293,8 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
 /* ---- the waiting lane -------------------------------------------------------------- */
 
 /*
- * The most threads that a lane may have. Its jobs may wait forever, so no job should have
- * to wait for a thread.
+ * The most threads that a lane may have. The jobs of a lane may wait forever, so no job
+ * should have to wait for a thread.
  */
 #define WAITING_THREADS 1024
 

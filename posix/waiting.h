@@ -37,8 +37,8 @@ struct posix__waiting {
 };
 
 /*
- * Call this after an attempt has failed with `errno`. It waits if necessary. If the
- * result is true, try again. If it is false, the interposed call fails with `errno`.
+ * Call this after an attempt has failed with `errno`. The function waits if necessary. If
+ * the result is true, try again. If it is false, the interposed call fails with `errno`.
  * EAGAIN then means that the descriptor is non-blocking, or that its time-out has passed.
  */
 bool posix__again(struct posix__waiting *w);

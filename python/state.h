@@ -22,8 +22,8 @@
  * In CPython: (1) Python/ceval.c, (2) Python/pystate.c, (3) Python/errors.c, (4)
  * Python/context.c, (5) Objects/object.c, (6) Python/legacy_tracing.c (3.11: ceval.c).
  *
- * 3.13 counts deallocation by c_recursion_remaining. Its critical_section is always
- * zero in a build with the GIL, and other builds are refused.
+ * 3.13 counts deallocation by c_recursion_remaining. The critical_section of 3.13 is
+ * always zero in a build with the GIL, and other builds are refused.
  *
  * Like a generator's frame, the bottom of a stack is linked to the code that resumed it
  * only while the stack runs. Therefore sys.exc_info(), traceback.print_stack() and the

@@ -1,10 +1,10 @@
 /*
  * thread_claims.c - the claims' rows with POSIX threads.
  *
- * STACKS. A thread has the C library's default stack, 8 MiB of address space. Its memory
- * consists of the touched pages of the stack, and a page table for each stack, because no
- * two such stacks share one. In addition, the kernel has a stack of 16 KiB for each
- * thread, which no figure of the process includes.
+ * STACKS. A thread has the C library's default stack, 8 MiB of address space. The memory
+ * of a thread consists of the touched pages of the stack, and a page table for each
+ * stack, because no two such stacks share one. In addition, the kernel has a stack of 16
+ * KiB for each thread, which no figure of the process includes.
  */
 #include "claims.h"
 

@@ -3,8 +3,8 @@
  *
  *     libcurl_fetch URL-PREFIX PAGES CONNECTIONS
  *
- * The program fetches PREFIXp0.html and so on, and does not parse them. It fails if a
- * page does not come.
+ * The program fetches PREFIXp0.html and so on, and does not parse them. The program fails
+ * if a page does not come.
  */
 #include <curl/curl.h>
 #include <stdio.h>

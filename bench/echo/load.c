@@ -3,14 +3,14 @@
  *
  *     load CONNECTIONS SLICE-MS PORT SERVER-PID
  *
- * The load is a closed loop: each connection has one request of 64 bytes outstanding. It
- * sends the next request after it has received the whole answer and compared it with the
- * request. The program connects, prints "ready", and then drives the server for a slice
- * whenever it reads a line. So many servers can run at once and take turns, each with a
- * load of its own. If the speed of the machine changes from second to second, it changes
- * for all servers alike, and consecutive slices can be compared. The first fifth of a
- * slice is not counted, and a slice ends when all answers have arrived. For each slice it
- * prints
+ * The load is a closed loop: each connection has one request of 64 bytes outstanding. A
+ * connection sends the next request after it has received the whole answer and compared
+ * it with the request. The program connects, prints "ready", and then drives the server
+ * for a slice whenever it reads a line. So many servers can run at once and take turns,
+ * each with a load of its own. If the speed of the machine changes from second to second,
+ * it changes for all servers alike, and consecutive slices can be compared. The first
+ * fifth of a slice is not counted, and a slice ends when all answers have arrived. For
+ * each slice the program prints
  *
  *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *

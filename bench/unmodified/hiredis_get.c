@@ -3,8 +3,8 @@
  *
  *     hiredis_get coil|threads SOCKET CONNECTIONS COUNT
  *
- * The program makes COUNT requests in all. It prints the processor time of a request, and
- * the user part of that, in microseconds. Connecting is included.
+ * The program makes COUNT requests in all. The program prints the processor time of a
+ * request, and the user part of that, in microseconds. Connecting is included.
  */
 #include <coil.h>
 

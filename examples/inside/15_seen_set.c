@@ -4,8 +4,8 @@
  * A worker looks for a link in seen_urls, and then adds it. If a thread is interrupted
  * between the two, another thread may queue the link, too. Here a barrier interrupts both
  * threads there, and ThreadSanitizer names the line (-fsanitize=thread). A task is
- * interrupted only where it waits. It needs no lock, and coil_no_suspend checks that it
- * does not wait.
+ * interrupted only where it waits. A task needs no lock here, and coil_no_suspend checks
+ * that it does not wait.
  *
  * In add_in_task(), call coil_yield() between the two lines: the program aborts there.
  */

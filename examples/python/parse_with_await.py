@@ -1,7 +1,7 @@
 """expat parses a document that arrives slowly, and its handlers await.
 
-parse() is an ordinary function. It awaits each piece of the document. In the middle of a piece,
-expat calls start_element(), which awaits the file that an <include> names.
+parse() is an ordinary function. The function awaits each piece of the document. In the middle of a
+piece, expat calls start_element(), which awaits the file that an <include> names.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """libc sorts, and its comparator awaits.
 
-qsort_r(3) was compiled long before asyncio existed. It calls compare(), which waits for a
+qsort_r(3) was compiled long before asyncio existed. qsort_r(3) calls compare(), which waits for a
 coroutine. Both sorts run at the same time, on one thread.
 """
 

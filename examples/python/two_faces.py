@@ -1,8 +1,8 @@
 """One client for threads and for asyncio: a synchronous core with an asynchronous interface.
 
-Counter implements a protocol of lines, and does not use asyncio. Its channel either blocks the
-thread, or awaits. Without await in plain functions, libraries maintain two copies of such a core,
-or generate one from the other.
+Counter implements a protocol of lines, and does not use asyncio. The channel of a Counter either
+blocks the thread, or awaits. Without await in plain functions, libraries maintain two copies of
+such a core, or generate one from the other.
 """
 
 import asyncio

@@ -32,13 +32,13 @@ extern "C" {
  * other hosts, in the hosts file and then at the name servers: see coil/resolver.h.
  * Concurrent identical lookups are combined.
  *
- * With any engine, some lookups are made by getaddrinfo(3) on a thread. These are hints
- * with AI_V4MAPPED (for AF_INET6) or AI_IDN, a NULL host with a named service, and names
- * that end in ".local". The number of a named service is looked up in the same way.
+ * With any engine, some lookups are made by getaddrinfo(3) on a thread. Such lookups are
+ * hints with AI_V4MAPPED (for AF_INET6) or AI_IDN, a NULL host with a named service, and
+ * names that end in ".local". The number of a named service is looked up in the same way.
  *
  * Without hints, the result has the address families that this machine uses
- * (AI_ADDRCONFIG). That filter does not apply to numeric hosts. With c-ares it does not
- * apply to a machine with only a loopback interface.
+ * (AI_ADDRCONFIG). This filter of families does not apply to numeric hosts. With c-ares
+ * it does not apply to a machine with only a loopback interface.
  *
  * A failure has a message in coil_last_error(). Fails with -ENOENT if the name or service
  * does not exist. Fails with -EAGAIN if no name server answered, or all of them failed:

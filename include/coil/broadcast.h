@@ -54,8 +54,8 @@ COIL_API void coil_broadcast_init(coil_broadcast *broadcast, size_t item_bytes,
                                   size_t capacity);
 
 /*
- * Free the stored items; no task may still be waiting for one. NULL is accepted. Its
- * receivers must not be used again.
+ * Free the stored items; no task may still be waiting for one. NULL is accepted. The
+ * receivers of a freed broadcast must not be used again.
  */
 COIL_API void coil_broadcast_finish(coil_broadcast *broadcast);
 

@@ -35,15 +35,15 @@ extern "C" {
 #endif
 
 /*
- * A variable, usually static. It must outlive every context in which it is set. (Python:
- * ContextVar)
+ * A variable, usually static. The variable must outlive every context in which it is set.
+ * (Python: ContextVar)
  *
  * `retain` and `release` maintain a reference count for values other than NULL. coil
- * calls retain(value) when another context shares the value, and ignores its result. It
- * calls release(value) when a context drops the value. Both are NULL if the value
- * outlives the contexts, or is an integer. If a context crosses threads (coil_post(),
- * coil_blocking()), they may be called on any of these threads. The program aborts if one
- * of them would suspend.
+ * calls retain(value) when another context shares the value, and ignores its result. coil
+ * calls release(value) when a context drops the value. Both functions are NULL if the
+ * value outlives the contexts, or is an integer. If a context crosses threads
+ * (coil_post(), coil_blocking()), the two functions may be called on any of these
+ * threads. The program aborts if one of them would suspend.
  */
 typedef struct coil_var {
     const char *name; /* for debugging */

@@ -37,7 +37,7 @@ typedef struct coil_datagram coil_datagram;
 
 /*
  * Open a socket bound to a host (NULL for all addresses, IPv6 and IPv4) and a port (NULL
- * or "0" for a free one). It uses the host's first address that works.
+ * or "0" for a free one). The socket is bound to the host's first address that works.
  *
  * Suspends only to look up names. Fails like bind(2), as coil_getaddrinfo(), with -EINVAL
  * for an unknown flag, -EMFILE, -ENOMEM. *out is the caller's.
@@ -170,17 +170,17 @@ typedef struct coil_datagram_info {
 } coil_datagram_info;
 
 /*
- * Like coil_receive_from(), and get the datagram's info. `from` may be NULL.
+ * Like coil_receive_from(), but also get the datagram's info. `from` may be NULL.
  * (IP_PKTINFO in ip(7), RFC 3542: IPV6_RECVPKTINFO)
  *
- * The address has the socket's family: an IPv6 socket gets ::ffff:192.0.2.7 for IPv4. Its
- * port is the socket's own. For a broadcast or a multicast datagram the address is that
- * of the group; set its length to 0 before an answer.
+ * The address has the socket's family: an IPv6 socket gets ::ffff:192.0.2.7 for IPv4. The
+ * port of the address is the socket's own. For a broadcast or a multicast datagram the
+ * address is that of the group; set its length to 0 before an answer.
  *
  * With COIL_DATAGRAM_INFO the kernel saves the info from the first datagram on. Without
  * this flag the first call requests the info; datagrams that arrived before may lack it.
- * The info is empty on local sockets. It is also empty if other options of the socket
- * request more control data than there is room for.
+ * The info is empty on local sockets. The info is also empty if other options of the
+ * socket request more control data than there is room for.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, void *buf,
                                                      size_t n, coil_address *from,
@@ -191,9 +191,9 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, vo
  * that address is ignored. NULL for `info` is like coil_send_to(); NULL for `to` sends to
  * the connected peer.
  *
- * An IPv6 socket also accepts an IPv4 address. Also fails with -EINVAL or -ENETUNREACH
- * if the address does not belong to this machine, -ENODEV for an unknown interface, -EAFNOSUPPORT for an
- * address of another family, -EOPNOTSUPP for a local socket.
+ * An IPv6 socket also accepts an IPv4 address. Also fails with -EINVAL or -ENETUNREACH if
+ * that address does not belong to this machine, -ENODEV for an unknown interface,
+ * -EAFNOSUPPORT for an address of another family, -EOPNOTSUPP for a local socket.
  */
 COIL_SUSPENDS ssize_t coil_send_info(coil_datagram *datagram, const void *buf, size_t n,
                                      const struct sockaddr *to, socklen_t to_bytes,

@@ -15,8 +15,8 @@
  *
  *     coil_task_each(show, NULL);
  *
- * No function here suspends. They work in every build and at any time, because coil
- * records nothing in advance for them.
+ * No function here suspends. All functions work in every build and at any time, because
+ * coil records nothing in advance for them.
  */
 #ifndef COIL_DEBUG_H
 #define COIL_DEBUG_H
@@ -110,8 +110,8 @@ COIL_API const void *coil_task_spawned_at(const coil_task *task);
  * Debug mode measures each step of a task, each callback and each poll. A step of 100 ms
  * or longer is reported to the exception handler: its name, its duration, and where it
  * was. The report also names the code that spawned the task or, if debug mode was already
- * on, requested the callback. An additional thread samples the position. It prints a
- * message on standard error if a step has not ended after a second.
+ * on, requested the callback. An additional thread samples the position. This thread
+ * prints a message on standard error if a step has not ended after a second.
  *
  * COIL_DEBUG=1 in the environment, or coil_loop_opts.debug, switches debug mode on from
  * the beginning. In debug mode each turn polls, and each step reads the clock twice and
@@ -184,8 +184,8 @@ COIL_API bool coil_on_task_stack(void);
  * May be called on any thread, and in signal handlers.
  *
  * Libraries that replace functions of the C library, such as libcoil-posix, need this
- * function. They pass __builtin_return_address(0) to tell coil's own calls from other
- * callers'.
+ * function. Such libraries pass __builtin_return_address(0) to tell coil's own calls from
+ * other callers'.
  */
 COIL_API bool coil_is_own_call(const void *return_address);
 

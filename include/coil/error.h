@@ -11,10 +11,10 @@
  *     }
  *
  * A failure is a negative errno, which carries little information. coil_fail() adds a
- * message and the call stack. Both become the running task's error. A task that awaits
- * the failed task receives the error, too, with the call stack of the await added. So
- * does a task that awaits that task. A failure that is never retrieved is reported with
- * all of these stacks:
+ * message and the call stack. Code, message and call stack become the running task's
+ * error. A task that awaits the failed task receives the error, too, with the call stack
+ * of the await added. So does a task that awaits that task. A failure that is never
+ * retrieved is reported with all of these stacks:
  *
  *     coil: Task exception was never retrieved (task 'server')
  *     'http' is not a port (Invalid argument)
@@ -48,7 +48,8 @@ typedef struct coil_future coil_future;
  * RuntimeError)
  *
  * The message describes the failure, and reports print only the message. Neither coil nor
- * a system call fails with this code, unless it passes on the application's.
+ * a system call fails with this code on its own: coil only passes on the application's
+ * failures.
  *
  *     return coil_fail(-COIL_EFAILED, "the build has %d errors", count);
  */

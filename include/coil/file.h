@@ -19,10 +19,10 @@
  * file's position run one after the other, in the order in which they were made.
  *
  * A call that is cancelled still waits for its operation, because the kernel may be using
- * its buffer. It returns its result, and the next call that would wait returns
- * -ECANCELED. Calls on files always wait. If no thread has begun the operation yet, it is
- * withdrawn: -ECANCELED. A task that is already cancelled begins no operation:
- * -ECANCELED.
+ * its buffer. The cancelled call returns the operation's result, and the next call that
+ * would wait returns -ECANCELED. Calls on files always wait. If no thread has begun the
+ * operation yet, it is withdrawn: -ECANCELED. A task that is already cancelled begins no
+ * operation: -ECANCELED.
  *
  * A coil_file does not belong to a loop: while no call is in progress it may be passed to
  * another thread. Use it for regular files and block devices. For a FIFO, a terminal or a
@@ -30,8 +30,8 @@
  * each call occupies one of the 8 threads of the file lane, and cannot be cancelled.
  *
  * All functions fail as their system calls do, and with -ECANCELED, -ENOMEM, and -EBADF
- * after coil_file_close(). They also fail with -EAGAIN if no thread could be started, or
- * because of O_NONBLOCK.
+ * after coil_file_close(). All functions also fail with -EAGAIN if no thread could be
+ * started, or because of O_NONBLOCK.
  */
 #ifndef COIL_FILE_H
 #define COIL_FILE_H

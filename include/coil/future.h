@@ -12,7 +12,7 @@
  *
  * A future leaves the state COIL_PENDING once, by set or by cancel. All tasks that await
  * it then continue in the next turn of the loop, in the order in which they began to
- * wait. They never continue inside the setter. A task is a future, too:
+ * wait. Awaiting tasks never continue inside the setter. A task is a future, too:
  * coil_task_future(). Futures are reference-counted, and may be used only on their loop's
  * thread. (asyncio: Future)
  */
@@ -148,8 +148,8 @@ COIL_API int coil_future_remove_callback(coil_future *future, coil_done_callback
  * Base of types that can be awaited: a struct whose first member is a coil_awaitable.
  * (Python: __await__)
  *
- * `await` is called in the awaiting task and returns the rc. It suspends by coil_park()
- * or by awaiting something else.
+ * `await` is called in the awaiting task and returns the rc. `await` suspends by
+ * coil_park() or by awaiting something else.
  *
  *     struct countdown { coil_awaitable awaitable; int ticks; };
  *

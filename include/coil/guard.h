@@ -19,15 +19,16 @@
  * If a scope or a group is still open when its function returns, the program aborts. A
  * lock that is not released blocks every task that tries to acquire it. The macros of
  * this header close scopes and groups and release locks whenever control leaves the
- * block: at its last line, or by `break`, `return` or `goto`. They use the attribute
- * `cleanup` of GCC and Clang, and call the ordinary functions that they are named after.
+ * block: at its last line, or by `break`, `return` or `goto`. The macros use the
+ * attribute `cleanup` of GCC and Clang, and call the ordinary functions that they are
+ * named after.
  *
- * BLOCKS. COIL_WITH_...() is followed by a statement. In it `break` and `continue` leave
- * the block. They do not act on a loop around the block.
+ * BLOCKS. COIL_WITH_...() is followed by a statement. In that statement `break` and
+ * `continue` leave the block, and do not act on a loop around the block.
  *
  * GUARDS. COIL_..._GUARD(&object) is a declaration. Write it after the call that opened,
- * entered or acquired the object. It acts at the end of the enclosing block. Guards act
- * in reverse order.
+ * entered or acquired the object. The guard acts at the end of the enclosing block.
+ * Guards act in reverse order.
  *
  * HANDLES. COIL_AUTO(type) declares a pointer whose object is released at the end of the
  * block.
@@ -95,7 +96,7 @@ extern "C" {
 /*
  * Run the statement that follows under a deadline, `span_ns` from now. (asyncio: timeout)
  *
- * `rc` is a variable of the type int or ssize_t. It is 0 at the start of the block,
+ * `rc` is a variable of the type int or ssize_t. `rc` is 0 at the start of the block,
  * which sets it. After the block, `rc` is the result of coil_scope_exit_count():
  * -ETIMEDOUT if the deadline cancelled the block. If coil_scope_enter() fails, the block
  * does not run, and `rc` is -ENOMEM. A `return` in the block closes the scope, too, but
@@ -187,9 +188,9 @@ extern "C" {
 #define COIL_SCOPE_GUARD(scope) COIL__GUARD(coil_scope, scope, COIL__UNIQUE(coil__guard))
 
 /*
- * End the group at the end of the block around this line: coil_group_leave(). It cancels
- * the children. Call coil_group_exit() to wait for their results; then the guard does
- * nothing.
+ * End the group at the end of the block around this line: coil_group_leave().
+ * coil_group_leave() cancels the children. Call coil_group_exit() to wait for their
+ * results; then the guard does nothing.
  */
 #define COIL_GROUP_GUARD(group) COIL__GUARD(coil_group, group, COIL__UNIQUE(coil__guard))
 
@@ -215,8 +216,9 @@ extern "C" {
 /* ---- handles ----------------------------------------------------------------------- */
 
 /*
- * Declare a pointer to a `type` of coil's. Its object is destroyed or released at the end
- * of the block, unless the pointer is NULL. (GLib: g_autoptr; systemd: _cleanup_)
+ * Declare a pointer to a `type` of coil's. The object of the pointer is destroyed or
+ * released at the end of the block, unless the pointer is NULL. (GLib: g_autoptr;
+ * systemd: _cleanup_)
  *
  *     COIL_AUTO(coil_stream) stream = NULL;
  *     int rc = coil_connect("localhost", "7", &stream);

@@ -11,7 +11,7 @@
  * Many libraries keep state for each thread: the current interpreter, the last error, the
  * locale. All tasks of a thread share that state, so one task finds the values that
  * another has set. Hooks are called when coil switches to a task and when it leaves the
- * task. They install the task's own state in the thread, and save it again.
+ * task. Hooks install the task's own state in the thread, and save that state again.
  *
  * Hooks cost nothing if no task of the thread uses them. errno and C++ exceptions need no
  * hooks: coil saves them for each task.
@@ -29,11 +29,11 @@ extern "C" {
  * Hooks that install and save a task's state.
  *
  * coil calls `enter` before the task's body begins, and each time before the task
- * continues. It calls `leave` each time the task begins to wait, also inside a generator.
- * After the body and its deferred calls have returned, it calls `end`, or `leave` if
- * `end` is NULL. So a call of `enter` is always followed by one of `leave` or `end`.
- * Hooks run on the task's own stack, as the running task. They must not spawn, and the
- * program aborts if they would wait. Hooks may change errno.
+ * continues. coil calls `leave` each time the task begins to wait, also inside a
+ * generator. After the body and its deferred calls have returned, it calls `end`, or
+ * `leave` if `end` is NULL. So a call of `enter` is always followed by one of `leave` or
+ * `end`. Hooks run on the task's own stack, as the running task. Hooks must not spawn,
+ * and the program aborts if they would wait. Hooks may change errno.
  *
  * A task that is cancelled before its first step is never entered. For a task that still
  * waits when its loop is closed, `leave` was the last call, and `end` is not called.

@@ -19,10 +19,10 @@
  *     coil_http_session_destroy(session);
  *
  * libcurl implements HTTP/1.1 and HTTP/2, TLS, proxies and compression; coil implements
- * the waiting. A session keeps connections open between requests. It belongs to the loop
- * in which it was created, and must be destroyed before that loop. Any number of tasks
- * may use a session at the same time. The functions are in a separate library: pkg-config
- * coil-http.
+ * the waiting. A session keeps connections open between requests. A session belongs to
+ * the loop in which it was created, and must be destroyed before that loop. Any number of
+ * tasks may use a session at the same time. The functions are in a separate library:
+ * pkg-config coil-http.
  *
  * To set a deadline, use a scope (coil/scope.h). Cancelling a call ends its transfer; the
  * session remains usable. (aiohttp: ClientSession)
@@ -155,7 +155,7 @@ typedef struct coil_http_request {
     /*
      * End the request with -ETIMEDOUT if it makes no progress for this long. Progress is
      * the result of the name lookup, the connection, and each byte of the TLS handshake,
-     * the headers or the body. For the body the time counts only while a task reads. It
+     * the headers or the body. For the body the time counts only while a task reads. Time
      * also does not count while the request waits for one of max_connections. 0 means no
      * limit. To limit the whole request, use a scope.
      */

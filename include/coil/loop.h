@@ -57,7 +57,7 @@ typedef struct coil_error coil_error;
 typedef struct coil_future coil_future;
 typedef struct coil_task coil_task;
 
-/* A callback. It must not suspend; if it does, the program aborts. */
+/* A callback. A callback must not suspend; if it does, the program aborts. */
 typedef void (*coil_callback)(void *arg);
 
 /* For coil_loop_opts.timer_slack_ns: each timer fires as soon as it is due. */
@@ -94,8 +94,9 @@ typedef struct coil_loop_opts {
      *
      * Deadlines do not change: due timers fire in order, and immediately if anything else
      * has woken the loop. With epoll, poll and select the kernel adds the thread's own
-     * slack to each wait (PR_SET_TIMERSLACK in prctl(2), usually also 50 us). That slack
-     * counts as part of this value, and is its minimum. Ignored with a virtual clock.
+     * slack to each wait (PR_SET_TIMERSLACK in prctl(2), usually also 50 us). The
+     * kernel's slack counts as part of this value, and is its minimum. Ignored with a
+     * virtual clock.
      */
     int64_t timer_slack_ns;
 } coil_loop_opts;
@@ -257,8 +258,8 @@ typedef struct coil_exception {
 
 /*
  * Handle a report. Like a callback, a handler must not suspend, and coil_task_current()
- * is NULL in it. Its context is that of the reported task. Problems that occur while it
- * runs go to the default handler.
+ * is NULL in it. The handler's context is that of the reported task. Problems that occur
+ * while it runs go to the default handler.
  */
 typedef void (*coil_exception_handler)(const coil_exception *exception, void *arg);
 

@@ -11,9 +11,9 @@
  *     }
  *
  * Sockets that coil_listen(), coil_connect() and their relatives open then do not use the
- * kernel's network. Their bytes go through queues in memory. A seeded random number
- * generator decides whether they arrive late, in pieces, or not at all. The program under
- * test needs no change.
+ * kernel's network. The bytes of these sockets go through queues in memory. A seeded
+ * random number generator decides whether they arrive late, in pieces, or not at all. The
+ * program under test needs no change.
  *
  * Use a virtual clock: coil_testing_run(). Then waiting takes no time, and a task that
  * would wait forever is reported (-EDEADLK). The same seed gives the same run on every

@@ -45,9 +45,9 @@ COIL_API bool coil_posix_reached(int (*close_function)(int fd),
 
 /*
  * Hooks that give each task its own values of pthread_getspecific(3), as a thread has:
- * NULL at first, and destroyed by the key's destructor at the task's end. They serve
- * libraries that store the state of each thread under such keys: GLib, OpenSSL, CPython
- * before 3.12. See docs/manual/posix.md, "State and ownership by thread".
+ * NULL at first, and destroyed by the key's destructor at the task's end. These hooks
+ * serve libraries that store the state of each thread under such keys: GLib, OpenSSL,
+ * CPython before 3.12. See docs/manual/posix.md, "State and ownership by thread".
  *
  *     static const coil_task_hooks *hooks[2];
  *

@@ -84,9 +84,10 @@ typedef struct coil_process_opts {
  * The child's signal mask is empty. Signals that the program ignores remain ignored
  * (nohup(1)), except SIGPIPE and SIGXFSZ, as in Python.
  *
- * The loop stops until the child has executed the program. That takes some hundred
- * microseconds with vfork(2), regardless of the parent's memory. A child with another
- * user or group is created by fork(2), so that it does not share memory with the parent.
+ * The loop stops until the child has executed the program. Starting a child takes some
+ * hundred microseconds with vfork(2), regardless of the parent's memory. A child with
+ * another user or group is created by fork(2), so that it does not share memory with the
+ * parent.
  *
  * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on; the program was not
  * started then. The message of coil_last_error() says whether the cause was the program,

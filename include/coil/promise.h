@@ -72,9 +72,9 @@ COIL_API int coil_promise_set(coil_promise *promise, int rc, void *value,
  * coil_spawn_threadsafe() is cancelled. (concurrent.futures: Future.cancel)
  *
  * `reason` is not copied and must stay valid; NULL is allowed. Returns false if the
- * promise already had a result. The code that sets the promise is not notified. It can
- * check coil_promise_done(), and its coil_promise_set() returns -EALREADY. Never
- * allocates.
+ * promise already had a result. The code that sets the promise is not notified. That code
+ * can check coil_promise_done(), and its call of coil_promise_set() returns -EALREADY.
+ * Never allocates.
  */
 COIL_API bool coil_promise_cancel(coil_promise *promise, const char *reason);
 

@@ -19,9 +19,9 @@
  *     rc = coil_queue_join(&q);
  *     coil_queue_shutdown(&q, false);         // the workers' gets return -ESHUTDOWN
  *
- * The queue copies items in and out, `item_bytes` each. Its memory grows as needed, up to
- * maxsize items. The initialiser chooses the order: oldest first, newest first, or
- * smallest first. (asyncio: Queue, LifoQueue, PriorityQueue)
+ * The queue copies items in and out, `item_bytes` each. The queue's memory grows as
+ * needed, up to maxsize items. The initialiser chooses the order: oldest first, newest
+ * first, or smallest first. (asyncio: Queue, LifoQueue, PriorityQueue)
  */
 #ifndef COIL_QUEUE_H
 #define COIL_QUEUE_H

@@ -9,12 +9,12 @@
  * resolv.conf(5) and hosts(5). Each loop has its own resolver, which is created at the
  * first lookup. There are two engines:
  *
- * "c-ares" queries the name servers itself, by sockets that the loop watches. It looks up
- * any number of names at a time, without a thread. It reads /etc/hosts, and the servers,
- * search domains and options of resolv.conf. It checks at most once a second whether
- * these files have changed. Answers are cached for their TTL. The engine does not support
- * other sources of names (LDAP, mDNS). If nsswitch.conf(5) lists one, the other engine is
- * chosen.
+ * "c-ares" queries the name servers itself, by sockets that the loop watches. This engine
+ * looks up any number of names at a time, without a thread. The engine reads /etc/hosts,
+ * and the servers, search domains and options of resolv.conf. The engine checks at most
+ * once a second whether these files have changed. Answers are cached for their TTL. The
+ * engine does not support other sources of names (LDAP, mDNS). If nsswitch.conf(5) lists
+ * one, the other engine is chosen.
  *
  * "getaddrinfo" calls the C library's getaddrinfo(3) on at most 8 threads of the dns
  * lane. This engine does not cache answers, because the C library does not return the

@@ -11,8 +11,8 @@
  *
  * A deadline applies to a region of code; it is not a parameter of each call. When the
  * deadline passes, coil cancels the task's wait inside the region. Scopes nest, and the
- * earliest deadline applies. They close last in, first out, in the task that opened them.
- * (asyncio: timeout, timeout_at)
+ * earliest deadline applies. Scopes close last in, first out, in the task that opened
+ * them. (asyncio: timeout, timeout_at)
  */
 #ifndef COIL_SCOPE_H
 #define COIL_SCOPE_H

@@ -164,13 +164,13 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_send_fds(coil_stream *stream, const void
  * Receive bytes from a local socket, and the descriptors that were sent with the first
  * byte. (unix(7); Python: socket.recv_fds)
  *
- * Before the call, *fd_count is the size of `fds`, at most 253; after the call, it is
- * the number of received descriptors. They belong to the caller and are close-on-exec.
- * Returns the number of received bytes; 0 at the end. A call never returns the
- * descriptors of two sends. Other calls that read or look ahead drop the descriptors. So
- * while descriptors may arrive, read only with this function. If more descriptors arrive
- * than fit into `fds`, the call closes all of them and fails with -EMSGSIZE. Fails as
- * coil_send_fds().
+ * Before the call, *fd_count is the size of `fds`, at most 253; after the call, it is the
+ * number of received descriptors. The descriptors belong to the caller and are
+ * close-on-exec. Returns the number of received bytes; 0 at the end. A call never returns
+ * the descriptors of two sends. Other calls that read or look ahead drop the descriptors.
+ * So while descriptors may arrive, read only with this function. If more descriptors
+ * arrive than fit into `fds`, the call closes all of them and fails with -EMSGSIZE. Fails
+ * as coil_send_fds().
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_fds(coil_stream *stream, void *buf,
                                                     size_t n, int *fds, size_t *fd_count);
@@ -302,8 +302,8 @@ COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset
  * Copy one stream to another until the end, or at most n bytes. (Go: io.Copy, io.CopyN)
  *
  * Returns the number of bytes; for coil_copy_n() that is less than n if the stream ended
- * earlier. The end is not passed on to `to`: see coil_stream_shutdown_write(). Both may
- * be the same stream. A proxy needs one task for each direction.
+ * earlier. The end is not passed on to `to`: see coil_stream_shutdown_write(). `from` and
+ * `to` may be the same stream. A proxy needs one task for each direction.
  *
  * Fails like coil_read() on `from` and as coil_write() on `to`, with -ENOMEM, -ECANCELED.
  * After a failure, coil_stream_write_transferred() of `to` returns how many bytes were
@@ -320,10 +320,10 @@ COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
  * Signal the peer that nothing more will be written. (asyncio: write_eof)
  *
  * Suspends only for TLS, which sends a message (coil/tls.h). The write end of a pipe is
- * closed, as by coil_stream_close(). Its reader sees the end once all processes that
- * share that end have closed it. Fails like shutdown(2), -EBADF, -EBUSY, -ECANCELED. Fails
- * with -ENOTSOCK for a terminal, the read end of a pipe, or a FIFO that is also open for
- * reading.
+ * closed, as by coil_stream_close(). The reader of that pipe sees the end once all
+ * processes that share that end have closed it. Fails like shutdown(2), -EBADF, -EBUSY,
+ * -ECANCELED. Fails with -ENOTSOCK for a terminal, the read end of a pipe, or a FIFO that
+ * is also open for reading.
  */
 COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
 

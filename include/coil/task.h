@@ -21,9 +21,9 @@
  *     coil_task_release(task);
  *
  * A task is a coroutine that the loop of its thread runs, together with a future for its
- * result. Its body is an ordinary C function, which may call any other function. If one
- * of them waits, the task waits. Control passes to other tasks only inside functions
- * marked COIL_SUSPENDS. (asyncio: Task)
+ * result. The body of a task is an ordinary C function, which may call any other
+ * function. If one of them waits, the task waits. Control passes to other tasks only
+ * inside functions marked COIL_SUSPENDS. (asyncio: Task)
  *
  * CANCELLATION is an error return. coil_task_cancel() delivers it to the call in which
  * the task waits, or to its next call that would wait. That call returns -ECANCELED. If
@@ -174,8 +174,8 @@ COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
 
 /*
  * Return the bounds of the task's stack: its lowest byte, and the byte after its highest.
- * They are for a conservative garbage collector, which scans the stack from the stack
- * pointer up.
+ * The bounds are for a conservative garbage collector, which scans the stack from the
+ * stack pointer up.
  *
  * The bounds are valid until the task ends. Call it on the task's own thread. The stack
  * of a waiting light task may be swapped out (docs/manual/light.md). Then the collector

@@ -24,9 +24,9 @@
  *     }
  *
  * This header and coil/network.h are implemented by a separate library, libcoil-testing
- * (pkg-config coil-testing, CMake coil::testing). It must have the same version as the
- * libcoil that the program uses. libcoil itself contains only hooks, which cost nothing.
- * To assert that code does not suspend, see coil_no_suspend (coil/debug.h).
+ * (pkg-config coil-testing, CMake coil::testing). libcoil-testing must have the same
+ * version as the libcoil that the program uses. libcoil itself contains only hooks, which
+ * cost nothing. To assert that code does not suspend, see coil_no_suspend (coil/debug.h).
  *
  * INJECTED FAILURES. coil counts the allocations and system calls of all threads, from
  * the first call of a function below that concerns them. A request makes one call fail; a

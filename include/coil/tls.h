@@ -37,9 +37,9 @@
  * that. Reading continues until the peer's close_notify, which is the end of the stream:
  * coil_read() returns 0. The calls coil_stream_close() and coil_stream_destroy() also
  * send close_notify if that is possible without waiting and no write was interrupted.
- * They do not wait for the peer. If received data is unread, even a session ticket, the
- * kernel resets the connection, and the peer may lose data that it has not read yet. To
- * be sure that the last write arrives, call coil_tls_stop() first.
+ * These two calls do not wait for the peer. If received data is unread, even a session
+ * ticket, the kernel resets the connection, and the peer may lose data that it has not
+ * read yet. To be sure that the last write arrives, call coil_tls_stop() first.
  *
  * EARLY ENDS. A client of TLS 1.3 may send all of its data and disconnect before the
  * server has sent its session tickets. Then coil_accept_tls() succeeds, and the data can
@@ -134,10 +134,10 @@ typedef struct coil_tls_opts {
     void *choose_arg;
     /*
      * Called with each line of a key log (SSLKEYLOGFILE), without a newline, with which
-     * programs such as Wireshark decrypt recorded connections. It must not suspend. coil
-     * also appends the lines to the file that the environment variable SSLKEYLOGFILE
-     * names when the context is created, unless the program is set-user-ID. (ssl:
-     * keylog_filename; Go: KeyLogWriter)
+     * programs such as Wireshark decrypt recorded connections. The function must not
+     * suspend. coil also appends the lines to the file that the environment variable
+     * SSLKEYLOGFILE names when the context is created, unless the program is set-user-ID.
+     * (ssl: keylog_filename; Go: KeyLogWriter)
      */
     void (*key_log)(const char *line, void *arg);
     void *key_log_arg;

@@ -1,8 +1,9 @@
 /*
- * The search. Its index is a script, because a page opened from a file must not fetch
- * data. The script is loaded at the first search. An entry is [kind, name, page, address,
- * words, rank]. A kind is "text" for a section, "row" for a row of a table, or the kind of
- * a name in a header. The rank is 0 for pages that users need, and 3 for the history.
+ * The search. The search index is a script, because a page opened from a file must not
+ * fetch data. The script is loaded at the first search. An entry is [kind, name, page,
+ * address, words, rank]. A kind is "text" for a section, "row" for a row of a table, or
+ * the kind of a name in a header. The rank is 0 for pages that users need, and 3 for the
+ * history.
  */
 "use strict";
 

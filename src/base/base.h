@@ -82,22 +82,22 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 /*
  * Abort because `caller` was called with an object that was destroyed, or whose last
  * reference was released. Objects that detect this have a mark or a count that is 0 in
- * freed memory. It must come after the first 16 bytes, which malloc(3) overwrites, or
- * after the first 32 in large blocks.
+ * freed memory. The mark or count must come after the first 16 bytes, which malloc(3)
+ * overwrites, or after the first 32 in large blocks.
  */
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 
 /*
- * If set, coil__misuse() calls it first. It returns if the program must abort. Otherwise
- * it does not return, but ends the contained function that made the mistake. `from` is
- * the return address of coil__misuse().
+ * If set, coil__misuse() calls it first. The hook returns if the program must abort.
+ * Otherwise it does not return, but ends the contained function that made the mistake.
+ * `from` is the return address of coil__misuse().
  */
 extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *from);
 
 /*
- * If set, coil__misuse() calls it instead of printing the message. It prints the message,
- * and the stack from the call of coil__misuse() on. Any thread may set it; all threads
- * set the same function.
+ * If set, coil__misuse() calls it instead of printing the message. The hook prints the
+ * message, and the stack from the call of coil__misuse() on. Any thread may set the hook;
+ * all threads set the same function.
  */
 extern void (*_Atomic coil__misuse_report)(const char *sentence, const void *from);
 

@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A buffer, zeroed at first. It is written at the end of each line, and when it is
-   full. */
+/*
+ * A buffer, zeroed at first. The buffer is written at the end of each line, and when it
+ * is full.
+ */
 struct coil__message {
     char text[256];
     size_t length;

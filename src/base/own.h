@@ -71,8 +71,11 @@ extern const struct coil__own_text __start_coil_own_text[]
 extern const struct coil__own_text __stop_coil_own_text[]
     __attribute__((visibility("hidden")));
 
-/* _FORTIFY_SOURCE has inline wrappers with labels of their own for these functions. They
-   come first: clang does not relabel a function that was called already. */
+/*
+ * _FORTIFY_SOURCE has inline wrappers with labels of their own for these functions. The
+ * headers with these wrappers come first: clang does not relabel a function that was
+ * called already.
+ */
 #include <features.h>
 #pragma push_macro("__USE_EXTERN_INLINES")
 #undef __USE_EXTERN_INLINES

@@ -68,8 +68,10 @@ static void find_frames(void *arg)
     search->found = coil__coro_find_frames(search->coro);
 }
 
-/* Walk the frames on a stack of coil's, because the suspended stack may be small. That
-   switch leaves the coroutine again, so the check is off meanwhile. */
+/*
+ * Walk the frames on a stack of coil's, because the suspended stack may be small. The
+ * switch to that stack leaves the coroutine again, so the check is off meanwhile.
+ */
 static enum coil__coro_frames find_frames_of(coil__coro *coro)
 {
     struct search search = {coro, COIL__FRAMES_UNKNOWN};

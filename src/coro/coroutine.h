@@ -124,9 +124,9 @@ void coil__coro_transfer_alike(coil__coro *to);
 /*
  * End the running coroutine and continue `to`. `begun` is false if `to` has not begun.
  * Else one of the functions above suspended `to`, and that function returns NULL. Call
- * this only if coil__coro_may_leave() is true, as the last statement of a function: it
- * does not return. It does not use the old stack any more, so the slot may already be
- * free.
+ * this only if coil__coro_may_leave() is true, as the last statement of a function,
+ * because the call does not return. The call does not use the old stack any more, so the
+ * slot may already be free.
  */
 void coil__coro_leave_for(coil__coro *to, bool begun);
 

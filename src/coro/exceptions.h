@@ -45,7 +45,7 @@ void coil__exceptions_return(const struct coil__kept_exceptions *kept);
 
 /*
  * Personality routines (Itanium C++ ABI, 1.6) of frames that exceptions must not leave.
- * They print which function the exception would leave. The runtime then calls
+ * These routines print which function the exception would leave. The runtime then calls
  * std::terminate() at the throw. Forced unwinding (pthread_exit(3)) passes. `used` keeps
  * the functions: link-time optimisation does not see their uses in assembly.
  */

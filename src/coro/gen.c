@@ -15,15 +15,16 @@
  *           '-------------------- caller ------------------------'
  *
  * Resuming the entry switches directly to its leaf, and a yield there switches directly
- * back to the resumer. Both cost the same at any depth, and the generators in between do
- * not run. When the innermost ends, its delegator continues and inherits the resumer.
+ * back to the resumer. Resuming and yielding cost the same at any depth, and the
+ * generators in between do not run. When the innermost ends, its delegator continues and
+ * inherits the resumer.
  *
  * Invariants
  * 1. In the first generator of a chain, `leaf` is the end of the chain. In other
  *    generators it is out of date: follow `delegate`.
  * 2. While a generator runs, its `entry` is the generator that was resumed, and its
  *    coroutine's caller is the coroutine that resumed it. If another generator becomes
- *    the innermost one, it takes over both.
+ *    the innermost one, it takes over this entry and this caller.
  * 3. `running` is true only for the innermost generator. So a chain is running if its end
  *    is running.
  * 4. leaf == NULL: a generator in the middle of the chain was resumed directly (a

@@ -32,7 +32,10 @@ static struct coil__light_slab *slab_after(struct coil__light_slab *slab)
                : NULL;
 }
 
-/* Add a page without live bytes to those to free. It needs neither a guard nor a cell. */
+/*
+ * Add a page without live bytes to those to free. Such a page needs neither a guard nor a
+ * cell.
+ */
 static void add_idle_page(struct coil__stack *stack, size_t *count)
 {
     coil__light->below[(*count)++] = (struct iovec){stack->low, coil__stack_bytes(stack)};

@@ -7,8 +7,8 @@
  * the same addresses, so every pointer into the stack stays correct. At most 1 KiB is
  * stored, so the live bytes and the colour are all in the top page.
  *
- * Batches. One system call swaps up to COIL__LIGHT_BATCH stacks out, and up to 32 in.
- * That costs a quarter less than single calls.
+ * Batches. One system call swaps up to COIL__LIGHT_BATCH stacks out, and up to 32 in. A
+ * batch costs a quarter less than single calls.
  *
  * Strays. An access to a stack that is swapped out faults. The handler of SIGSEGV looks
  * the address up in light_table.c and swaps the stack in. The handler may have

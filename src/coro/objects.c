@@ -25,7 +25,7 @@ struct search {
 
 /*
  * These functions read the loader's list under its lock. TSan does not know that lock.
- * They avoid strcmp() and strrchr(), which would report the accesses to TSan.
+ * The functions avoid strcmp() and strrchr(), which would report the accesses to TSan.
  */
 COIL__NO_SANITIZE static bool same(const char *a, const char *b)
 {

@@ -2,9 +2,9 @@
  * outside.h (internal) - what a tool reads in the memory of a program that uses coil.
  *
  * coil-ps and the gdb script read the tasks of a running process, or of a core file,
- * without calling any function there. They find coil__debug by an ELF note
- * (note.inc). It leads to the loops, and to rows that give the offsets of
- * members. docs/design/ps.md has the format and its rule of versions.
+ * without calling any function there. They find coil__debug by an ELF note (note.inc).
+ * coil__debug leads to the loops, and to rows that give the offsets of members.
+ * docs/design/ps.md has the format and its rule of versions.
  *
  * Each file that defines a struct also has its rows:
  *

@@ -43,7 +43,8 @@ enum coil__outside_key {
     COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: CLOCK_MONOTONIC in ns, when last read */
     COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: it has a virtual clock instead */
     COIL__AT_LOOP_VIRTUAL_NOW = 46,
-    COIL__AT_LOOP_POLLS = 47, /* 8 bytes; up to the last poll, as the next two */
+    /* 8 bytes; this count and the next two are counts up to the last poll */
+    COIL__AT_LOOP_POLLS = 47,
     COIL__AT_LOOP_TURNS = 48,
     COIL__AT_LOOP_RUNS = 49,
     COIL__AT_LOOP_CALLBACK = 50, /* the program's callback that runs or ran last */

@@ -22,10 +22,10 @@ struct coil__stack {
     char *high; /* one past the highest usable byte; 16-aligned */
     /*
      * When the coroutine is suspended with its stack pointer below this limit,
-     * coil__stack_check() is called. The limit is usually `low`. It is the highest
+     * coil__stack_check() is called. The limit is usually `low`. The limit is the highest
      * possible address if the check must always be made, and NULL for the thread's own
-     * stack, which is not
-     checked. */
+     * stack, which is not checked.
+     */
     const char *limit;
     uint8_t size_class; /* the log2 of the size; and the flag COIL__STACK_APART */
     union {
@@ -140,9 +140,9 @@ struct coil__slab {
 
 /*
  * The slab for the inline fast path: slots of the usual size are taken from it and
- * returned to it without a function call. Its list is empty if no slab has a free slot,
- * or if the thread measures peaks or runs under a sanitizer. Then the slower functions
- * are used.
+ * returned to it without a function call. The list of that slab is empty if no slab has a
+ * free slot, or if the thread measures peaks or runs under a sanitizer. Then the slower
+ * functions are used.
  */
 extern COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab;
 

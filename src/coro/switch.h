@@ -20,8 +20,8 @@ void coil__switch_alike(void **save_sp, void *to_sp);
 /*
  * Leave the running stack forever, and enter the one at `to_sp`. coil__switch_leave()
  * enters a stack that was left by a function above, coil__switch_begin() one that was
- * prepared. Neither returns. They are not declared `noreturn`, so that compilers call
- * them by a jump: see coil__switch_entry().
+ * prepared. Neither returns. The two functions are not declared `noreturn`, so that
+ * compilers call them by a jump: see coil__switch_entry().
  */
 void coil__switch_leave(void *to_sp);
 void coil__switch_begin(void *to_sp);

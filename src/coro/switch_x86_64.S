@@ -16,12 +16,13 @@
  *
  * There are two endings. The processor's return stack has the calls of the stack that was
  * left. If the two stacks were left in different functions, a `ret` would be
- * mispredicted. So coil__switch() ends in a jump. Its target is loaded before ldmxcsr,
- * which delays later loads. Tasks, however, all wait in the same few functions, so the
- * return addresses of one task are mostly right for the next. They stay right only if
- * each call is matched by a `ret`, so coil__switch_alike() ends in `ret`. (Zen: a yield
- * among 1,000 tasks takes 19 ns instead of 27.) There is no shadow-stack note, because a
- * switch would violate a shadow stack. `notrack`: return sites have no endbr64.
+ * mispredicted. So coil__switch() ends in a jump. The jump's target is loaded before
+ * ldmxcsr, which delays later loads. Tasks, however, all wait in the same few functions,
+ * so the return addresses of one task are mostly right for the next. The addresses stay
+ * right only if each call is matched by a `ret`, so coil__switch_alike() ends in `ret`.
+ * (Zen: a yield among 1,000 tasks takes 19 ns instead of 27.) There is no shadow-stack
+ * note, because a switch would violate a shadow stack. `notrack`: return sites have no
+ * endbr64.
  *
  * CFI holds at each instruction, in both directions: after the exchange the frame looks
  * the same on the other stack. The return address of the entry is undefined, so unwinders
@@ -224,7 +225,7 @@ coil__switch_entry:
  * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)
  *
  * While fn runs, the CFI describes the frame of the stack at `sp`, instead of this one.
- * Its registers are where exchange_stacks stored them.
+ * The registers of that stack are where exchange_stacks stored them.
  */
     .globl coil__switch_look
     .hidden coil__switch_look

@@ -30,10 +30,10 @@ size_t coil__backtrace_through(void *addresses[], size_t max, const void *from,
                                const coil__coro *outermost);
 
 /*
- * Like coil__backtrace(), for a suspended coroutine. Its stack is only read: the walk
- * runs on the caller's stack and does not switch. The innermost frames belong to the code
- * that suspends a coroutine. They are left out, up to the last frame for whose function
- * is_machinery() returns true.
+ * Like coil__backtrace(), for a suspended coroutine. The coroutine's stack is only read:
+ * the walk runs on the caller's stack and does not switch. The innermost frames belong to
+ * the code that suspends a coroutine. These innermost frames are left out, up to the last
+ * frame for whose function is_machinery() returns true.
  */
 size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size_t max,
                                  bool (*is_machinery)(uintptr_t function));

@@ -2,10 +2,10 @@
  * error.c - coil_error: an errno, a message, a backtrace, and the error that caused it.
  *
  * An error is one immutable block. A task that awaits a failed task gets a new error with
- * the failed task's error as its cause. That error itself is not changed, since other
- * tasks may await the same failure. So errors form trees with shared causes. A chain of
- * causes is as long as the chain of tasks that awaited each other; it is walked in loops,
- * never by recursion.
+ * the failed task's error as its cause. The failed task's error itself is not changed,
+ * since other tasks may await the same failure. So errors form trees with shared causes.
+ * A chain of causes is as long as the chain of tasks that awaited each other; it is
+ * walked in loops, never by recursion.
  */
 #include "error.h"
 

@@ -21,7 +21,8 @@ struct coil__error_place {
 /*
  * Create an error. The caller owns the reference. `cause` is retained and may be NULL.
  * coil__error_hand_on() creates the error of a task that awaits `cause`, with the rc and
- * message of `cause`. Both return NULL if memory is lacking, and preserve errno.
+ * message of `cause`. Both functions return NULL if memory is lacking, and preserve
+ * errno.
  */
 coil_error *coil__error_create(const struct coil__error_place *place, int rc,
                                coil_error *cause, const char *format, va_list args);

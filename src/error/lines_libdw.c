@@ -199,8 +199,8 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 
 /*
  * Find a function of a class that is defined inside another function, such as a lambda
- * without optimisation. Its code is not within the code of the outer function. So
- * functions and blocks are searched, too, which takes ten times as long.
+ * without optimisation. The code of such a function is not within the code of the outer
+ * function. So functions and blocks are searched, too, which takes ten times as long.
  */
 static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {

@@ -203,7 +203,7 @@ static const void *library_of(const void *address)
 /*
  * True if the address is in one of the ranges that own.h records, which remain in
  * stripped programs. With link-time optimisation (gcc -flto) all records have one range,
- * that of the whole program. They then begin at the same address, and are ignored.
+ * that of the whole program. Records that begin at the same address are ignored.
  */
 static bool in_own_text(uintptr_t address)
 {

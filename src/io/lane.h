@@ -23,9 +23,9 @@
  *    not access the job again. Once the thread has released the desk's lock, it does not
  *    access the desk again.
  * 3. Only the loop's thread uses desk.jobs and job.wait.
- * 4. A loop does not close while a thread works for it. Exception: abandoned jobs that are
- *    not done within loop->drain_ns. Those refer to the desk and not to the loop, and the
- *    last of them frees the desk.
+ * 4. A loop does not close while a thread works for it. Exception: abandoned jobs that
+ *    are not done within loop->drain_ns. Abandoned jobs refer to the desk and not to the
+ *    loop, and the last of them frees the desk.
  *
  * A fork does not copy the threads, so the child starts with empty lanes.
  *

@@ -2,8 +2,8 @@
  * child.h (internal) - child processes: starting a program, signals, reaping.
  *
  * A child's handle is a descriptor, close-on-exec, which is readable once the child has
- * ended. It refers to this child only, even after the child has been reaped and another
- * process has its pid. The caller that got a handle closes it with close(2).
+ * ended. The handle refers to this child only, even after the child has been reaped and
+ * another process has its pid. The caller that got a handle closes it with close(2).
  */
 #ifndef COIL_KERNEL_CHILD_H
 #define COIL_KERNEL_CHILD_H

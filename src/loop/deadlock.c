@@ -9,7 +9,8 @@
  * loop checks again later.
  *
  * The kernel's worker threads for io_uring, which perform operations that would block,
- * are among the process's threads too. They never post, and are not counted.
+ * are among the process's threads too. The kernel's workers never post, and are not
+ * counted.
  *
  * Counting threads takes longer than a poll. A loop that is woken only by posts must not
  * count each time, so threads are counted only if nothing has happened for 100 ms.

@@ -88,8 +88,8 @@ static struct coil__backend parents_backend = {.class = &parents_class};
 /* ---- the handler of pthread_atfork() ----------------------------------------------- */
 
 /*
- * The runnables stay in a list, since their owners may still remove them. That list never
- * runs.
+ * The runnables stay in a list, since their owners may still remove them. The runnables
+ * of that list never run.
  */
 static void put_aside(coil_loop *loop)
 {

@@ -18,7 +18,8 @@
  *    never contain cancelled runnables that would have to be skipped.
  *
  * A poll that waits for a timer may wait longer, by the loop's slack. So timers that are
- * due at almost the same time cost one wake-up. Their deadlines stay the same.
+ * due at almost the same time cost one wake-up. The deadlines of these timers stay the
+ * same.
  *
  * A poll is a system call, and reading the clock takes time, too. While runnables are
  * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and

@@ -97,8 +97,8 @@ struct coil__op {
 };
 
 /*
- * The memory of an operation without a buffer. It is in the object that the task waits
- * for, so that no pointer refers to the task's stack.
+ * The memory of an operation without a buffer. The memory is in the object that the task
+ * waits for, so that no pointer refers to the task's stack.
  */
 struct coil__short_op {
     _Alignas(struct coil__op) unsigned char bytes[offsetof(struct coil__op, buf)];
@@ -169,8 +169,9 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
 ssize_t coil__op_call(const struct coil__op *op);
 
 /*
- * Prefetch the operation and the memory around it. That memory is usually the stack
- * frames of the waiting task, which is about to continue. NULL is accepted.
+ * Prefetch the operation and the memory around it. The memory around an operation is
+ * usually the stack frames of the waiting task, which is about to continue. NULL is
+ * accepted.
  */
 static inline void coil__op_prefetch(const struct coil__op *op)
 {

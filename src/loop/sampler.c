@@ -18,7 +18,8 @@
  * default action is to be ignored, and the signal's handler makes the copy.
  *
  * The second thread exists in debug mode only, from the first step until the loop closes.
- * Its memory does not come from the allocator of coil_set_allocator(): see leak.c.
+ * The thread's memory does not come from the allocator of coil_set_allocator(): see
+ * leak.c.
  */
 #include "sampler.h"
 
@@ -360,8 +361,8 @@ static struct coil__sampler *create(pid_t sampled)
 
 /*
  * The loop's thread ends without closing its loop, by pthread_exit(3) in a task. The
- * sampler's thread must end, too. It blocks all signals, so otherwise the process would
- * remain and SIGTERM would not end it.
+ * sampler's thread must end, too. The sampler's thread blocks all signals. If it did not
+ * end, the process would remain, and SIGTERM would not end the process.
  */
 static pthread_key_t at_end_of_thread;
 

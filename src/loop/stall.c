@@ -5,8 +5,8 @@
  * If another task of the thread holds that lock, this is a deadlock. So one of coil's
  * threads checks the watched loops once a second. A loop that waits for events is in
  * another system call. If LOOKS checks in a row find a thread in the same wait for a
- * lock, the loop is reported, once per wait. It may be a deadlock, or another thread may
- * hold the lock for a long time.
+ * lock, the loop is reported, once per wait. The cause may be a deadlock, or another
+ * thread that holds the lock for a long time.
  *
  * libcoil-posix uses this, because it runs code in tasks that was not written for coil.
  * The watching thread exists while any loop is watched.

@@ -7,8 +7,8 @@
  *   else               --> a question for each family (question.c), the answers sorted
  *
  * getaddrinfo(3) is called with a numeric address to interpret the port and the hints
- * (kinds of sockets, services by name, errors). Its result is the template: the list has
- * a copy of it for each address found.
+ * (kinds of sockets, services by name, errors). The result of getaddrinfo(3) is the
+ * template: the list has a copy of it for each address found.
  *
  * The caller frees the list by freeaddrinfo(3), which in glibc calls free(3) for each
  * node and its ai_canonname. So a node and its address are one block of malloc(3), as in

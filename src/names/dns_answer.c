@@ -2,8 +2,9 @@
  * dns_answer.c - parsing a name server's response.
  *
  * Why not ares_parse_a_reply(): for a chain of aliases c-ares 1.18 returns a name in the
- * middle. It finds no address if the records are not in the order of the chain. It also
- * does not return the time to live of a negative response (RFC 2308).
+ * middle. ares_parse_a_reply() finds no address if the records are not in the order of
+ * the chain. The function also does not return the time to live of a negative response
+ * (RFC 2308).
  */
 #include "dns_answer.h"
 

@@ -1,6 +1,6 @@
 /*
- * question.c - a name and a kind of address. It is queried once for all tasks that look
- * it up, and the answer is cached for its time to live.
+ * question.c - a name and a kind of address. A name is queried once for all tasks that
+ * look it up, and the answer is cached for its time to live.
  *
  *     ask --- "localhost", hosts(5) -----------------------------> answered, not kept
  *      |----- in the table, answered and not expired ------------> answered

@@ -1,9 +1,9 @@
 /*
  * resolv_conf.c - options and search list of resolv.conf(5).
  *
- * c-ares reads the servers and the other options. It supports `timeout` and `attempts`
- * only since 1.23. Older versions call them `retrans` and `retry`, which the C library
- * does not know. Its search list is not used: see search.c.
+ * c-ares reads the servers and the other options. c-ares supports `timeout` and
+ * `attempts` only since 1.23. Older versions call them `retrans` and `retry`, which the C
+ * library does not know. The search list of c-ares is not used: see search.c.
  */
 #include "resolver.h"
 

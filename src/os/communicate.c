@@ -31,7 +31,10 @@ static int feed(const struct pipe_job *job)
 {
     ssize_t rc = job->n > 0 ? coil_write(job->stream, job->input, job->n) : 0;
 
-    /* A child may close its input without reading it. That is not a failure. */
+    /*
+     * A child may close its input without reading it. Then the failed write is not a
+     * failure of the call.
+     */
     if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
         return (int)rc;
     coil_stream_close(job->stream);

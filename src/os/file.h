@@ -23,7 +23,7 @@ struct coil__ahead {
 
 /*
  * Begin and end a call at the file's position. enter suspends until the position is free.
- * It fails with -ESPIPE if the file lacks a position, and with -EBADF if it is closed.
+ * enter fails with -ESPIPE if the file lacks a position, and with -EBADF if it is closed.
  * Each enter that succeeded needs a leave, with the number of bytes transferred.
  */
 int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,

@@ -5,9 +5,9 @@
  *                         `--> every task that waits for it
  *                         `--> kept, if no task waits and one has waited for it before
  *
- * A loop gets a struct signals when it first wants a signal. It watches the pipe of its
- * inbox like any descriptor, so the loop is not reported as deadlocked while all tasks
- * wait for signals.
+ * A loop gets a struct signals when it first wants a signal. The loop watches the pipe of
+ * that inbox like any descriptor, so the loop is not reported as deadlocked while all
+ * tasks wait for signals.
  */
 #include "signal.h"
 

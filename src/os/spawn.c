@@ -11,8 +11,8 @@
  * The child shares the parent's memory until it runs the program (vfork). A child that
  * changes its user or groups does not: the other user could trace it while it shares the
  * memory, and the kernel would clear the parent's dumpable flag. Such a child is started
- * by fork(2), and the parent waits for it in the same way. Its block is in a shared
- * mapping.
+ * by fork(2), and the parent waits for it in the same way. The block of such a child is
+ * in a shared mapping.
  *
  * Under Valgrind and QEMU's user mode a vfork is a fork: a failed exec is reported only
  * as exit status 127 there, as with posix_spawn(3).

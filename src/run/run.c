@@ -81,8 +81,9 @@ static const struct {
 /*
  * The handler only wakes the loop. SA_RESETHAND has restored the default action by then,
  * so a second Ctrl-C ends the program at once. A signal after the run or in a forked
- * child also ends the program at once. It can reach our handler because a handler set
- * during the run may have replaced ours and restored it later (os/signal_table.c).
+ * child also ends the program at once. Such a signal can reach our handler because a
+ * handler set during the run may have replaced ours and restored it later
+ * (os/signal_table.c).
  */
 struct interruption {
     struct coil__runnable runnable;

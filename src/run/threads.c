@@ -8,14 +8,13 @@
  *       wait for the others <------------------- the last one ends
  *       join, in coil_run_threads()
  *
- * Thread 0 is the caller's. It receives the signals until the last thread has ended. The
- * first member that fails cancels the others by posts. The posts are in the members'
- * structs, so posting does not allocate.
+ * Thread 0 is the caller's. Thread 0 receives the signals until the last thread has
+ * ended. The first member that fails cancels the others by posts. The posts are in the
+ * members' structs, so posting does not allocate.
  *
  * Invariants
- * 1. struct team documents which members its lock guards. Only a member's own thread uses
- *    its
- *    main task.
+ * 1. struct team documents which members its lock guards. A member's main task is used
+ *    only by the member's own thread.
  * 2. The other threads can post to a member's loop from the beginning of its main task
  *    until that has ended. Posts to a loop that is closed are refused.
  * 3. The team outlives all threads: coil_run_threads() always joins them.

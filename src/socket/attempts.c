@@ -156,7 +156,10 @@ static int collect_side(struct coil__attempts *all, struct coil__attempts_side *
     return rc;
 }
 
-/* Both families are known before the first attempt: does RFC 6724 prefer IPv4? */
+/*
+ * Choose the first family when both are known before the first attempt: does RFC 6724
+ * prefer IPv4?
+ */
 static void choose_family(struct coil__attempts *all)
 {
     const struct coil__attempts_side *v4 = &all->sides[COIL__ASK_V4];

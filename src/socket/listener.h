@@ -24,7 +24,7 @@ int coil__listener_make(int fd, const char *caller, coil_listener **out);
 
 /*
  * coil_accept() that stores the peer's address, unless `peer` is NULL. The length is 0
- * before the call. It stays 0 if the address is not known.
+ * before the call. The length stays 0 if the address is not known.
  */
 int coil__accept(coil_listener *listener, coil_stream **out, coil_address *peer);
 

@@ -4,9 +4,9 @@
  *     run_server() --- group ---+--- accept_all()   one for each listener
  *                               +--- handle()       one for each connection
  *
- * run_server() is a task that the server spawns. It waits for a request to stop, or until
- * neither acceptors nor connections are left. Then it closes the listeners, gives the
- * handlers the grace time, cancels the handlers that still run, and leaves the group,
+ * run_server() is a task that the server spawns. The task waits for a request to stop, or
+ * until neither acceptors nor connections are left. Then it closes the listeners, gives
+ * the handlers the grace time, cancels the handlers that still run, and leaves the group,
  * which waits for all of them. Every server ends this way. Destroying the server or
  * closing the loop cancels run_server(), which then skips the waits.
  *
@@ -17,8 +17,8 @@
  *
  * One task checks for idle connections LOOKS times per `idle_ns`, so a connection needs
  * no timer and a call need not read the clock. A connection is idle if a call waits on
- * its stream and has begun no operation since the last checks. Its scope is then
- * cancelled, as at a deadline.
+ * its stream and has begun no operation since the last checks. The scope of an idle
+ * connection is cancelled, as at a deadline.
  *
  * Invariants
  * 1. run_server() holds a reference until the group is closed: acceptors and handlers need
@@ -106,8 +106,8 @@ struct connection {
 };
 
 /*
- * A handler in coil_server_wait_request(). Like struct connection, not on the handler's
- * stack.
+ * A handler in coil_server_wait_request(). This struct is not on the handler's stack, and
+ * neither is struct connection.
  */
 struct request {
     struct coil__list link; /* coil_server.requests */

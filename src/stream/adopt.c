@@ -8,8 +8,8 @@
  * pipe end or terminal is opened a second time, and the new description replaces the old
  * one under the adopted number. If that fails (no permission, a fifo without its reader)
  * the flag is set, and cleared when the stream is closed. A socket cannot be opened
- * twice. Its flag is cleared only by coil_stream_release_fd(): programs that inherit
- * sockets set the flag themselves.
+ * twice. The flag of a socket is cleared only by coil_stream_release_fd(): programs that
+ * inherit sockets set the flag themselves.
  */
 #include "../io/socket.h"
 #include "stream.h"

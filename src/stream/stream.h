@@ -15,7 +15,7 @@
 
 /*
  * A transport carries the bytes of a stream: the descriptor itself (stream.c), or TLS
- * (tls). Its functions are called between coil__endpoint_enter() and
+ * (tls). The functions of a transport are called between coil__endpoint_enter() and
  * coil__endpoint_leave() of their direction: one reader and one writer at a time. After
  * each wait the endpoint may have been closed.
  */
@@ -84,8 +84,8 @@ struct coil_stream {
 };
 
 /*
- * The number of bytes read ahead. It must be 0 when another transport is installed: bytes
- * read earlier would bypass that transport.
+ * The number of bytes read ahead. The number must be 0 when another transport is
+ * installed: bytes read earlier would bypass that transport.
  */
 static inline size_t coil__stream_buffered(const coil_stream *stream)
 {

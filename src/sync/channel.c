@@ -11,9 +11,9 @@
  *
  * Invariants
  * 1. Getters wait only while the ring is empty, putters only while it is full.
- * 2. A waiter that is in no line is complete. Its rc is final. If the rc is 0, its item
- *    was handed over. The post of a task is under way. A later cancellation or deadline
- *    does not change the rc; the cancellation reaches the task's next wait.
+ * 2. A waiter that is in no line is complete, and its rc is final. If the rc is 0, its
+ *    item was handed over. The post of a task is under way. A later cancellation or
+ *    deadline does not change the rc; the cancellation reaches the task's next wait.
  * 3. A task in a line has a reference to its loop, which may close. A closed loop accepts
  *    no post: then the item goes to the next in line.
  * 4. Lock order: the channel's mutex, then that of the loop's posts.

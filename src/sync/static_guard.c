@@ -16,7 +16,7 @@
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
  * libstdc++'s functions for the same guard. `owner` is coil's: the task, or else the
- * thread, that runs the initialiser. It distinguishes a deadlock by recursion from a
+ * thread, that runs the initialiser. `owner` distinguishes a deadlock by recursion from a
  * wait.
  *
  *     task that waits             task or thread that has initialised

@@ -14,7 +14,7 @@
 struct iteration;
 
 struct item {
-    /* Its link: in the future's callbacks, then in `done`. */
+    /* The link of this runnable is in the future's callbacks, then in `done`. */
     struct coil__runnable runnable;
     struct iteration *whole;
     coil_future *future;

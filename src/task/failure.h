@@ -12,8 +12,8 @@
  * Called when an await returns the failure `rc` to the running task: the failure of
  * `future`, or of an operation that failed with `error`. The task's last error becomes a
  * new one with that error, which may be NULL, as its cause. `from` is the return address
- * of the public function. A cancellation does not change the task's error. Its reason
- * becomes the task's reason, unless the task itself was cancelled.
+ * of the public function. A cancellation does not change the task's error. The reason of
+ * that cancellation becomes the task's reason, unless the task itself was cancelled.
  */
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);

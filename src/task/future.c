@@ -10,7 +10,7 @@
  *
  * A callback is a runnable in the waiter's memory: a task awaits a future by adding its
  * own step to the callbacks. Completing a future appends the list of callbacks to the
- * ready queue. That takes constant time and cannot fail.
+ * ready queue. Appending takes constant time and cannot fail.
  */
 #include "failure.h"
 #include "future.h"
@@ -341,7 +341,7 @@ struct awaiting {
     coil_future *future;
 };
 
-/* Cancel the awaited future. Its completion makes the task ready. */
+/* Cancel the awaited future. The completion of that future makes the task ready. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
     struct coil__cancel_origin origin = coil__task_cancel_origin(wait->task);

@@ -100,8 +100,8 @@ COIL__OUTSIDE(
 /* ---- the loop closes --------------------------------------------------------------- */
 
 /*
- * Report each task that still waits when the loop closes. These tasks can no longer be
- * resumed, and are never killed. Everything that their frames own is lost.
+ * Report each task that still waits when the loop closes. The reported tasks can no
+ * longer be resumed, and are never killed. Everything that their frames own is lost.
  */
 static void report_pending(coil_loop *loop)
 {

@@ -156,8 +156,8 @@ static void begin(coil_task *task)
 
 /*
  * Switch from the loop's stack to a task's. Control returns when a task waits and the
- * next runnable is not a task, or when a task ends. That need not be the task that was
- * entered: see coil__task_switch_out().
+ * next runnable is not a task, or when a task ends. The task that waits or ends need not
+ * be the task that was entered: see coil__task_switch_out().
  */
 COIL__HOT void coil__task_step(struct coil__runnable *runnable)
 {
@@ -349,10 +349,10 @@ static bool ends_quietly(const coil_task *task, int rc)
 }
 
 /*
- * End a task on its own stack. If the next runnable is a task's step, switch to that
- * task directly, as a wait does. finish_task() may already have freed the slot of this
- * stack. That is safe: no other task takes the slot before the switch, and the slab that
- * contains the stack pointer is never unmapped.
+ * End a task on its own stack. If the next runnable is a task's step, switch to that task
+ * directly, as a wait does. finish_task() may already have freed the slot of this stack.
+ * Switching from a freed slot is safe: no other task takes the slot before the switch,
+ * and the slab that contains the stack pointer is never unmapped.
  */
 static inline void end_in_place(coil_task *task, int rc)
 {

@@ -140,8 +140,8 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
 
 /*
  * The innermost region in which `task` must not wait: coil/debug.h. On entry, the
- * region's own memory receives the previous value of this struct. It is not read while
- * the region is the innermost: if the program forgot to exit, that memory no longer
+ * region's own memory receives the previous value of this struct. This copy is not read
+ * while the region is the innermost: if the program forgot to exit, that memory no longer
  * exists.
  */
 struct coil__no_suspend {
@@ -173,10 +173,10 @@ struct coil__scheduler {
 extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 
 /*
- * Enter and leave a region in which the running task must not wait. It surrounds a call
- * of a user's function during which no other task may run, because that would break a
- * walk through a list or an unfinished transfer. Regions nest. `why` is stored, not
- * copied.
+ * Enter and leave a region in which the running task must not wait. Such a region
+ * surrounds a call of a user's function during which no other task may run, because that
+ * would break a walk through a list or an unfinished transfer. Regions nest. `why` is
+ * stored, not copied.
  *
  * These functions use the name coil__scheduler, not a pointer to it. gcc's UBSan tests
  * such a pointer for null by the flags of an addition, and GNU ld replaces that addition
@@ -318,8 +318,8 @@ coil_task *coil__group_next_child(const struct coil__region *region,
                                   const coil_task *child);
 
 /*
- * If this is the wait in a group's exit, return the group's region; else NULL. That
- * region is closed already.
+ * If this is the wait in a group's exit, return the group's region; else NULL. The
+ * returned region is closed already.
  */
 const struct coil__region *coil__group_waited(const struct coil__wait *wait);
 

@@ -6,9 +6,9 @@
  * complete. Only the second phase unwinds. So coil_call_traced() has a personality
  * routine that never handles the exception, and records the stack during the search.
  *
- * coil_call_traced() is in traced_call_*.S. It stores `thrown` at the address that its
- * stack pointer has during the call of fn. The routine gets that address from the
- * unwinder (_Unwind_GetCFA(): the CFA of the function that was called).
+ * coil_call_traced() is in traced_call_*.S. The function stores `thrown` at the address
+ * that its stack pointer has during the call of fn. The routine gets that address from
+ * the unwinder (_Unwind_GetCFA(): the CFA of the function that was called).
  */
 #include "../error/backtrace.h"
 #include "failure.h"

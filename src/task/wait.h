@@ -126,7 +126,9 @@ struct coil__wait {
     bool keeps_result;
 };
 
-/* The wait of a sleeping task. Its deadline is in the loop's heap of timers. */
+/*
+ * The wait of a sleeping task. The deadline of the sleep is in the loop's heap of timers.
+ */
 struct coil__sleeper {
     struct coil__wait wait;
     struct coil__timer timer;

@@ -1,9 +1,9 @@
 /*
  * inside.h (internal) - libcoil's hidden functions that libcoil-testing calls.
  *
- * This folder is a separate library, so it cannot link to libcoil's hidden functions. It
- * calls them through the table `coil__inside`. Inline functions of libcoil's headers that
- * call a hidden function are in that table, too.
+ * This folder is a separate library, so it cannot link to libcoil's hidden functions. The
+ * library calls hidden functions through the table `coil__inside`. Inline functions of
+ * libcoil's headers that call a hidden function are in that table, too.
  */
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H

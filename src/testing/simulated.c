@@ -22,8 +22,9 @@
  *     simulated_calls.c     all other calls on sockets
  *
  * Invariants
- * 1. No call on one socket changes another socket directly. It sends packets; their
- *    arrivals are events, which the loop's timer runs between the steps of tasks.
+ * 1. No call on one socket changes another socket directly. A call sends packets; the
+ *    arrivals of packets are events, which the loop's timer runs between the steps of
+ *    tasks.
  * 2. in_use counts the real descriptors only. Every future event of the network has a
  *    timer. So without timers and real descriptors the waiting tasks could never
  *    continue, and the loop reports a deadlock.

@@ -7,9 +7,9 @@
  * the network checks for due events in every turn.
  *
  * The random number generator is xoshiro256** by Blackman and Vigna; splitmix64
- * initializes its state, as the authors recommend. It gives the same numbers on every
- * machine. Numbers are drawn in an order that depends only on the program, so a run can
- * be repeated.
+ * initializes its state, as the authors recommend. The generator gives the same numbers
+ * on every machine. Numbers are drawn in an order that depends only on the program, so a
+ * run can be repeated.
  */
 #include "simulated_events.h"
 

@@ -1,9 +1,10 @@
 /*
  * simulated_udp.c - datagrams of the simulated network.
  *
- * Each datagram has its own latency. It may be lost, duplicated, or overtake another. A
- * datagram that reaches no socket is answered by an ICMP "unreachable", which only a
- * connected sender receives. The datagram itself is sent back as that answer.
+ * Each datagram has its own latency. A datagram may be lost or duplicated, or may
+ * overtake another. A datagram that reaches no socket is answered by an ICMP
+ * "unreachable", which only a connected sender receives. The datagram itself is sent back
+ * as that answer.
  */
 #include "simulated_udp.h"
 
@@ -149,7 +150,10 @@ static int take_error(struct coil__sim_socket *socket)
     return error;
 }
 
-/* The simulated network has one interface. Its index is that of the loopback device. */
+/*
+ * The simulated network has one interface. The index of that interface is the index of
+ * the loopback device.
+ */
 #define INTERFACE 1
 
 /* Read the source that the control data requests. Fails with -ENODEV. */

@@ -14,8 +14,8 @@
  * OpenSSL never waits: if `in` is empty it returns, and `out` grows as needed. A task
  * that needs bytes fills `in`, a task that has produced bytes flushes `out`, and tasks
  * wait only there. So a reader and a writer can use one connection concurrently, although
- * OpenSSL's object does not support that. Either can be cancelled, and OpenSSL's state
- * stays consistent.
+ * OpenSSL's object does not support that. Either task can be cancelled, and OpenSSL's
+ * state stays consistent.
  *
  * Invariants
  * 1. No task is suspended inside OpenSSL.

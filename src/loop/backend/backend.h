@@ -1,10 +1,11 @@
 /*
  * backend.h - the interface between a loop and the kernel, made of completions.
  *
- * An operation is submitted and completed once. It can be cancelled, but the canceller
- * still has to wait for its completion, since its buffer may be on a stack. io_uring
- * works in this way. The readiness backends (epoll, poll, select) share readiness.c,
- * which tries the system call, waits until the descriptor is ready, and tries again.
+ * An operation is submitted and completed once. An operation can be cancelled, but the
+ * canceller still has to wait for its completion, since its buffer may be on a stack.
+ * io_uring works in this way. The readiness backends (epoll, poll, select) share
+ * readiness.c, which tries the system call, waits until the descriptor is ready, and
+ * tries again.
  */
 #ifndef COIL_LOOP_BACKEND_BACKEND_H
 #define COIL_LOOP_BACKEND_BACKEND_H
@@ -48,9 +49,9 @@ struct coil__backend_class {
     /*
      * `fd` is about to be closed. Before this returns, complete its operations in flight,
      * with -EBADF or, if an operation had taken effect, with its result, and forget the
-     * descriptor. Afterwards the kernel holds no reference to it. Its number may be
-     * reused immediately for another descriptor, which must not get the events of this
-     * one.
+     * descriptor. Afterwards the kernel holds no reference to it. The number of the
+     * descriptor may be reused immediately for another descriptor, which must not get the
+     * events of this one.
      */
     void (*detach)(struct coil__backend *backend, int fd);
 
@@ -59,8 +60,8 @@ struct coil__backend_class {
      * number of bytes that were received ahead; reads of that many bytes in all complete
      * at once. If the descriptor stays open elsewhere, read the bytes before detach().
      * *error is the error that follows those bytes, as a negative errno, or 0. The caller
-     * has to deliver it, too. Both are 0 for a descriptor that is not attached. NULL:
-     * this backend never receives ahead.
+     * has to deliver it, too. The number and the error are 0 for a descriptor that is not
+     * attached. NULL: this backend never receives ahead.
      */
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
@@ -82,8 +83,8 @@ struct coil__backend_class {
 
     /*
      * Request that an operation in flight end. complete() is called before this returns
-     * or from a later poll(). Its result is -ECANCELED, or the operation's result if it
-     * had taken effect.
+     * or from a later poll(). The result is -ECANCELED, or the operation's own result if
+     * the operation had taken effect.
      */
     void (*cancel)(struct coil__backend *backend, struct coil__op *op);
 

@@ -60,8 +60,11 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
     };
 
     if (interest == 0) {
-        /* Fails if the owner has already closed the descriptor. That needs no handling.
-         * */
+        /*
+         * Fails if the owner has already closed the descriptor. That failure needs no
+         * handling.
+         * 
+         */
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, &event);
         return 0;
     }

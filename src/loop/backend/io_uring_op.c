@@ -13,8 +13,8 @@
  * and a request to end it would be lost. Another advantage: the kernel never uses the
  * memory of an operation on a descriptor.
  *
- * A COIL__OP_READABLE works in the same way. Its call is poll(2), because urgent data
- * wakes every wait for input and so may end the kernel's poll.
+ * A COIL__OP_READABLE works in the same way. The call of such an operation is poll(2),
+ * because urgent data wakes every wait for input and so may end the kernel's poll.
  *
  * Each operation makes its call first. Exception: a receive that follows one that took
  * all available bytes (io_uring_receive.c).
@@ -22,11 +22,12 @@
  * If the poll ends but the call would block, twice in a row, polling again would spin.
  * There are two causes. The poll may have ended on an event that was not requested. This
  * always happens when the peer shuts down its sending side (POLLRDHUP). Then a multishot
- * poll replaces it (STAYS). It reports the current events once and later only changes. It
- * stays in the kernel until the call is done (DONE). Or the requested event is reported
- * although the call would block: an unconnected local socket is writable while the queue
- * of its receiver is full. Then, and on kernels without multishot polls, a time-out
- * replaces the poll (PAUSES), and the call is repeated after 1 ms, 2 ms, ... 16 ms.
+ * poll replaces it (STAYS). A multishot poll reports the current events once and later
+ * only changes, and stays in the kernel until the call is done (DONE). Or the requested
+ * event is reported although the call would block: an unconnected local socket is
+ * writable while the queue of its receiver is full. Then, and on kernels without
+ * multishot polls, a time-out replaces the poll (PAUSES), and the call is repeated after
+ * 1 ms, 2 ms, ... 16 ms.
  *
  * ON FILES. The kernel performs these operations itself, most of them by its workers, and
  * some take long: opening a FIFO, moving bytes out of a pipe. A request to end interrupts

@@ -261,8 +261,10 @@ int coil__uring_map(struct coil__uring *u)
     u->backend.waits_exactly = true;
     tell_sanitizer(&u->ring, u->params.sq_entries);
     io_uring_ring_dontfork(&u->ring);
-    /* Slot i of the submission array always refers to entry i. It is set here once,
-     * whereas liburing sets it for each entry. */
+    /*
+     * Slot i of the submission array always refers to entry i. The slot is set here once,
+     * whereas liburing sets it for each entry.
+     */
     for (unsigned i = 0; i < u->params.sq_entries; i++)
         u->ring.sq.array[i] = i;
     register_ring(u);
@@ -359,8 +361,10 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
                                                IORING_ENTER_GETEVENTS | u->enter_flags,
                                                (sigset_t *)&arg, sizeof arg)));
     coil__loop_leave_kernel();
-    /* EAGAIN, EBUSY: no memory at the moment, or no room for completions. Both conditions
-     * end when the present completions are handled. */
+    /*
+     * EAGAIN, EBUSY: no memory at the moment, or no room for completions. Either
+     * condition ends when the present completions are handled.
+     */
     if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
         return 0;
     return -errno;

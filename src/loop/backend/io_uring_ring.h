@@ -160,9 +160,11 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 /* True if there are completions, or entering the kernel would produce some. */
 bool coil__uring_has_more(const struct coil__uring *u);
 
-/* The first function creates u->event_fd, to which the kernel writes when there is a
- * completion. The second makes the kernel write again after it did. Both return 0 or a
- * negative errno. */
+/*
+ * The first function creates u->event_fd, to which the kernel writes when there is a
+ * completion. The second makes the kernel write again after it did. Both functions return
+ * 0 or a negative errno.
+ */
 int coil__uring_open_event_fd(struct coil__uring *u);
 int coil__uring_renew_event_fd(struct coil__uring *u);
 

@@ -17,7 +17,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* More than any connection or pipe can hold while the other end does not read. */
+/* More bytes than any connection or pipe can hold while the other end does not read. */
 #define HUGE ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
 
 /* ---- calls ------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * test_deadline.c - an operation under a deadline ends, whatever its peer does. When it
- * has ended, its memory belongs to the caller alone.
+ * test_deadline.c - an operation under a deadline ends, whatever its peer does. When the
+ * operation has ended, its memory belongs to the caller alone.
  */
 #include "../socket/sockets.h"
 

@@ -4,7 +4,7 @@
  *
  * seccomp(2) refuses the system calls, with the error that such a kernel returns. Then a
  * program runs that has more tasks than there can be guards without MADV_GUARD_INSTALL.
- * It uses a little of every feature.
+ * That program uses a little of every feature.
  */
 #include "../../harness/harness.h"
 

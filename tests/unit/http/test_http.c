@@ -541,8 +541,8 @@ IO_TEST(http_limits_the_body)
 }
 
 /*
- * The kernel's buffers at both ends also hold bytes, which coil does not control. They
- * take less than 8 MiB.
+ * The kernel's buffers at both ends also hold bytes, which coil does not control. These
+ * buffers take less than 8 MiB.
  */
 IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 {

@@ -1,5 +1,5 @@
 /*
- * test_backend_post.c - posts from other threads end a poll. They arrive in order, each
+ * test_backend_post.c - posts from other threads end a poll. Posts arrive in order, each
  * once.
  */
 #include "../../harness/harness.h"

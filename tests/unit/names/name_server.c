@@ -1,8 +1,9 @@
 /*
  * name_server.c - a name server whose answers a test defines.
  *
- * It uses one thread and poll(2). A delayed answer waits in an array. A connection has
- * only one query, so the thread serves it to its end before any other work.
+ * The server uses one thread and poll(2). A delayed answer waits in an array. A
+ * connection has only one query, so the thread serves it to its end before any other
+ * work.
  */
 #include "name_server.h"
 

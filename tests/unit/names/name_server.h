@@ -12,8 +12,8 @@
  *     ...
  *     name_server_stop(&server);
  *
- * It runs on a thread of its own, by UDP and TCP on the same port, and ignores the case
- * of letters in names. A name without a rule does not exist.
+ * The server runs on a thread of its own, by UDP and TCP on the same port, and ignores
+ * the case of letters in names. A name without a rule does not exist.
  */
 #ifndef TESTS_NET_NAME_SERVER_H
 #define TESTS_NET_NAME_SERVER_H

@@ -655,8 +655,8 @@ IO_TEST(resolver_asks_a_server_with_a_zone)
 }
 
 /*
- * No server listens on port 53 of ::1, so the look-up fails. Its message lists the
- * servers.
+ * No server listens on port 53 of ::1, so the look-up fails. The message of the failure
+ * lists the servers.
  */
 TASK_TEST(resolver_reads_servers_with_a_zone)
 {

@@ -440,8 +440,8 @@ static void handle(int signo)
 }
 
 /*
- * Return the signals that this process ignores, from /proc/self/status (proc(5)). They
- * may include signals of the C library, if make(1) ignored those.
+ * Return the signals that this process ignores, from /proc/self/status (proc(5)). The
+ * result may include signals of the C library, if make(1) ignored those.
  */
 static unsigned long long ignored_signals(void)
 {

@@ -410,7 +410,10 @@ TEST(runner_keeps_tasks_between_runs_and_cancels_them_as_it_closes)
     coil_runner_destroy(runner);
 }
 
-/* A hook for a runner's main task. Its state is too large, so the task cannot begin. */
+/*
+ * A hook for a runner's main task. The state of the hook is too large, so the task cannot
+ * begin.
+ */
 static const coil_task_hooks impossible = {.state_bytes = COIL_HOOK_STATES_BYTES + 1};
 
 static int fail_in_words(void *arg)

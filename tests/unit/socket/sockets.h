@@ -14,13 +14,13 @@ void make_stream_pair(coil_stream *ends[2]);
 coil_stream *make_stream_and_peer(int *peer);
 
 /*
- * Connect two streams, the client's first. For NET_TEST: it uses only coil_listen(),
- * coil_connect() and coil_accept().
+ * Connect two streams, the client's first. A NET_TEST may call this function, because it
+ * uses only coil_listen(), coil_connect() and coil_accept().
  */
 void connect_streams(coil_stream *ends[2]);
 
 /*
- * Return a port of 127.0.0.1 that refuses connections. It is reserved until *fd is
+ * Return a port of 127.0.0.1 that refuses connections. The port is reserved until *fd is
  * closed.
  */
 unsigned take_refusing_port(int *fd);
@@ -29,8 +29,8 @@ unsigned take_refusing_port(int *fd);
 void settle(void);
 
 /*
- * Wait until the task ends, and release it. Its result must be 0, or -ECANCELED if its
- * cancellation was delivered.
+ * Wait until the task ends, and release it. The task's result must be 0, or -ECANCELED if
+ * its cancellation was delivered.
  */
 void finish(coil_task *task);
 void finish_cancelled(coil_task *task);

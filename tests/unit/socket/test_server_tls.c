@@ -88,8 +88,8 @@ IO_TEST(server_does_not_wait_long_for_a_silent_peer)
 }
 
 /*
- * The default time limit of a handshake with a silent peer. The virtual clock makes it
- * exact.
+ * The default time limit of a handshake with a silent peer. With a virtual clock the
+ * measured time is exact.
  */
 NET_TEST(server_waits_ten_seconds_for_a_silent_peer)
 {

@@ -201,7 +201,9 @@ IO_TEST(copy_from_a_pipe_to_a_socket_and_to_a_pipe)
 
 /* ---- cancelled and failed ---------------------------------------------------------- */
 
-/* Cancel copies repeatedly. Their counts together equal the received bytes. */
+/*
+ * Cancel copies repeatedly. The counts of all copies together equal the received bytes.
+ */
 NET_TEST(copy_cancelled_loses_no_byte)
 {
     struct chain c = {.size = SIZE, .pause_ns = COIL_MSEC(1)};

@@ -1,6 +1,6 @@
 /*
- * test_wrong_end.c - calls that cannot succeed fail at once, on every backend. They do
- * not wait for an event that never comes.
+ * test_wrong_end.c - calls that cannot succeed fail at once, on every backend. Such calls
+ * do not wait for an event that never comes.
  */
 #include "../socket/sockets.h"
 

@@ -34,7 +34,7 @@ static COIL__NOINLINE void look_at_stack(void)
 }
 
 /*
- * A callback in every turn counts the turns. It also keeps a virtual clock from
+ * A callback in every turn counts the turns. The callback also keeps a virtual clock from
  * advancing.
  */
 static coil_handle *counter;

@@ -418,7 +418,7 @@ static int clean_up_slowly(void *unused)
     return rc;
 }
 
-/* Ways to end a group. Its exit then waits for 100 ms. */
+/* Ways to end a group. The exit of the ended group then waits for 100 ms. */
 static int end_by_cancel(coil_group *g)
 {
     coil_group_cancel(g, "enough");

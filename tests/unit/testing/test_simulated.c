@@ -240,7 +240,8 @@ SIM_TEST(simulated_sender_gives_up)
     CHECK_INT(coil_now(), COIL_MSEC(924600));
     CHECK_INT(coil_write(ends[0], "a", 1), -EPIPE);
     /*
-     * The other end does not know about the cut. Its bytes will be answered with a reset.
+     * The other end does not know about the cut. The bytes that the other end sends are
+     * answered with a reset.
      */
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_write(ends[1], "a", 1), 1);

@@ -31,7 +31,7 @@ static coil_tls *create(const coil_tls_opts *opts)
     return tls;
 }
 
-/* Default options for each end. A test changes them before connect_as(). */
+/* Default options for each end. A test changes these options before connect_as(). */
 static coil_tls_opts server_opts(const struct ends *e)
 {
     return (coil_tls_opts){.certificate_file = e->files.server};
@@ -1127,8 +1127,8 @@ NET_TEST(tls_cancelled_read_takes_nothing)
 }
 
 /*
- * A cancelled write may leave a part of a record unsent. That rest is sent before the
- * next record. If the caller continues at write_transferred, the peer sees no gap.
+ * A cancelled write may leave a part of a record unsent. The unsent part is sent before
+ * the next record. If the caller continues at write_transferred, the peer sees no gap.
  */
 NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 {

@@ -183,7 +183,10 @@ static int sends_much(void *arg)
     return (int)n;
 }
 
-/* The writer may be waiting, or may be about to write. Either way its call must end. */
+/*
+ * The writer may be waiting, or may be about to write. In both cases the writer's call
+ * must end.
+ */
 NET_TEST(tls_writing_to_a_peer_that_left_ends)
 {
     coil_stream *streams[2];

@@ -61,7 +61,7 @@ static inline const struct coil_python_api *coil_python_api(void)
  * Does not consume `awaitable`. NULL returns NULL, so that the call that creates the
  * awaitable needs no check of its own.
  *
- * The caller holds the GIL. It must not hold a lock that another task may want.
+ * The caller holds the GIL. The caller must not hold a lock that another task may want.
  */
 static inline PyObject *coil_await_object(PyObject *awaitable)
 {
