@@ -119,8 +119,8 @@ static struct question question_of(const struct requester *requester,
         .idle_ns = options->timeout_ns,
         .max_ns = options->max_time_ns,
         .body_limit = request_body_limit(options, page),
-        .wants_body = on_site || page->wants_body ? reader->wants_body : NULL,
-        .take_body = reader->take_body,
+        .begin_body = on_site || page->wants_body ? reader->begin_body : NULL,
+        .feed_body = reader->feed_body,
         .arg = reader->arg};
 }
 
@@ -184,25 +184,34 @@ static int64_t wait_for_turn(struct host *host)
     return rc < 0 ? rc : coil_now() - began;
 }
 
+/* HEAD has failed, so send GET. *answer has the answer to HEAD, and gets the new one. */
+static int get_after_head(struct requester *requester, struct host *host,
+                          struct question *question, struct answer *answer)
+{
+    int64_t received_bytes = answer->received_bytes;
+    int64_t paused_ns;
+    int rc;
+
+    answer_finish(answer);
+    paused_ns = wait_for_turn(host);
+    if (paused_ns < 0)
+        return (int)paused_ns;
+    question->headers_only = false;
+    rc = fetch_once(requester, requester->sessions[host->class], question, answer);
+    answer->received_bytes += received_bytes;
+    answer->paused_ns = paused_ns;
+    return rc;
+}
+
 int request_answer(struct requester *requester, const struct target *page,
                    const struct request_reader *reader, struct answer *answer)
 {
-    coil_http_session *session = requester->sessions[page->host->class];
     struct question question = question_of(requester, page, reader);
-    int64_t received_bytes, paused_ns;
-    int rc = fetch_once(requester, session, &question, answer);
+    int rc =
+        fetch_once(requester, requester->sessions[page->host->class], &question, answer);
 
-    if (rc < 0 || !question.headers_only || !is_worth_a_get(answer))
-        return rc;
-    received_bytes = answer->received_bytes;
-    answer_finish(answer);
-    paused_ns = wait_for_turn(page->host);
-    if (paused_ns < 0)
-        return (int)paused_ns;
-    question.headers_only = false;
-    rc = fetch_once(requester, session, &question, answer);
-    answer->received_bytes += received_bytes;
-    answer->paused_ns = paused_ns;
+    if (rc == 0 && question.headers_only && is_worth_a_get(answer))
+        rc = get_after_head(requester, page->host, &question, answer);
     return rc;
 }
 
