@@ -17,10 +17,10 @@ struct finding {
     int rc; /* below 0: the failure that ends the crawl */
 };
 
-int page_note_url(struct finding *finding, const struct search_found *found);
+/* Make the target, reference and record of a link. Fails like page_search_end(). */
+int page_note_link(struct finding *finding, const struct search_found *found);
 
+/* For search_visitor.rebase: resolve a link of a local file. */
 int page_rebase(const char *reference, struct url *url, void *arg);
-
-int page_note_no_url(struct finding *finding, const struct search_found *found);
 
 #endif
