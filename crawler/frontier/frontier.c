@@ -210,28 +210,21 @@ static void hand_up(const struct frontier *frontier, struct target *target)
     above->add(above->arg, target);
 }
 
-static void accept(struct target *target)
-{
-    if (!target_was_accepted(target))
-        target_set_state(target, TARGET_ACCEPTED);
-}
-
 void frontier_add(struct frontier *frontier, struct target *target)
 {
-    accept(target);
+    bool is_later = frontier->options.by_depth && target->depth > frontier->depth;
+
+    if (!target_was_accepted(target))
+        target_set_state(target, TARGET_ACCEPTED);
     if (frontier->closed)
         return;
-    if (frontier->options.above != NULL) {
+    if (frontier->options.above != NULL)
         hand_up(frontier, target);
+    else if (target_was_queued(target))
         return;
-    }
-    if (target_was_queued(target))
-        return;
-    if (frontier->notes_only) {
+    else if (frontier->notes_only)
         target_set_state(target, TARGET_NOTED);
-        return;
-    }
-    if (frontier->options.by_depth && target->depth > frontier->depth)
+    else if (is_later)
         note_failure(frontier,
                      depth_queue_add(&frontier->depth_queue, target->depth, target));
     else
@@ -252,7 +245,8 @@ void frontier_add_again(struct frontier *frontier, struct target *target)
 
 void frontier_lease(struct frontier *frontier, struct target *target)
 {
-    accept(target);
+    if (!target_was_accepted(target))
+        target_set_state(target, TARGET_ACCEPTED);
     if (!frontier->closed)
         note_failure(frontier, push(frontier, target));
 }
