@@ -299,15 +299,21 @@ static int end_visits(struct search *search, int rc)
     return rc;
 }
 
-static int visit_page(struct search *search)
+/* True for HTML and style sheets, whose links are in search->links. */
+static bool is_markup(const struct search *search)
+{
+    return search->type == PAGE_HTML || search->type == PAGE_SHEET ||
+           search->type == PAGE_NONE;
+}
+
+/* Visit the links of a page of another type. */
+static int visit_other_page(struct search *search)
 {
     if (search->type == PAGE_MARKDOWN)
         return markdown_visit(search->markdown, on_link, search);
     if (search->type == PAGE_TEXT)
         return plain_text_visit(search->text.bytes, search->text.n, on_link, search);
-    if (search->type == PAGE_SITEMAP)
-        return sitemap_visit(search->sitemap, on_link, search);
-    return links_visit(&search->links, is_windows_1252(search), on_link, search);
+    return sitemap_visit(search->sitemap, on_link, search);
 }
 
 /* Convert *text from Windows-1252 to UTF-8. Returns 0 or -ENOMEM. */
@@ -355,8 +361,12 @@ int search_end(struct search *search, const char *url,
         rc = find_text(search);
     if (rc == 0)
         rc = begin_visits(search, url, visitor);
-    if (rc == 0)
-        rc = end_visits(search, visit_page(search));
+    if (rc == 0) {
+        rc = is_markup(search)
+                 ? links_visit(&search->links, is_windows_1252(search), on_link, search)
+                 : visit_other_page(search);
+        rc = end_visits(search, rc);
+    }
     search_cancel(search);
     return rc;
 }

@@ -128,7 +128,9 @@ static int visit_value(struct links *links, const struct kept_value *value,
     default:
         break;
     }
-    return link_visit_part(visit, text, strlen(text));
+    visit->link.reference = text;
+    visit->link.cut = visit->cut;
+    return visit->function(&visit->link, visit->arg);
 }
 
 int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
