@@ -156,18 +156,14 @@ static const char *truncation_of(const struct answer *answer)
     return answer->is_cut ? "unspecified" : NULL;
 }
 
-/* Send one request, and write it to the archive before its result is reported. */
-static int fetch_once(struct requester *requester, coil_http_session *session,
-                      struct question *question, struct answer *answer)
+/* Write the exchange to the archive, before its result is reported. */
+static int archive_exchange(struct requester *requester, const struct question *question,
+                            const struct answer *answer)
 {
-    struct warc_exchange exchange = {.at_ns = 0};
-    int rc;
+    int rc = warc_add(requester->warc, question->url, question->exchange,
+                      truncation_of(answer));
 
-    question->exchange = requester->warc != NULL ? &exchange : NULL;
-    rc = answer_get(answer, session, question);
-    if (requester->warc != NULL && rc == 0)
-        rc = warc_add(requester->warc, question->url, &exchange, truncation_of(answer));
-    warc_exchange_finish(&exchange);
+    warc_exchange_finish(question->exchange);
     return rc;
 }
 
@@ -197,7 +193,7 @@ static int get_after_head(struct requester *requester, struct host *host,
     if (paused_ns < 0)
         return (int)paused_ns;
     question->headers_only = false;
-    rc = fetch_once(requester, requester->sessions[host->class], question, answer);
+    rc = answer_get(answer, requester->sessions[host->class], question);
     answer->received_bytes += received_bytes;
     answer->paused_ns = paused_ns;
     return rc;
@@ -207,11 +203,20 @@ int request_answer(struct requester *requester, const struct target *page,
                    const struct request_reader *reader, struct answer *answer)
 {
     struct question question = question_of(requester, page, reader);
-    int rc =
-        fetch_once(requester, requester->sessions[page->host->class], &question, answer);
+    struct warc_exchange exchange = {.at_ns = 0};
+    bool is_archived = requester->warc != NULL;
+    int rc;
 
-    if (rc == 0 && question.headers_only && is_worth_a_get(answer))
+    question.exchange = is_archived ? &exchange : NULL;
+    rc = answer_get(answer, requester->sessions[page->host->class], &question);
+    if (rc == 0 && is_archived)
+        rc = archive_exchange(requester, &question, answer);
+    if (rc == 0 && question.headers_only && is_worth_a_get(answer)) {
         rc = get_after_head(requester, page->host, &question, answer);
+        if (rc == 0 && is_archived)
+            rc = archive_exchange(requester, &question, answer);
+    }
+    warc_exchange_finish(&exchange);
     return rc;
 }
 
