@@ -212,9 +212,7 @@ static int note_one_more(struct finding *finding, const struct search_found *fou
                    : rc;
 }
 
-/* Make the target of a link, report the link, and enqueue the target if the link is
-   followed. */
-static int note_followed(struct finding *finding, const struct search_found *found)
+int page_note_link(struct finding *finding, const struct search_found *found)
 {
     struct crawler *crawler = finding->pages->crawler;
     struct url url = *found->url;
@@ -341,12 +339,29 @@ static int note_no_url(struct finding *finding, const struct search_found *found
                              : (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
 }
 
-/* A URL that is not followed, because of its scheme or its length. */
-static int note_other_url(struct finding *finding, const struct search_found *found)
+bool page_link_is_followed(const struct finding *finding,
+                           const struct search_found *found)
 {
     const struct url *url = found->url;
-    int rc = save_link(finding->pages, found, found->link->nofollow, url, 0);
 
+    if (found->kind != SEARCH_URL)
+        return false;
+    if (url->kind == URL_FILE)
+        return finding->page->kind == TARGET_FILE && !leads_outside(finding, found);
+    return url->kind == URL_WEB &&
+           url->n <= finding->pages->crawler->options->max_url_bytes;
+}
+
+int page_note_text(struct finding *finding, const struct search_found *found)
+{
+    const struct url *url = found->url;
+    int rc;
+
+    if (found->kind != SEARCH_URL)
+        return note_no_url(finding, found);
+    if (url->kind == URL_FILE && finding->page->kind == TARGET_FILE)
+        return note_outside(finding, found);
+    rc = save_link(finding->pages, found, found->link->nofollow, url, 0);
     if (rc < 0)
         return rc;
     if (url_is_mistyped(url->href))
@@ -356,22 +371,6 @@ static int note_other_url(struct finding *finding, const struct search_found *fo
                      (struct judgement){VERDICT_SKIPPED, url->kind == URL_WEB
                                                              ? REASON_LENGTH
                                                              : REASON_SCHEME});
-}
-
-int page_note_link(struct finding *finding, const struct search_found *found)
-{
-    const struct url *url = found->url;
-    const struct options *options = finding->pages->crawler->options;
-    bool is_file;
-
-    if (found->kind != SEARCH_URL)
-        return note_no_url(finding, found);
-    is_file = url->kind == URL_FILE && finding->page->kind == TARGET_FILE;
-    if (is_file && leads_outside(finding, found))
-        return note_outside(finding, found);
-    if (is_file || (url->kind == URL_WEB && url->n <= options->max_url_bytes))
-        return note_followed(finding, found);
-    return note_other_url(finding, found);
 }
 
 /* ---- local files ------------------------------------------------------------------- */

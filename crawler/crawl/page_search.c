@@ -107,8 +107,12 @@ static int on_found(const struct search_found *found, void *arg)
     finding->from = is_of_sitemap(found->link) ? NULL : finding->page->url;
     if (found->kind == SEARCH_ID)
         finding->rc = note_id(finding->pages, found->link->reference);
-    else if (finding->tells_links)
+    else if (!finding->tells_links)
+        return 0;
+    else if (page_link_is_followed(finding, found))
         finding->rc = page_note_link(finding, found);
+    else
+        finding->rc = page_note_text(finding, found);
     return finding->rc;
 }
 

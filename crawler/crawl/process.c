@@ -104,26 +104,17 @@ static int search_page(struct visit *visit, const struct answer *answer)
     return rc;
 }
 
-/* Return the verdict of a page that was searched. `message` becomes its message, or "". */
-static struct judgement judge_page(struct visit *visit, const struct answer *answer,
-                                   char message[ANSWER_ERROR_BYTES])
+static struct outcome outcome_of(const struct visit *visit, const struct answer *answer)
 {
     const struct target *page = visit->page;
-    struct outcome outcome = {
-        .content_type = answer->content_type,
-        .problem = visit->found.problem,
-        .flaw = visit->flaw,
-        .limit =
-            answer->is_too_long ? request_body_limit(visit->crawler->options, page) : 0,
-        .is_named_as_sitemap = page_is_named_as_sitemap(page, answer->content_type)};
+    size_t limit = request_body_limit(visit->crawler->options, page);
 
-    if (answer->rc < 0)
-        snprintf(message, ANSWER_ERROR_BYTES, "%s", answer->error);
-    if (visit->judgement.verdict != VERDICT_OK)
-        return visit->judgement;
-    visit->crawler->result.fetched_count +=
-        page->kind == TARGET_SITE && page->refetch != REFETCH_IDS;
-    return outcome_judge(page, &outcome, message, ANSWER_ERROR_BYTES);
+    return (struct outcome){.content_type = answer->content_type,
+                            .problem = visit->found.problem,
+                            .flaw = visit->flaw,
+                            .limit = answer->is_too_long ? limit : 0,
+                            .is_named_as_sitemap =
+                                page_is_named_as_sitemap(page, answer->content_type)};
 }
 
 /* A link needs ids or a text that this answer does not have, so fetch the page again. */
@@ -150,15 +141,23 @@ static int process_page(struct visit *visit, const struct answer *answer)
 {
     struct crawler *crawler = visit->crawler;
     struct target *page = visit->page;
+    struct judgement judgement = visit->judgement;
     char message[ANSWER_ERROR_BYTES] = "";
-    struct judgement judgement;
+    struct outcome outcome;
     int rc = search_page(visit, answer);
 
     if (rc == 0 && page->kind == TARGET_SITE && page->refetch != REFETCH_IDS)
         rc = report_page(visit, answer);
     if (rc < 0)
         return rc;
-    judgement = judge_page(visit, answer, message);
+    outcome = outcome_of(visit, answer);
+    if (answer->rc < 0)
+        snprintf(message, sizeof message, "%s", answer->error);
+    if (judgement.verdict == VERDICT_OK) {
+        crawler->result.fetched_count +=
+            page->kind == TARGET_SITE && page->refetch != REFETCH_IDS;
+        judgement = outcome_judge(page, &outcome, message, sizeof message);
+    }
     if (judgement.verdict == VERDICT_OK && keeps_cache(visit))
         rc = cache_add(crawler->enqueuer.cache, page->url, time(NULL));
     if (rc == 0 && page->refetch == REFETCH_IDS)

@@ -161,7 +161,7 @@ static bool is_depth_over(const struct frontier *frontier)
     return frontier->queued == 0 && frontier_at_work(frontier) == 0;
 }
 
-static int push(struct frontier *frontier, struct target *target)
+static int queue_target(struct frontier *frontier, struct target *target)
 {
     target_set_state(target, TARGET_QUEUED);
     enqueue(target->host, target);
@@ -181,7 +181,7 @@ static int go_deeper(struct frontier *frontier)
            (target = depth_queue_take(&frontier->depth_queue, frontier->depth)) != NULL) {
         cold_tend(frontier->depth_queue.all.cold);
         if (!target_was_queued(target))
-            rc = push(frontier, target);
+            rc = queue_target(frontier, target);
     }
     return rc;
 }
@@ -228,7 +228,7 @@ void frontier_add(struct frontier *frontier, struct target *target)
         note_failure(frontier,
                      depth_queue_add(&frontier->depth_queue, target->depth, target));
     else
-        note_failure(frontier, push(frontier, target));
+        note_failure(frontier, queue_target(frontier, target));
 }
 
 void frontier_add_again(struct frontier *frontier, struct target *target)
@@ -240,7 +240,7 @@ void frontier_add_again(struct frontier *frontier, struct target *target)
     else if (!frontier->closed && above != NULL)
         above->add(above->arg, target);
     else if (!frontier->closed)
-        note_failure(frontier, push(frontier, target));
+        note_failure(frontier, queue_target(frontier, target));
 }
 
 void frontier_lease(struct frontier *frontier, struct target *target)
@@ -248,7 +248,7 @@ void frontier_lease(struct frontier *frontier, struct target *target)
     if (!target_was_accepted(target))
         target_set_state(target, TARGET_ACCEPTED);
     if (!frontier->closed)
-        note_failure(frontier, push(frontier, target));
+        note_failure(frontier, queue_target(frontier, target));
 }
 
 void frontier_note_only(struct frontier *frontier)
