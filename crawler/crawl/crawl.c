@@ -36,8 +36,6 @@
 #include <string.h>
 #include <time.h>
 
-VERDICT_COUNT_IS(11);
-
 int crawler_save(struct crawler *crawler)
 {
     return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;
@@ -225,16 +223,15 @@ int crawler_ask(struct crawler *crawler)
 
 struct crawler_progress crawler_progress(const struct crawler *crawler)
 {
-    const size_t *verdicts = crawler->verdicts.summary.verdicts;
+    size_t bad = 0;
     size_t done = frontier_through(&crawler->frontier);
     size_t left =
         frontier_left(&crawler->frontier) + frontier_at_work(&crawler->frontier);
 
-    return (struct crawler_progress){
-        .known = done + left,
-        .done = done,
-        .bad = verdicts[VERDICT_BROKEN] + verdicts[VERDICT_FRAGMENT] +
-               verdicts[VERDICT_ERROR] + verdicts[VERDICT_TIMEOUT]};
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        if (verdict_traits((enum verdict)i)->tone == TONE_BAD)
+            bad += crawler->verdicts.summary.verdicts[i];
+    return (struct crawler_progress){.known = done + left, .done = done, .bad = bad};
 }
 
 /* ---- creation ---------------------------------------------------------------------- */

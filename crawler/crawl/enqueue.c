@@ -79,10 +79,24 @@ static bool hides_mail(const char *url)
     return at != NULL && strcmp(at, path) == 0;
 }
 
-/* Return the option that excludes the page, REASON_NONE, or -ENOMEM. */
-static int reason_against(const struct enqueuer *enqueuer, const struct target *page)
+/* A shared crawl counts pages when it queues them. */
+static bool has_enough_pages(const struct enqueuer *enqueuer)
+{
+    size_t max_pages = enqueuer->options->max_pages;
+
+    return max_pages > 0 && enqueuer->shared == NULL && enqueuer->page_count >= max_pages;
+}
+
+static bool is_cached(const struct enqueuer *enqueuer, const struct target *page)
+{
+    return enqueuer->cache != NULL && enqueuer->options->fragments != FRAGMENTS_ALL &&
+           cache_has(enqueuer->cache, page->url);
+}
+
+int enqueue_reason(struct enqueuer *enqueuer, const struct target *page, const char *from)
 {
     const struct options *options = enqueuer->options;
+    bool is_external = page->kind == TARGET_EXTERNAL;
     int excluded;
 
     if (strlen(page->url) > options->max_url_bytes)
@@ -92,41 +106,13 @@ static int reason_against(const struct enqueuer *enqueuer, const struct target *
         return excluded > 0 ? REASON_EXCLUDED : excluded;
     if (hides_mail(page->url))
         return REASON_MAIL;
-    if (page->kind == TARGET_EXTERNAL || enqueuer->shared != NULL)
-        return REASON_NONE; /* a shared crawl counts pages when it queues them */
-    return options->max_pages > 0 && enqueuer->page_count >= options->max_pages
-               ? REASON_PAGES
-               : REASON_NONE;
-}
-
-static bool is_cached(const struct enqueuer *enqueuer, const struct target *page)
-{
-    return enqueuer->cache != NULL && enqueuer->options->fragments != FRAGMENTS_ALL &&
-           cache_has(enqueuer->cache, page->url);
-}
-
-static bool is_offline(const struct enqueuer *enqueuer)
-{
-    return enqueuer->is_offline;
-}
-
-static enum reason reason_of_mode(const struct enqueuer *enqueuer,
-                                  const struct target *page)
-{
-    if (page->kind == TARGET_EXTERNAL && enqueuer->options->external == EXTERNAL_SKIP)
+    if (!is_external && has_enough_pages(enqueuer))
+        return REASON_PAGES;
+    if (is_external && options->external == EXTERNAL_SKIP)
         return REASON_EXTERNAL;
-    return is_offline(enqueuer) ? REASON_OFFLINE : REASON_NONE;
-}
-
-int enqueue_reason(struct enqueuer *enqueuer, const struct target *page, const char *from)
-{
-    int reason = reason_against(enqueuer, page);
-
-    if (reason == REASON_NONE)
-        reason = (int)reason_of_mode(enqueuer, page);
-    if (reason == REASON_NONE && page->kind != TARGET_EXTERNAL)
-        reason = (int)trap_of(enqueuer, page, from);
-    return reason;
+    if (enqueuer->is_offline)
+        return REASON_OFFLINE;
+    return is_external ? REASON_NONE : (int)trap_of(enqueuer, page, from);
 }
 
 static int leave_out(struct enqueuer *enqueuer, struct target *page, enum reason reason)
@@ -137,25 +123,6 @@ static int leave_out(struct enqueuer *enqueuer, struct target *page, enum reason
         target_set_state(page, TARGET_LEFT_OUT);
     return verdicts_settle(enqueuer->verdicts, page, (struct judgement){verdict, reason},
                            NULL);
-}
-
-static int enqueue_on_site(struct enqueuer *enqueuer, struct target *page,
-                           const char *from)
-{
-    int reason = enqueue_reason(enqueuer, page, from);
-
-    if (reason == REASON_TRAP_CALENDAR) {
-        target_set_state(page, TARGET_CALENDAR);
-        return 0;
-    }
-    if (reason != REASON_NONE)
-        return reason < 0 ? reason : leave_out(enqueuer, page, (enum reason)reason);
-    if (page->depth > enqueuer->options->max_depth) {
-        target_set_state(page, TARGET_TOO_DEEP);
-        return 0;
-    }
-    enqueuer->page_count += !page->is_sitemap;
-    return accept_page(enqueuer, page, FRONTIER_SITE);
 }
 
 static int enqueue_external(struct enqueuer *enqueuer, struct target *page)
@@ -211,9 +178,18 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file)
     return accept_page(enqueuer, file, FRONTIER_SITE);
 }
 
+/* A page of another site. A start that is not fetched yet may still redirect there. */
+static int enqueue_outside(struct enqueuer *enqueuer, struct target *page)
+{
+    if (enqueuer->undecided.starts_open == 0)
+        return enqueue_external(enqueuer, page);
+    hold_page(enqueuer, page);
+    return 0;
+}
+
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from)
 {
-    int inside;
+    int inside, reason;
 
     if (strncmp(page->url, "file:", 5) == 0)
         return enqueue_file(enqueuer, page);
@@ -221,12 +197,21 @@ int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *fro
     if (inside < 0)
         return inside;
     page->kind = inside ? TARGET_SITE : TARGET_EXTERNAL;
-    if (inside)
-        return enqueue_on_site(enqueuer, page, from);
-    if (enqueuer->undecided.starts_open == 0)
-        return enqueue_external(enqueuer, page);
-    hold_page(enqueuer, page);
-    return 0;
+    if (!inside)
+        return enqueue_outside(enqueuer, page);
+    reason = enqueue_reason(enqueuer, page, from);
+    if (reason == REASON_TRAP_CALENDAR) {
+        target_set_state(page, TARGET_CALENDAR);
+        return 0;
+    }
+    if (reason != REASON_NONE)
+        return reason < 0 ? reason : leave_out(enqueuer, page, (enum reason)reason);
+    if (page->depth > enqueuer->options->max_depth) {
+        target_set_state(page, TARGET_TOO_DEEP);
+        return 0;
+    }
+    enqueuer->page_count += !page->is_sitemap;
+    return accept_page(enqueuer, page, FRONTIER_SITE);
 }
 
 int enqueue_start(struct enqueuer *enqueuer, struct target *page)
@@ -235,7 +220,7 @@ int enqueue_start(struct enqueuer *enqueuer, struct target *page)
         release_held_page(enqueuer, page);
     page->kind = TARGET_SITE;
     page->is_start = true;
-    if (is_offline(enqueuer))
+    if (enqueuer->is_offline)
         return leave_out(enqueuer, page, REASON_OFFLINE);
     enqueuer->undecided.starts_open +=
         enqueuer->shared == NULL; /* Redis counts the starts of a shared crawl */
@@ -263,7 +248,7 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
     if (target_was_accepted(page))
         frontier_add(enqueuer->frontier, page);
     else if (page->state == TARGET_TOO_DEEP && page->verdict == VERDICT_OPEN)
-        return enqueue_on_site(enqueuer, page, NULL);
+        return enqueue_page(enqueuer, page, NULL);
     return 0;
 }
 

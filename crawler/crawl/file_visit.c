@@ -24,9 +24,8 @@ struct visiting {
     struct page_search *pages;
     struct target *page;
     struct local_file file;
-    size_t links;
+    struct page_findings found;
     int failure;  /* below 0: the file could not be opened or read */
-    int problem;  /* below 0: the file could not be searched */
     size_t limit; /* the file is longer, and was searched up to here; or 0 */
     char message[256];
 };
@@ -50,7 +49,7 @@ static int end_search(struct visiting *visiting)
                              &(struct page_source){.base = base,
                                                    .has_body = true,
                                                    .is_cut = visiting->limit > 0},
-                             &visiting->links, &visiting->problem);
+                             &visiting->found);
     free(base);
     return rc;
 }
@@ -141,7 +140,7 @@ static int report_page(const struct visiting *visiting)
                                  .size = visiting->file.size,
                                  .depth = page->depth,
                                  .tries = page->tries,
-                                 .links = visiting->links,
+                                 .links = visiting->found.links,
                                  .searched = target_is_searched(page)};
 
     crawler->verdicts.summary.pages += target_is_searched(page);
@@ -157,7 +156,7 @@ static struct judgement judge_file(struct visiting *visiting)
         return outcome_judge(
             visiting->page,
             &(struct outcome){.content_type = visiting->file.content_type,
-                              .problem = visiting->problem,
+                              .problem = visiting->found.problem,
                               .flaw = target_is_searched(visiting->page)
                                           ? search_problem(visiting->pages->search)
                                           : NULL,

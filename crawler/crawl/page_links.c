@@ -90,8 +90,8 @@ static bool saves_links(const struct page_search *pages)
            !pages->is_replay;
 }
 
-/* Add the link to the page's links in the crawl's file. `number` is the number of its URL
-   in the file, or 0. The URL may be NULL. */
+/* Add the link to the page's links in the crawl's file, if it has one. `number` is the
+   number of its URL in the file, or 0. The URL may be NULL. */
 static int save_link(struct page_search *pages, const struct search_found *found,
                      bool nofollow, const struct url *url, uint32_t number)
 {
@@ -113,8 +113,6 @@ static int save_followed_link(struct page_search *pages, const struct search_fou
 {
     uint32_t number;
 
-    if (!saves_links(pages))
-        return 0;
     if (pages->crawler->member != NULL) /* a shared crawl has no numbers */
         return save_link(pages, found, nofollow, url, 0);
     number = state_number_of(pages->crawler->saving.state, target);
@@ -194,14 +192,16 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
 /* Add a reference without reading the target, which may be on disk. Its URL is that of
    the link. */
 static int note_one_more(struct finding *finding, const struct search_found *found,
-                         struct url *url, const struct unseen *target)
+                         struct url *url, bool is_followed, const struct unseen *target)
 {
     struct crawler *crawler = finding->pages->crawler;
     const struct link *link = found->link;
     struct reference_place place = place_of(finding, link);
     const char *fragment = NULL;
-    int rc;
+    int rc = save_link(finding->pages, found, !is_followed, url, target->known->number);
 
+    if (rc < 0)
+        return rc;
     if (url->fragment_at > 0) {
         fragment = decode_fragment(url);
         url->href[url->fragment_at - 1] = '\0';
@@ -212,19 +212,7 @@ static int note_one_more(struct finding *finding, const struct search_found *fou
                    : rc;
 }
 
-static int note_target(struct finding *finding, const struct search_found *found,
-                       const struct url *url, struct target *target, bool is_followed)
-{
-    struct target *page = target->page;
-    int rc;
-
-    page->is_sitemap |= found->link->is_sitemap;
-    rc = add_link_reference(finding, found->link, target, page->url,
-                            url->fragment_at > 0 ? decode_fragment(url) : NULL);
-    return rc == 0 && is_followed ? enqueue_linked_page(finding, page) : rc;
-}
-
-static int note_web(struct finding *finding, const struct search_found *found)
+int page_note_link(struct finding *finding, const struct search_found *found)
 {
     struct crawler *crawler = finding->pages->crawler;
     struct url url = *found->url;
@@ -233,27 +221,30 @@ static int note_web(struct finding *finding, const struct search_found *found)
     uint64_t hash = found->mark;
     struct unseen unseen;
     struct target *target;
-    int rc;
+    int rc = 0;
 
     if (crawler->options->fragments == FRAGMENTS_NONE && url.fragment_at > 0)
         hash = leave_out_fragment(&crawler->targets, &url);
     is_new = !targets_find_unseen(&crawler->targets, url.href, url.n, hash, &unseen);
     if (!is_new && directive == NULL &&
-        is_one_more(finding, found->link, &url, is_followed, &unseen)) {
-        rc = save_link(finding->pages, found, !is_followed, &url, unseen.known->number);
-        return rc == 0 ? note_one_more(finding, found, &url, &unseen) : rc;
-    }
+        is_one_more(finding, found->link, &url, is_followed, &unseen))
+        return note_one_more(finding, found, &url, is_followed, &unseen);
     target = is_new ? targets_get_hashed(&crawler->targets, url.href, url.n, hash,
                                          url.fragment_at, &is_new)
                     : unseen.target;
     if (target == NULL)
         return -ENOMEM;
-    rc = save_followed_link(finding->pages, found, !is_followed, &url, target);
+    if (saves_links(finding->pages))
+        rc = save_followed_link(finding->pages, found, !is_followed, &url, target);
+    target->page->is_sitemap |= found->link->is_sitemap;
     if (rc == 0)
-        rc = note_target(finding, found, &url, target, is_followed);
+        rc = add_link_reference(finding, found->link, target, target->page->url,
+                                url.fragment_at > 0 ? decode_fragment(&url) : NULL);
+    if (rc == 0 && is_followed)
+        rc = enqueue_linked_page(finding, target->page);
     if (rc == 0 && is_new && target != target->page)
         rc = enqueue_fragment(&crawler->enqueuer, target);
-    if (rc == 0 && directive != NULL && is_followed)
+    if (rc == 0 && is_followed && directive != NULL)
         rc = text_checks_add(&crawler->texts, finding->page, found->link, target->page,
                              directive);
     targets_remember(&crawler->targets, target);
@@ -335,41 +326,8 @@ static int note_outside(struct finding *finding, const struct search_found *foun
     return rc;
 }
 
-int page_note_url(struct finding *finding, const struct search_found *found)
-{
-    const struct url *url = found->url;
-    const struct options *options = finding->pages->crawler->options;
-    bool is_web = url->kind == URL_WEB;
-    bool is_file = url->kind == URL_FILE && finding->page->kind == TARGET_FILE;
-    int rc;
-
-    if (is_file && leads_outside(finding, found))
-        return note_outside(finding, found);
-    if (is_file || (is_web && url->n <= options->max_url_bytes))
-        return note_web(finding, found);
-    rc = save_link(finding->pages, found, found->link->nofollow, url, 0);
-    if (rc < 0)
-        return rc;
-    if (url_is_mistyped(url->href))
-        return note_text(finding, found->link, NULL,
-                         (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
-    return note_text(
-        finding, found->link, url,
-        (struct judgement){VERDICT_SKIPPED, is_web ? REASON_LENGTH : REASON_SCHEME});
-}
-
-/* ---- local files ------------------------------------------------------------------- */
-
-int page_rebase(const char *reference, struct url *url, void *arg)
-{
-    struct finding *finding = arg;
-
-    return local_rebase(&finding->pages->crawler->local, reference, url);
-}
-
-/* ---- references that are not URLs -------------------------------------------------- */
-
-int page_note_no_url(struct finding *finding, const struct search_found *found)
+/* A reference that is not a URL. */
+static int note_no_url(struct finding *finding, const struct search_found *found)
 {
     bool is_long = found->kind != SEARCH_NO_URL;
     int rc = save_link(finding->pages, found, found->link->nofollow, NULL, 0);
@@ -379,4 +337,47 @@ int page_note_no_url(struct finding *finding, const struct search_found *found)
     return note_text(finding, found->link, NULL,
                      is_long ? (struct judgement){VERDICT_SKIPPED, REASON_LENGTH}
                              : (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
+}
+
+bool page_link_is_followed(const struct finding *finding,
+                           const struct search_found *found)
+{
+    const struct url *url = found->url;
+
+    if (found->kind != SEARCH_URL)
+        return false;
+    if (url->kind == URL_FILE)
+        return finding->page->kind == TARGET_FILE && !leads_outside(finding, found);
+    return url->kind == URL_WEB &&
+           url->n <= finding->pages->crawler->options->max_url_bytes;
+}
+
+int page_note_text(struct finding *finding, const struct search_found *found)
+{
+    const struct url *url = found->url;
+    int rc;
+
+    if (found->kind != SEARCH_URL)
+        return note_no_url(finding, found);
+    if (url->kind == URL_FILE && finding->page->kind == TARGET_FILE)
+        return note_outside(finding, found);
+    rc = save_link(finding->pages, found, found->link->nofollow, url, 0);
+    if (rc < 0)
+        return rc;
+    if (url_is_mistyped(url->href))
+        return note_text(finding, found->link, NULL,
+                         (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
+    return note_text(finding, found->link, url,
+                     (struct judgement){VERDICT_SKIPPED, url->kind == URL_WEB
+                                                             ? REASON_LENGTH
+                                                             : REASON_SCHEME});
+}
+
+/* ---- local files ------------------------------------------------------------------- */
+
+int page_rebase(const char *reference, struct url *url, void *arg)
+{
+    struct finding *finding = arg;
+
+    return local_rebase(&finding->pages->crawler->local, reference, url);
 }

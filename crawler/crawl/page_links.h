@@ -17,10 +17,18 @@ struct finding {
     int rc; /* below 0: the failure that ends the crawl */
 };
 
-int page_note_url(struct finding *finding, const struct search_found *found);
+/* True for a URL that the crawl can fetch. */
+bool page_link_is_followed(const struct finding *finding,
+                           const struct search_found *found);
 
+/* Make the target of such a link, report the link, and enqueue the target unless the link
+   has nofollow. Fails like page_search_end(). */
+int page_note_link(struct finding *finding, const struct search_found *found);
+
+/* Report any other link. The text of the link becomes a target with a verdict. */
+int page_note_text(struct finding *finding, const struct search_found *found);
+
+/* For search_visitor.rebase: resolve a link of a local file. */
 int page_rebase(const char *reference, struct url *url, void *arg);
-
-int page_note_no_url(struct finding *finding, const struct search_found *found);
 
 #endif

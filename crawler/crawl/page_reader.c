@@ -43,25 +43,25 @@ static bool is_text_of_start(const struct target *page, const char *content_type
 
 /* True if the body is searched. On other sites only ids are needed, and style sheets and
    sitemaps have none. */
-static bool is_searched(const struct worker *worker, const char *content_type,
+static bool is_searched(const struct visit *visit, const char *content_type,
                         bool is_named)
 {
-    const struct options *options = worker->crawler->options;
+    const struct options *options = visit->crawler->options;
 
     if (is_html(content_type))
         return true;
-    if (worker->page->kind != TARGET_SITE)
+    if (visit->page->kind != TARGET_SITE)
         return false;
-    return is_named || is_text_of_start(worker->page, content_type) ||
+    return is_named || is_text_of_start(visit->page, content_type) ||
            (!options->no_css && is_of_type(content_type, "text/css")) ||
            (!options->no_sitemaps && is_xml(content_type));
 }
 
-static void expect_sitemap(struct worker *worker, const char *content_type, bool is_named)
+static void expect_sitemap(struct visit *visit, const char *content_type, bool is_named)
 {
-    struct search *search = worker->pages.search;
+    struct search *search = visit->pages->search;
 
-    if (is_named || !worker->crawler->options->no_sitemaps)
+    if (is_named || !visit->crawler->options->no_sitemaps)
         search_expect_sitemap(search, is_named,
                               is_html(content_type) ||
                                   (content_type == NULL && !is_named));
@@ -69,35 +69,35 @@ static void expect_sitemap(struct worker *worker, const char *content_type, bool
         search_expect_feed(search);
 }
 
-static bool wants_body(const struct answer *answer, void *arg)
+static bool begin_page_search(const struct answer *answer, void *arg)
 {
-    struct worker *worker = arg;
+    struct visit *visit = arg;
     const char *content_type = answer->content_type;
-    bool is_named = page_is_named_as_sitemap(worker->page, content_type);
+    bool is_named = page_is_named_as_sitemap(visit->page, content_type);
 
     if (answer->status < 200 || answer->status >= 300 ||
-        (!answer->may_be_sniffed && !is_searched(worker, content_type, is_named)))
+        (!answer->may_be_sniffed && !is_searched(visit, content_type, is_named)))
         return false;
-    search_begin(worker->pages.search, content_type);
-    if (worker->page->kind == TARGET_SITE &&
+    search_begin(visit->pages->search, content_type);
+    if (visit->page->kind == TARGET_SITE &&
         (is_named || is_xml(content_type) || content_type == NULL))
-        expect_sitemap(worker, content_type, is_named);
+        expect_sitemap(visit, content_type, is_named);
     if (content_type == NULL)
-        search_expect_unknown(worker->pages.search, worker->page->is_start);
-    if (text_checks_want(&worker->crawler->texts, worker->page))
-        search_want_text(worker->pages.search);
+        search_expect_unknown(visit->pages->search, visit->page->is_start);
+    if (text_checks_want(&visit->crawler->texts, visit->page))
+        search_want_text(visit->pages->search);
     return true;
 }
 
-static int take_body(const char *bytes, size_t n, void *arg)
+static int feed_page_search(const char *bytes, size_t n, void *arg)
 {
-    struct search *search = ((struct worker *)arg)->pages.search;
+    struct search *search = ((struct visit *)arg)->pages->search;
     int rc = search_feed(search, bytes, n);
 
     return rc == 0 && search_is_ignored(search) ? 1 : rc;
 }
 
-struct request_reader page_reader(struct worker *worker)
+struct request_reader page_reader(struct visit *visit)
 {
-    return (struct request_reader){wants_body, take_body, worker, NULL};
+    return (struct request_reader){begin_page_search, feed_page_search, visit, NULL};
 }

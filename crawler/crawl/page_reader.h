@@ -5,10 +5,10 @@
 #define CRAWLER_PAGE_READER_H
 
 #include "../fetch/request.h"
-#include "worker.h"
+#include "process.h"
 
-/* Return a reader that passes the body of worker->page to the worker's search. */
-struct request_reader page_reader(struct worker *worker);
+/* Return a reader that passes the body of visit->page to the search visit->pages. */
+struct request_reader page_reader(struct visit *visit);
 
 /* True for a sitemap, and for a start whose type is that of sitemaps or feeds. */
 bool page_is_named_as_sitemap(const struct target *page, const char *content_type);

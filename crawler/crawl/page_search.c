@@ -109,10 +109,10 @@ static int on_found(const struct search_found *found, void *arg)
         finding->rc = note_id(finding->pages, found->link->reference);
     else if (!finding->tells_links)
         return 0;
-    else if (found->kind == SEARCH_URL)
-        finding->rc = page_note_url(finding, found);
+    else if (page_link_is_followed(finding, found))
+        finding->rc = page_note_link(finding, found);
     else
-        finding->rc = page_note_no_url(finding, found);
+        finding->rc = page_note_text(finding, found);
     return finding->rc;
 }
 
@@ -129,11 +129,6 @@ static bool has_headers(const struct page_source *source)
         if (coil_http_header(source->response, searched_headers[i].name) != NULL)
             return true;
     return false;
-}
-
-bool page_search_is_due(const struct page_source *source)
-{
-    return source->has_body || has_headers(source);
 }
 
 /* Visit the links in all headers that can contain links. */
@@ -163,47 +158,47 @@ static enum target_content content_of(const struct search *search,
     return search_was_markdown(search) ? CONTENT_MARKDOWN : CONTENT_IDS;
 }
 
-static int search_source(struct page_search *pages, struct target *page,
-                         const struct page_source *source,
-                         const struct search_visitor *visitor)
+/* Keep the ids and the text of a page that was searched. */
+static int keep_content(struct page_search *pages, struct target *page)
 {
-    int rc = 0;
+    struct crawler *crawler = pages->crawler;
+    int rc = text_checks_take(&crawler->texts, page, search_take_text(pages->search));
 
-    if (has_headers(source))
-        rc = search_links(pages->search, find_in_headers, (void *)source->response,
-                          source->base, visitor);
-    if (rc == 0 && source->has_body) {
-        if (source->is_cut)
-            search_break_off(pages->search);
-        rc = search_end(pages->search, source->base, visitor);
-        page->content = rc == 0 ? content_of(pages->search, source) : CONTENT_NONE;
-    }
-    return rc;
+    return rc == 0
+               ? targets_keep_ids(&crawler->targets, page, pages->ids, pages->id_count)
+               : rc;
 }
 
 int page_search_end(struct page_search *pages, struct target *page,
-                    const struct page_source *source, size_t *links, int *problem)
+                    const struct page_source *source, struct page_findings *found)
 {
     struct finding finding = {
         .pages = pages, .page = page, .tells_links = tells_links(pages->crawler, page)};
     struct search_visitor visitor = {on_found, expect, expect_soon,
                                      page->kind == TARGET_FILE ? page_rebase : NULL,
                                      &finding};
-    int rc;
+    bool in_headers = has_headers(source);
+    int rc = 0;
 
+    *found = (struct page_findings){.links = 0};
+    if (!source->has_body && !in_headers)
+        return 0;
     pages->id_count = 0;
-    *problem = 0;
-    rc = search_source(pages, page, source, &visitor);
-    *links = finding.links;
+    if (in_headers)
+        rc = search_links(pages->search, find_in_headers, (void *)source->response,
+                          source->base, &visitor);
+    if (rc == 0 && source->has_body) {
+        if (source->is_cut)
+            search_break_off(pages->search);
+        rc = search_end(pages->search, source->base, &visitor);
+        page->content = rc == 0 ? content_of(pages->search, source) : CONTENT_NONE;
+    }
+    found->links = finding.links;
     if (rc == 0)
-        rc = text_checks_take(&pages->crawler->texts, page,
-                              search_take_text(pages->search));
-    if (rc == 0)
-        return targets_keep_ids(&pages->crawler->targets, page, pages->ids,
-                                pages->id_count);
+        return keep_content(pages, page);
     if (rc == -ECANCELED || rc == -ENOMEM || finding.rc < 0)
         return rc;
-    *problem = rc;
+    found->problem = rc;
     return 0;
 }
 
@@ -247,21 +242,20 @@ static int keep_kept_ids(struct page_search *pages, struct target *page,
 }
 
 int page_search_replay(struct page_search *pages, struct target *page,
-                       const struct store_page *kept, const struct saved_urls *book,
-                       size_t *links, int *problem)
+                       const struct saved_page *saved, struct page_findings *found)
 {
+    const struct store_page *kept = saved->page;
     struct replaying replaying = {
         {.pages = pages, .page = page, .tells_links = !pages->crawler->takes_no_links},
-        book};
+        saved->urls};
     struct link_blob_reader reader = {kept_url, on_kept, &replaying};
     int rc;
 
-    *links = 0;
-    *problem = kept->problem;
+    *found = (struct page_findings){.problem = kept->problem};
     if (kept->links == NULL)
         return 0;
     rc = link_blob_read(kept->links, kept->links_n, &reader);
-    *links = replaying.finding.links;
+    found->links = replaying.finding.links;
     if (rc < 0 || kept->problem < 0 || (kept->flags & STORE_BODY) == 0)
         return rc;
     return keep_kept_ids(pages, page, kept);

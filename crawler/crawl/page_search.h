@@ -32,20 +32,29 @@ struct page_source {
     const coil_http_response *response; /* its headers are searched, too; or NULL */
 };
 
-/* True if the source has something to search. */
-bool page_search_is_due(const struct page_source *source);
+/* What the search of a page has found, apart from the targets of its links. */
+struct page_findings {
+    size_t links;
+    int problem; /* below 0: why the page could not be searched */
+};
+
+/* A page of a saved crawl. */
+struct saved_page {
+    const struct store_page *page; /* NULL: none */
+    const struct saved_urls *urls; /* the URLs of its links */
+};
 
 /*
  * Report each link of a page, and decide about its target. On other sites, and in files
- * that are not starts, search only ids. Sets *links to the number of links. Sets *problem
- * to 0, or to a negative errno if the page cannot be searched.
+ * that are not starts, search only ids. A source without a body or links in its headers
+ * is not searched.
  *
  * Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the failure of
  * a sink.
  */
 COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page,
-                                  const struct page_source *source, size_t *links,
-                                  int *problem);
+                                  const struct page_source *source,
+                                  struct page_findings *found);
 
 /* Report the Sitemap lines in the robots.txt of a host, whose rules are known, as links.
    Sitemaps have depth 1. *rules becomes the target of the
@@ -53,11 +62,10 @@ COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page
 COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct host *host,
                                      const struct target **rules);
 
-/* Report the links of a saved page, like page_search_end(). `book` has the URLs of its
-   links. Also fails with -EBADMSG if the file is damaged. */
+/* Report the links of a saved page, like page_search_end(). Also fails with -EBADMSG if
+   the file is damaged. */
 COIL_SUSPENDS int page_search_replay(struct page_search *pages, struct target *page,
-                                     const struct store_page *kept,
-                                     const struct saved_urls *book, size_t *links,
-                                     int *problem);
+                                     const struct saved_page *saved,
+                                     struct page_findings *found);
 
 #endif

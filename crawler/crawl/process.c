@@ -27,9 +27,10 @@ static void copy_charset(const char *content_type, char *charset, size_t room)
     snprintf(charset, room, "%.*s", (int)(n < room ? n : room - 1), at);
 }
 
-static int report_page(struct crawler *crawler, const struct target *page,
-                       const struct answer *answer, size_t links)
+static int report_page(const struct visit *visit, const struct answer *answer)
 {
+    struct crawler *crawler = visit->crawler;
+    const struct target *page = visit->page;
     char charset[64];
     struct record_page record = {.url = page->url,
                                  .content_type = answer->content_type,
@@ -37,7 +38,7 @@ static int report_page(struct crawler *crawler, const struct target *page,
                                  .size = answer->size,
                                  .depth = page->depth,
                                  .tries = page->tries,
-                                 .links = links,
+                                 .links = visit->found.links,
                                  .searched = target_is_searched(page)};
 
     copy_charset(answer->content_type, charset, sizeof charset);
@@ -69,143 +70,162 @@ static bool has_header_links(const struct options *options, const struct target 
            answer->status >= 200 && answer->status < 300;
 }
 
-static const char *flaw_of(const struct worker *worker, const struct answer *answer)
+static const char *flaw_of(const struct visit *visit, const struct answer *answer)
 {
-    if (worker->saved != NULL)
-        return answer->rc == 0 ? worker->saved->error : NULL;
-    return answer->has_body ? search_problem(worker->pages.search) : NULL;
+    if (visit->saved.page != NULL)
+        return answer->rc == 0 ? visit->saved.page->error : NULL;
+    return answer->has_body ? search_problem(visit->pages->search) : NULL;
 }
 
 /* True if the answer goes to the cache. Replayed answers are in the cache already. */
-static bool keeps_cache(const struct worker *worker, const struct target *page)
+static bool keeps_cache(const struct visit *visit)
 {
-    return worker->crawler->enqueuer.cache != NULL && page->kind == TARGET_EXTERNAL &&
-           !worker->pages.is_replay;
+    return visit->crawler->enqueuer.cache != NULL &&
+           visit->page->kind == TARGET_EXTERNAL && !visit->pages->is_replay;
 }
 
 /* Find links and ids: search the body, or read the links and ids of a saved page. */
-static int search_page(struct worker *worker, struct target *page,
-                       const struct answer *answer, size_t *links, int *problem)
+static int search_page(struct visit *visit, const struct answer *answer)
 {
-    const struct options *options = worker->crawler->options;
+    const struct options *options = visit->crawler->options;
+    struct target *page = visit->page;
     struct page_source source = {
         page->url, answer->has_body, answer->is_too_long,
         has_header_links(options, page, answer) ? answer->response : NULL};
+    int rc;
 
-    worker->pages.nofollow = has_nofollow(options, answer);
-    if (worker->saved != NULL)
-        return page_search_replay(&worker->pages, page, worker->saved, worker->saved_urls,
-                                  links, problem);
-    if (page_search_is_due(&source))
-        return page_search_end(&worker->pages, page, &source, links, problem);
-    return 0;
+    visit->pages->nofollow = has_nofollow(options, answer);
+    if (visit->saved.page != NULL)
+        rc = page_search_replay(visit->pages, page, &visit->saved, &visit->found);
+    else
+        rc = page_search_end(visit->pages, page, &source, &visit->found);
+    if (rc == 0)
+        visit->flaw = flaw_of(visit, answer);
+    return rc;
 }
 
-/* Return the verdict of an answer that is not a redirect. `message` becomes its message,
-   or "". */
-static struct judgement judge_page(struct worker *worker, const struct target *page,
-                                   const struct answer *answer, char *message,
-                                   size_t room)
+static struct outcome outcome_of(const struct visit *visit, const struct answer *answer)
 {
-    const struct options *options = worker->crawler->options;
-    struct outcome outcome = {
-        .content_type = answer->content_type,
-        .problem = worker->problem,
-        .flaw = worker->flaw,
-        .limit = answer->is_too_long ? request_body_limit(options, page) : 0,
-        .is_named_as_sitemap = page_is_named_as_sitemap(page, answer->content_type)};
-    struct judgement judgement =
-        judge_answer(options, page->url, page->kind == TARGET_SITE, answer);
+    const struct target *page = visit->page;
+    size_t limit = request_body_limit(visit->crawler->options, page);
 
-    worker->crawler->result.fetched_count += page->kind == TARGET_SITE &&
-                                             judgement.verdict == VERDICT_OK &&
-                                             page->refetch != REFETCH_IDS;
-    if (answer->rc < 0)
-        snprintf(message, room, "%s", answer->error);
-    else if (judgement.verdict == VERDICT_OK)
-        judgement = outcome_judge(page, &outcome, message, room);
-    return judgement;
+    return (struct outcome){.content_type = answer->content_type,
+                            .problem = visit->found.problem,
+                            .flaw = visit->flaw,
+                            .limit = answer->is_too_long ? limit : 0,
+                            .is_named_as_sitemap =
+                                page_is_named_as_sitemap(page, answer->content_type)};
 }
 
-/* Settle the verdict. If the page was fetched again for its ids, the verdict stays. If a
-   link needs ids or a text that this answer does not have, enqueue the page again. */
-static int settle_page(struct worker *worker, struct target *page,
-                       struct judgement judgement, const char *message)
+/* A link needs ids or a text that this answer does not have, so fetch the page again. */
+static void refetch_if_wanted(struct visit *visit)
 {
-    struct crawler *crawler = worker->crawler;
+    struct crawler *crawler = visit->crawler;
+    struct target *page = visit->page;
 
-    if (page->refetch == REFETCH_IDS) {
-        page->refetch = REFETCH_NONE;
-        return verdicts_recheck(&crawler->verdicts, page);
-    }
-    if (page->kind != TARGET_SITE && page->wants_body && !worker->wants_body &&
-        judgement.verdict == VERDICT_OK) {
-        page->refetch = REFETCH_IDS; /* a link needs its ids by now */
+    if (page->kind != TARGET_SITE && page->wants_body && !visit->request.wants_body) {
+        page->refetch = REFETCH_IDS;
         frontier_add_again(&crawler->frontier, page);
     }
-    if (judgement.verdict == VERDICT_OK)
-        text_checks_ask_again(&crawler->texts, page);
-    return verdicts_settle(&crawler->verdicts, page, judgement, message);
+    text_checks_ask_again(&crawler->texts, page);
 }
 
-static int process_page(struct worker *worker, struct target *page,
-                        const struct answer *answer)
+/* The page was fetched again for its ids, so its verdict stays. */
+static int end_refetch(struct crawler *crawler, struct target *page)
 {
-    struct crawler *crawler = worker->crawler;
-    struct judgement judgement;
+    page->refetch = REFETCH_NONE;
+    return verdicts_recheck(&crawler->verdicts, page);
+}
+
+static int process_page(struct visit *visit, const struct answer *answer)
+{
+    struct crawler *crawler = visit->crawler;
+    struct target *page = visit->page;
+    struct judgement judgement = visit->judgement;
     char message[ANSWER_ERROR_BYTES] = "";
-    size_t links = 0;
-    int problem = 0;
-    int rc = search_page(worker, page, answer, &links, &problem);
+    struct outcome outcome;
+    int rc = search_page(visit, answer);
 
     if (rc == 0 && page->kind == TARGET_SITE && page->refetch != REFETCH_IDS)
-        rc = report_page(crawler, page, answer, links);
+        rc = report_page(visit, answer);
     if (rc < 0)
         return rc;
-    worker->problem = problem;
-    worker->flaw = flaw_of(worker, answer);
-    judgement = judge_page(worker, page, answer, message, sizeof message);
-    if (keeps_cache(worker, page) && judgement.verdict == VERDICT_OK)
+    outcome = outcome_of(visit, answer);
+    if (answer->rc < 0)
+        snprintf(message, sizeof message, "%s", answer->error);
+    if (judgement.verdict == VERDICT_OK) {
+        crawler->result.fetched_count +=
+            page->kind == TARGET_SITE && page->refetch != REFETCH_IDS;
+        judgement = outcome_judge(page, &outcome, message, sizeof message);
+    }
+    if (judgement.verdict == VERDICT_OK && keeps_cache(visit))
         rc = cache_add(crawler->enqueuer.cache, page->url, time(NULL));
-    return rc == 0 ? settle_page(worker, page, judgement, message) : rc;
+    if (rc == 0 && page->refetch == REFETCH_IDS)
+        return end_refetch(crawler, page);
+    if (rc == 0 && judgement.verdict == VERDICT_OK)
+        refetch_if_wanted(visit);
+    return rc == 0 ? verdicts_settle(&crawler->verdicts, page, judgement, message) : rc;
+}
+
+static int process_redirect(struct visit *visit, const struct answer *answer)
+{
+    struct crawler *crawler = visit->crawler;
+    struct target *page = visit->page;
+    int rc = page->kind == TARGET_SITE ? report_page(visit, answer) : 0;
+
+    if (rc == 0)
+        rc = redirect_follow(&crawler->enqueuer, page, answer->location, &visit->reopens);
+    return rc == 0 ? text_checks_redirect(&crawler->texts, page) : rc;
 }
 
 /* A start is fetched. In a shared crawl, Redis counts the starts of all:
    member_open(). */
-static int end_start(struct crawler *crawler, const struct target *page)
+static int end_start(struct crawler *crawler)
 {
-    if (!page->is_start || crawler->member != NULL)
+    if (crawler->member != NULL)
         return 0;
     return --crawler->enqueuer.undecided.starts_open == 0
                ? enqueue_held(&crawler->enqueuer)
                : 0;
 }
 
-int process_answer(struct worker *worker, struct target *page, struct answer *answer)
+int report_answer(struct visit *visit, const struct answer *answer)
 {
-    struct crawler *crawler = worker->crawler;
+    struct crawler *crawler = visit->crawler;
+    const struct target *page = visit->page;
+    struct record_answer record = {.url = page->url,
+                                   .status = answer->status,
+                                   .at_ns =
+                                       visit->request.begin_ns - crawler->result.begin_ns,
+                                   .duration_ns = visit->request.duration_ns,
+                                   .bytes = answer->received_bytes,
+                                   .tries = page->tries};
+
+    visit->judgement =
+        judge_answer(crawler->options, page->url, page->kind == TARGET_SITE, answer);
+    return records_answer(&crawler->verdicts.sinks, &record);
+}
+
+int process_answer(struct visit *visit, const struct answer *answer)
+{
+    struct crawler *crawler = visit->crawler;
+    struct target *page = visit->page;
+    const struct store_page *saved = visit->saved.page;
     bool is_refetch = page->refetch == REFETCH_IDS;
     int rc;
 
     target_set_state(page, TARGET_DONE);
     page->status = (int16_t)answer->status;
     page->sets_cookie = answer->sets_cookie;
-    worker->reopens =
-        worker->saved != NULL && (worker->saved->flags & STORE_REOPENS) != 0;
-    if (keeps_cache(worker, page))
+    link_blob_begin(&visit->pages->links);
+    visit->reopens = saved != NULL && (saved->flags & STORE_REOPENS) != 0;
+    if (keeps_cache(visit))
         cache_drop(crawler->enqueuer.cache, page->url); /* until it has a verdict */
-    if (answer->rc == 0 && answer_is_redirect(answer->status) &&
-        page->refetch != REFETCH_IDS) {
-        rc = page->kind == TARGET_SITE ? report_page(crawler, page, answer, 0) : 0;
-        if (rc == 0)
-            rc = redirect_follow(&crawler->enqueuer, page, answer->location,
-                                 &worker->reopens);
-        if (rc == 0)
-            rc = text_checks_redirect(&crawler->texts, page);
-    } else {
-        rc = process_page(worker, page, answer);
-    }
-    return rc == 0 && !is_refetch ? end_start(crawler, page) : rc;
+    if (answer->rc == 0 && answer_is_redirect(answer->status) && !is_refetch)
+        rc = process_redirect(visit, answer);
+    else
+        rc = process_page(visit, answer);
+    return rc == 0 && page->is_start && !is_refetch ? end_start(crawler) : rc;
 }
 
 int forbid_page(struct crawler *crawler, struct target *page, unsigned line)
@@ -217,7 +237,7 @@ int forbid_page(struct crawler *crawler, struct target *page, unsigned line)
     snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
     rc = verdicts_settle(&crawler->verdicts, page,
                          (struct judgement){VERDICT_SKIPPED, REASON_ROBOTS}, message);
-    return rc == 0 ? end_start(crawler, page) : rc;
+    return rc == 0 && page->is_start ? end_start(crawler) : rc;
 }
 
 int fail_page(struct crawler *crawler, struct target *page, const struct answer *failure)
@@ -234,5 +254,5 @@ int fail_page(struct crawler *crawler, struct target *page, const struct answer 
         snprintf(message, sizeof message, "robots.txt: %d %s", failure->status,
                  status_name(failure->status));
     rc = verdicts_settle(&crawler->verdicts, page, judge_rules(failure), message);
-    return rc == 0 ? end_start(crawler, page) : rc;
+    return rc == 0 && page->is_start ? end_start(crawler) : rc;
 }

@@ -25,7 +25,7 @@ struct replay {
     struct crawler *crawler;
     struct store *store;
     struct saved_urls urls;
-    struct worker *worker;
+    struct page_search *pages;
     int64_t *put_off; /* numbers of pages */
     size_t put_off_count, put_off_capacity;
     unsigned turn;
@@ -34,26 +34,25 @@ struct replay {
 /* ---- one page ---------------------------------------------------------------------- */
 
 /* Mark that the host has reported its sitemaps. */
-static int process_sitemaps(struct worker *worker, struct target *rules)
+static int process_sitemaps(struct visit *visit)
 {
+    struct target *rules = visit->page;
     struct host *host =
-        frontier_host(&worker->crawler->frontier, rules->url, FRONTIER_SITE);
-    size_t links;
-    int problem;
+        frontier_host(&visit->crawler->frontier, rules->url, FRONTIER_SITE);
 
     if (host == NULL)
         return -ENOMEM;
     host->has_told_sitemaps = true;
-    return page_search_replay(&worker->pages, rules, worker->saved, worker->saved_urls,
-                              &links, &problem);
+    return page_search_replay(visit->pages, rules, &visit->saved, &visit->found);
 }
 
 /* Process a saved answer of an earlier run as if it had just arrived. Failed tries of the
    page are not saved, only their number. */
-static int process_saved_answer(struct worker *worker, struct target *page)
+static int process_saved_answer(struct visit *visit)
 {
-    struct crawler *crawler = worker->crawler;
-    const struct store_page *saved = worker->saved;
+    struct crawler *crawler = visit->crawler;
+    struct target *page = visit->page;
+    const struct store_page *saved = visit->saved.page;
     struct answer answer;
     int rc;
 
@@ -61,13 +60,13 @@ static int process_saved_answer(struct worker *worker, struct target *page)
     answer.received_bytes = saved->bytes;
     page->tries = (uint8_t)(saved->tries < UINT8_MAX ? saved->tries : UINT8_MAX);
     crawler->verdicts.summary.bytes += saved->bytes;
-    worker->wants_body = (saved->flags & STORE_WANTED_IDS) != 0;
-    worker->asked_ns = crawler->result.begin_ns + saved->at_ns;
-    worker->duration_ns = saved->duration_ns;
+    visit->request.wants_body = (saved->flags & STORE_WANTED_IDS) != 0;
+    visit->request.begin_ns = crawler->result.begin_ns + saved->at_ns;
+    visit->request.duration_ns = saved->duration_ns;
     if (crawler->saving.earlier_ns < saved->at_ns + saved->duration_ns)
         crawler->saving.earlier_ns = saved->at_ns + saved->duration_ns;
-    rc = worker_report_answer(worker, page, &answer);
-    return rc == 0 ? process_answer(worker, page, &answer) : rc;
+    rc = report_answer(visit, &answer);
+    return rc == 0 ? process_answer(visit, &answer) : rc;
 }
 
 static int process_forbidden(struct crawler *crawler, struct target *page,
@@ -81,19 +80,18 @@ static int process_forbidden(struct crawler *crawler, struct target *page,
     return fail_page(crawler, page, &failure);
 }
 
-static int process_saved(struct worker *worker, struct target *page,
-                         const struct store_page *saved, const struct saved_urls *urls)
+static int process_saved(struct replay *replay, struct target *page,
+                         const struct store_page *saved)
 {
-    int rc;
+    struct visit visit = {.crawler = replay->crawler,
+                          .pages = replay->pages,
+                          .page = page,
+                          .saved = {saved, &replay->urls}};
 
     if ((saved->flags & STORE_ROBOTS) != 0)
-        return process_forbidden(worker->crawler, page, saved);
-    worker->saved = saved;
-    worker->saved_urls = urls;
-    rc = (saved->flags & STORE_SITEMAPS) != 0 ? process_sitemaps(worker, page)
-                                              : process_saved_answer(worker, page);
-    worker->saved = NULL;
-    return rc;
+        return process_forbidden(replay->crawler, page, saved);
+    return (saved->flags & STORE_SITEMAPS) != 0 ? process_sitemaps(&visit)
+                                                : process_saved_answer(&visit);
 }
 
 /* ---- all pages --------------------------------------------------------------------- */
@@ -132,7 +130,7 @@ static int replay_sitemaps(struct replay *replay, const struct store_page *page)
     rules = targets_get(&replay->crawler->targets, url, 0, &is_new);
     if (rules == NULL)
         return -ENOMEM;
-    rc = process_saved(replay->worker, rules, page, &replay->urls);
+    rc = process_saved(replay, rules, page);
     return rc < 0 ? rc : 1;
 }
 
@@ -152,7 +150,7 @@ static int replay_page(struct replay *replay, int64_t number,
     if (target == NULL)
         return postpone(replay, number);
     frontier_noted_is_done(&replay->crawler->frontier, target);
-    rc = process_saved(replay->worker, target, page, &replay->urls);
+    rc = process_saved(replay, target, page);
     return rc < 0 ? rc : 1;
 }
 
@@ -252,9 +250,9 @@ static int run_replay(struct replay *replay)
 }
 
 static int replay_store(struct crawler *crawler, struct store *store,
-                        struct worker *worker)
+                        struct page_search *pages)
 {
-    struct replay replay = {.crawler = crawler, .store = store, .worker = worker};
+    struct replay replay = {.crawler = crawler, .store = store, .pages = pages};
     int rc = run_replay(&replay);
 
     if (rc == -EBADMSG)
@@ -266,13 +264,13 @@ static int replay_store(struct crawler *crawler, struct store *store,
 
 int replay(struct crawler *crawler)
 {
-    struct worker worker = {.crawler = crawler, .class = FRONTIER_SITE};
-    int rc = page_search_init(&worker.pages, crawler);
+    struct page_search pages;
+    int rc = page_search_init(&pages, crawler);
 
-    worker.pages.is_replay = true; /* replayed pages are not saved again */
+    pages.is_replay = true; /* replayed pages are not saved again */
     if (rc == 0)
-        rc = replay_store(crawler, crawler->saving.earlier, &worker);
-    page_search_finish(&worker.pages);
+        rc = replay_store(crawler, crawler->saving.earlier, &pages);
+    page_search_finish(&pages);
     crawler->saving.bytes = crawler->verdicts.summary.bytes;
     crawler->result.begin_ns -= crawler->saving.earlier_ns;
     return rc;

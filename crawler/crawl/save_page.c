@@ -5,37 +5,43 @@
 
 #include <errno.h>
 
-static unsigned flags_of(const struct worker *worker, const struct target *page,
-                         const struct answer *answer)
+bool saves_pages(const struct crawler *crawler)
 {
+    return crawler->saving.state != NULL || crawler->member != NULL;
+}
+
+static unsigned flags_of(const struct visit *visit, const struct answer *answer)
+{
+    const struct target *page = visit->page;
+
     return (answer->is_late ? STORE_LATE : 0) | (answer->is_tls ? STORE_TLS : 0) |
            (answer->is_too_long ? STORE_TOO_LONG : 0) |
            (answer->is_challenge ? STORE_CHALLENGE : 0) |
            (answer->sets_cookie ? STORE_SETS_COOKIE : 0) |
-           (worker->reopens ? STORE_REOPENS : 0) | (answer->has_body ? STORE_BODY : 0) |
-           (worker->wants_body ? STORE_WANTED_IDS : 0) |
+           (visit->reopens ? STORE_REOPENS : 0) | (answer->has_body ? STORE_BODY : 0) |
+           (visit->request.wants_body ? STORE_WANTED_IDS : 0) |
            (target_is_searched(page) ? STORE_SEARCHED : 0) |
            (target_has_ids(page) ? STORE_HAS_IDS : 0);
 }
 
 /* After 304 Not Modified, the validator of the saved answer still holds. */
-static const char *validator_of(const struct worker *worker, const struct answer *answer,
+static const char *validator_of(const struct visit *visit, const struct answer *answer,
                                 const char *name, const char *saved)
 {
-    if (worker->saved != NULL)
+    if (visit->saved.page != NULL)
         return saved;
     return answer->response != NULL ? coil_http_header(answer->response, name) : NULL;
 }
 
 /* Return why the request failed, or else what is wrong with the page; or NULL. */
-static const char *error_of(const struct worker *worker, const struct answer *answer)
+static const char *error_of(const struct visit *visit, const struct answer *answer)
 {
-    return answer->rc < 0 ? answer->error : worker->flaw;
+    return answer->rc < 0 ? answer->error : visit->flaw;
 }
 
-static void add_links(const struct worker *worker, struct store_page *record)
+static void add_links(const struct page_search *pages, struct store_page *record)
 {
-    const struct text *links = &worker->pages.links.bytes;
+    const struct text *links = &pages->links.bytes;
 
     record->links = links->n > 0 ? links->at : "";
     record->links_n = links->n;
@@ -51,34 +57,31 @@ static int save_record(struct crawler *crawler, const struct target *page,
                                          : 0;
 }
 
-int save_answer(struct worker *worker, const struct target *page,
-                const struct answer *answer)
+int save_answer(const struct visit *visit, const struct answer *answer)
 {
-    struct crawler *crawler = worker->crawler;
-    const struct store_page *saved = worker->saved;
-    struct store_page record = {.flags = flags_of(worker, page, answer),
-                                .rc = answer->rc,
-                                .status = answer->status,
-                                .problem = worker->problem,
-                                .tries = page->tries,
-                                .size = answer->size,
-                                .bytes = crawler->verdicts.summary.bytes -
-                                         crawler->saving.bytes,
-                                .at_ns = worker->asked_ns - crawler->result.begin_ns,
-                                .duration_ns = worker->duration_ns,
-                                .content_type = answer->content_type,
-                                .location = answer->location,
-                                .error = error_of(worker, answer)};
+    struct crawler *crawler = visit->crawler;
+    const struct target *page = visit->page;
+    const struct store_page *saved = visit->saved.page;
+    struct store_page record = {
+        .flags = flags_of(visit, answer),
+        .rc = answer->rc,
+        .status = answer->status,
+        .problem = visit->found.problem,
+        .tries = page->tries,
+        .size = answer->size,
+        .bytes = crawler->verdicts.summary.bytes - crawler->saving.bytes,
+        .at_ns = visit->request.begin_ns - crawler->result.begin_ns,
+        .duration_ns = visit->request.duration_ns,
+        .content_type = answer->content_type,
+        .location = answer->location,
+        .error = error_of(visit, answer)};
 
-    if (crawler->saving.state == NULL && crawler->member == NULL)
-        return 0;
-    record.etag =
-        validator_of(worker, answer, "ETag", saved != NULL ? saved->etag : NULL);
-    record.modified = validator_of(worker, answer, "Last-Modified",
+    record.etag = validator_of(visit, answer, "ETag", saved != NULL ? saved->etag : NULL);
+    record.modified = validator_of(visit, answer, "Last-Modified",
                                    saved != NULL ? saved->modified : NULL);
-    if (answer->has_body || worker->pages.links.bytes.n > 0)
-        add_links(worker, &record);
-    if (target_is_searched(page) && worker->problem == 0) {
+    if (answer->has_body || visit->pages->links.bytes.n > 0)
+        add_links(visit->pages, &record);
+    if (target_is_searched(page) && visit->found.problem == 0) {
         record.ids = page->ids;
         record.id_count = page->id_count;
     }
@@ -93,12 +96,13 @@ int save_forbidden(struct crawler *crawler, const struct target *page, unsigned 
     return save_record(crawler, page, &record);
 }
 
-int save_sitemaps(struct worker *worker, struct host *host, const struct target *rules)
+int save_sitemaps(const struct page_search *pages, struct host *host,
+                  const struct target *rules)
 {
-    struct crawler *crawler = worker->crawler;
+    struct crawler *crawler = pages->crawler;
     struct store_page record = {.flags = STORE_SITEMAPS};
 
-    add_links(worker, &record);
+    add_links(pages, &record);
     if (crawler->member != NULL)
         return member_bring_sitemaps(crawler->member, host, rules, &record);
     if (crawler->saving.state == NULL)

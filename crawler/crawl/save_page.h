@@ -8,12 +8,14 @@
 #define CRAWLER_SAVE_PAGE_H
 
 #include "../fetch/answer.h"
-#include "worker.h"
+#include "process.h"
+
+/* True if the results of pages are saved. */
+bool saves_pages(const struct crawler *crawler);
 
 /* Save the answer of a page, after process_answer(). A resumed crawl does not fetch the
-   page again. */
-int save_answer(struct worker *worker, const struct target *page,
-                const struct answer *answer);
+   page again. Call this only if pages are saved. */
+int save_answer(const struct visit *visit, const struct answer *answer);
 
 /* Save that `line` of robots.txt forbids the page. */
 int save_forbidden(struct crawler *crawler, const struct target *page, unsigned line);
@@ -26,7 +28,8 @@ int save_failed_rules(struct crawler *crawler, const struct target *page,
 int save_given_up(struct crawler *crawler, const struct target *page);
 
 /* Save the sitemaps in the robots.txt of a host. `rules` is the target of the robots.txt,
-   and worker->pages.links has the sitemaps. */
-int save_sitemaps(struct worker *worker, struct host *host, const struct target *rules);
+   and pages->links has the sitemaps. */
+int save_sitemaps(const struct page_search *pages, struct host *host,
+                  const struct target *rules);
 
 #endif

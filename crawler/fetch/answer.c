@@ -61,21 +61,6 @@ static bool says_nosniff(const coil_http_response *response)
     return value != NULL && strcasecmp(value, "nosniff") == 0;
 }
 
-/* Returns 0 or -ENOMEM. */
-static int read_headers(struct answer *answer)
-{
-    const coil_http_response *response = answer->response;
-    int rc = read_content_type(answer);
-
-    answer->status = coil_http_status(response);
-    answer->may_be_sniffed = answer->content_type == NULL && !says_nosniff(response);
-    answer->location = coil_http_header(response, "Location");
-    answer->retry_after = coil_http_header(response, "Retry-After");
-    answer->is_challenge = is_challenge(response);
-    answer->sets_cookie = coil_http_header(response, "Set-Cookie") != NULL;
-    return rc;
-}
-
 static void measure(struct answer *answer)
 {
     int64_t announced = coil_http_content_length(answer->response);
@@ -107,9 +92,15 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
     int rc;
 
     answer->response = response;
-    rc = read_headers(answer);
+    rc = read_content_type(answer);
+    answer->status = coil_http_status(response);
+    answer->may_be_sniffed = answer->content_type == NULL && !says_nosniff(response);
+    answer->location = coil_http_header(response, "Location");
+    answer->retry_after = coil_http_header(response, "Retry-After");
+    answer->is_challenge = is_challenge(response);
+    answer->sets_cookie = coil_http_header(response, "Set-Cookie") != NULL;
     asking->body =
-        question->wants_body != NULL && question->wants_body(answer, question->arg)
+        question->begin_body != NULL && question->begin_body(answer, question->arg)
             ? BODY_WANTED
             : BODY_UNWANTED;
     return rc;
@@ -130,16 +121,24 @@ static int pass_over(struct asking *asking)
     return ENOUGH;
 }
 
-static int take_body(struct asking *asking, const char *bytes, size_t n)
+/* Pass a piece of the body to the question's reader, up to the limit. */
+static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
 {
+    struct asking *asking = arg;
     struct answer *answer = asking->answer;
-    size_t limit = asking->question->body_limit;
-    int rc;
+    const struct question *question = asking->question;
+    int rc = asking->body == BODY_UNSEEN ? look_at_headers(asking, response) : 0;
+    size_t beyond;
 
-    answer->is_too_long = asking->total > limit;
-    if (answer->is_too_long)
-        n -= asking->total - limit < n ? asking->total - limit : n;
-    rc = n > 0 ? asking->question->take_body(bytes, n, asking->question->arg) : 0;
+    if (rc < 0)
+        return rc;
+    asking->total += n;
+    if (asking->body != BODY_WANTED)
+        return pass_over(asking);
+    answer->is_too_long = asking->total > question->body_limit;
+    beyond = answer->is_too_long ? asking->total - question->body_limit : 0;
+    if (beyond < n)
+        rc = question->feed_body(bytes, n - beyond, question->arg);
     if (rc > 0) {
         asking->body = BODY_UNWANTED;
         return pass_over(asking);
@@ -147,25 +146,11 @@ static int take_body(struct asking *asking, const char *bytes, size_t n)
     if (rc < 0)
         snprintf(answer->error, sizeof answer->error, "searching it for links: %s",
                  strerror(-rc));
-    if (rc == 0 && answer->is_too_long) {
-        asking->body = BODY_CUT;
-        asking->is_cut_at_limit = true;
-        return ENOUGH;
-    }
-    return rc;
-}
-
-static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
-{
-    struct asking *asking = arg;
-    int rc = asking->body == BODY_UNSEEN ? look_at_headers(asking, response) : 0;
-
-    if (rc < 0)
+    if (rc < 0 || !answer->is_too_long)
         return rc;
-    asking->total += n;
-    if (asking->body == BODY_WANTED)
-        return take_body(asking, bytes, n);
-    return pass_over(asking);
+    asking->body = BODY_CUT;
+    asking->is_cut_at_limit = true;
+    return ENOUGH;
 }
 
 /* Remove credentials from a URL: they may come from a page or a redirect, and libcurl
@@ -185,11 +170,11 @@ static int leave_out_credentials(const char *url, char **own)
     return -ENOMEM;
 }
 
-static int ask_url(struct answer *answer, coil_http_session *session,
-                   const struct question *question, const char *url)
+static int send_request(struct answer *answer, coil_http_session *session,
+                        const struct question *question)
 {
     struct asking asking = {.answer = answer, .question = question};
-    coil_http_request request = {.url = url,
+    coil_http_request request = {.url = question->url,
                                  .method = question->headers_only ? "HEAD" : NULL,
                                  .headers = question->headers,
                                  .idle_timeout_ns = question->idle_ns,
@@ -197,11 +182,17 @@ static int ask_url(struct answer *answer, coil_http_session *session,
                                  .on_body_arg = &asking,
                                  .on_wire = question->exchange != NULL ? warc_take : NULL,
                                  .on_wire_arg = question->exchange};
-    int rc = coil_http_get(session, &request, &answer->response);
+    char *own;
+    int rc = leave_out_credentials(question->url, &own);
 
+    if (own != NULL)
+        request.url = own;
+    if (rc == 0)
+        rc = coil_http_get(session, &request, &answer->response);
+    free(own);
     if (rc == ENOUGH && asking.body == BODY_CUT)
         rc = 0;
-    if (rc == 0 && asking.body == BODY_UNSEEN)
+    if (rc == 0 && asking.body == BODY_UNSEEN) /* the body is empty */
         rc = look_at_headers(&asking, answer->response);
     answer->has_body = rc == 0 && (asking.body == BODY_WANTED || asking.is_cut_at_limit);
     if (answer->response != NULL)
@@ -209,19 +200,7 @@ static int ask_url(struct answer *answer, coil_http_session *session,
     return rc;
 }
 
-static int send_request(struct answer *answer, coil_http_session *session,
-                        const struct question *question)
-{
-    char *own;
-    int rc = leave_out_credentials(question->url, &own);
-
-    if (rc == 0)
-        rc = ask_url(answer, session, question, own != NULL ? own : question->url);
-    free(own);
-    return rc;
-}
-
-static void tell_lateness(struct answer *answer, int64_t ns, const char *what)
+static void describe_lateness(struct answer *answer, int64_t ns, const char *what)
 {
     snprintf(answer->error, sizeof answer->error, "%s within %g s", what,
              (double)ns / 1e9);
@@ -250,6 +229,17 @@ static const char *sentence_of(const struct answer *answer)
     }
 }
 
+static void describe_failure(struct answer *answer, const struct question *question)
+{
+    if (answer->is_late)
+        describe_lateness(answer, question->max_ns, "no whole answer");
+    else if (answer->rc == -ETIMEDOUT)
+        describe_lateness(answer, question->idle_ns, "no progress");
+    else if (answer->error[0] == '\0')
+        snprintf(answer->error, sizeof answer->error, "%s", sentence_of(answer));
+    answer->is_tls = is_about_tls(answer, question->url);
+}
+
 int answer_get(struct answer *answer, coil_http_session *session,
                const struct question *question)
 {
@@ -265,13 +255,7 @@ int answer_get(struct answer *answer, coil_http_session *session,
     answer->is_late = coil_scope_expired(&scope);
     if (answer->rc >= 0)
         return 0;
-    if (answer->is_late)
-        tell_lateness(answer, question->max_ns, "no whole answer");
-    else if (answer->rc == -ETIMEDOUT)
-        tell_lateness(answer, question->idle_ns, "no progress");
-    else if (answer->error[0] == '\0')
-        snprintf(answer->error, sizeof answer->error, "%s", sentence_of(answer));
-    answer->is_tls = is_about_tls(answer, question->url);
+    describe_failure(answer, question);
     return answer->rc == -ECANCELED || answer->rc == -ENOMEM ? answer->rc : 0;
 }
 

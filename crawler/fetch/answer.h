@@ -43,10 +43,10 @@ struct question {
     size_t body_limit;
     /* Called once the headers have arrived. Returns true if the caller wants the body or
        its beginning. NULL: the body is not wanted. */
-    bool (*wants_body)(const struct answer *answer, void *arg);
+    bool (*begin_body)(const struct answer *answer, void *arg);
     /* Receives the next piece of the body. Returns 0 for more, 1 if the rest is not
        wanted, or a negative errno, which becomes the answer's rc. It must not suspend. */
-    int (*take_body)(const char *bytes, size_t n, void *arg);
+    int (*feed_body)(const char *bytes, size_t n, void *arg);
     void *arg;
     struct warc_exchange *exchange; /* receives all bytes sent and received; or NULL */
 };

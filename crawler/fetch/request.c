@@ -119,8 +119,8 @@ static struct question question_of(const struct requester *requester,
         .idle_ns = options->timeout_ns,
         .max_ns = options->max_time_ns,
         .body_limit = request_body_limit(options, page),
-        .wants_body = on_site || page->wants_body ? reader->wants_body : NULL,
-        .take_body = reader->take_body,
+        .begin_body = on_site || page->wants_body ? reader->begin_body : NULL,
+        .feed_body = reader->feed_body,
         .arg = reader->arg};
 }
 
@@ -156,18 +156,14 @@ static const char *truncation_of(const struct answer *answer)
     return answer->is_cut ? "unspecified" : NULL;
 }
 
-/* Send one request, and write it to the archive before its result is reported. */
-static int fetch_once(struct requester *requester, coil_http_session *session,
-                      struct question *question, struct answer *answer)
+/* Write the exchange to the archive, before its result is reported. */
+static int archive_exchange(struct requester *requester, const struct question *question,
+                            const struct answer *answer)
 {
-    struct warc_exchange exchange = {.at_ns = 0};
-    int rc;
+    int rc = warc_add(requester->warc, question->url, question->exchange,
+                      truncation_of(answer));
 
-    question->exchange = requester->warc != NULL ? &exchange : NULL;
-    rc = answer_get(answer, session, question);
-    if (requester->warc != NULL && rc == 0)
-        rc = warc_add(requester->warc, question->url, &exchange, truncation_of(answer));
-    warc_exchange_finish(&exchange);
+    warc_exchange_finish(question->exchange);
     return rc;
 }
 
@@ -184,25 +180,43 @@ static int64_t wait_for_turn(struct host *host)
     return rc < 0 ? rc : coil_now() - began;
 }
 
+/* HEAD has failed, so send GET. *answer has the answer to HEAD, and gets the new one. */
+static int get_after_head(struct requester *requester, struct host *host,
+                          struct question *question, struct answer *answer)
+{
+    int64_t received_bytes = answer->received_bytes;
+    int64_t paused_ns;
+    int rc;
+
+    answer_finish(answer);
+    paused_ns = wait_for_turn(host);
+    if (paused_ns < 0)
+        return (int)paused_ns;
+    question->headers_only = false;
+    rc = answer_get(answer, requester->sessions[host->class], question);
+    answer->received_bytes += received_bytes;
+    answer->paused_ns = paused_ns;
+    return rc;
+}
+
 int request_answer(struct requester *requester, const struct target *page,
                    const struct request_reader *reader, struct answer *answer)
 {
-    coil_http_session *session = requester->sessions[page->host->class];
     struct question question = question_of(requester, page, reader);
-    int64_t received_bytes, paused_ns;
-    int rc = fetch_once(requester, session, &question, answer);
+    struct warc_exchange exchange = {.at_ns = 0};
+    bool is_archived = requester->warc != NULL;
+    int rc;
 
-    if (rc < 0 || !question.headers_only || !is_worth_a_get(answer))
-        return rc;
-    received_bytes = answer->received_bytes;
-    answer_finish(answer);
-    paused_ns = wait_for_turn(page->host);
-    if (paused_ns < 0)
-        return (int)paused_ns;
-    question.headers_only = false;
-    rc = fetch_once(requester, session, &question, answer);
-    answer->received_bytes += received_bytes;
-    answer->paused_ns = paused_ns;
+    question.exchange = is_archived ? &exchange : NULL;
+    rc = answer_get(answer, requester->sessions[page->host->class], &question);
+    if (rc == 0 && is_archived)
+        rc = archive_exchange(requester, &question, answer);
+    if (rc == 0 && question.headers_only && is_worth_a_get(answer)) {
+        rc = get_after_head(requester, page->host, &question, answer);
+        if (rc == 0 && is_archived)
+            rc = archive_exchange(requester, &question, answer);
+    }
+    warc_exchange_finish(&exchange);
     return rc;
 }
 

@@ -23,8 +23,8 @@ void requester_close(struct requester *requester);
 
 /* The receiver of a body. See struct question for the functions. */
 struct request_reader {
-    bool (*wants_body)(const struct answer *answer, void *arg);
-    int (*take_body)(const char *bytes, size_t n, void *arg);
+    bool (*begin_body)(const struct answer *answer, void *arg);
+    int (*feed_body)(const char *bytes, size_t n, void *arg);
     void *arg;
     const char *const *headers; /* sent instead of the host's headers; NULL: the host's */
 };

@@ -38,13 +38,13 @@ struct rules_text {
     size_t n;
 };
 
-static bool wants_body(const struct answer *answer, void *arg)
+static bool expects_rules(const struct answer *answer, void *arg)
 {
     (void)arg;
     return answer->status >= 200 && answer->status < 300;
 }
 
-static int take_body(const char *bytes, size_t n, void *arg)
+static int store_rules(const char *bytes, size_t n, void *arg)
 {
     struct rules_text *text = arg;
     size_t room = READ_BYTES - text->n;
@@ -107,7 +107,7 @@ static int parse_or_resolve(const struct requester *requester, struct host *host
         return 0;
     if (answer_is_redirect(answer->status) && answer->location != NULL)
         return resolve(url, answer->location, next);
-    if (wants_body(answer, NULL))
+    if (expects_rules(answer, NULL))
         return take_rules(requester, host, text);
     return 0;
 }
@@ -117,8 +117,8 @@ static int parse_or_resolve(const struct requester *requester, struct host *host
  * may lead to another host. Such a host does not get the user's headers, and
  * --exclude-private applies to it.
  */
-static int fetch_once(struct requester *requester, struct host *host, char **url,
-                      struct answer *answer)
+static int fetch_rules_once(struct requester *requester, struct host *host, char **url,
+                            struct answer *answer)
 {
     const struct options *options = requester->options;
     bool is_of_host = url_is_trusted_as(*url, host->origin);
@@ -130,8 +130,8 @@ static int fetch_once(struct requester *requester, struct host *host, char **url
                                 .idle_ns = options->timeout_ns,
                                 .max_ns = options->max_time_ns,
                                 .body_limit = LONGEST_BYTES,
-                                .wants_body = wants_body,
-                                .take_body = take_body,
+                                .begin_body = expects_rules,
+                                .feed_body = store_rules,
                                 .arg = &text,
                                 .exchange = requester->warc != NULL ? &exchange : NULL};
     char *next = NULL;
@@ -171,7 +171,7 @@ static int get_rules(struct requester *requester, struct host *host,
     for (unsigned i = 0; i <= ROBOTS_REDIRECTS && rc == 1; i++) {
         *is_of_host = url_same_origin(url, host->origin);
         answer_finish(answer);
-        rc = fetch_once(requester, host, &url, answer);
+        rc = fetch_rules_once(requester, host, &url, answer);
     }
     free(url);
     return rc < 0 ? rc : 0;

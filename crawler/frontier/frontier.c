@@ -161,7 +161,7 @@ static bool is_depth_over(const struct frontier *frontier)
     return frontier->queued == 0 && frontier_at_work(frontier) == 0;
 }
 
-static int push(struct frontier *frontier, struct target *target)
+static int queue_target(struct frontier *frontier, struct target *target)
 {
     target_set_state(target, TARGET_QUEUED);
     enqueue(target->host, target);
@@ -181,7 +181,7 @@ static int go_deeper(struct frontier *frontier)
            (target = depth_queue_take(&frontier->depth_queue, frontier->depth)) != NULL) {
         cold_tend(frontier->depth_queue.all.cold);
         if (!target_was_queued(target))
-            rc = push(frontier, target);
+            rc = queue_target(frontier, target);
     }
     return rc;
 }
@@ -210,32 +210,25 @@ static void hand_up(const struct frontier *frontier, struct target *target)
     above->add(above->arg, target);
 }
 
-static void accept(struct target *target)
-{
-    if (!target_was_accepted(target))
-        target_set_state(target, TARGET_ACCEPTED);
-}
-
 void frontier_add(struct frontier *frontier, struct target *target)
 {
-    accept(target);
+    bool is_later = frontier->options.by_depth && target->depth > frontier->depth;
+
+    if (!target_was_accepted(target))
+        target_set_state(target, TARGET_ACCEPTED);
     if (frontier->closed)
         return;
-    if (frontier->options.above != NULL) {
+    if (frontier->options.above != NULL)
         hand_up(frontier, target);
+    else if (target_was_queued(target))
         return;
-    }
-    if (target_was_queued(target))
-        return;
-    if (frontier->notes_only) {
+    else if (frontier->notes_only)
         target_set_state(target, TARGET_NOTED);
-        return;
-    }
-    if (frontier->options.by_depth && target->depth > frontier->depth)
+    else if (is_later)
         note_failure(frontier,
                      depth_queue_add(&frontier->depth_queue, target->depth, target));
     else
-        note_failure(frontier, push(frontier, target));
+        note_failure(frontier, queue_target(frontier, target));
 }
 
 void frontier_add_again(struct frontier *frontier, struct target *target)
@@ -247,14 +240,15 @@ void frontier_add_again(struct frontier *frontier, struct target *target)
     else if (!frontier->closed && above != NULL)
         above->add(above->arg, target);
     else if (!frontier->closed)
-        note_failure(frontier, push(frontier, target));
+        note_failure(frontier, queue_target(frontier, target));
 }
 
 void frontier_lease(struct frontier *frontier, struct target *target)
 {
-    accept(target);
+    if (!target_was_accepted(target))
+        target_set_state(target, TARGET_ACCEPTED);
     if (!frontier->closed)
-        note_failure(frontier, push(frontier, target));
+        note_failure(frontier, queue_target(frontier, target));
 }
 
 void frontier_note_only(struct frontier *frontier)

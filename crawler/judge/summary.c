@@ -1,25 +1,18 @@
 /* summary.c - see summary.h */
 #include "summary.h"
 
-VERDICT_COUNT_IS(11);
-
-/* Return the bit of a verdict in `counted`. Verdicts that depend on the fragment have a
-   bit each. The others belong to the page, which has only one of them: they share a bit.
-   */
+/* Return the bit of a verdict in `counted`. A verdict that depends on the fragment has a
+   bit of its own. The others belong to the page, which has only one of them: they share
+   the first bit. */
 static uint8_t counted_bit(enum verdict verdict)
 {
-    switch (verdict) {
-    case VERDICT_FRAGMENT:
+    unsigned bit = 1;
+
+    if (!verdict_traits(verdict)->is_of_fragment)
         return 1;
-    case VERDICT_TEXT:
-        return 2;
-    case VERDICT_SKIPPED:
-        return 4;
-    case VERDICT_UNCHECKED:
-        return 8;
-    default:
-        return 16;
-    }
+    for (enum verdict v = VERDICT_OPEN; v < verdict; v++)
+        bit += verdict_traits(v)->is_of_fragment;
+    return (uint8_t)(1 << bit);
 }
 
 /* Return true for the first target of its URL that has this verdict. */

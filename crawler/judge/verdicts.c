@@ -42,44 +42,46 @@ static bool is_well(const struct target *target)
 
 /* ---- reports ----------------------------------------------------------------------- */
 
-/* Count the target's verdict, and report it with this URL and fragment. */
-static int report_verdict_as(struct verdicts *verdicts, struct target *target,
-                             const char *url, const char *fragment)
+/* Return a decoded copy of the target's fragment; NULL without memory. */
+static char *copy_fragment(const struct target *target)
 {
+    char *fragment = strdup(target->url + target->fragment_at);
+
+    if (fragment != NULL)
+        fragment[url_decode(fragment, strlen(fragment))] = '\0';
+    return fragment;
+}
+
+/* Count the target's verdict, and report it. If `text` is not NULL, it and `fragment` are
+   reported in place of the target's URL, which may be cut. */
+static int report_verdict(struct verdicts *verdicts, struct target *target,
+                          const char *text, const char *fragment)
+{
+    struct baseline *baseline = verdicts->baseline;
+    bool has_own = text == NULL && target->fragment_at > 0;
+    char *own = has_own ? copy_fragment(target) : NULL;
     char cause[TARGET_CAUSE_BYTES];
-    struct record_verdict record = {.target = url,
-                                    .fragment = fragment,
+    struct record_verdict record = {.target = text != NULL ? text : target->page->url,
+                                    .fragment = has_own ? own : fragment,
                                     .verdict = target->verdict,
                                     .reason = target->reason,
                                     .status = target->status};
-    int is_known = verdicts->baseline == NULL
-                       ? 0
-                       : baseline_has(verdicts->baseline, url, fragment, target->verdict);
+    int rc = 0;
 
-    if (is_known < 0)
-        return is_known;
-    verdicts->summary.verdicts[target->verdict]++;
-    target->is_known = record.is_known = is_known > 0;
-    if (!references_are_needed(&verdicts->references, target))
-        references_drop(&verdicts->references, verdicts->targets, target);
-    record.message =
-        target->verdict == VERDICT_OK ? target->message : target_cause(target, cause);
-    return records_verdict(&verdicts->sinks, &record);
-}
-
-static int report_verdict(struct verdicts *verdicts, struct target *target)
-{
-    char *fragment = NULL;
-    int rc;
-
-    if (target->fragment_at > 0) {
-        fragment = strdup(target->url + target->fragment_at);
-        if (fragment == NULL)
-            return -ENOMEM;
-        fragment[url_decode(fragment, strlen(fragment))] = '\0';
+    if (has_own && own == NULL)
+        return -ENOMEM;
+    if (baseline != NULL)
+        rc = baseline_has(baseline, record.target, record.fragment, record.verdict);
+    if (rc >= 0) {
+        verdicts->summary.verdicts[target->verdict]++;
+        target->is_known = record.is_known = rc > 0;
+        if (!references_are_needed(&verdicts->references, target))
+            references_drop(&verdicts->references, verdicts->targets, target);
+        record.message =
+            target->verdict == VERDICT_OK ? target->message : target_cause(target, cause);
+        rc = records_verdict(&verdicts->sinks, &record);
     }
-    rc = report_verdict_as(verdicts, target, target->page->url, fragment);
-    free(fragment);
+    free(own);
     return rc;
 }
 
@@ -88,7 +90,7 @@ int verdicts_want(struct verdicts *verdicts, struct target *target)
     if (target->is_wanted)
         return 0;
     target->is_wanted = true;
-    return is_settled(target) ? report_verdict(verdicts, target) : 0;
+    return is_settled(target) ? report_verdict(verdicts, target, NULL, NULL) : 0;
 }
 
 /* ---- waiting ----------------------------------------------------------------------- */
@@ -140,7 +142,7 @@ static int set_verdict(struct verdicts *verdicts, struct target *target,
     target->verdict = judgement.verdict;
     target->reason = judgement.reason;
     release_waiting(verdicts, target);
-    return target->is_wanted ? report_verdict(verdicts, target) : 0;
+    return target->is_wanted ? report_verdict(verdicts, target, NULL, NULL) : 0;
 }
 
 /* Set a verdict with the status and message of another target. */
@@ -306,14 +308,6 @@ static int judge_due(struct verdicts *verdicts)
     return rc;
 }
 
-static int settle(struct verdicts *verdicts, struct target *target,
-                  struct judgement judgement)
-{
-    int rc = is_settled(target) ? 0 : set_verdict(verdicts, target, judgement);
-
-    return rc == 0 ? judge_due(verdicts) : rc;
-}
-
 static bool circle_sets_cookie(const struct target *target, unsigned length)
 {
     for (; length > 0; length--, target = target->next)
@@ -420,8 +414,9 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
         return judge_due(verdicts);
     }
     if (is_too_long(verdicts, target))
-        return settle(verdicts, target,
-                      (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT});
+        return verdicts_settle(verdicts, target,
+                               (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT},
+                               NULL);
     await_target(target, next);
     return 0;
 }
@@ -460,6 +455,8 @@ int verdicts_give_up(struct verdicts *verdicts, struct target *next)
 int verdicts_settle(struct verdicts *verdicts, struct target *target,
                     struct judgement judgement, const char *message)
 {
+    int rc = 0;
+
     if (!judges(verdicts))
         return 0;
     if (message != NULL && *message != '\0') {
@@ -467,7 +464,9 @@ int verdicts_settle(struct verdicts *verdicts, struct target *target,
         if (target->message == NULL)
             return -ENOMEM;
     }
-    return settle(verdicts, target, judgement);
+    if (!is_settled(target))
+        rc = set_verdict(verdicts, target, judgement);
+    return rc == 0 ? judge_due(verdicts) : rc;
 }
 
 int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
@@ -480,7 +479,7 @@ int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
     target->is_wanted = true;
     target->verdict = judgement.verdict;
     target->reason = judgement.reason;
-    return report_verdict_as(verdicts, target, text, fragment);
+    return report_verdict(verdicts, target, text, fragment);
 }
 
 int verdicts_recheck(struct verdicts *verdicts, struct target *page)
@@ -517,11 +516,13 @@ int verdicts_end(struct verdicts *verdicts, struct judgement judgement)
         struct target *target = targets_at(verdicts->targets, i);
         if (is_settled(target) || target->page != target || target->next != NULL)
             continue;
-        its = settle(verdicts, target, judge_rest(verdicts, target, judgement));
+        its = verdicts_settle(verdicts, target, judge_rest(verdicts, target, judgement),
+                              NULL);
         rc = rc == 0 ? its : rc;
     }
     for (size_t i = 0; i < verdicts->targets->count; i++) {
-        its = settle(verdicts, targets_at(verdicts->targets, i), judgement);
+        its =
+            verdicts_settle(verdicts, targets_at(verdicts->targets, i), judgement, NULL);
         rc = rc == 0 ? its : rc;
     }
     return rc;

@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-VERDICT_COUNT_IS(11);
-
 #define FIELD(field) .offset = offsetof(struct options, field)
 #define MILLION 1000000
 

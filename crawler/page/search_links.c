@@ -188,34 +188,24 @@ static int find_own_base(const struct search *search, const char *lines,
     return rc;
 }
 
-static int resolve_link(struct search *search, struct ahead *found,
-                        const struct whatwg_url *base)
+/* Resolve the reference of a link to found->url, and set found->kind. */
+static int resolve_link(struct search *search, struct ahead *found)
 {
     const struct search_visitor *visitor = search->visitor;
-    int rc = url_parse(base, found->link.reference, &found->url);
+    const char *reference = found->link.reference;
+    bool has_own_base = found->link.base != NULL;
+    struct whatwg_url own = {0};
+    const struct whatwg_url *base = has_own_base ? &own : &search->base;
+    int rc = has_own_base ? find_own_base(search, found->link.base, &own) : 0;
 
+    found->link.base = NULL; /* valid only during the call */
+    if (rc == 0)
+        rc = url_parse(base, reference, &found->url);
     if (rc == 0 && !found->link.has_no_encoding &&
         (search->encoding == CONVERTED || is_windows_1252(search)))
-        rc = encode_query(search, base, found->link.reference, &found->url);
+        rc = encode_query(search, base, reference, &found->url);
     if (visitor->rebase != NULL && rc != -ENOMEM)
-        rc = rebase_url(search, found->link.reference, &found->url, rc);
-    return rc;
-}
-
-static int find_url(struct search *search, struct ahead *found)
-{
-    const struct search_visitor *visitor = search->visitor;
-    struct whatwg_url own = {0};
-    const struct whatwg_url *base = &search->base;
-    int rc = 0;
-
-    if (found->link.base != NULL) {
-        rc = find_own_base(search, found->link.base, &own);
-        base = &own;
-    }
-    if (rc == 0)
-        rc = resolve_link(search, found, base);
-    found->link.base = NULL; /* `reference` is valid only during the call, so copy it */
+        rc = rebase_url(search, reference, &found->url, rc);
     whatwg_url_finish(&own);
     if (rc == -ENOMEM)
         return rc;
@@ -241,7 +231,7 @@ static int on_link(const struct link *link, void *arg)
         return -ENOMEM;
     found->kind = SEARCH_ID;
     if (link->kind != LINK_ID)
-        rc = find_url(search, found);
+        rc = resolve_link(search, found);
     if (rc == 0 && search->waiting == AHEAD)
         rc = visit_first(search);
     if (rc == 0 && ++search->visited % LINKS_PER_TURN == 0)
@@ -309,15 +299,21 @@ static int end_visits(struct search *search, int rc)
     return rc;
 }
 
-static int visit_page(struct search *search)
+/* True for HTML and style sheets, whose links are in search->links. */
+static bool is_markup(const struct search *search)
+{
+    return search->type == PAGE_HTML || search->type == PAGE_SHEET ||
+           search->type == PAGE_NONE;
+}
+
+/* Visit the links of a page of another type. */
+static int visit_other_page(struct search *search)
 {
     if (search->type == PAGE_MARKDOWN)
         return markdown_visit(search->markdown, on_link, search);
     if (search->type == PAGE_TEXT)
         return plain_text_visit(search->text.bytes, search->text.n, on_link, search);
-    if (search->type == PAGE_SITEMAP)
-        return sitemap_visit(search->sitemap, on_link, search);
-    return links_visit(&search->links, is_windows_1252(search), on_link, search);
+    return sitemap_visit(search->sitemap, on_link, search);
 }
 
 /* Convert *text from Windows-1252 to UTF-8. Returns 0 or -ENOMEM. */
@@ -351,7 +347,7 @@ static int read_text(void *arg)
 
 static int find_text(struct search *search)
 {
-    if (!search->wants_text || search->is_cut || search->type != PAGE_HTML)
+    if (search->is_cut || search->type != PAGE_HTML)
         return 0;
     return coil_blocking(COIL_LANE_CPU, read_text, search);
 }
@@ -361,12 +357,16 @@ int search_end(struct search *search, const char *url,
 {
     int rc = end_page(search);
 
-    if (rc == 0)
+    if (rc == 0 && search->wants_text)
         rc = find_text(search);
     if (rc == 0)
         rc = begin_visits(search, url, visitor);
-    if (rc == 0)
-        rc = end_visits(search, visit_page(search));
+    if (rc == 0) {
+        rc = is_markup(search)
+                 ? links_visit(&search->links, is_windows_1252(search), on_link, search)
+                 : visit_other_page(search);
+        rc = end_visits(search, rc);
+    }
     search_cancel(search);
     return rc;
 }

@@ -26,8 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-VERDICT_COUNT_IS(11);
-
 #define FIRST_SLOTS 256
 #define LONGEST_TEXT 200    /* of a link as written on the page */
 #define LONGEST_TARGET 4096 /* longer targets are shortened */
@@ -426,19 +424,10 @@ static int count_total(struct digest *digest, const struct record_verdict *recor
 static bool is_worth_telling(const struct options *options,
                              const struct record_verdict *record)
 {
-    switch (record->verdict) {
-    case VERDICT_BROKEN:
-    case VERDICT_FRAGMENT:
-    case VERDICT_ERROR:
-    case VERDICT_TIMEOUT:
-    case VERDICT_TEXT:
-    case VERDICT_BLOCKED:
+    if (verdict_traits(record->verdict)->tone >= TONE_WARNING ||
+        options->fail_on[record->verdict])
         return true;
-    case VERDICT_REDIRECT:
-        return options->fail_on[VERDICT_REDIRECT] || record->reason != REASON_TEMPORARY;
-    default:
-        return options->fail_on[record->verdict];
-    }
+    return record->verdict == VERDICT_REDIRECT && record->reason != REASON_TEMPORARY;
 }
 
 static enum finding_kind kind_of(const struct options *options, enum verdict verdict)

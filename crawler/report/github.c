@@ -16,8 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-VERDICT_COUNT_IS(11);
-
 struct view {
     struct out *out;
     const struct targets *targets;
@@ -85,15 +83,6 @@ static void put_path(struct view *view, const char *url)
 
 /* ---- annotations ------------------------------------------------------------------- */
 
-static const char *title_of(const struct target *target)
-{
-    if (target->verdict == VERDICT_FRAGMENT)
-        return "broken fragment";
-    if (target->verdict == VERDICT_BROKEN)
-        return "broken link";
-    return verdict_word((enum verdict)target->verdict);
-}
-
 /*
  * Write "title=broken link::b.md: no such file". `text` is the link as written on the
  * page.
@@ -103,7 +92,8 @@ static void put_finding(struct view *view, const struct target *target, const ch
     char status[TARGET_CAUSE_BYTES];
     const char *cause = target_cause(target, status);
 
-    out_print(view->out, "title=%s::", title_of(target));
+    out_print(view->out,
+              "title=%s::", verdict_traits((enum verdict)target->verdict)->title);
     put_text(view, text);
     out_put(view->out, ": ");
     put_text(view, cause != NULL ? cause : verdict_word((enum verdict)target->verdict));

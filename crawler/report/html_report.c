@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-VERDICT_COUNT_IS(11);
-
 #define CHART_HEIGHT 100 /* of a bar, in units of the drawing */
 #define BAR_WIDTH 6
 #define BARS ((int)SPEED_SPANS)
@@ -91,22 +89,15 @@ static void put_seconds(struct view *view, int64_t ns)
         out_print(view->out, "%.1f s", (double)ns / 1e9);
 }
 
+/* Return the class of a verdict in the style sheet of html_style.c. */
 static const char *class_of(enum verdict verdict)
 {
-    switch (verdict) {
-    case VERDICT_OK:
-        return "good";
-    case VERDICT_BROKEN:
-    case VERDICT_FRAGMENT:
-    case VERDICT_ERROR:
-    case VERDICT_TIMEOUT:
-        return "bad";
-    case VERDICT_TEXT:
-    case VERDICT_BLOCKED:
-        return "warn";
-    default:
-        return "soft";
-    }
+    static const char *const classes[] = {[TONE_NEUTRAL] = "soft",
+                                          [TONE_GOOD] = "good",
+                                          [TONE_WARNING] = "warn",
+                                          [TONE_BAD] = "bad"};
+
+    return classes[verdict_traits(verdict)->tone];
 }
 
 /* Return the number of rows of a kind, including links whose places were not stored. */

@@ -22,8 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-VERDICT_COUNT_IS(11);
-
 struct view {
     struct out *out;
     const struct digest *digest;
@@ -38,9 +36,7 @@ static const char *element_of(const struct finding *finding)
 {
     if (finding->kind != FINDING_FAILS)
         return "skipped";
-    return finding->verdict == VERDICT_ERROR || finding->verdict == VERDICT_TIMEOUT
-               ? "error"
-               : "failure";
+    return verdict_traits(finding->verdict)->is_unanswered ? "error" : "failure";
 }
 
 /* A permanent redirect to a working target is not reported as a test. */

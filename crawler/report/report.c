@@ -31,8 +31,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-VERDICT_COUNT_IS(11);
-
 /* ---- lines ------------------------------------------------------------------------- */
 
 void report_put(struct view *view, const char *format, ...)
@@ -253,14 +251,32 @@ static struct view view_of(struct out *out, const struct options *options)
 }
 
 /*
- * Choose the verdicts to list: broken ones, and others that make the run fail.
+ * Choose the verdicts to list: bad ones, and others that make the run fail.
  */
 static void choose_broken(const struct options *options, bool *verdicts)
 {
-    memcpy(verdicts, options->fail_on, VERDICT_COUNT * sizeof *verdicts);
-    verdicts[VERDICT_BROKEN] = verdicts[VERDICT_FRAGMENT] = true;
-    verdicts[VERDICT_ERROR] = verdicts[VERDICT_TIMEOUT] = true;
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        verdicts[i] =
+            options->fail_on[i] || verdict_traits((enum verdict)i)->tone == TONE_BAD;
     verdicts[VERDICT_OPEN] = verdicts[VERDICT_OK] = false;
+}
+
+/* Write the lists that -v, or else -vv, adds. `told` has the verdicts that were listed. */
+static int put_lists(struct view *view, const struct targets *targets,
+                     const struct references *references, unsigned verbosity,
+                     const bool *told)
+{
+    int rc = 0;
+
+    for (int i = 0; i < VERDICT_COUNT && rc == 0; i++) {
+        const struct verdict_traits *traits = verdict_traits((enum verdict)i);
+        bool verdicts[VERDICT_COUNT] = {false};
+
+        verdicts[i] = true;
+        if (traits->list != NULL && traits->verbosity == verbosity && !told[i])
+            rc = report_put_groups(view, targets, references, verdicts, traits->list);
+    }
+    return rc;
 }
 
 /* Write the other verdicts, depending on -v and -vv. */
@@ -268,25 +284,11 @@ static int put_others(struct view *view, const struct options *options,
                       const struct targets *targets, const struct references *references,
                       const bool *told)
 {
-    static const struct {
-        enum verdict verdict;
-        unsigned verbosity;
-        const char *title;
-    } others[] = {{VERDICT_TEXT, 1, "Texts that are not on their pages"},
-                  {VERDICT_BLOCKED, 1, "Blocked, although a human may get there"},
-                  {VERDICT_REDIRECT, 2, "Redirects"},
-                  {VERDICT_SKIPPED, 2, "Skipped"},
-                  {VERDICT_UNCHECKED, 2, "Unchecked"}};
     int rc = 0;
 
-    for (size_t i = 0; i < sizeof others / sizeof others[0] && rc == 0; i++) {
-        bool verdicts[VERDICT_COUNT] = {false};
-
-        if (told[others[i].verdict] || options->verbosity < others[i].verbosity)
-            continue;
-        verdicts[others[i].verdict] = true;
-        rc = report_put_groups(view, targets, references, verdicts, others[i].title);
-    }
+    for (unsigned level = 1; level <= options->verbosity && level <= 2 && rc == 0;
+         level++)
+        rc = put_lists(view, targets, references, level, told);
     return rc;
 }
 

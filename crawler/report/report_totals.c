@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-VERDICT_COUNT_IS(11);
-
 /* ---- totals ------------------------------------------------------------------------ */
 
 /* The number of targets with the same verdict and reason. */
@@ -93,20 +91,12 @@ static void put_total_cause(struct view *view, const struct total *total)
 
 static enum color color_of(enum verdict verdict)
 {
-    switch (verdict) {
-    case VERDICT_OK:
-        return GREEN;
-    case VERDICT_BROKEN:
-    case VERDICT_FRAGMENT:
-    case VERDICT_ERROR:
-    case VERDICT_TIMEOUT:
-        return RED;
-    case VERDICT_TEXT:
-    case VERDICT_BLOCKED:
-        return YELLOW;
-    default:
-        return PLAIN;
-    }
+    static const enum color colors[] = {[TONE_NEUTRAL] = PLAIN,
+                                        [TONE_GOOD] = GREEN,
+                                        [TONE_WARNING] = YELLOW,
+                                        [TONE_BAD] = RED};
+
+    return colors[verdict_traits(verdict)->tone];
 }
 
 /*

@@ -23,8 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-VERDICT_COUNT_IS(11);
-
 struct view {
     struct out *out;
     const struct digest *digest;
@@ -88,28 +86,6 @@ static void make_name(const char *rule, char *to)
     *to = '\0';
 }
 
-static const char *describe_rule(enum verdict verdict)
-{
-    switch (verdict) {
-    case VERDICT_BROKEN:
-        return "The target of a link does not exist";
-    case VERDICT_FRAGMENT:
-        return "The page of a link lacks the element that its fragment names";
-    case VERDICT_TEXT:
-        return "The page of a link lacks the text that its fragment names";
-    case VERDICT_BLOCKED:
-        return "The server of a link refuses automatic requests";
-    case VERDICT_ERROR:
-        return "The target of a link could not be fetched";
-    case VERDICT_TIMEOUT:
-        return "The server of a link did not answer in time";
-    case VERDICT_REDIRECT:
-        return "The target of a link has moved permanently";
-    default:
-        return "A link has a verdict that --fail-on names";
-    }
-}
-
 static void put_rule(struct view *view, enum verdict verdict, enum reason reason)
 {
     const char *sentence = reason == REASON_STATUS ? "the answer has an error status"
@@ -120,7 +96,7 @@ static void put_rule(struct view *view, enum verdict verdict, enum reason reason
     view->rules[verdict][reason] = ++view->rule_count;
     id_of(verdict, reason, rule);
     make_name(rule, name);
-    snprintf(text, sizeof text, "%s%s%s.", describe_rule(verdict),
+    snprintf(text, sizeof text, "%s%s%s.", verdict_traits(verdict)->rule,
              sentence[0] != '\0' ? ": " : "", sentence);
     out_put(view->out, view->rule_count > 1 ? ",\n" : "\n");
     put_string(view, "{\"id\":", rule);

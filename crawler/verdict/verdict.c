@@ -1,18 +1,65 @@
 /*
- * verdict.c - the keywords of verdicts and reasons, and their texts for human readers.
+ * verdict.c - the table of verdicts, and the keywords and texts of reasons.
  */
 #include "verdict.h"
 
 #include <string.h>
 
-VERDICT_COUNT_IS(11);
+#define OTHER_RULE "A link has a verdict that --fail-on names"
 
-static const char *const verdict_words[VERDICT_COUNT] = {
-    [VERDICT_OK] = "ok",           [VERDICT_REDIRECT] = "redirect",
-    [VERDICT_BROKEN] = "broken",   [VERDICT_FRAGMENT] = "fragment",
-    [VERDICT_TEXT] = "text",       [VERDICT_BLOCKED] = "blocked",
-    [VERDICT_ERROR] = "error",     [VERDICT_TIMEOUT] = "timeout",
-    [VERDICT_SKIPPED] = "skipped", [VERDICT_UNCHECKED] = "unchecked",
+static const struct verdict_traits verdicts[VERDICT_COUNT] = {
+    [VERDICT_OPEN] = {.rule = OTHER_RULE},
+    [VERDICT_OK] = {.word = "ok", .tone = TONE_GOOD, .title = "ok", .rule = OTHER_RULE},
+    [VERDICT_REDIRECT] = {.word = "redirect",
+                          .title = "redirect",
+                          .list = "Redirects",
+                          .verbosity = 2,
+                          .rule = "The target of a link has moved permanently"},
+    [VERDICT_BROKEN] = {.word = "broken",
+                        .tone = TONE_BAD,
+                        .title = "broken link",
+                        .rule = "The target of a link does not exist"},
+    [VERDICT_FRAGMENT] =
+        {.word = "fragment",
+         .tone = TONE_BAD,
+         .title = "broken fragment",
+         .rule = "The page of a link lacks the element that its fragment names",
+         .is_of_fragment = true},
+    [VERDICT_TEXT] = {.word = "text",
+                      .tone = TONE_WARNING,
+                      .title = "text",
+                      .list = "Texts that are not on their pages",
+                      .verbosity = 1,
+                      .rule = "The page of a link lacks the text that its fragment names",
+                      .is_of_fragment = true},
+    [VERDICT_BLOCKED] = {.word = "blocked",
+                         .tone = TONE_WARNING,
+                         .title = "blocked",
+                         .list = "Blocked, although a human may get there",
+                         .verbosity = 1,
+                         .rule = "The server of a link refuses automatic requests"},
+    [VERDICT_ERROR] = {.word = "error",
+                       .tone = TONE_BAD,
+                       .title = "error",
+                       .rule = "The target of a link could not be fetched",
+                       .is_unanswered = true},
+    [VERDICT_TIMEOUT] = {.word = "timeout",
+                         .tone = TONE_BAD,
+                         .title = "timeout",
+                         .rule = "The server of a link did not answer in time",
+                         .is_unanswered = true},
+    [VERDICT_SKIPPED] = {.word = "skipped",
+                         .title = "skipped",
+                         .list = "Skipped",
+                         .verbosity = 2,
+                         .rule = OTHER_RULE,
+                         .is_of_fragment = true},
+    [VERDICT_UNCHECKED] = {.word = "unchecked",
+                           .title = "unchecked",
+                           .list = "Unchecked",
+                           .verbosity = 2,
+                           .rule = OTHER_RULE,
+                           .is_of_fragment = true},
 };
 
 static const struct {
@@ -127,9 +174,14 @@ static const struct {
     {511, "Network Authentication Required"},
 };
 
+const struct verdict_traits *verdict_traits(enum verdict verdict)
+{
+    return &verdicts[verdict < VERDICT_COUNT ? verdict : VERDICT_OPEN];
+}
+
 const char *verdict_word(enum verdict verdict)
 {
-    return verdict < VERDICT_COUNT ? verdict_words[verdict] : NULL;
+    return verdict_traits(verdict)->word;
 }
 
 const char *reason_word(enum reason reason)
@@ -147,7 +199,7 @@ const char *reason_sentence(enum reason reason)
 enum verdict verdict_of_word(const char *word)
 {
     for (int i = VERDICT_OPEN + 1; i < VERDICT_COUNT; i++)
-        if (strcmp(verdict_words[i], word) == 0)
+        if (strcmp(verdicts[i].word, word) == 0)
             return (enum verdict)i;
     return VERDICT_OPEN;
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+/* verdict.c has a table with a line for each verdict: verdict_traits(). */
 enum verdict {
     VERDICT_OPEN, /* not known yet; never reported */
     VERDICT_OK,
@@ -23,13 +24,6 @@ enum verdict {
     VERDICT_UNCHECKED,
     VERDICT_COUNT
 };
-
-/*
- * Each file that lists verdicts uses this macro with their count. So after a new verdict
- * is added, none of these files compiles until it is updated.
- */
-#define VERDICT_COUNT_IS(count)                                                          \
-    _Static_assert(VERDICT_COUNT == (count), "this file must know the new verdict")
 
 enum reason {
     REASON_NONE,
@@ -74,6 +68,31 @@ enum reason {
     REASON_ROUTE,
     REASON_COUNT
 };
+
+/* The importance of a verdict. It decides the color in reports. */
+enum verdict_tone {
+    TONE_NEUTRAL,
+    TONE_GOOD,
+    TONE_WARNING, /* reported even if --fail-on lacks it */
+    TONE_BAD      /* the same, and in the first list of the text report */
+};
+
+/* Everything that reports need to know about a verdict. */
+struct verdict_traits {
+    const char *word; /* in JSONL and --fail-on; at most 15 bytes; NULL: VERDICT_OPEN */
+    enum verdict_tone tone;
+    const char *title;  /* of an annotation on GitHub */
+    const char *list;   /* the headline of its list in the text report; NULL: none */
+    unsigned verbosity; /* the list is written with as many -v */
+    const char *rule;   /* the description of its rules in SARIF */
+    bool is_unanswered; /* the target could not be fetched: an <error> in JUnit */
+    /* It may differ between the fragments of a page, so that a page may have several
+       verdicts. */
+    bool is_of_fragment;
+};
+
+/* Return the traits of a verdict, from the one table of verdicts in verdict.c. */
+const struct verdict_traits *verdict_traits(enum verdict verdict);
 
 /* Return the name, such as "broken" or "no-such-id"; NULL for VERDICT_OPEN and
    REASON_NONE. */

@@ -24,34 +24,6 @@ static bool is_drawn_here(const struct kept_value *value, const char *text)
            text[strspn(text, HTML_SPACE)] == '#';
 }
 
-/*
- * An empty <a href> leads to the page itself. Other empty attributes are ignored, as in
- * browsers.
- */
-static int visit_value(struct links *links, struct link_visit *visit,
-                       const struct kept_value *value, char *text)
-{
-    bool may_be_empty = value->element == ELEMENT_A || value->element == ELEMENT_AREA;
-
-    switch (value->kind) {
-    case KEPT_SRCSET:
-        return link_visit_srcset(visit, text);
-    case KEPT_REFRESH:
-        return link_visit_refresh(visit, text);
-    case KEPT_SRCDOC:
-        return srcdoc_visit(links, visit, text);
-    case KEPT_STYLE:
-        return link_visit_style(visit, text, &links->css_text);
-    case KEPT_LINK:
-        if ((*text == '\0' && !may_be_empty) || is_drawn_here(value, text))
-            return 0;
-        break;
-    default:
-        break;
-    }
-    return link_visit_part(visit, text, strlen(text));
-}
-
 static size_t from_windows_1252(const char *bytes, size_t n, char *out)
 {
     char *begin = out;
@@ -121,11 +93,17 @@ static struct link link_of(const struct links *links, const struct kept_value *v
     return link;
 }
 
-static int visit_kept(struct links *links, const struct kept_value *value,
-                      bool is_windows_1252, struct link_visit *visit)
+/*
+ * Visit the links in a stored value. An empty <a href> leads to the page itself. Other
+ * empty attributes are ignored, as in browsers.
+ */
+static int visit_value(struct links *links, const struct kept_value *value,
+                       bool is_windows_1252, struct link_visit *visit)
 {
+    bool may_be_empty = value->element == ELEMENT_A || value->element == ELEMENT_AREA;
     size_t n;
     const char *bytes = bytes_of(links, value, is_windows_1252, &n);
+    char *text = links->text.bytes;
 
     if (bytes == NULL)
         return -ENOMEM;
@@ -133,8 +111,26 @@ static int visit_kept(struct links *links, const struct kept_value *value,
     visit->link = link_of(links, value);
     if (value->kind == KEPT_CSS)
         return link_visit_css(visit, bytes, n, &links->css_text);
-    links->text.bytes[html_decode(bytes, n, links->text.bytes)] = '\0';
-    return visit_value(links, visit, value, links->text.bytes);
+    text[html_decode(bytes, n, text)] = '\0';
+    switch (value->kind) {
+    case KEPT_SRCSET:
+        return link_visit_srcset(visit, text);
+    case KEPT_REFRESH:
+        return link_visit_refresh(visit, text);
+    case KEPT_SRCDOC:
+        return srcdoc_visit(links, visit, text);
+    case KEPT_STYLE:
+        return link_visit_style(visit, text, &links->css_text);
+    case KEPT_LINK:
+        if ((*text == '\0' && !may_be_empty) || is_drawn_here(value, text))
+            return 0;
+        break;
+    default:
+        break;
+    }
+    visit->link.reference = text;
+    visit->link.cut = visit->cut;
+    return visit->function(&visit->link, visit->arg);
 }
 
 int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
@@ -144,9 +140,9 @@ int links_visit(struct links *links, bool is_windows_1252, links_visit_function 
     int rc = 0;
 
     if (links->base > 0)
-        rc = visit_kept(links, &links->kept[links->base - 1], is_windows_1252, &state);
+        rc = visit_value(links, &links->kept[links->base - 1], is_windows_1252, &state);
     for (size_t i = 0; i < links->count && rc == 0; i++)
         if (links->kept[i].kind != KEPT_BASE)
-            rc = visit_kept(links, &links->kept[i], is_windows_1252, &state);
+            rc = visit_value(links, &links->kept[i], is_windows_1252, &state);
     return rc;
 }

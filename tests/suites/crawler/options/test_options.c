@@ -491,6 +491,21 @@ TEST(options_fail_on_takes_verdicts)
             "--fail-on=broken,dead");
 }
 
+/* The choices of --fail-on are those of the table of verdicts. */
+TEST(options_fail_on_takes_each_verdict)
+{
+    for (int i = VERDICT_OPEN + 1; i < VERDICT_COUNT; i++) {
+        char option[32];
+        struct parsed p;
+
+        snprintf(option, sizeof option, "--fail-on=%s", verdict_word((enum verdict)i));
+        p = PARSE(option, "h");
+        CHECK_INT(p.rc, 0);
+        CHECK(p.options.fail_on[i]);
+        finish(&p);
+    }
+}
+
 TEST(options_headers_cookies_and_credentials_become_headers)
 {
     struct parsed p = PARSE("-H", "Accept-Language: de", "-b", "a=1", "-bb=2", "-u",

@@ -19,6 +19,25 @@ TEST(verdict_words_are_those_of_the_design)
     CHECK_INT(VERDICT_COUNT, sizeof words / sizeof words[0] + 1);
 }
 
+/* A new verdict needs a whole line in the table. The rule of a verdict that --fail-on does
+   not name is the same for several verdicts. */
+TEST(verdict_every_verdict_has_its_traits)
+{
+    int of_fragment = 0;
+
+    for (int i = VERDICT_OPEN + 1; i < VERDICT_COUNT; i++) {
+        const struct verdict_traits *traits = verdict_traits((enum verdict)i);
+
+        CHECK(traits->word != NULL && strlen(traits->word) <= 15);
+        CHECK(traits->title != NULL && traits->rule != NULL);
+        CHECK_INT(traits->list != NULL, traits->verbosity > 0);
+        CHECK_INT(traits->list == NULL,
+                  traits->tone == TONE_BAD || traits->tone == TONE_GOOD);
+        of_fragment += traits->is_of_fragment;
+    }
+    CHECK(of_fragment <= 4); /* known.counted has a bit for each, and one for the rest */
+}
+
 TEST(verdict_of_an_unknown_word_is_open)
 {
     CHECK_INT(verdict_of_word("fine"), VERDICT_OPEN);

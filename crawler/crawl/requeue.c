@@ -1,0 +1,100 @@
+/*
+ * requeue.c - fetch a page again later if its request failed.
+ *
+ * fetch/retry.c says which answers are temporary failures, and frontier/throttle.c what
+ * to do after a refusal.
+ */
+#include "requeue.h"
+
+#include "../fetch/retry.h"
+
+#include <time.h>
+
+/* After FAILURES_ENOUGH * --max-tries failures of a host in a row, each of its pages gets
+   only one try. */
+#define FAILURES_ENOUGH 10
+
+/* Return the number of tries that the server did not refuse. */
+static unsigned tries_of(const struct target *page)
+{
+    return page->tries > page->refusals ? page->tries - page->refusals : 1;
+}
+
+/* Requeue the page for at_ns. Returns 1 if it is requeued. */
+static int retry_at(struct crawler *crawler, const struct frontier_job *job,
+                    int64_t at_ns)
+{
+    int rc = frontier_retry(&crawler->frontier, job, at_ns);
+
+    return rc < 0 ? rc : 1;
+}
+
+/* Requeue a page that failed, while it has tries left. Returns 1 if it is requeued. */
+static int requeue_failed(struct crawler *crawler, const struct frontier_job *job,
+                          const struct retry *retry)
+{
+    struct host *host = job->host;
+    unsigned max_tries = crawler->options->max_tries;
+
+    host->failures = retry->again ? host->failures + (host->failures < UINT32_MAX) : 0;
+    if (!retry->again || tries_of(job->target) >= max_tries ||
+        host->failures >= FAILURES_ENOUGH * max_tries)
+        return 0;
+    return retry_at(crawler, job, coil_now() + retry->pause_ns);
+}
+
+/* The server asks the crawler to slow down. This does not use up a try of the page. */
+static int requeue_refused(const struct visit *visit, const struct frontier_job *job,
+                           const struct answer *answer, const struct retry *retry)
+{
+    struct crawler *crawler = visit->crawler;
+    struct target *page = job->target;
+    struct throttle_refusal refusal = {.sent_ns = visit->request.begin_ns,
+                                       .now_ns = coil_now(),
+                                       .retry_after_ns = retry->host_ns,
+                                       .is_too_many = answer->status == 429,
+                                       .is_external = page->kind == TARGET_EXTERNAL,
+                                       .is_rested = visit->request.is_rested,
+                                       .page_refusals = page->refusals,
+                                       .max_tries = crawler->options->max_tries};
+    int rc;
+
+    switch (frontier_refuse(job->host, page, &refusal)) {
+    case THROTTLE_AGAIN:
+        return retry_at(crawler, job, refusal.now_ns + throttle_pause_ns(&refusal));
+    case THROTTLE_TEST:
+        rc = frontier_test(&crawler->frontier, job);
+        return rc < 0 ? rc : 1;
+    case THROTTLE_FAILURE:
+        return requeue_failed(crawler, job, retry);
+    default:
+        return 0;
+    }
+}
+
+/* The host does answer, so requeue the page until robots.txt is fetched. Returns 1. */
+static int fetch_rules_first(struct crawler *crawler, const struct frontier_job *job)
+{
+    if (job->host->robots == ROBOTS_KNOWN)
+        job->host->robots = ROBOTS_WANTED;
+    return retry_at(crawler, job, coil_now());
+}
+
+int requeue_page(const struct visit *visit, const struct frontier_job *job,
+                 const struct answer *answer)
+{
+    struct host *host = job->host;
+    struct retry retry = {.again = false};
+
+    if (host->deserted > 0 && answer->rc == 0)
+        return fetch_rules_first(visit->crawler, job);
+    if (visit->judgement.verdict != VERDICT_OK)
+        retry = retry_after(answer, tries_of(job->target), time(NULL));
+    if (retry.is_refusal && retry.again)
+        return requeue_refused(visit, job, answer, &retry);
+    if (retry.is_refusal)
+        host->is_troubled = true; /* its Retry-After is too long to wait for */
+    else if (answer->rc == 0)
+        frontier_accept(host, job->target, visit->request.is_rested);
+    return requeue_failed(visit->crawler, job, &retry);
+}

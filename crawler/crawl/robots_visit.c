@@ -1,0 +1,75 @@
+/* robots_visit.c - see robots_visit.h */
+#include "robots_visit.h"
+
+#include "../fetch/robots_txt.h"
+#include "process.h"
+#include "save_page.h"
+
+/* Report the sitemaps only once, although robots.txt may be fetched again. */
+static int report_sitemaps(struct page_search *pages, struct host *host)
+{
+    const struct target *rules;
+    int rc;
+
+    if (pages->crawler->options->no_sitemaps || host->rules == NULL ||
+        host->has_told_sitemaps)
+        return 0;
+    host->has_told_sitemaps = true;
+    rc = page_search_robots(pages, host, &rules);
+    return rc == 0 && rules != NULL ? save_sitemaps(pages, host, rules) : rc;
+}
+
+int robots_visit(struct page_search *pages, const struct frontier_job *job)
+{
+    struct crawler *crawler = pages->crawler;
+    int rc = robots_txt_get(&crawler->requester, job->host);
+
+    frontier_ask(job->host); /* again: the rules may have set a longer delay */
+    if (rc == 0)
+        rc = report_sitemaps(pages, job->host);
+    if (rc == 0)
+        frontier_done(&crawler->frontier, job);
+    return rc;
+}
+
+static int settle_forbidden(struct crawler *crawler, struct target *page, unsigned line)
+{
+    int rc = forbid_page(crawler, page, line);
+
+    return rc == 0 ? save_forbidden(crawler, page, line) : rc;
+}
+
+static int settle_failed(struct crawler *crawler, struct target *page,
+                         const struct answer *failure)
+{
+    int rc = fail_page(crawler, page, failure);
+
+    return rc == 0 ? save_failed_rules(crawler, page, failure) : rc;
+}
+
+static int end_job(struct crawler *crawler, const struct frontier_job *job, int rc)
+{
+    if (rc < 0)
+        return rc;
+    frontier_done(&crawler->frontier, job);
+    return 1;
+}
+
+int robots_settle(struct crawler *crawler, const struct frontier_job *job)
+{
+    struct host *host = job->host;
+    unsigned line;
+    int rc;
+
+    if (host->robots == ROBOTS_KNOWN && coil_now() > host->rules_until_ns) {
+        host->robots = ROBOTS_WANTED;
+        rc = frontier_retry(&crawler->frontier, job, coil_now());
+        return rc < 0 ? rc : 1;
+    }
+    if (host->rules_failure != NULL)
+        return end_job(crawler, job,
+                       settle_failed(crawler, job->target, host->rules_failure));
+    rc = robots_txt_forbids(host, job->target->url, &line);
+    return rc > 0 ? end_job(crawler, job, settle_forbidden(crawler, job->target, line))
+                  : rc;
+}
