@@ -158,7 +158,7 @@ void posix__note_park(const void *caller);
 
 /*
  * True for calls by libcoil itself and by the allocator. Such a call may block the
- * thread. If it releases a lock, it need not check for waiting tasks, because no task
+ * thread. A call that releases a lock need not check for waiting tasks, because no task
  * waits for such a lock.
  */
 static inline bool posix__may_block(const void *caller)

@@ -62,9 +62,9 @@ void *posix__find(enum posix__function function)
 }
 
 /*
- * Return the load address of the library that defines the function. NULL if it is not
- * known: in a program at a fixed address, the function's address is the program's own PLT
- * entry.
+ * Return the load address of the library that defines the function. NULL if the library
+ * is not known: in a program at a fixed address, the function's address is the program's
+ * own PLT entry.
  */
 static const void *library_of(void *function)
 {

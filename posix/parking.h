@@ -34,9 +34,9 @@ static inline unsigned posix__place_of(const void *address)
 }
 
 /*
- * False if no task waits at this address. Call it after the unlock, or while holding the
- * lock that guards the condition. On x86-64 an unlock is a full barrier, so a load is
- * enough here.
+ * False if no task waits at this address. Call this function after the unlock, or while
+ * holding the lock that guards the condition. On x86-64 an unlock is a full barrier, so a
+ * load is enough here.
  */
 static inline bool posix__may_be_parked(const void *address)
 {

@@ -25,9 +25,10 @@
  * operation: -ECANCELED.
  *
  * A coil_file does not belong to a loop: while no call is in progress it may be passed to
- * another thread. Use it for regular files and block devices. For a FIFO, a terminal or a
- * socket, use coil_stream_adopt(). A coil_file works for a FIFO or terminal, too, but
- * each call occupies one of the 8 threads of the file lane, and cannot be cancelled.
+ * another thread. Use a coil_file for regular files and block devices. For a FIFO, a
+ * terminal or a socket, use coil_stream_adopt(). A coil_file works for a FIFO or
+ * terminal, too, but each call occupies one of the 8 threads of the file lane, and cannot
+ * be cancelled.
  *
  * All functions fail as their system calls do, and with -ECANCELED, -ENOMEM, and -EBADF
  * after coil_file_close(). All functions also fail with -EAGAIN if no thread could be
@@ -65,8 +66,8 @@ COIL_API COIL_CHECKED int coil_file_adopt(int fd, coil_file **out);
 
 /*
  * Create a file without a name, open for reading and writing. The system deletes the file
- * when its last descriptor is closed. `directory` is where it is stored; NULL means
- * $TMPDIR, or /tmp. (Python: tempfile.TemporaryFile)
+ * when its last descriptor is closed. `directory` is the directory of the file; NULL
+ * means $TMPDIR, or /tmp. (Python: tempfile.TemporaryFile)
  */
 COIL_SUSPENDS COIL_CHECKED int coil_file_open_temporary(const char *directory,
                                                         coil_file **out);
@@ -201,9 +202,9 @@ enum {
      * All or nothing: write a new file in the same directory, fsync(2) it, and rename(2)
      * it to `path`. Readers of `path` find either the old content or the new, also after
      * a crash. A failure or cancellation leaves the old file. A symbolic link is
-     * replaced, not followed. With COIL_FILE_SYNC the directory is synced last. If that
-     * fails, as on a broken disk (-EIO), `path` has the new content, but after a crash
-     * perhaps the old.
+     * replaced, not followed. With COIL_FILE_SYNC the directory is synced last. If the
+     * sync fails, as on a broken disk (-EIO), `path` has the new content, but after a
+     * crash perhaps the old.
      */
     COIL_FILE_ATOMIC = 1,
     COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if the file exists */

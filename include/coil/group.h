@@ -139,11 +139,11 @@ COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 
 /*
  * End the group if it is still open; else do nothing. The call cancels the children and
- * waits until all have ended. Use it for cleanup that runs whenever control leaves a
- * block: see COIL_GROUP_GUARD() in coil/guard.h.
+ * waits until all have ended. Use this call for cleanup that runs whenever control leaves
+ * a block: see COIL_GROUP_GUARD() in coil/guard.h.
  *
  * The call returns no result. So the first failure of a child is reported to the
- * exception handler. Call it only after coil_group_enter().
+ * exception handler. Call this function only after coil_group_enter().
  */
 COIL_SUSPENDS void coil_group_leave(coil_group *group);
 

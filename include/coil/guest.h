@@ -40,8 +40,8 @@ extern "C" {
 COIL_API int coil_guest_fd(coil_loop *loop);
 
 /*
- * Return the longest time, in ns, that the host may wait. Call it before each wait,
- * because it also passes pending requests to the kernel.
+ * Return the longest time, in ns, that the host may wait. Call this function before each
+ * wait, because it also passes pending requests to the kernel.
  *
  * The time is until the next timer; it is longer if the loop's timer_slack_ns is above
  * the thread's own. The result 0 means that something is ready, COIL_NEVER that only the

@@ -106,10 +106,10 @@ COIL_API void coil_http_session_destroy(coil_http_session *session);
  * call.
  *
  * The function runs as a callback of the loop and must not suspend. Queries of the status
- * and the headers are allowed. If it starts a request, reads a response, or destroys a
- * response or session, the program aborts. Returns 0 to continue, or a negative errno,
- * with which the request ends. If the function calls coil_fail(), that error becomes the
- * cause of the request's failure.
+ * and the headers are allowed. If the function starts a request, reads a response, or
+ * destroys a response or session, the program aborts. Returns 0 to continue, or a
+ * negative errno, with which the request ends. If the function calls coil_fail(), that
+ * error becomes the cause of the request's failure.
  */
 typedef int (*coil_http_body_fn)(coil_http_response *response, const char *bytes,
                                  size_t n, void *arg);

@@ -8,7 +8,7 @@
  *     if (n > 0 && fds[0].revents != 0)
  *         take_input(in);
  *
- * Use it for descriptors that belong to other code: a library that reports the
+ * Use these calls for descriptors that belong to other code: a library that reports the
  * descriptors for which it waits, or a library that runs on libcoil-posix. Polling does
  * not change a descriptor. Other tasks, readers and writers, or a stream may wait for it
  * at the same time.

@@ -122,8 +122,8 @@ COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
  *
  * *out, if not NULL, receives a promise of the task's result, to release. Cancelling the
  * promise cancels the task after it has begun, so the body always starts to run. The
- * exception is a closing loop. If it closes before the task begins, or while the task
- * waits, the promise fails with -ESHUTDOWN.
+ * exception is a closing loop. If the loop closes before the task begins, or while the
+ * task waits, the promise fails with -ESHUTDOWN.
  *
  * The task begins in a copy of the caller's context. The options are copied, and so are
  * opts->arg_bytes bytes of *arg. The caller must hold a reference to the loop during the

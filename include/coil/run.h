@@ -78,10 +78,10 @@ typedef struct coil_run_opts {
  * run)
  *
  * After the main task has ended, coil_run() cancels the remaining tasks, awaits them, and
- * reports their failures. Then it waits for blocking work and closes the loop. Tasks that
- * are spawned during this cleanup are not cancelled. Such tasks have six turns of the
- * loop, as in CPython. Tasks that wait for longer are reported ("Task was destroyed but
- * it is pending!") and their frames are lost.
+ * reports their failures. Then coil_run() waits for blocking work and closes the loop.
+ * Tasks that are spawned during this cleanup are not cancelled. Such tasks have six turns
+ * of the loop, as in CPython. Tasks that wait for longer are reported ("Task was
+ * destroyed but it is pending!") and their frames are lost.
  *
  * Signals, if this is the main thread: coil_run() handles SIGINT if its disposition is
  * the default. With opts->take_sigterm it handles SIGTERM and SIGHUP in the same way. The

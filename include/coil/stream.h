@@ -121,8 +121,8 @@ COIL_API void coil_stream_destroy(coil_stream *stream);
 /*
  * Return the descriptor, borrowed; -1 when closed.
  *
- * Use it for options, addresses and coil_poll(), but not for reading. A look-ahead, or
- * the kernel for an io_uring, may already have read some of the data.
+ * Use this descriptor for options, addresses and coil_poll(), but not for reading. A
+ * look-ahead, or the kernel for an io_uring, may already have read some of the data.
  * coil_stream_release_fd() returns a descriptor that is safe to read.
  */
 COIL_API int coil_stream_fd(const coil_stream *stream);

@@ -118,8 +118,8 @@ typedef struct coil_tls_opts {
     bool verify_client;
     /*
      * Treat the end of the connection as the end of the data, because many old servers
-     * send no close_notify. Use it only for protocols in which each message specifies its
-     * length.
+     * send no close_notify. Use this option only for protocols in which each message
+     * specifies its length.
      */
     bool allow_truncation;
     /*
@@ -172,8 +172,8 @@ COIL_API void coil_tls_release(coil_tls *tls);
  * are served by `tls` itself. Versions and ciphers are always those of `tls`. `other` is
  * retained.
  *
- * Call it before the first connection. Returns 0. Fails with -EEXIST, -ENOMEM, or -EINVAL
- * if `name` is not a valid name or `other` is `tls` itself.
+ * Call this function before the first connection. Returns 0. Fails with -EEXIST, -ENOMEM,
+ * or -EINVAL if `name` is not a valid name or `other` is `tls` itself.
  */
 COIL_API int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other);
 

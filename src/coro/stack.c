@@ -59,9 +59,9 @@
  * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
  * is set when a slot is first used, and never again: it survives reuse and
  * coil__memory_discard(). Older kernels (and locked memory, mlockall(2), before Linux
- * 6.15) refuse it. Then mprotect(2) makes the guards. Each costs two mappings, so they
- * take at most a quarter of the mappings that a process may have. After that, stacks are
- * without a guard. coil reports that once.
+ * 6.15) refuse it. Then mprotect(2) makes the guards. Each of these guards costs two
+ * mappings, so guards take at most a quarter of the mappings that a process may have.
+ * Further stacks are without a guard. coil reports once that guards are lacking.
  *
  * Overflows. An access to a guard raises SIGSEGV; overflow.c prints whose stack it was.
  * There are two more checks. When a coroutine is left, the stack pointer is compared

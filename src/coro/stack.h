@@ -185,7 +185,8 @@ static inline void coil__stack_begin(struct coil__stack *stack, char *high)
 
 /*
  * coil__stack_acquire(), for a stack of the usual size with a control block of at most
- * COIL__STACK_BLOCK_BYTES on top of it. If it returns NULL, call coil__stack_acquire().
+ * COIL__STACK_BLOCK_BYTES on top of it. If this function returns NULL, call
+ * coil__stack_acquire().
  */
 static inline struct coil__stack *coil__stack_acquire_usual(void)
 {
@@ -196,7 +197,10 @@ static inline struct coil__stack *coil__stack_acquire_usual(void)
     return stack;
 }
 
-/* coil__stack_release(), for a trimmed stack. If it returns false, call that function. */
+/*
+ * coil__stack_release(), for a trimmed stack. If this function returns false, call
+ * coil__stack_release().
+ */
 static inline bool coil__stack_release_usual(struct coil__stack *stack)
 {
     if (COIL__UNLIKELY(stack->slab != coil__stack_slab || stack->dirty))

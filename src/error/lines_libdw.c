@@ -3,7 +3,7 @@
  *
  * libdw reads what gdb reads: symbol tables with static functions, separate debug files,
  * inlined functions. With the libraries it needs it takes two megabytes, so it is loaded
- * for the first report. Without it, reports do not show lines.
+ * for the first report. Without libdw, reports do not show lines.
  */
 #include "lines.h"
 

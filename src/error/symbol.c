@@ -242,8 +242,11 @@ static void print_frame_line(const struct printing *p, const struct coil__line *
     coil__report_words(p->report, "\n");
 }
 
-/* Print the functions of one frame. Functions of coil's are left out until a function of
-   the program was printed, which `outside_coil` states. Returns its new value. */
+/*
+ * Print the functions of one frame. Functions of coil's are left out until a function of
+ * the program was printed, which `outside_coil` states. Returns the new value of
+ * `outside_coil`.
+ */
 static bool print_frame(const struct printing *p, uintptr_t address, bool outside_coil)
 {
     struct coil__line found[COIL__LINES_MAX];

@@ -150,7 +150,7 @@ int coil__job_enqueue(struct coil__job *job);
 /* Withdraw a job from the queue. False if a thread has begun it. */
 bool coil__job_withdraw(struct coil__job *job);
 
-/* Abandon a job to its thread, which frees it. False if it has finished. */
+/* Abandon a job to its thread, which frees it. False if the job has finished. */
 bool coil__job_abandon(struct coil__job *job);
 
 /* ---- blocking.c: the task's side --------------------------------------------------- */

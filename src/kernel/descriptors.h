@@ -13,7 +13,7 @@
 
 /* ---- a wake-up: readable from a post to the next drain ----------------------------- */
 
-/* Open a wake-up descriptor. Returns it, or a negative errno. */
+/* Open a wake-up descriptor. Returns the descriptor, or a negative errno. */
 int coil__wake_fd_open(void);
 
 /*
@@ -36,7 +36,10 @@ bool coil__wake_fd_is_open(int fd);
 
 /* ---- an alarm: readable once real time has passed ---------------------------------- */
 
-/* Open an alarm that is not set. Returns its descriptor, or a negative errno. */
+/*
+ * Open an alarm that is not set. Returns the descriptor of the alarm, or a negative
+ * errno.
+ */
 int coil__alarm_fd_open(void);
 
 /* Set the alarm to become readable in `delay_ns` > 0. Replaces an earlier setting. */

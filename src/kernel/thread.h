@@ -30,7 +30,7 @@ void coil__thread_set_name(const char *name);
  */
 int64_t coil__thread_timer_slack(void);
 
-/* Send a signal to thread `id` of this process. False if it does not exist. */
+/* Send a signal to thread `id` of this process. False if the thread does not exist. */
 bool coil__thread_signal(pid_t id, int signo);
 
 /*

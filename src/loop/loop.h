@@ -237,8 +237,8 @@ static inline coil_loop *coil__loop_require(const char *caller)
 void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
 /*
- * True if the loop belongs to the parent of this forked process. Then its objects must
- * not be changed.
+ * True if the loop belongs to the parent of this forked process. The objects of such a
+ * loop must not be changed.
  */
 static inline bool coil__loop_is_parents(const coil_loop *loop)
 {

@@ -8,8 +8,8 @@
  *
  * c-ares opens sockets and reports the events to watch for. The loop notifies c-ares of
  * ready sockets, and of time-outs that have passed. The functions with which c-ares
- * opens, uses and closes its sockets are in this file. So they never block, and tests can
- * make them fail.
+ * opens, uses and closes its sockets are in this file. So these functions never block,
+ * and tests can make them fail.
  *
  * c-ares handles at most IN_FLIGHT questions at a time. The others are queued. All
  * queries share one socket, whose buffer must hold all answers that arrive together. An

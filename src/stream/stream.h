@@ -35,8 +35,8 @@ struct coil__transport {
     /* Shut down the writing direction. May wait. */
     int (*shutdown_write)(coil_stream *stream);
     /*
-     * Send at most n bytes of a file from `offset` on; 0 at its end. If it returns
-     * -EOPNOTSUPP or is NULL, the caller reads and writes the file instead.
+     * Send at most n bytes of a file from `offset` on; 0 at its end. If this function
+     * returns -EOPNOTSUPP or is NULL, the caller reads and writes the file instead.
      */
     ssize_t (*sendfile)(coil_stream *stream, int fd, int64_t offset, size_t n);
     /*

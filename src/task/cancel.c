@@ -12,9 +12,10 @@
  *               scheduler.branch: the inner gather --outer--> the outer one
  *
  * No task runs meanwhile, so the tree does not change. The walk allocates nothing at any
- * depth. At the end of a chain is a wait that can be cancelled (wait.h). If its class
- * refuses, or the wait is complete, its task stores the request in must_cancel. wait.c
- * delivers requests; region.c holds back those that a shield keeps out.
+ * depth. At the end of a chain is a wait that can be cancelled (wait.h). If the class of
+ * that wait refuses, or the wait is complete, the task of the wait stores the request in
+ * must_cancel. wait.c delivers requests; region.c holds back those that a shield keeps
+ * out.
  *
  * Tasks that await each other in a cycle could never end, so cycles must be detected. For
  * a cycle without branches, a mark is set after 1, 2, 4, ... steps, and the walk meets it

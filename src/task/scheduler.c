@@ -172,8 +172,10 @@ static bool report_deadlock(coil_loop *loop)
 
 /* ---- a fork ------------------------------------------------------------------------ */
 
-/* After fork(2) the child process has no tasks. If it was forked in a task, it keeps that
-   task's context. */
+/*
+ * After fork(2) the child process has no tasks. A child that was forked in a task keeps
+ * that task's context.
+ */
 static void leave_tasks_to_parent(void)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;

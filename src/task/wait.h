@@ -186,8 +186,8 @@ void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *cla
 union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
 
 /*
- * Suspend until the wait is complete. If it is already complete, return at once. Returns
- * the rc of the wait, or -ECANCELED if the task was cancelled.
+ * Suspend until the wait is complete. If the wait is already complete, return at once.
+ * Returns the rc of the wait, or -ECANCELED if the task was cancelled.
  */
 int coil__wait_park(struct coil__wait *wait);
 

@@ -1,6 +1,6 @@
 /*
  * constants.h - the kernel's constants that the C library's headers may lack, each with
- * the version that added it. Support for them is tested at run time.
+ * the version that added it. The kernel's support for a constant is tested at run time.
  */
 #ifndef COIL_KERNEL_LINUX_CONSTANTS_H
 #define COIL_KERNEL_LINUX_CONSTANTS_H

@@ -66,10 +66,10 @@ struct coil__backend_class {
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
     /*
-     * Start an operation on an attached descriptor. Returns its result if it is available
-     * immediately (complete() is not called then), else -EINPROGRESS. Returns -EBUSY if
-     * another operation of this direction is in flight, and -EOPNOTSUPP for an operation
-     * that this backend could perform only by blocking.
+     * Start an operation on an attached descriptor. Returns the operation's result if it
+     * is available immediately (complete() is not called then), else -EINPROGRESS.
+     * Returns -EBUSY if another operation of this direction is in flight, and -EOPNOTSUPP
+     * for an operation that this backend could perform only by blocking.
      */
     ssize_t (*submit)(struct coil__backend *backend, struct coil__op *op);
 
@@ -126,7 +126,7 @@ struct coil__backend_class {
 
 /*
  * The socket calls of a backend that simulates the network (libcoil-testing's). Each
- * works like the system call of its name, but returns a negative errno.
+ * function works like the system call of its name, but returns a negative errno.
  */
 struct coil__network {
     int (*socket)(struct coil__backend *backend, int family, int type, int protocol);

@@ -9,8 +9,8 @@
  *                                              `-- cancel, detach, gone -> complete
  *
  * KNOWN TO BLOCK. `blocked` records that a receive would find no bytes. EAGAIN and a
- * short read set it, and the poller clears it. So a request-response server makes one
- * recv() per request, not two.
+ * short read set `blocked`, and the poller clears it. So a request-response server makes
+ * one recv() per request, not two.
  *
  * READY IN VAIN. A descriptor may be reported as ready although its call would block: an
  * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. An
@@ -154,8 +154,8 @@ static enum coil__drains find_out_drains(int fd)
 /*
  * True if a short read means that the descriptor was drained (epoll(7), questions and
  * answers, 9). False after a hang-up of the peer, since the end of file is still to be
- * read. False after urgent data, since a read stops at the mark. No edge would follow in
- * either case.
+ * read. False after urgent data, since a read stops at the mark. After a hang-up or
+ * urgent data an edge-triggered poller would report nothing more.
  */
 static bool may_guess(const struct coil__readiness *r, struct coil__descriptor *d, int fd)
 {
