@@ -1,9 +1,9 @@
 /*
  * next.c - the addresses of the C library's functions that libcoil-posix interposes.
  *
- * The constructor looks them all up, before any task can exist. Constructors of libraries
- * that were loaded earlier run before it; each function they call is looked up at its
- * first call.
+ * The constructor looks all functions up, before any task can exist. Constructors of
+ * libraries that were loaded earlier run before it; each function they call is looked up
+ * at its first call.
  */
 #include "interpose.h"
 

@@ -66,7 +66,7 @@ int posix__await_promise(coil_promise *promise, int64_t span_ns);
 void posix__set_promise(coil_promise *promise);
 
 /*
- * Unlist the task, so that it can no longer be woken. Returns true if it was woken
+ * Unlist the task, so that it can no longer be woken. Returns true if the task was woken
  * before.
  */
 bool posix__park_end(struct posix__parked *p);

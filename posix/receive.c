@@ -3,8 +3,8 @@
  *
  * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. A blocking call
  * does more than wait: with MSG_WAITALL it receives until the buffer is full, and
- * recvmmsg(2) receives several messages. This file does both. After the first
- * bytes it receives again only if more bytes have arrived. Without bytes, recv(2) would
+ * recvmmsg(2) receives several messages. This file does both. After the first bytes a
+ * call receives again only if more bytes have arrived. Without bytes, recv(2) would
  * return a pending error and clear it. The error must remain for the caller's next call.
  */
 #include "receive.h"
@@ -221,8 +221,8 @@ INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 /*
- * One call returns the messages that have arrived. If an error follows them, the kernel
- * saves it for the next call.
+ * One call returns the messages that have arrived. If an error follows the messages, the
+ * kernel saves it for the next call.
  */
 static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, int flags,
                                   int64_t deadline)

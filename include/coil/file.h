@@ -59,7 +59,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open(const char *path, int flags, mode_
                                               coil_file **out);
 
 /*
- * Make a file from a descriptor, which it then owns. After -EBADF or -ENOMEM the
+ * Make a file from a descriptor, which the file then owns. After -EBADF or -ENOMEM the
  * descriptor remains the caller's.
  */
 COIL_API COIL_CHECKED int coil_file_adopt(int fd, coil_file **out);
@@ -74,8 +74,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open_temporary(const char *directory,
 
 /*
  * Create a new file with mode 0600, open for reading and writing. `name` ends in six X,
- * which are replaced to make the name unique. Fails with -EINVAL if it does not.
- * (mkstemp(3))
+ * which are replaced to make the name unique. Fails with -EINVAL if `name` ends
+ * otherwise. (mkstemp(3))
  */
 COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
 
@@ -83,11 +83,11 @@ COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
  * Close the file, and return the error of close(2). For a file that was written, this is
  * the last chance to learn of an error.
  *
- * Waits until the calls in progress have ended. If such a call needs another operation,
- * it fails with -EBADF. A second call has no effect. Fails with -EBUSY if another task is
- * closing the file. If the task is cancelled while it waits for other calls, the result
- * is -ECANCELED, and the call may be repeated. Once the closing itself has begun, it
- * always completes.
+ * Waits until the calls in progress have ended. A call in progress that needs another
+ * operation fails with -EBADF. A second call has no effect. Fails with -EBUSY if another
+ * task is closing the file. If the task is cancelled while it waits for other calls, the
+ * result is -ECANCELED, and the call may be repeated. Closing that has begun always
+ * completes.
  */
 COIL_SUSPENDS int coil_file_close(coil_file *file);
 
@@ -130,8 +130,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * Read a line at the file's position, and move the position past it. (Python:
  * file.readline)
  *
- * Returns its length. `line` receives it without the '\n', and with a '\0' at the end. A
- * '\r' is not removed. coil_read_line() does the same for streams.
+ * Returns the line's length. `line` receives the line without the '\n', and with a '\0'
+ * at the end. A '\r' is not removed. coil_read_line() does the same for streams.
  *
  * Fails with -EMSGSIZE if the line and its '\0' do not fit `size` bytes; the position
  * does not move then. Fails with -ENODATA at the end of the file: `line` holds the bytes

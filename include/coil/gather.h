@@ -38,8 +38,9 @@ extern "C" {
  * may occur more than once. The call does not suspend if n is 0 or all futures are done.
  *
  * Cancelling the waiting task cancels every future, and the call returns -ECANCELED when
- * they have ended. Without COIL_GATHER_ALL it returns when the first has ended. Fails
- * with -ENOMEM before it awaits anything; it allocates a single block.
+ * they have ended. Without COIL_GATHER_ALL the call returns when the first future has
+ * ended. The call allocates a single block, and fails with -ENOMEM before it awaits
+ * anything.
  */
 COIL_SUSPENDS int coil_gather(coil_future *const futures[], size_t n, unsigned flags,
                               int rcs[]);
@@ -122,7 +123,7 @@ COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **
 
 /*
  * End the iteration and drop the remaining futures. NULL and a zeroed object are
- * accepted. No task may be waiting in it.
+ * accepted. No task may be waiting in the iteration.
  */
 COIL_API void coil_as_completed_finish(coil_as_completed *each);
 

@@ -31,8 +31,8 @@ extern "C" {
 #endif
 
 /*
- * Return a descriptor that is readable when a step has something to do. The loop owns it
- * and never changes it. Poll for it, but do not read it.
+ * Return a descriptor that is readable when a step has something to do. The loop owns the
+ * descriptor and never changes it. Poll for the descriptor, but do not read it.
  *
  * Fails with -EOPNOTSUPP if the backend does not have one (poll, select), or the clock is
  * virtual.

@@ -163,7 +163,7 @@ typedef struct coil_http_request {
     /*
      * Receives each piece of the body as it arrives, without a copy. coil_http_get() then
      * returns at the end of the body. Bodies of redirects that are followed are not
-     * passed on. If it is NULL, read the body with coil_http_read().
+     * passed on. If on_body is NULL, read the body with coil_http_read().
      */
     coil_http_body_fn on_body;
     void *on_body_arg;
@@ -235,7 +235,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, 
 
 /*
  * Read the rest of the body. *body is the caller's, to be freed by free(3); a NUL follows
- * its *n bytes. After a failure it is NULL; fails like coil_http_read().
+ * its *n bytes. After a failure *body is NULL; fails like coil_http_read().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
                                                   char **body, size_t *n);

@@ -112,7 +112,7 @@ COIL_API COIL_CHECKED int coil_process_shell(const char *command,
 
 /*
  * Return the program's end of a pipe to the child, borrowed; NULL without a pipe. Close
- * it with coil_stream_close(), but never destroy it.
+ * this stream with coil_stream_close(), but never destroy it.
  */
 COIL_API coil_stream *coil_process_stdin(const coil_process *process);
 COIL_API coil_stream *coil_process_stdout(const coil_process *process);

@@ -92,8 +92,8 @@ COIL_API void *coil_promise_value(const coil_promise *promise);
 
 /*
  * Return the value and pass its ownership to the caller. coil no longer destroys it, and
- * coil_promise_value() returns NULL from now on. If several threads take it, one of them
- * gets it. NULL while pending, without a value, or if the value was taken before.
+ * coil_promise_value() returns NULL from now on. If several threads take the value, one
+ * of them gets it. NULL while pending, without a value, or if the value was taken before.
  */
 COIL_API void *coil_promise_take_value(coil_promise *promise);
 

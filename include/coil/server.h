@@ -110,7 +110,7 @@ typedef struct coil_server_opts {
  *
  * `opts` may be NULL. The server closes the listener when it stops; the caller still
  * destroys it. If other code closes the listener, the server no longer serves it. *out is
- * the caller's, to be destroyed. Call it from a task. Fails with -ENOMEM.
+ * the caller's, to be destroyed. Call this function from a task. Fails with -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_server_create(coil_listener *listener, coil_handler fn,
                                              void *arg, const coil_server_opts *opts,

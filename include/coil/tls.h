@@ -46,8 +46,8 @@
  * be read.
  *
  * RENEGOTIATION of TLS 1.2 is refused by clients and servers, with the warning
- * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 does not have it. If the peer insists, the
- * connection ends with -EPROTO.
+ * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 does not have renegotiation. If the peer
+ * insists, the connection ends with -EPROTO.
  *
  * CANCELLING. Data that coil_write() has encrypted into records cannot be withdrawn.
  * coil_stream_write_transferred() counts it, and it is sent before the next write or
@@ -71,7 +71,7 @@ extern "C" {
  * One context may serve clients and servers, any number of connections, and all loops of
  * the process. From the first connection on, the context does not change. To replace
  * certificates, create a new context for new connections; existing connections keep the
- * old one. A server gives it to new connections by coil_tls_opts.choose.
+ * old one. A server gives the new context to new connections by coil_tls_opts.choose.
  */
 typedef struct coil_tls coil_tls;
 

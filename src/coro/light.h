@@ -72,7 +72,7 @@ void coil__light_touch(struct coil__stack *stack);
  */
 bool coil__light_put_away(struct coil__stack *stack, const char *sp);
 
-/* Swap the stack in, to the same addresses. No effect if it is resident. */
+/* Swap the stack in, to the same addresses. No effect if the stack is resident. */
 void coil__light_bring_back(struct coil__stack *stack);
 
 /* Swap in up to COIL__LIGHT_AHEAD stacks, by fewer system calls. */

@@ -225,7 +225,7 @@ static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die
 /*
  * Follow the nesting of the machine code. dwarf_getscopes() is not used, because it
  * searches only this unit for the inlined functions. Link-time optimisation and dwz(1)
- * move them to other units.
+ * move inlined functions to other units.
  */
 static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
 {

@@ -2,7 +2,8 @@
  * descriptors.h (internal) - descriptors other than files, pipes and sockets: wake-ups,
  * alarms and sets. Also opening a descriptor's file again.
  *
- * All descriptors opened here are close-on-exec. The caller closes them with close(2).
+ * All descriptors opened here are close-on-exec. The caller closes such a descriptor with
+ * close(2).
  */
 #ifndef COIL_KERNEL_DESCRIPTORS_H
 #define COIL_KERNEL_DESCRIPTORS_H
@@ -17,8 +18,8 @@
 int coil__wake_fd_open(void);
 
 /*
- * Make the wake-up readable. Async-signal-safe. Returns 0, or a negative errno if it is
- * not open.
+ * Make the wake-up readable. Async-signal-safe. Returns 0, or a negative errno if the
+ * wake-up is not open.
  */
 int coil__wake_fd_post(int fd);
 

@@ -14,7 +14,7 @@
 
 /*
  * Map `bytes` of zeros. A page uses memory only from its first access on. The caller
- * unmaps it with munmap(2). NULL: no memory or address space.
+ * unmaps the memory with munmap(2). NULL: no memory or address space.
  */
 void *coil__memory_map(size_t bytes);
 

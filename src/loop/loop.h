@@ -407,8 +407,8 @@ extern const struct coil__loop_hooks *_Atomic coil__loop_hooks;
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * A hook of an upper layer that stores data per loop. The loop calls its hooks when it
- * closes, while it is still complete. The hook registered last is called first.
+ * A hook of an upper layer that stores data per loop. A loop that closes calls its hooks
+ * first, while the loop is still complete. The hook registered last is called first.
  */
 struct coil__close_hook {
     struct coil__list link;

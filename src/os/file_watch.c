@@ -117,7 +117,7 @@ static bool is_gone(int error)
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;
 }
 
-/* Watch a folder inside a tree, and list it later. Returns 1 if it is gone. */
+/* Watch a folder inside a tree, and list it later. Returns 1 if the folder is gone. */
 static int watch_folder(coil_watch *watch, const char *path, bool quiet)
 {
     int number = coil__notices_add(watch->fd, path, true);

@@ -99,7 +99,10 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
     coil__scheduler.branch = branch;
 }
 
-/* Return the next pending future of the innermost branch. After the last, close it. */
+/*
+ * Return the next pending future of the innermost branch. After its last future, the
+ * branch is closed.
+ */
 static coil_future *next_future(struct coil__branch *branch)
 {
     const struct coil__wait *wait = branch->wait;

@@ -93,7 +93,7 @@ void coil__future_check_awaiter(const coil_future *future, const char *caller);
  */
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable);
 
-/* Report the failure to the exception handler; it counts as retrieved. */
+/* Report the failure to the exception handler; the failure counts as retrieved. */
 void coil__future_report_unseen(coil_future *future, const char *message);
 
 /* Return the rc; a failure counts as retrieved. */

@@ -14,8 +14,8 @@
  * that. (trio: Nursery.start)
  *
  * Invariants
- * 1. A child is in `children` until its callback has run, and in `kept` after that if
- *    the spawner borrowed it (out != NULL). The group has a reference to it meanwhile.
+ * 1. A child is in `children` until its callback has run, and in `kept` after that if the
+ *    spawner borrowed it (out != NULL). The group has a reference to the child meanwhile.
  * 2. The group requests the owner's cancellation at most once, and takes that request
  *    back once.
  */

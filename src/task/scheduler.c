@@ -110,7 +110,7 @@ static void report_pending(coil_loop *loop)
     while ((link = coil__list_pop(&coil__scheduler.tasks)) != NULL) {
         coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-        coil__leak_forget(&task->future); /* the next line reports it */
+        coil__leak_forget(&task->future); /* the next line reports the task */
         coil__failure_report("Task was destroyed but it is pending!", task, 0);
         coil__list_remove(&task->step.link);
         if (!task->started) {

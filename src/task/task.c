@@ -217,11 +217,11 @@ void coil__task_begin(coil_task *task)
 
 /*
  * With many tasks the memory of the next steps is no longer in the caches, and loading it
- * takes longer than the switches. So prefetch it while other tasks run. For the step
- * after next (`first`), whose control block is loaded by now, prefetch the top of its
- * stack. For the step after that, prefetch the control block. The cast of `first->next`
- * is unchecked: it may be the head of the batch, or not belong to a task. The address is
- * only prefetched, never read.
+ * takes longer than the switches. So this memory is prefetched while other tasks run. For
+ * the step after next (`first`), whose control block is loaded by now, prefetch the top
+ * of its stack. For the step after that, prefetch the control block. The cast of
+ * `first->next` is unchecked: it may be the head of the batch, or not belong to a task.
+ * The address is only prefetched, never read.
  */
 static void prefetch_steps(const coil_loop *loop, const struct coil__list *first)
 {

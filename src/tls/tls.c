@@ -5,8 +5,8 @@
  * Only its sessions and its reference count change; a lock and atomics protect them. One
  * context serves both clients and servers: the differences are set on each connection
  * (tls_verify.c). Loading the system's authorities takes 30 ms and a megabyte, and a
- * server never needs them. So a context with a certificate loads them when it first
- * connects as a client.
+ * server never needs them. So a context with a certificate loads the authorities when it
+ * first connects as a client.
  *
  * WHICH CONTEXT. A server may have a context for each name. The context is chosen in the
  * first callback, before OpenSSL reads the session that the client wants to resume. Each
@@ -221,7 +221,7 @@ static bool is_version(int version)
 
 /*
  * For TLS 1.2, ciphers with forward secrecy only, so that a key stolen later does not
- * decrypt recorded traffic (RFC 9325, 4.2). All ciphers of TLS 1.3 have it.
+ * decrypt recorded traffic (RFC 9325, 4.2). All ciphers of TLS 1.3 have forward secrecy.
  */
 #define FORWARD_SECRET "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL"
 

@@ -34,8 +34,8 @@
 #define COIL__PIDFD_SIGNAL_PROCESS_GROUP (1u << 2)
 
 /*
- * Linux 5.4: waitid(2) takes a pidfd. The C library has it as an enumerator, which #ifdef
- * cannot test.
+ * Linux 5.4: waitid(2) takes a pidfd. The C library has this constant as an enumerator,
+ * which #ifdef cannot test.
  */
 #define COIL__P_PIDFD ((idtype_t)3)
 

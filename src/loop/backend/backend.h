@@ -89,8 +89,8 @@ struct coil__backend_class {
     void (*cancel)(struct coil__backend *backend, struct coil__op *op);
 
     /*
-     * The watcher of `direction` in the entry `d` has changed (watch.h). Pass it to
-     * coil__watch_found() in each poll that finds `fd` ready. A descriptor that the
+     * The watcher of `direction` in the entry `d` has changed (watch.h). Pass the watcher
+     * to coil__watch_found() in each poll that finds `fd` ready. A descriptor that the
      * kernel cannot wait for is always ready. `anew` means that the watcher replaces
      * another one, and that the number may now belong to another descriptor. Returns 0,
      * or -EBADF, -EINVAL or -ENOMEM from the kernel. A NULL watcher ends the watch; that

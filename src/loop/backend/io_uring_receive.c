@@ -205,7 +205,7 @@ size_t coil__uring_queued_bytes(const struct coil__uring *u,
     return n;
 }
 
-/* Copy queued bytes. `keep`: leave them in the queue, for MSG_PEEK. */
+/* Copy queued bytes. `keep`: leave the bytes in the queue, for MSG_PEEK. */
 static size_t take(struct coil__uring *u, struct coil__descriptor *d, char *to, size_t n,
                    bool keep)
 {

@@ -14,13 +14,15 @@
  *
  * READY IN VAIN. A descriptor may be reported as ready although its call would block: an
  * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. An
- * edge-triggered poller reports this once. Without edges each poll would report it. So
- * after the second such report in a row, the poller stops polling that direction, and a
- * timer retries the operation: first after 1 ms, later after up to 16 ms.
+ * edge-triggered poller reports this once. A poller without edges would report the
+ * descriptor at each poll. So after the second such report in a row, the poller stops
+ * polling that direction, and a timer retries the operation: first after 1 ms, later
+ * after up to 16 ms.
  *
  * Invariants
  * 1. With edges, `blocked` may be set only if the descriptor was drained: then a later
- *    change produces an edge, and poll() clears the flag. Nothing else would clear it.
+ *    change produces an edge, and poll() clears the flag. Nothing else would clear
+ *    `blocked`.
  * 2. Without edges, a wrong guess costs one turn: the poller reports the current state.
  * 3. A descriptor has one use at a time: by operations or by watchers.
  * 4. Nothing that poll() calls runs a user's code, so the table of descriptors does not
