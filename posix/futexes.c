@@ -413,7 +413,9 @@ static uint32_t value_of(uint32_t *address)
     return rc == 0 || rc == EAGAIN ? __atomic_load_n(address, __ATOMIC_RELAXED) : 0;
 }
 
-/* Move up to `n` tasks that wait for `from` to `to`. Both places are locked. */
+/*
+ * Move up to `n` tasks that wait for `from` to `to`. The caller has locked both places.
+ */
 static int move_listed(struct posix__futex_place *place, const void *from, uint32_t *to,
                        long n)
 {

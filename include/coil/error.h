@@ -186,7 +186,8 @@ COIL_API coil_error *coil_error_cause(const coil_error *error);
  * that awaited it; the innermost function first.
  *
  * Source lines need a coil built with libdw, which is loaded now, and a program with
- * debug information. Otherwise the report has names, or addresses for addr2line(1).
+ * debug information. Without libdw or debug information the report has names, or
+ * addresses for addr2line(1).
  */
 COIL_API void coil_error_print(const coil_error *error, FILE *out);
 

@@ -95,8 +95,8 @@ COIL_SUSPENDS int coil_file_close(coil_file *file);
  * Free the file; NULL is accepted. Never suspends.
  *
  * An open file is closed by close(2): immediately, or when the last call in progress
- * ends. On a network file system close(2) may block while it sends written data. There,
- * and where errors matter, call coil_file_close() first.
+ * ends. On a network file system close(2) may block while it sends written data. So call
+ * coil_file_close() first for such files, and where errors matter.
  */
 COIL_API void coil_file_destroy(coil_file *file);
 
@@ -142,7 +142,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * The file is read in pieces of 64 KiB, so most lines do not wait. A call that did not
  * wait may still let other tasks run. Writes through this coil_file are visible to later
  * reads. Changes by others to a piece that was already read may not be visible, until the
- * position is moved elsewhere. The same holds if others truncate the file.
+ * position is moved elsewhere. A truncation by others may not be visible, either.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_line(coil_file *file, char *line,
                                                        size_t size);

@@ -102,8 +102,8 @@ COIL_API void *coil_promise_take_value(coil_promise *promise);
  * Future.result)
  *
  * Fails with -ETIMEDOUT after `timeout_ns`. COIL_NEVER means no limit; 0 does not wait.
- * On a thread whose loop is running, blocking would stop the loop. So there the program
- * aborts unless the promise is done.
+ * On a thread whose loop is running, blocking would stop the loop. So on such a thread
+ * the program aborts unless the promise is done.
  */
 COIL_API int coil_promise_wait(coil_promise *promise, int64_t timeout_ns);
 

@@ -497,7 +497,7 @@ COIL_API uint16_t coil_listener_port(const coil_listener *listener);
  */
 COIL_API int coil_listener_name(const coil_listener *listener, coil_address *out);
 
-/* Like coil_stream_close() and coil_stream_destroy(). */
+/* These functions work like coil_stream_close() and coil_stream_destroy(). */
 COIL_API int coil_listener_close(coil_listener *listener);
 COIL_API void coil_listener_destroy(coil_listener *listener);
 

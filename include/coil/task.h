@@ -162,7 +162,7 @@ COIL_API void coil_task_set_name(coil_task *task, const char *name);
  * Return the largest number of stack bytes that the task has used so far, in whole pages.
  *
  * Set stack_bytes to this value plus a reserve. The task may be running, waiting, or have
- * ended. Does not suspend. Call it on the task's own thread.
+ * ended. Does not suspend. Call this function on the task's own thread.
  *
  * Fails with -EAGAIN if an earlier task has used the same stack, or if the task has ended
  * and its pages were returned. This affects only tasks that existed before the first call
@@ -177,9 +177,9 @@ COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
  * The bounds are for a conservative garbage collector, which scans the stack from the
  * stack pointer up.
  *
- * The bounds are valid until the task ends. Call it on the task's own thread. The stack
- * of a waiting light task may be swapped out (docs/manual/light.md). Then the collector
- * does not scan it.
+ * The bounds are valid until the task ends. Call this function on the task's own thread.
+ * The stack of a waiting light task may be swapped out (docs/manual/light.md). The
+ * collector does not scan a stack that is swapped out.
  */
 COIL_API void coil_task_stack(const coil_task *task, void **low, void **high);
 

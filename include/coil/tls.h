@@ -125,10 +125,11 @@ typedef struct coil_tls_opts {
     /*
      * As a server, choose the context of a connection. `name` is the name that the client
      * requests, or "". Returns a reference (coil_tls_retain()), or NULL for this context
-     * and those of coil_tls_add_name(). As for those, versions and ciphers remain those
-     * of this context. The function must not suspend, and runs on the thread of the
-     * connection. To make new certificates effective without a restart, return the newest
-     * context. (ssl: sni_callback; Go: GetConfigForClient)
+     * and those of coil_tls_add_name(). The versions and ciphers remain those of this
+     * context, as for a context of coil_tls_add_name(). The function must not suspend,
+     * and runs on the thread of the connection. To make new certificates effective
+     * without a restart, return the newest context. (ssl: sni_callback; Go:
+     * GetConfigForClient)
      */
     coil_tls *(*choose)(const char *name, void *arg);
     void *choose_arg;
@@ -238,8 +239,8 @@ COIL_API const char *coil_tls_peer(const coil_stream *stream);
 COIL_API bool coil_tls_resumed(const coil_stream *stream);
 
 /*
- * Copy the peer's certificate in DER format, at most `size` bytes. Returns its full size;
- * -ENODATA without a certificate. (ssl: getpeercert(True))
+ * Copy the peer's certificate in DER format, at most `size` bytes. Returns the
+ * certificate's full size; -ENODATA without a certificate. (ssl: getpeercert(True))
  */
 COIL_API ssize_t coil_tls_peer_certificate(const coil_stream *stream, void *buf,
                                            size_t size);

@@ -6,8 +6,8 @@
  * handler restores the default action and returns: the instruction faults again, and the
  * program dies at that instruction, as a debugger or a core file shows.
  *
- * A frame larger than the guard may fault elsewhere. Then the stack pointer shows the
- * overflow.
+ * A frame larger than the guard may fault elsewhere. Such an overflow is detected by the
+ * stack pointer.
  *
  * A fault on a light stack that was swapped out is not an overflow. The handler swaps the
  * stack in, and the instruction runs again (light_swap.c). The handler checks for an

@@ -60,9 +60,9 @@
  * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
  * is set when a slot is first used, and never again: it survives reuse and
  * coil__memory_discard(). Older kernels (and locked memory, mlockall(2), before Linux
- * 6.15) refuse it. Then mprotect(2) makes the guards. Each of these guards costs two
- * mappings, so guards take at most a quarter of the mappings that a process may have.
- * Further stacks are without a guard. coil reports once that guards are lacking.
+ * 6.15) refuse it. On such kernels mprotect(2) makes the guards. Each of these guards
+ * costs two mappings, so guards take at most a quarter of the mappings that a process may
+ * have. Further stacks are without a guard. coil reports once that guards are lacking.
  *
  * Overflows. An access to a guard raises SIGSEGV; overflow.c prints whose stack it was.
  * There are two more checks. When a coroutine is left, the stack pointer is compared
@@ -301,8 +301,10 @@ static void choose_slab(const struct coil__stack_pool *pool)
         coil__stack_slab = COIL__CONTAINER(pool->open.next, struct coil__slab, link);
 }
 
-/* Halves the number of slots until mmap(2) succeeds: address space may be limited. Then
-   the guards are not wide either. */
+/*
+ * Halve the number of slots until mmap(2) succeeds: address space may be limited. With
+ * limited address space the guards are not wide either.
+ */
 static char *map_slab(const struct coil__stack_pool *pool, size_t *slot_count,
                       size_t *guard_bytes, size_t *bytes)
 {

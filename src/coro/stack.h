@@ -141,8 +141,8 @@ struct coil__slab {
 /*
  * The slab for the inline fast path: slots of the usual size are taken from it and
  * returned to it without a function call. The list of that slab is empty if no slab has a
- * free slot, or if the thread measures peaks or runs under a sanitizer. Then the slower
- * functions are used.
+ * free slot, or if the thread measures peaks or runs under a sanitizer. With an empty
+ * list the slower functions are used.
  */
 extern COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab;
 

@@ -135,7 +135,8 @@ static const char *last_names(const char *path, int count)
 /*
  * If a file is compiled in a build folder, its path begins with "../". If the build
  * folder is outside of the project, the path begins with "../" more than once, and
- * contains the folders above the project. Then return only its last three names.
+ * contains the folders above the project. In both cases return only the last three names
+ * of the path.
  */
 static const char *without_way(const char *file)
 {

@@ -47,8 +47,8 @@ int coil__alarm_fd_open(void);
 void coil__alarm_fd_set(int fd, int64_t delay_ns);
 
 /*
- * True if the alarm's time has passed since it was set. Then the alarm is unreadable
- * again. Does not wait.
+ * True if the alarm's time has passed since it was set. After such a call the alarm is
+ * unreadable again. Does not wait.
  */
 bool coil__alarm_fd_has_rung(int fd);
 

@@ -203,16 +203,16 @@ void coil__fork_watch(void);
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
 /*
- * In a child of fork(2), return the loop that the thread had in the parent. Aborts if
- * there was none.
+ * In a child of fork(2), return the loop that the thread had in the parent. Aborts if the
+ * thread had no loop.
  */
 coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
  * Return the loop on which to undo a request: the thread's loop. In a child of fork(2)
  * without a loop it is the parent's loop, where undoing only frees memory. Aborts if
- * neither exists. In a child that has its own loop, a request that is not found there may
- * be on coil__loop_of_parent.
+ * neither loop exists. In a child that has its own loop, a request that is not found
+ * there may be on coil__loop_of_parent.
  */
 static inline coil_loop *coil__loop_to_undo(const char *caller)
 {

@@ -192,10 +192,10 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 }
 
 /*
- * Load revocation lists. Afterwards each authority in a chain needs a list. The flags are
- * set in the store, not in SSL_CTX_get0_param(): a connection copies those parameters
- * when it is created, and would ignore the flags of a context that choose_context()
- * selects later.
+ * Load revocation lists. Once a list is loaded, each authority in a chain needs one. The
+ * flags are set in the store, not in SSL_CTX_get0_param(): a connection copies those
+ * parameters when it is created, and would ignore the flags of a context that
+ * choose_context() selects later.
  */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
 {

@@ -37,7 +37,7 @@ void coil__tls_sessions_init(struct coil__tls_sessions *sessions);
 void coil__tls_sessions_finish(struct coil__tls_sessions *sessions);
 
 /*
- * Store a session, and take over its reference. Returns false if memory ran out. Then the
+ * Store a session, and take over its reference. Returns false if memory ran out: the
  * caller still owns the reference.
  */
 bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *name,
