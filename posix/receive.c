@@ -72,9 +72,10 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Wait for bytes. Returns false if none will arrive, or none arrived in time. Receiving
- * without available bytes would fetch the error of a connection that was reset meanwhile.
- * POLLERR alone may mean a message in the error queue, and the connection may still work.
+ * Wait for bytes. Returns false if no bytes will arrive, or none arrived in time.
+ * Receiving without available bytes would fetch the error of a connection that was reset
+ * meanwhile. POLLERR alone may mean a message in the error queue, and the connection may
+ * still work.
  */
 static bool await_bytes(struct posix__waiting *w)
 {

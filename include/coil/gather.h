@@ -151,10 +151,10 @@ typedef struct coil_work {
  * -EINPROGRESS for alternatives that were not started.
  *
  * Cancelling the waiting task cancels the alternatives, and the call returns -ECANCELED
- * when they have ended. If one of them succeeds in spite of that, its rc is returned, and
- * the task's next wait is cancelled. Fails with -EINVAL if n is 0, and with -ENOMEM
- * before anything is started. If a later alternative cannot be started, that error is its
- * rc, and no further one is started.
+ * when they have ended. If an alternative succeeds in spite of the cancellation, its rc
+ * is returned, and the task's next wait is cancelled. Fails with -EINVAL if n is 0, and
+ * with -ENOMEM before anything is started. If a later alternative cannot be started, that
+ * error is its rc, and no further one is started.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_staggered_race(const coil_work works[], size_t n,
                                                    int64_t delay_ns, size_t *winner,

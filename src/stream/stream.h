@@ -119,7 +119,10 @@ int coil__stream_make(int fd, bool is_socket, const char *caller, coil_stream **
  */
 int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
 
-/* Before closing: make a shared file description blocking again, if it was. */
+/*
+ * Before closing: make a shared file description blocking again, if it was blocking
+ * before.
+ */
 void coil__stream_give_flag_back(coil_stream *stream);
 
 /* Free the bytes that were received ahead of a read. */

@@ -554,7 +554,7 @@ void coil_tls_release(coil_tls *tls)
 
 /*
  * The default context is never freed, so its memory is not coil__alloc()ed. A thread
- * creates it, because some systems have all authorities in one large file.
+ * creates the context, because some systems have all authorities in one large file.
  */
 static coil_tls the_default = {.references = 1};
 static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;
