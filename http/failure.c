@@ -68,8 +68,8 @@ static bool ended_in_headers(const coil_http_response *response)
 
 /*
  * Return the errno for CURLE_WRITE_ERROR. A callback that refuses bytes has set
- * response->failure. Otherwise bytes followed the end of a compressed stream. The body is
- * complete then, and the bytes are ignored, as in browsers.
+ * response->failure. If no callback refused, bytes followed the end of a compressed
+ * stream. The body is complete then, and the bytes are ignored, as in browsers.
  */
 static int errno_of_writing(const coil_http_response *response)
 {

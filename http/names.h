@@ -33,7 +33,7 @@ struct http_names {
 
 void coil__http_names_init(struct http_names *names);
 
-/* Free all names. None of them may be in use. */
+/* Free all names. No name may be in use. */
 void coil__http_names_finish(struct http_names *names);
 
 /* Get the entry of a host and port; the caller releases it. NULL without memory. */

@@ -169,7 +169,8 @@ static int add_header(coil_http_response *response, const char *header)
 
 /*
  * By default libcurl sends a form's Content-Type with each body, and waits a second for
- * "100 Continue" before a long one. Disable both; the caller's headers may set them.
+ * "100 Continue" before a long one. Both headers are disabled here; the caller's headers
+ * may set them.
  */
 static int make_headers(coil_http_response *response, const coil_http_request *request,
                         const struct http_step *step, bool *decoded)

@@ -7,9 +7,9 @@
  *                                      paused
  *
  * libcurl pushes data, and the caller pulls it. Between them is a buffer of fixed size.
- * Received data is copied to the buffer until it is full. Then the transfer is paused,
- * and TCP flow control stops the peer. A response that is not read costs the buffer but
- * no processor time.
+ * Received data is copied to the buffer until it is full. While the buffer is full, the
+ * transfer is paused, and TCP flow control stops the peer. A response that is not read
+ * costs the buffer but no processor time.
  *
  * A request with on_body needs no buffer and is never paused. coil passes libcurl's own
  * bytes to on_body, and the task waits in coil_http_get() until the end. The body of a
@@ -107,8 +107,8 @@ static bool is_that_length(const char *value, const char *length, size_t n)
 }
 
 /*
- * True if the headers give different lengths, which libcurl accepts. Then it is unknown
- * where the body ends and the next response begins. (RFC 9112, 6.3)
+ * True if the headers give different lengths, which libcurl accepts. With such headers it
+ * is unknown where the body ends and the next response begins. (RFC 9112, 6.3)
  */
 static bool lengths_differ(const coil_http_response *response)
 {

@@ -183,7 +183,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
     }
 
     /*
-     * The exception that this one represents. If it is null, this object is the original.
+     * The exception that this one represents. If the pointer is null, this object is the
+     * original.
      */
     const std::exception_ptr &cause() const noexcept { return cause_; }
 
@@ -423,7 +424,9 @@ template <typename Body> int enter(void *arg)
     }
 }
 
-/* Call the body. If it throws, store the exception in `kept` and return its errno. */
+/*
+ * Call the body. If the body throws, store the exception in `kept` and return its errno.
+ */
 template <typename Body> int call(Body &body, std::exception_ptr &kept) noexcept
 {
     coil_error *thrown = nullptr;
@@ -824,9 +827,9 @@ class group : private detail::region
 };
 
 /*
- * A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));`. If its
- * deadline has cancelled the task, the exception of coil::check() leaves the scope as
- * -ETIMEDOUT.
+ * A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));`. If the
+ * scope's deadline has cancelled the task, the exception of coil::check() leaves the
+ * scope as -ETIMEDOUT.
  */
 class scope : private detail::region
 {

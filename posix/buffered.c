@@ -2,10 +2,10 @@
  * buffered.c - FILEs of the C library in a task.
  *
  * When a FILE's buffer is empty or full, the C library calls its own read() or write().
- * Those calls cannot be interposed, and they would block the thread. So the buffer is
- * filled or flushed here first, with posix__read() and posix__write(), which suspend the
- * task; the C library then finds what it needs in the buffer. The pointers into the
- * buffer are members of glibc's public struct _IO_FILE:
+ * The C library's own calls cannot be interposed, and would block the thread. So the
+ * buffer is filled or flushed here first, with posix__read() and posix__write(), which
+ * suspend the task; the C library then finds what it needs in the buffer. The pointers
+ * into the buffer are members of glibc's public struct _IO_FILE:
  *
  *     read_base .. read_ptr .. read_end     already taken .. still to be taken
  *     write_base .. write_ptr               still to be written

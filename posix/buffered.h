@@ -23,8 +23,8 @@
 /* ---- the use of a FILE by one task ------------------------------------------------- */
 
 /*
- * A task's recursive lock on a FILE. Callers usually have it on their stack; flockfile()
- * allocates it.
+ * A task's recursive lock on a FILE. Callers usually have the struct on their stack;
+ * flockfile() allocates one.
  */
 struct posix__use {
     FILE *file;

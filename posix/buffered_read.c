@@ -353,8 +353,10 @@ static ssize_t read_one_byte(void *file, char *to, size_t n)
 
 typedef int scan_fn(FILE *restrict file, const char *restrict format, va_list args);
 
-/* scanf() leaves the byte that did not match in the cookie's FILE. Push it back to the
- * caller's FILE. */
+/*
+ * scanf() leaves the byte that did not match in the cookie's FILE. Push that byte back to
+ * the caller's FILE.
+ */
 static int scan_through_cookie(scan_fn *fn, FILE *file, const char *format, va_list args)
 {
     cookie_io_functions_t functions = {.read = read_one_byte};

@@ -43,8 +43,8 @@ static void finish_write(struct device_write *d)
 
 /*
  * Called if the task was cancelled. If no thread has begun to write and this is the
- * task's own thread, the task still waits in write_on_lane(). Then set `withdrawn`, so
- * that the task knows that nothing was written.
+ * task's own thread, the task still waits in write_on_lane(). In that case set
+ * `withdrawn`, so that the task knows that nothing was written.
  */
 static void abandon_write(void *arg)
 {

@@ -2,8 +2,8 @@
  * draining.c - tcdrain(3), tcsendbreak(3), and tcsetattr(3) when it waits for output.
  *
  * The kernel has no event for "all output is sent". So the call is made on a thread of
- * the waiting lane, with a duplicate of the descriptor. If the task is cancelled, it
- * abandons the call, which the thread completes.
+ * the waiting lane, with a duplicate of the descriptor. A task that is cancelled abandons
+ * the call, which the thread completes.
  *
  * If a background process makes such a call, the kernel stops the process (SIGTTOU). The
  * lane's threads block that signal, so the task's own thread makes the call then.

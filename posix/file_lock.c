@@ -5,8 +5,8 @@
  * its own non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and again at growing
  * intervals.
  *
- * fcntl(2) has a third argument whose type depends on the command. This file passes it on
- * as a pointer for every command.
+ * fcntl(2) has a third argument whose type depends on the command. This file passes the
+ * argument on as a pointer for every command.
  */
 #include "waiting.h"
 

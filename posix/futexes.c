@@ -170,8 +170,11 @@ static int list_if_equal(struct posix__futex_wait *w)
     return rc;
 }
 
-/* Unlist the first `count` waits, which then can no longer be woken. Returns the index of
- * the woken wait, or -1. As in the kernel, it is the last if several were woken. */
+/*
+ * Unlist the first `count` waits, which then can no longer be woken. Returns the index of
+ * the woken wait, or -1. As in the kernel, the index is that of the last one if several
+ * waits were woken.
+ */
 static int unlist_all(struct posix__futex_wait *waits, unsigned count)
 {
     int woken = -1;
@@ -410,7 +413,9 @@ static uint32_t value_of(uint32_t *address)
     return rc == 0 || rc == EAGAIN ? __atomic_load_n(address, __ATOMIC_RELAXED) : 0;
 }
 
-/* Move up to `n` tasks that wait for `from` to `to`. Both places are locked. */
+/*
+ * Move up to `n` tasks that wait for `from` to `to`. The caller has locked both places.
+ */
 static int move_listed(struct posix__futex_place *place, const void *from, uint32_t *to,
                        long n)
 {
@@ -525,8 +530,8 @@ static bool is_true_of(const struct operation *o, int value)
 
 /*
  * Check that the kernel can write to the futex. Returns 0, or -1 with errno. The test is
- * a FUTEX_WAKE_OP that adds 0 to the futex. It wakes the waiters of a local variable,
- * which has none.
+ * a FUTEX_WAKE_OP that adds 0 to the futex. The operation wakes the waiters of a local
+ * variable, which has none.
  */
 static int check_is_writable(uint32_t *address, int private_flag)
 {

@@ -12,7 +12,8 @@
 bool posix__is_another_tasks(const pthread_mutex_t *mutex);
 
 /*
- * True if the running task holds this error-checking mutex. Locking it again is EDEADLK.
+ * True if the running task holds this error-checking mutex. Locking the mutex again is
+ * EDEADLK.
  */
 bool posix__is_own_errorcheck(const pthread_mutex_t *mutex);
 
@@ -37,8 +38,8 @@ void posix__note_write_locked(const pthread_rwlock_t *lock);
 void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock);
 
 /*
- * True if the running task has locked the read-write lock for writing. Locking it again
- * is EDEADLK.
+ * True if the running task has locked the read-write lock for writing. Locking that lock
+ * again is EDEADLK.
  */
 bool posix__is_own_for_writing(const pthread_rwlock_t *lock);
 

@@ -158,7 +158,7 @@ void posix__note_park(const void *caller);
 
 /*
  * True for calls by libcoil itself and by the allocator. Such a call may block the
- * thread. If it releases a lock, it need not check for waiting tasks, because no task
+ * thread. A call that releases a lock need not check for waiting tasks, because no task
  * waits for such a lock.
  */
 static inline bool posix__may_block(const void *caller)
@@ -169,8 +169,8 @@ static inline bool posix__may_block(const void *caller)
 
 /*
  * True if this call must suspend its task instead of blocking. Outside of tasks the test
- * costs a load and a branch, in a function of libcoil. Use it in the exported function
- * only: it reads the return address.
+ * costs a load and a branch, in a function of libcoil. Use this test in the exported
+ * function only: it reads the return address.
  */
 #define IN_TASK()                                                                        \
     (coil_may_suspend() && posix__one_coil &&                                            \

@@ -109,7 +109,7 @@ static bool destroy_values(void)
     return any;
 }
 
-/* As at the end of a thread: a destructor may set values again. */
+/* Destroy the values as at the end of a thread: a destructor may set values again. */
 static void end(void *state, void *data)
 {
     for (int i = 0; i < PTHREAD_DESTRUCTOR_ITERATIONS && destroy_values(); i++)

@@ -6,11 +6,11 @@
  * could never run to unlock it. If the mutex is recursive, the second task would acquire
  * it at once, as if it were the owner. So:
  *
- * - Locking tries the lock. If it is taken, the task parks and tries again when the lock
- *   is released (parking.c); other tasks run meanwhile.
+ * - Locking tries the lock. If the lock is taken, the task parks and tries again when the
+ *   lock is released (parking.c); other tasks run meanwhile.
  * - For recursive and error-checking mutexes, holding.c records which task holds them; to
- *   any other task they are locked. It also records which task has a read-write lock for
- *   writing: that task cannot wait for itself.
+ *   any other task they are locked. holding.c also records which task has a read-write
+ *   lock for writing: that task cannot wait for itself.
  *
  * Locking cannot fail because of a cancellation: the lock is taken, and the next call
  * that can fail reports it.

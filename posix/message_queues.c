@@ -1,10 +1,10 @@
 /*
  * message_queues.c - POSIX message queues, mq_receive(3) and its relatives.
  *
- * On Linux, message queues are descriptors that can be polled. If its time-out has
- * already passed, a call transfers a message if possible, and otherwise fails at once
- * with ETIMEDOUT. So such a call serves as a non-blocking attempt. On a non-blocking
- * queue the call fails with EAGAIN.
+ * On Linux, message queues are descriptors that can be polled. A call whose time-out has
+ * already passed transfers a message if possible, and otherwise fails at once with
+ * ETIMEDOUT. So such a call serves as a non-blocking attempt. On a non-blocking queue the
+ * call fails with EAGAIN.
  */
 #include "waiting.h"
 

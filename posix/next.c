@@ -1,9 +1,9 @@
 /*
  * next.c - the addresses of the C library's functions that libcoil-posix interposes.
  *
- * The constructor looks them all up, before any task can exist. Constructors of libraries
- * that were loaded earlier run before it; each function they call is looked up at its
- * first call.
+ * The constructor looks all functions up, before any task can exist. Constructors of
+ * libraries that were loaded earlier run before it; each function they call is looked up
+ * at its first call.
  */
 #include "interpose.h"
 
@@ -62,9 +62,9 @@ void *posix__find(enum posix__function function)
 }
 
 /*
- * Return the load address of the library that defines the function. NULL if it is not
- * known: in a program at a fixed address, the function's address is the program's own PLT
- * entry.
+ * Return the load address of the library that defines the function. NULL if the library
+ * is not known: in a program at a fixed address, the function's address is the program's
+ * own PLT entry.
  */
 static const void *library_of(void *function)
 {

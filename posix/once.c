@@ -3,9 +3,9 @@
  *
  * The routine runs in the first task that calls, and may suspend it. Another task that
  * finds the routine running must not wait in the C library: that would block the thread,
- * and the routine could never finish. So it parks at the control's address until the
- * routine has ended. If the routine ends by an exception or pthread_exit(3), one of the
- * parked tasks runs its own routine.
+ * and the routine could never finish. So the other task parks at the control's address
+ * until the routine has ended. If the routine ends by an exception or pthread_exit(3),
+ * one of the parked tasks runs its own routine.
  *
  * glibc keeps the state in the control itself: DONE, BEGUN, and in the bits above the
  * fork generation. If the generation is not that of the process, the routine was running

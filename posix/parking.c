@@ -13,8 +13,8 @@
  * A task is unlisted under the place's lock. So one signal wakes one task, and a task
  * that gives up at that moment sees in `woken` that it took the signal.
  *
- * sem_post() may be called in a signal handler, which must not take a lock. So it posts
- * the semaphore `poster`. A thread of this library waits for `poster` and wakes the
+ * sem_post() may be called in a signal handler, which must not take a lock. So sem_post()
+ * posts the semaphore `poster`. A thread of this library waits for `poster` and wakes the
  * tasks.
  *
  * Some unlocks do not go through this library: those of another process, of the C library
@@ -123,8 +123,10 @@ bool posix__park_end(struct posix__parked *p)
 
 /* ---- waking ------------------------------------------------------------------------ */
 
-/* Unlist the oldest task that waits at the address (NULL: at any address of the place)
- * and was listed before `ticket`. Returns its promise, to be released, or NULL. */
+/*
+ * Unlist the oldest task that waits at the address (NULL: at any address of the place)
+ * and was listed before `ticket`. Returns the task's promise, to be released, or NULL.
+ */
 static coil_promise *take_oldest(struct place *place, const void *address,
                                  unsigned long ticket)
 {
@@ -197,8 +199,8 @@ void posix__unpark_all(const void *address)
  * Posts at a place that our thread has not handled yet: `times` posts of `sem`. The
  * posting thread stores `sem` before it increments `times`. Our thread takes `times`
  * before `sem`. So for each count our thread also finds the semaphore, or NULL if it took
- * the semaphore together with an earlier count. After NULL it wakes all tasks of the
- * place.
+ * the semaphore together with an earlier count. After NULL our thread wakes all tasks of
+ * the place.
  */
 struct posted {
     _Atomic unsigned times;
@@ -238,8 +240,10 @@ static void *run_poster(void *unused)
     return NULL;
 }
 
-/* The thread blocks all signals. If it cannot be started, parked tasks try again at
- * growing intervals. */
+/*
+ * The thread blocks all signals. If the thread cannot be started, parked tasks try again
+ * at growing intervals.
+ */
 static void start_poster(void)
 {
     pthread_attr_t attributes;

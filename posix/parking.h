@@ -34,9 +34,9 @@ static inline unsigned posix__place_of(const void *address)
 }
 
 /*
- * False if no task waits at this address. Call it after the unlock, or while holding the
- * lock that guards the condition. On x86-64 an unlock is a full barrier, so a load is
- * enough here.
+ * False if no task waits at this address. Call this function after the unlock, or while
+ * holding the lock that guards the condition. On x86-64 an unlock is a full barrier, so a
+ * load is enough here.
  */
 static inline bool posix__may_be_parked(const void *address)
 {
@@ -66,7 +66,7 @@ int posix__await_promise(coil_promise *promise, int64_t span_ns);
 void posix__set_promise(coil_promise *promise);
 
 /*
- * Unlist the task, so that it can no longer be woken. Returns true if it was woken
+ * Unlist the task, so that it can no longer be woken. Returns true if the task was woken
  * before.
  */
 bool posix__park_end(struct posix__parked *p);

@@ -80,7 +80,7 @@ INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t
 
 /*
  * Returns 0 or -1. Event loops treat every errno except EINTR as a bug: libuv aborts.
- * After EINTR they wait again.
+ * After EINTR event loops wait again.
  */
 static int wait_for_events(struct pollfd *set, int64_t timeout_ns, const sigset_t *mask)
 {

@@ -3,8 +3,8 @@
  *
  * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. A blocking call
  * does more than wait: with MSG_WAITALL it receives until the buffer is full, and
- * recvmmsg(2) receives several messages. This file does both. After the first
- * bytes it receives again only if more bytes have arrived. Without bytes, recv(2) would
+ * recvmmsg(2) receives several messages. This file does both. After the first bytes a
+ * call receives again only if more bytes have arrived. Without bytes, recv(2) would
  * return a pending error and clear it. The error must remain for the caller's next call.
  */
 #include "receive.h"
@@ -72,9 +72,10 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Wait for bytes. Returns false if none will arrive, or none arrived in time. Receiving
- * without available bytes would fetch the error of a connection that was reset meanwhile.
- * POLLERR alone may mean a message in the error queue, and the connection may still work.
+ * Wait for bytes. Returns false if no bytes will arrive, or none arrived in time.
+ * Receiving without available bytes would fetch the error of a connection that was reset
+ * meanwhile. POLLERR alone may mean a message in the error queue, and the connection may
+ * still work.
  */
 static bool await_bytes(struct posix__waiting *w)
 {
@@ -221,8 +222,8 @@ INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 /*
- * One call returns the messages that have arrived. If an error follows them, the kernel
- * saves it for the next call.
+ * One call returns the messages that have arrived. If an error follows the messages, the
+ * kernel saves it for the next call.
  */
 static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, int flags,
                                   int64_t deadline)

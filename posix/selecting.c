@@ -74,8 +74,10 @@ static nfds_t list_descriptors(const struct selecting *s, struct pollfd *fds,
     return count;
 }
 
-/* Returns 0 or -1. A loop whose backend is select(2) cannot wait for descriptors of 1,024
- * or more (EINVAL). Then the caller naps. */
+/*
+ * Returns 0 or -1. A loop whose backend is select(2) cannot wait for descriptors of 1,024
+ * or more (EINVAL). For such descriptors the caller naps.
+ */
 static int wait_by_poll(const struct selecting *s, int64_t deadline)
 {
     struct pollfd few[FEW], *fds = few;

@@ -2,9 +2,9 @@
  * splicing.c - splice(2), tee(2) and vmsplice(2).
  *
  * SPLICE_F_NONBLOCK applies only to pipes, not to a socket at the other end. So the task
- * first polls both ends until they are ready. To a socket it moves no more bytes than are
- * certain to fit. This is allowed, because splice(2) may always move fewer bytes than
- * requested.
+ * first polls both ends until they are ready. To a socket the task moves no more bytes
+ * than are certain to fit. A short transfer is allowed, because splice(2) may always move
+ * fewer bytes than requested.
  */
 #include "waiting.h"
 

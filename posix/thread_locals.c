@@ -8,7 +8,7 @@
  * bytes. A new task begins with the initial values, as a thread does.
  *
  * Destructors of thread-local objects are registered by __cxa_thread_atexit_impl(), which
- * C++ and Rust call. In a task with these hooks they run at the task's end.
+ * C++ and Rust call. In a task with these hooks such destructors run at the task's end.
  */
 #include "interpose.h"
 

@@ -38,8 +38,9 @@ struct posix__waiting {
 
 /*
  * Call this after an attempt has failed with `errno`. The function waits if necessary. If
- * the result is true, try again. If it is false, the interposed call fails with `errno`.
- * EAGAIN then means that the descriptor is non-blocking, or that its time-out has passed.
+ * the result is true, try again. If the result is false, the interposed call fails with
+ * `errno`. EAGAIN then means that the descriptor is non-blocking, or that its time-out
+ * has passed.
  */
 bool posix__again(struct posix__waiting *w);
 
@@ -157,7 +158,7 @@ bool posix__is_clock_of_locks(clockid_t clock);
 /* Return the time left until `until`, or COIL_NEVER; 0 once it has passed. */
 int64_t posix__left_until(const struct posix__until *until);
 
-/* Let the other tasks run. Call it only if posix__may_wait() is true. */
+/* Let the other tasks run. Call this function only if posix__may_wait() is true. */
 void posix__yield(void);
 
 /*

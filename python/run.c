@@ -1,5 +1,6 @@
 /*
- * run.c - the awaitable that coil.run() returns. It behaves as a coroutine object does:
+ * run.c - the awaitable that coil.run() returns. The awaitable behaves as a coroutine
+ * object does:
  *
  *     created --send()--> running --function returns or raises--> closed
  *                          |   ^

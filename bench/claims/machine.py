@@ -84,7 +84,7 @@ def thread_room(own_limits=True):
 
 def allow_descriptors():
     """Raise the limit of descriptors as far as the system allows, for this process and its
-    children. Returns the number of connections for which it suffices."""
+    children. Returns the number of connections for which the limit suffices."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = read_number("/proc/sys/fs/nr_open") or hard
     for wanted in (most, hard):

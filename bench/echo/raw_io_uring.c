@@ -4,8 +4,9 @@
  * Each connection has one multishot receive, into buffers that the kernel picks from a
  * ring. The bytes are sent from the same buffer, which then goes back into the ring. One
  * io_uring_enter() submits all sends and fetches all completions. Because of
- * DEFER_TASKRUN, the kernel works on them only in that call. While a send of a connection
- * is in flight, further sends are queued. The server needs Linux 6.1.
+ * DEFER_TASKRUN, the kernel works on sends and completions only in that call. While a
+ * send of a connection is in flight, further sends are queued. The server needs Linux
+ * 6.1.
  */
 #include <arpa/inet.h>
 #include <liburing.h>

@@ -3,8 +3,8 @@
  *
  * The helper class of the article S1 (docs/seeds.md) has an __await__ that creates a
  * future, lets call_later() set it, awaits it, and cancels the timer in `finally`. In C,
- * an awaitable is a struct that begins with a coil_awaitable. Code that awaits it need
- * not know its type. As in the article, the loop uses select(2).
+ * an awaitable is a struct that begins with a coil_awaitable. Code that awaits the struct
+ * need not know its type. As in the article, the loop uses select(2).
  *
  * Remove coil_handle_cancel(): the cancelled sleep leaves its timer behind.
  */

@@ -1,10 +1,10 @@
 /*
  * 13_who_knows.c - a loop cannot know that open() blocks, so the code must say it.
  *
- * open() of a FIFO waits until the other end is opened. The thread waits in it, with the
- * loop and all tasks: (1) a ticker does not tick. (2) Debug mode (here, or COIL_DEBUG=1
- * in the environment) names the task that blocked the others. (3) On a thread of a lane,
- * open() blocks only that thread. coil_file_open() does the same.
+ * open() of a FIFO waits until the other end is opened. The thread waits in open(), with
+ * the loop and all tasks: (1) a ticker does not tick. (2) Debug mode (here, or
+ * COIL_DEBUG=1 in the environment) names the task that blocked the others. (3) On a
+ * thread of a lane, open() blocks only that thread. coil_file_open() does the same.
  *
  * Make LATE "1.5": debug mode names the task, and the line, while it blocks.
  */

@@ -89,9 +89,9 @@ COIL_API const char *coil_version(void);
  * The source of coil's heap memory.
  *
  * realloc(context, NULL, n) allocates; n is never 0 there. realloc(context, p, 0) frees
- * and returns NULL. Otherwise it behaves like realloc(3). Stacks come from mmap(2)
- * instead. The records of debug mode come from malloc(3), so that debug mode does not
- * change which allocation fails.
+ * and returns NULL. Otherwise the function behaves like realloc(3). Stacks come from
+ * mmap(2) instead. The records of debug mode come from malloc(3), so that debug mode does
+ * not change which allocation fails.
  */
 typedef struct coil_allocator {
     void *(*realloc)(void *context, void *block, size_t size);
@@ -99,9 +99,9 @@ typedef struct coil_allocator {
 } coil_allocator;
 
 /*
- * Replace the allocator; NULL restores malloc(3). Call it before any other function of
- * coil, on one thread; `allocator` is copied. Tests use it to make the nth allocation
- * fail.
+ * Replace the allocator; NULL restores malloc(3). Call this function before any other
+ * function of coil, on one thread; `allocator` is copied. Tests use it to make the nth
+ * allocation fail.
  */
 COIL_API void coil_set_allocator(const coil_allocator *allocator);
 

@@ -87,8 +87,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_channel_get(coil_channel *channel, void *ite
  * `timeout_ns`. COIL_NEVER means no limit.
  *
  * Fail with -ETIMEDOUT, and as coil_channel_put() and coil_channel_get(). On a thread
- * whose loop is running, blocking would stop the loop. So there the program aborts if the
- * call would have to wait.
+ * whose loop is running, blocking would stop the loop. So on such a thread the program
+ * aborts if the call would have to wait.
  */
 COIL_API int coil_channel_put_wait(coil_channel *channel, const void *item,
                                    int64_t timeout_ns);

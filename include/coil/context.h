@@ -83,8 +83,8 @@ COIL_API COIL_CHECKED int coil_var_set(const coil_var *var, void *value,
                                        coil_var_token *token);
 
 /*
- * Restore the value that the variable had before the coil_var_set() of this token. If it
- * was unset before, it is unset again. (Python: ContextVar.reset)
+ * Restore the value that the variable had before the coil_var_set() of this token. If the
+ * variable was unset before, it is unset again. (Python: ContextVar.reset)
  *
  * If sets and resets nest, the call returns 0 and never allocates. Otherwise it may fail
  * with -ENOMEM: nothing has changed then, and the token may be used again. Aborts for a

@@ -50,7 +50,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_datagram_open(const char *host, const char *
  * peer are received.
  *
  * If ICMP later reports that no socket is bound at the peer, the next call in either
- * direction fails with -ECONNREFUSED and transfers nothing. The call after that works
+ * direction fails with -ECONNREFUSED and transfers nothing. After this failure calls work
  * again. Fails like connect(2), else as coil_datagram_open().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect(const char *host, const char *port,

@@ -61,8 +61,8 @@ typedef struct coil_waiting {
 } coil_waiting;
 
 /*
- * Return why the task waits. False if it does not wait: it is running, ready to run, or
- * has ended.
+ * Return why the task waits. False if the task does not wait: it is running, ready to
+ * run, or has ended.
  */
 COIL_API bool coil_task_waiting(const coil_task *task, coil_waiting *out);
 
@@ -155,12 +155,12 @@ typedef struct coil_no_suspend {
 } coil_no_suspend;
 
 /*
- * Mark a region of code in which the running task must not wait. If it would wait, the
- * program aborts. The message contains `why` (not copied), where the region was entered,
- * and the object of the wait.
+ * Mark a region of code in which the running task must not wait. If the task would wait,
+ * the program aborts. The message contains `why` (not copied), where the region was
+ * entered, and the object of the wait.
  *
- * Use it for code that relies on no other task running meanwhile. Calls that need not
- * wait work as usual. Regions close last in, first out, in the function or task that
+ * Use a region for code that relies on no other task running meanwhile. Calls that need
+ * not wait work as usual. Regions close last in, first out, in the function or task that
  * opened them. Code that cannot wait at all, such as a callback, may enter a region, too.
  */
 COIL_API void coil_no_suspend_enter(coil_no_suspend *region, const char *why);
@@ -168,7 +168,8 @@ COIL_API void coil_no_suspend_exit(coil_no_suspend *region);
 
 /*
  * True if a call may wait here: a task is running, and is not in a region in which it
- * must not wait. Use it in code that behaves differently in tasks and elsewhere.
+ * must not wait. Use this function in code that behaves differently in tasks and
+ * elsewhere.
  */
 COIL_API bool coil_may_suspend(void);
 

@@ -36,8 +36,8 @@ typedef struct coil_directory_entry {
 } coil_directory_entry;
 
 /*
- * Open a directory. *out is the caller's. Fails with -ENOTDIR if it is not a directory;
- * else as coil_file_open().
+ * Open a directory. *out is the caller's. Fails with -ENOTDIR if the path is not a
+ * directory; else as coil_file_open().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_directory_open(const char *path,
                                                    coil_directory **out);
@@ -46,8 +46,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_directory_open(const char *path,
  * Read the next entry. Returns 1, or 0 at the end.
  *
  * If the directory does not include the type of an entry, coil reads it from the file
- * system. Fails with -EBUSY if another call is in progress. After a failure it can be
- * called again.
+ * system. Fails with -EBUSY if another call is in progress. After a failure the call can
+ * be repeated.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_directory_next(coil_directory *directory,
                                                    coil_directory_entry *out);

@@ -85,8 +85,8 @@ COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
 
 /*
  * Make `error` the last error again, with its own message and stack, and return its rc.
- * The error is retained. Use it for a failure that was stored, such as one that coil.hpp
- * carries in an exception. (raise exception)
+ * The error is retained. Use this function for a failure that was stored, such as one
+ * that coil.hpp carries in an exception. (raise exception)
  */
 COIL_API int coil_fail_again(coil_error *error);
 
@@ -157,8 +157,8 @@ COIL_API void coil_clear_error(void);
 
 /*
  * Return the error with which a future or task failed, borrowed while a reference to it
- * is held. NULL if it did not fail, or failed with an rc and no error. The failure does
- * not count as retrieved.
+ * is held. NULL if the future or task did not fail, or failed with an rc and no error.
+ * The failure does not count as retrieved.
  */
 COIL_API coil_error *coil_future_error(const coil_future *future);
 
@@ -186,7 +186,8 @@ COIL_API coil_error *coil_error_cause(const coil_error *error);
  * that awaited it; the innermost function first.
  *
  * Source lines need a coil built with libdw, which is loaded now, and a program with
- * debug information. Otherwise the report has names, or addresses for addr2line(1).
+ * debug information. Without libdw or debug information the report has names, or
+ * addresses for addr2line(1).
  */
 COIL_API void coil_error_print(const coil_error *error, FILE *out);
 

@@ -59,8 +59,8 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
  *
  * The thread of an abandoned job does not count towards the lane's limit until the job is
  * done, so hanging jobs do not delay others. This applies to 64 abandoned jobs in a lane.
- * Further abandoned jobs do count. If they occupy all threads, blocking calls in that
- * lane fail with -EAGAIN, including queued ones. Also fails with -ENOMEM.
+ * Further abandoned jobs do count. If abandoned jobs occupy all threads, blocking calls
+ * in that lane fail with -EAGAIN, including queued ones. Also fails with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));

@@ -25,9 +25,10 @@
  * operation: -ECANCELED.
  *
  * A coil_file does not belong to a loop: while no call is in progress it may be passed to
- * another thread. Use it for regular files and block devices. For a FIFO, a terminal or a
- * socket, use coil_stream_adopt(). A coil_file works for a FIFO or terminal, too, but
- * each call occupies one of the 8 threads of the file lane, and cannot be cancelled.
+ * another thread. Use a coil_file for regular files and block devices. For a FIFO, a
+ * terminal or a socket, use coil_stream_adopt(). A coil_file works for a FIFO or
+ * terminal, too, but each call occupies one of the 8 threads of the file lane, and cannot
+ * be cancelled.
  *
  * All functions fail as their system calls do, and with -ECANCELED, -ENOMEM, and -EBADF
  * after coil_file_close(). All functions also fail with -EAGAIN if no thread could be
@@ -58,23 +59,23 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open(const char *path, int flags, mode_
                                               coil_file **out);
 
 /*
- * Make a file from a descriptor, which it then owns. After -EBADF or -ENOMEM the
+ * Make a file from a descriptor, which the file then owns. After -EBADF or -ENOMEM the
  * descriptor remains the caller's.
  */
 COIL_API COIL_CHECKED int coil_file_adopt(int fd, coil_file **out);
 
 /*
  * Create a file without a name, open for reading and writing. The system deletes the file
- * when its last descriptor is closed. `directory` is where it is stored; NULL means
- * $TMPDIR, or /tmp. (Python: tempfile.TemporaryFile)
+ * when its last descriptor is closed. `directory` is the directory of the file; NULL
+ * means $TMPDIR, or /tmp. (Python: tempfile.TemporaryFile)
  */
 COIL_SUSPENDS COIL_CHECKED int coil_file_open_temporary(const char *directory,
                                                         coil_file **out);
 
 /*
  * Create a new file with mode 0600, open for reading and writing. `name` ends in six X,
- * which are replaced to make the name unique. Fails with -EINVAL if it does not.
- * (mkstemp(3))
+ * which are replaced to make the name unique. Fails with -EINVAL if `name` ends
+ * otherwise. (mkstemp(3))
  */
 COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
 
@@ -82,11 +83,11 @@ COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
  * Close the file, and return the error of close(2). For a file that was written, this is
  * the last chance to learn of an error.
  *
- * Waits until the calls in progress have ended. If such a call needs another operation,
- * it fails with -EBADF. A second call has no effect. Fails with -EBUSY if another task is
- * closing the file. If the task is cancelled while it waits for other calls, the result
- * is -ECANCELED, and the call may be repeated. Once the closing itself has begun, it
- * always completes.
+ * Waits until the calls in progress have ended. A call in progress that needs another
+ * operation fails with -EBADF. A second call has no effect. Fails with -EBUSY if another
+ * task is closing the file. If the task is cancelled while it waits for other calls, the
+ * result is -ECANCELED, and the call may be repeated. Closing that has begun always
+ * completes.
  */
 COIL_SUSPENDS int coil_file_close(coil_file *file);
 
@@ -94,8 +95,8 @@ COIL_SUSPENDS int coil_file_close(coil_file *file);
  * Free the file; NULL is accepted. Never suspends.
  *
  * An open file is closed by close(2): immediately, or when the last call in progress
- * ends. On a network file system close(2) may block while it sends written data. There,
- * and where errors matter, call coil_file_close() first.
+ * ends. On a network file system close(2) may block while it sends written data. So call
+ * coil_file_close() first for such files, and where errors matter.
  */
 COIL_API void coil_file_destroy(coil_file *file);
 
@@ -129,8 +130,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * Read a line at the file's position, and move the position past it. (Python:
  * file.readline)
  *
- * Returns its length. `line` receives it without the '\n', and with a '\0' at the end. A
- * '\r' is not removed. coil_read_line() does the same for streams.
+ * Returns the line's length. `line` receives the line without the '\n', and with a '\0'
+ * at the end. A '\r' is not removed. coil_read_line() does the same for streams.
  *
  * Fails with -EMSGSIZE if the line and its '\0' do not fit `size` bytes; the position
  * does not move then. Fails with -ENODATA at the end of the file: `line` holds the bytes
@@ -141,7 +142,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * The file is read in pieces of 64 KiB, so most lines do not wait. A call that did not
  * wait may still let other tasks run. Writes through this coil_file are visible to later
  * reads. Changes by others to a piece that was already read may not be visible, until the
- * position is moved elsewhere. The same holds if others truncate the file.
+ * position is moved elsewhere. A truncation by others may not be visible, either.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_line(coil_file *file, char *line,
                                                        size_t size);
@@ -201,9 +202,9 @@ enum {
      * All or nothing: write a new file in the same directory, fsync(2) it, and rename(2)
      * it to `path`. Readers of `path` find either the old content or the new, also after
      * a crash. A failure or cancellation leaves the old file. A symbolic link is
-     * replaced, not followed. With COIL_FILE_SYNC the directory is synced last. If that
-     * fails, as on a broken disk (-EIO), `path` has the new content, but after a crash
-     * perhaps the old.
+     * replaced, not followed. With COIL_FILE_SYNC the directory is synced last. If the
+     * sync fails, as on a broken disk (-EIO), `path` has the new content, but after a
+     * crash perhaps the old.
      */
     COIL_FILE_ATOMIC = 1,
     COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if the file exists */

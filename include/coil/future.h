@@ -166,7 +166,7 @@ typedef struct coil_awaitable {
     int (*await)(void *self);
 } coil_awaitable;
 
-/* Await it: call awaitable->await(awaitable). */
+/* Await an awaitable: call awaitable->await(awaitable). */
 COIL_SUSPENDS int coil_awaitable_await(coil_awaitable *awaitable);
 
 #ifdef __cplusplus

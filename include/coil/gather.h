@@ -38,8 +38,9 @@ extern "C" {
  * may occur more than once. The call does not suspend if n is 0 or all futures are done.
  *
  * Cancelling the waiting task cancels every future, and the call returns -ECANCELED when
- * they have ended. Without COIL_GATHER_ALL it returns when the first has ended. Fails
- * with -ENOMEM before it awaits anything; it allocates a single block.
+ * they have ended. Without COIL_GATHER_ALL the call returns when the first future has
+ * ended. The call allocates a single block, and fails with -ENOMEM before it awaits
+ * anything.
  */
 COIL_SUSPENDS int coil_gather(coil_future *const futures[], size_t n, unsigned flags,
                               int rcs[]);
@@ -122,7 +123,7 @@ COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **
 
 /*
  * End the iteration and drop the remaining futures. NULL and a zeroed object are
- * accepted. No task may be waiting in it.
+ * accepted. No task may be waiting in the iteration.
  */
 COIL_API void coil_as_completed_finish(coil_as_completed *each);
 
@@ -150,10 +151,10 @@ typedef struct coil_work {
  * -EINPROGRESS for alternatives that were not started.
  *
  * Cancelling the waiting task cancels the alternatives, and the call returns -ECANCELED
- * when they have ended. If one of them succeeds in spite of that, its rc is returned, and
- * the task's next wait is cancelled. Fails with -EINVAL if n is 0, and with -ENOMEM
- * before anything is started. If a later alternative cannot be started, that error is its
- * rc, and no further one is started.
+ * when they have ended. If an alternative succeeds in spite of the cancellation, its rc
+ * is returned, and the task's next wait is cancelled. Fails with -EINVAL if n is 0, and
+ * with -ENOMEM before anything is started. If a later alternative cannot be started, that
+ * error is its rc, and no further one is started.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_staggered_race(const coil_work works[], size_t n,
                                                    int64_t delay_ns, size_t *winner,

@@ -23,11 +23,11 @@
  *         printf("%ld\n", (long)(intptr_t)value);
  *     coil_gen_destroy(g);
  *
- * A generator is a coroutine that also supports throw, close and delegation. It runs on
- * the thread that created it. Any function that holds it may resume it, in a task or not.
- * Any function that its body calls, at any depth, may yield for it. A body may also wait:
- * then the task that drives the generator is suspended, and continues inside the
- * generator.
+ * A generator is a coroutine that also supports throw, close and delegation. A generator
+ * runs on the thread that created it. Any function that holds the generator may resume
+ * it, in a task or not. Any function that the body calls, at any depth, may yield for the
+ * generator. A body may also wait: then the task that drives the generator is suspended,
+ * and continues inside the generator.
  *
  * Where Python raises an exception, coil returns a negative errno. coil_gen_throw() makes
  * the yield return that errno. A body that returns a negative errno has failed with it.
@@ -45,9 +45,9 @@ extern "C" {
 typedef struct coil_gen coil_gen;
 
 /*
- * The body. If it returns 0 or more, it ends normally (StopIteration), with the value set
- * by coil_gen_return(). A negative errno is its failure, which the caller that resumed it
- * receives.
+ * The body. A body that returns 0 or more ends normally (StopIteration), with the value
+ * set by coil_gen_return(). A negative errno is the body's failure, which the caller that
+ * resumed the generator receives.
  */
 typedef int (*coil_gen_fn)(coil_gen *gen, void *arg);
 
@@ -108,9 +108,9 @@ COIL_SUSPENDS int coil_gen_throw(coil_gen *gen, int error, void **value);
  * Throw -ECANCELED and expect the body to end. (Python: gen.close)
  *
  * Returns 0 if the body ended, normally or with -ECANCELED, and also if it had not begun
- * or had already ended. Returns the body's errno if it failed otherwise. If it yielded
- * instead, the result is -EPROTO ("generator ignored GeneratorExit"), and the generator
- * is suspended again.
+ * or had already ended. Returns the body's errno if the body failed otherwise. If the
+ * body yielded instead, the result is -EPROTO ("generator ignored GeneratorExit"), and
+ * the generator is suspended again.
  */
 COIL_SUSPENDS int coil_gen_close(coil_gen *gen);
 

@@ -37,9 +37,9 @@ COIL_API void coil_group_enter(coil_group *group);
  * Start a child, as coil_spawn() does. *out, if not NULL, is borrowed until
  * coil_group_exit() returns. (asyncio: TaskGroup.create_task)
  *
- * The owner and the children may call it. Fails with -ESHUTDOWN if the group is being
- * cancelled, or is at its exit without children. Fails with -EAGAIN at the group's limit,
- * and as coil_spawn().
+ * The owner and the children may call this function. Fails with -ESHUTDOWN if the group
+ * is being cancelled, or is at its exit without children. Fails with -EAGAIN at the
+ * group's limit, and as coil_spawn().
  */
 COIL_API COIL_CHECKED int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                                            const coil_spawn_opts *opts, coil_task **out);
@@ -117,10 +117,11 @@ COIL_API int coil_group_started(int value);
  * 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
  *
  * coil_group_exit() then returns 0, with two exceptions. If a child or the body failed,
- * it returns that failure. If another caller also cancelled the owner, in the body or in
- * the exit, it returns -ECANCELED. Any code on the loop's thread may call this, any
- * number of times. The call has no effect on a group that is already being cancelled, or
- * that is at its exit without children. `reason` is as for coil_task_cancel().
+ * coil_group_exit() returns that failure. If another caller also cancelled the owner, in
+ * the body or in the exit, coil_group_exit() returns -ECANCELED. Any code on the loop's
+ * thread may call this, any number of times. The call has no effect on a group that is
+ * already being cancelled, or that is at its exit without children. `reason` is as for
+ * coil_task_cancel().
  */
 COIL_API void coil_group_cancel(coil_group *group, const char *reason);
 
@@ -139,11 +140,11 @@ COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 
 /*
  * End the group if it is still open; else do nothing. The call cancels the children and
- * waits until all have ended. Use it for cleanup that runs whenever control leaves a
- * block: see COIL_GROUP_GUARD() in coil/guard.h.
+ * waits until all have ended. Use this call for cleanup that runs whenever control leaves
+ * a block: see COIL_GROUP_GUARD() in coil/guard.h.
  *
  * The call returns no result. So the first failure of a child is reported to the
- * exception handler. Call it only after coil_group_enter().
+ * exception handler. Call this function only after coil_group_enter().
  */
 COIL_SUSPENDS void coil_group_leave(coil_group *group);
 

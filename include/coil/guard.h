@@ -26,9 +26,9 @@
  * BLOCKS. COIL_WITH_...() is followed by a statement. In that statement `break` and
  * `continue` leave the block, and do not act on a loop around the block.
  *
- * GUARDS. COIL_..._GUARD(&object) is a declaration. Write it after the call that opened,
- * entered or acquired the object. The guard acts at the end of the enclosing block.
- * Guards act in reverse order.
+ * GUARDS. COIL_..._GUARD(&object) is a declaration. Write the guard after the call that
+ * opened, entered or acquired the object. The guard acts at the end of the enclosing
+ * block. Guards act in reverse order.
  *
  * HANDLES. COIL_AUTO(type) declares a pointer whose object is released at the end of the
  * block.

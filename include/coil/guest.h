@@ -31,8 +31,8 @@ extern "C" {
 #endif
 
 /*
- * Return a descriptor that is readable when a step has something to do. The loop owns it
- * and never changes it. Poll for it, but do not read it.
+ * Return a descriptor that is readable when a step has something to do. The loop owns the
+ * descriptor and never changes it. Poll for the descriptor, but do not read it.
  *
  * Fails with -EOPNOTSUPP if the backend does not have one (poll, select), or the clock is
  * virtual.
@@ -40,8 +40,8 @@ extern "C" {
 COIL_API int coil_guest_fd(coil_loop *loop);
 
 /*
- * Return the longest time, in ns, that the host may wait. Call it before each wait,
- * because it also passes pending requests to the kernel.
+ * Return the longest time, in ns, that the host may wait. Call this function before each
+ * wait, because it also passes pending requests to the kernel.
  *
  * The time is until the next timer; it is longer if the loop's timer_slack_ns is above
  * the thread's own. The result 0 means that something is ready, COIL_NEVER that only the

@@ -106,10 +106,10 @@ COIL_API void coil_http_session_destroy(coil_http_session *session);
  * call.
  *
  * The function runs as a callback of the loop and must not suspend. Queries of the status
- * and the headers are allowed. If it starts a request, reads a response, or destroys a
- * response or session, the program aborts. Returns 0 to continue, or a negative errno,
- * with which the request ends. If the function calls coil_fail(), that error becomes the
- * cause of the request's failure.
+ * and the headers are allowed. If the function starts a request, reads a response, or
+ * destroys a response or session, the program aborts. Returns 0 to continue, or a
+ * negative errno, with which the request ends. If the function calls coil_fail(), that
+ * error becomes the cause of the request's failure.
  */
 typedef int (*coil_http_body_fn)(coil_http_response *response, const char *bytes,
                                  size_t n, void *arg);
@@ -163,7 +163,7 @@ typedef struct coil_http_request {
     /*
      * Receives each piece of the body as it arrives, without a copy. coil_http_get() then
      * returns at the end of the body. Bodies of redirects that are followed are not
-     * passed on. If it is NULL, read the body with coil_http_read().
+     * passed on. If on_body is NULL, read the body with coil_http_read().
      */
     coil_http_body_fn on_body;
     void *on_body_arg;
@@ -235,7 +235,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, 
 
 /*
  * Read the rest of the body. *body is the caller's, to be freed by free(3); a NUL follows
- * its *n bytes. After a failure it is NULL; fails like coil_http_read().
+ * its *n bytes. After a failure *body is NULL; fails like coil_http_read().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
                                                   char **body, size_t *n);

@@ -113,9 +113,9 @@ COIL_API COIL_CHECKED int coil_loop_create(const coil_loop_opts *opts, coil_loop
 /*
  * Close the loop and drop the creator's reference. NULL is accepted. (asyncio: close)
  *
- * From now on coil_post() to it fails with -ESHUTDOWN. Functions that were posted before
- * are called now. All other pending callbacks are dropped and never run. Aborts if the
- * loop is running.
+ * From now on coil_post() to the loop fails with -ESHUTDOWN. Functions that were posted
+ * before are called now. All other pending callbacks are dropped and never run. Aborts if
+ * the loop is running.
  */
 COIL_API void coil_loop_close(coil_loop *loop);
 
@@ -133,16 +133,16 @@ COIL_API coil_loop *coil_loop_current(void);
 COIL_API const char *coil_backend_name(void);
 
 /*
- * Run the loop until coil_loop_stop(). Afterwards it may be run again. (asyncio:
+ * Run the loop until coil_loop_stop(). Afterwards the loop may be run again. (asyncio:
  * run_forever)
  *
  * Returns 0. Fails with -EBUSY if the loop is already running, or with the error of the
  * poll.
  *
  * Fails with -EDEADLK if the loop would wait forever, and reports that with a list of all
- * tasks. Then tasks exist and all of them wait, but nothing could wake one. There is
- * neither a watched descriptor, a timer or blocking work, nor another thread that could
- * post. (Signal handlers can only write to a watched descriptor.)
+ * tasks. In that case tasks exist and all of them wait, but nothing could wake one. There
+ * is neither a watched descriptor, a timer or blocking work, nor another thread that
+ * could post. (Signal handlers can only write to a watched descriptor.)
  */
 COIL_API int coil_loop_run_forever(coil_loop *loop);
 
@@ -283,7 +283,7 @@ COIL_API void coil_call_exception_handler(const coil_exception *exception);
 
 /*
  * Print the message, the task's name, and the failure with its traceback on stderr.
- * Handlers may call it, too. (asyncio: default_exception_handler)
+ * Handlers may call this function, too. (asyncio: default_exception_handler)
  */
 COIL_API void coil_default_exception_handler(const coil_exception *exception);
 

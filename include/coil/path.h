@@ -40,7 +40,7 @@ COIL_SUSPENDS int coil_rmdir(const char *path);
 
 /*
  * Create a new directory with mode 0700. `name` ends in six X, which are replaced to make
- * the name unique. Fails with -EINVAL if it does not. (mkdtemp(3))
+ * the name unique. Fails with -EINVAL if `name` ends otherwise. (mkdtemp(3))
  */
 COIL_SUSPENDS int coil_mkdtemp(char *name);
 

@@ -8,7 +8,7 @@
  *     if (n > 0 && fds[0].revents != 0)
  *         take_input(in);
  *
- * Use it for descriptors that belong to other code: a library that reports the
+ * Use these calls for descriptors that belong to other code: a library that reports the
  * descriptors for which it waits, or a library that runs on libcoil-posix. Polling does
  * not change a descriptor. Other tasks, readers and writers, or a stream may wait for it
  * at the same time.
@@ -36,7 +36,7 @@ extern "C" {
  *
  * COIL_NEVER means no limit; 0 or less does not wait. Returns how many of the `n`
  * descriptors have events in `revents`; 0 after the timeout. Regular files are always
- * ready, on every backend. Signals never interrupt it.
+ * ready, on every backend. Signals never interrupt the call.
  *
  * Never allocates memory. More than four descriptors, or events other than POLLIN and
  * POLLOUT, need an epoll(7) descriptor during the call. A descriptor that a stream, a

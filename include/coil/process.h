@@ -14,10 +14,11 @@
  *     coil_output_finish(&sorted);
  *     coil_process_destroy(p);
  *
- * coil refers to a child by a pidfd (Linux 5.4). So it needs no SIGCHLD handler and does
- * not interfere with one. A signal never reaches another process that got the same PID. A
- * child is reaped as soon as it has ended, whether a task waits for it or not. Call all
- * functions here on the thread of the loop that spawned the child. (asyncio: subprocess)
+ * coil refers to a child by a pidfd (Linux 5.4). So coil needs no SIGCHLD handler and
+ * does not interfere with one. A signal never reaches another process that got the same
+ * PID. A child is reaped as soon as it has ended, whether a task waits for it or not.
+ * Call all functions here on the thread of the loop that spawned the child. (asyncio:
+ * subprocess)
  */
 #ifndef COIL_PROCESS_H
 #define COIL_PROCESS_H
@@ -111,7 +112,7 @@ COIL_API COIL_CHECKED int coil_process_shell(const char *command,
 
 /*
  * Return the program's end of a pipe to the child, borrowed; NULL without a pipe. Close
- * it with coil_stream_close(), but never destroy it.
+ * this stream with coil_stream_close(), but never destroy it.
  */
 COIL_API coil_stream *coil_process_stdin(const coil_process *process);
 COIL_API coil_stream *coil_process_stdout(const coil_process *process);
@@ -208,8 +209,8 @@ COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *in
  * Close the child's pipes and free the object; NULL is accepted.
  *
  * A running child is sent opts.kill_signal. The call does not wait; the child is reaped
- * when it has ended. If it still runs when the loop closes, it is killed. Tasks that wait
- * for the child get -EBADF.
+ * when it has ended. A child that still runs when the loop closes is killed. Tasks that
+ * wait for the child get -EBADF.
  */
 COIL_API void coil_process_destroy(coil_process *process);
 

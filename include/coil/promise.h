@@ -92,8 +92,8 @@ COIL_API void *coil_promise_value(const coil_promise *promise);
 
 /*
  * Return the value and pass its ownership to the caller. coil no longer destroys it, and
- * coil_promise_value() returns NULL from now on. If several threads take it, one of them
- * gets it. NULL while pending, without a value, or if the value was taken before.
+ * coil_promise_value() returns NULL from now on. If several threads take the value, one
+ * of them gets it. NULL while pending, without a value, or if the value was taken before.
  */
 COIL_API void *coil_promise_take_value(coil_promise *promise);
 
@@ -102,8 +102,8 @@ COIL_API void *coil_promise_take_value(coil_promise *promise);
  * Future.result)
  *
  * Fails with -ETIMEDOUT after `timeout_ns`. COIL_NEVER means no limit; 0 does not wait.
- * On a thread whose loop is running, blocking would stop the loop. So there the program
- * aborts unless the promise is done.
+ * On a thread whose loop is running, blocking would stop the loop. So on such a thread
+ * the program aborts unless the promise is done.
  */
 COIL_API int coil_promise_wait(coil_promise *promise, int64_t timeout_ns);
 
@@ -122,8 +122,8 @@ COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
  *
  * *out, if not NULL, receives a promise of the task's result, to release. Cancelling the
  * promise cancels the task after it has begun, so the body always starts to run. The
- * exception is a closing loop. If it closes before the task begins, or while the task
- * waits, the promise fails with -ESHUTDOWN.
+ * exception is a closing loop. If the loop closes before the task begins, or while the
+ * task waits, the promise fails with -ESHUTDOWN.
  *
  * The task begins in a copy of the caller's context. The options are copied, and so are
  * opts->arg_bytes bytes of *arg. The caller must hold a reference to the loop during the

@@ -140,8 +140,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_queue_get_any(coil_queue *const queues[], si
                                                   void *item);
 
 /*
- * Report that one taken item has been processed. Fails with -EINVAL if it is called more
- * often than items were put. (asyncio: task_done)
+ * Report that one taken item has been processed. Fails with -EINVAL if called more often
+ * than items were put. (asyncio: task_done)
  */
 COIL_API int coil_queue_task_done(coil_queue *queue);
 

@@ -78,24 +78,24 @@ typedef struct coil_run_opts {
  * run)
  *
  * After the main task has ended, coil_run() cancels the remaining tasks, awaits them, and
- * reports their failures. Then it waits for blocking work and closes the loop. Tasks that
- * are spawned during this cleanup are not cancelled. Such tasks have six turns of the
- * loop, as in CPython. Tasks that wait for longer are reported ("Task was destroyed but
- * it is pending!") and their frames are lost.
+ * reports their failures. Then coil_run() waits for blocking work and closes the loop.
+ * Tasks that are spawned during this cleanup are not cancelled. Such tasks have six turns
+ * of the loop, as in CPython. Tasks that wait for longer are reported ("Task was
+ * destroyed but it is pending!") and their frames are lost.
  *
  * Signals, if this is the main thread: coil_run() handles SIGINT if its disposition is
- * the default. With opts->take_sigterm it handles SIGTERM and SIGHUP in the same way. The
- * first signal cancels the main task; if the task then ends cancelled, coil_run() returns
- * -EINTR. The second ends the program by that signal. SIGQUIT (Ctrl-\) prints all tasks:
- * coil/debug.h.
+ * the default. With opts->take_sigterm coil_run() handles SIGTERM and SIGHUP in the same
+ * way. The first signal cancels the main task; if the task then ends cancelled,
+ * coil_run() returns -EINTR. The second ends the program by that signal. SIGQUIT (Ctrl-\)
+ * prints all tasks: coil/debug.h.
  *
  * On any thread, coil_run() handles SIGSEGV unless the program has its own handler. The
  * handler prints which task overflowed its stack, and then the program ends by SIGSEGV.
  * coil_run() restores all dispositions before it returns.
  *
  * A failure of the main task is a negative rc other than -EINTR and -ECANCELED. After
- * cleanup it is printed with its traceback. The exceptions are opts->error, which
- * receives the error, and opts->no_report, which leaves the report to the caller.
+ * cleanup the failure is printed with its traceback. The exceptions are opts->error,
+ * which receives the error, and opts->no_report, which leaves the report to the caller.
  * coil_runner_run() and coil_run_threads() do the same. (Python: an exception that leaves
  * asyncio.run())
  *

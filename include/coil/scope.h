@@ -71,12 +71,12 @@ COIL_API int coil_scope_exit(coil_scope *scope, int rc);
 COIL_API ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count);
 
 /*
- * Close the scope if it is still open; else do nothing. Never suspends. Use it for
+ * Close the scope if it is still open; else do nothing. Never suspends. Use this call for
  * cleanup that runs whenever control leaves a block: see COIL_SCOPE_GUARD() in
  * coil/guard.h.
  *
- * Call it only after coil_scope_enter() or coil_scope_enter_shielded() of this scope,
- * even if that call failed.
+ * Call this function only after coil_scope_enter() or coil_scope_enter_shielded() of this
+ * scope, even if that call failed.
  */
 COIL_API void coil_scope_leave(coil_scope *scope);
 

@@ -58,7 +58,7 @@ typedef struct coil_bounded_semaphore {
 #define COIL_BOUNDED_SEMAPHORE_INIT(n) {COIL_SEMAPHORE_INIT(n), (n)}
 /* clang-format on */
 
-/* Like the functions of coil_semaphore. */
+/* These functions work like those of coil_semaphore. */
 COIL_API void coil_bounded_semaphore_init(coil_bounded_semaphore *bounded, size_t value);
 COIL_API void coil_bounded_semaphore_finish(coil_bounded_semaphore *bounded);
 COIL_SUSPENDS COIL_CHECKED int

@@ -96,10 +96,10 @@ typedef struct coil_server_opts {
      * -COIL_EFAILED of the handler.
      *
      * coil closes the scopes and groups of the handler, and jumps out of its functions by
-     * longjmp(3). So their memory, descriptors and locks are lost, and no guard or C++
-     * destructor runs. A scope or a group that a handler enters then costs an allocation.
-     * The program still aborts if the mistake is made by a task other than the
-     * handler's, by a callback or a generator, or while that task is in a wait.
+     * longjmp(3). So memory, descriptors and locks of these functions are lost, and no
+     * guard or C++ destructor runs. A scope or a group that a handler enters then costs
+     * an allocation. The program still aborts if the mistake is made by a task other than
+     * the handler's, by a callback or a generator, or while that task is in a wait.
      */
     bool contain_misuse;
 } coil_server_opts;
@@ -110,7 +110,7 @@ typedef struct coil_server_opts {
  *
  * `opts` may be NULL. The server closes the listener when it stops; the caller still
  * destroys it. If other code closes the listener, the server no longer serves it. *out is
- * the caller's, to be destroyed. Call it from a task. Fails with -ENOMEM.
+ * the caller's, to be destroyed. Call this function from a task. Fails with -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_server_create(coil_listener *listener, coil_handler fn,
                                              void *arg, const coil_server_opts *opts,
@@ -145,9 +145,9 @@ COIL_SUSPENDS int coil_server_wait(coil_server *server);
 /*
  * Release the server; NULL is accepted.
  *
- * If it has not stopped, the listeners are closed and the handlers are cancelled, but not
- * awaited. The handlers use `arg` until they end. So call coil_server_stop() first if
- * `arg` is freed afterwards.
+ * If the server has not stopped, the listeners are closed and the handlers are cancelled,
+ * but not awaited. The handlers use `arg` until they end. So call coil_server_stop()
+ * first if `arg` is freed afterwards.
  */
 COIL_API void coil_server_destroy(coil_server *server);
 
@@ -183,7 +183,7 @@ COIL_API size_t coil_server_connections(const coil_server *server);
  * Create a server, wait until it has stopped, and destroy it.
  *
  * If the caller is cancelled, the call stops the server, waits for that, and returns
- * -ECANCELED. So `arg` may be on the caller's stack. Else it returns the result of
+ * -ECANCELED. So `arg` may be on the caller's stack. Else the call returns the result of
  * coil_server_wait(), or fails like coil_server_create().
  */
 COIL_SUSPENDS int coil_serve(coil_listener *listener, coil_handler fn, void *arg,

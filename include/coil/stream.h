@@ -45,8 +45,8 @@ typedef struct coil_listener coil_listener;
  * Connect to a host and a port. Each is a name or a number: "::1", "http".
  *
  * coil tries every address of the name, and uses the first that connects; see
- * coil/connect.h. If all fail, it returns the first error that describes the host. The
- * message of coil_last_error() lists all errors.
+ * coil/connect.h. If all addresses fail, coil_connect() returns the first error that
+ * describes the host. The message of coil_last_error() lists all errors.
  *
  * Fails like connect(2), as coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
  * caller's.
@@ -121,8 +121,8 @@ COIL_API void coil_stream_destroy(coil_stream *stream);
 /*
  * Return the descriptor, borrowed; -1 when closed.
  *
- * Use it for options, addresses and coil_poll(), but not for reading. A look-ahead, or
- * the kernel for an io_uring, may already have read some of the data.
+ * Use this descriptor for options, addresses and coil_poll(), but not for reading. A
+ * look-ahead, or the kernel for an io_uring, may already have read some of the data.
  * coil_stream_release_fd() returns a descriptor that is safe to read.
  */
 COIL_API int coil_stream_fd(const coil_stream *stream);
@@ -333,7 +333,7 @@ COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
  * For reading, these calls count: coil_read_exact(), coil_read_line(), coil_read_until(),
  * and coil_copy() from the stream. For writing: coil_write(), coil_writev(),
  * coil_sendfile(), and coil_copy() to the stream. 0 if the call failed immediately. After
- * -EBUSY it is the count of the call in progress.
+ * -EBUSY the result is the count of the call in progress.
  */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);
 COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
@@ -343,8 +343,8 @@ COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
 /*
  * Read a line. (asyncio: readline)
  *
- * Returns its length. `line` receives it without the '\n', and with a '\0' at the end. A
- * '\r' is not removed.
+ * Returns the line's length. `line` receives the line without the '\n', and with a '\0'
+ * at the end. A '\r' is not removed.
  *
  * Fails with -EMSGSIZE if the line does not fit `size` bytes, or is longer than the
  * limit. Nothing is consumed then, and coil_read() can still read the line. Fails with
@@ -497,7 +497,7 @@ COIL_API uint16_t coil_listener_port(const coil_listener *listener);
  */
 COIL_API int coil_listener_name(const coil_listener *listener, coil_address *out);
 
-/* Like coil_stream_close() and coil_stream_destroy(). */
+/* These functions work like coil_stream_close() and coil_stream_destroy(). */
 COIL_API int coil_listener_close(coil_listener *listener);
 COIL_API void coil_listener_destroy(coil_listener *listener);
 

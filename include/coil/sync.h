@@ -2,10 +2,10 @@
  * coil/sync.h - the list of waiting tasks, which all synchronisation objects contain.
  *
  * Locks, events and queues are the caller's memory and have a fixed size. Only tasks of
- * one thread may use them, as they are not thread-safe. Between threads use coil_post()
- * or coil/channel.h. A node on the waiting task's own stack links it into the list, so
- * waiting and waking never allocate and never fail. Tasks are served in the order in
- * which they called, except where a header says otherwise.
+ * one thread may use such an object, which is not thread-safe. Between threads use
+ * coil_post() or coil/channel.h. A node on the waiting task's own stack links it into the
+ * list, so waiting and waking never allocate and never fail. Tasks are served in the
+ * order in which they called, except where a header says otherwise.
  *
  * An object belongs to the loop of the first task that waits for it, until that loop is
  * closed. If coil detects a call on another thread, the program aborts

@@ -89,8 +89,8 @@ typedef struct coil_spawn_opts {
     const coil_task_hooks *const *hooks;
     /*
      * Applies while foreign code waits through libcoil-posix: a cancellation is delayed
-     * until the task waits in a call of coil's. Use it for libraries that treat ECANCELED
-     * as a bug.
+     * until the task waits in a call of coil's. Use this flag for libraries that treat
+     * ECANCELED as a bug.
      */
     bool hold_cancel;
     /*
@@ -114,10 +114,10 @@ typedef struct coil_spawn_opts {
  * hooks).
  *
  * With opts->eager the task runs inside coil_spawn(), which returns when the task first
- * waits or ends. A task that ends there never enters the ready queue. Meanwhile it is the
- * running task, and *out is already set. The spawner does not suspend, so nothing else
- * runs. A callback may spawn an eager task, too; before the loop runs, `eager` has no
- * effect. (asyncio: eager_task_factory)
+ * waits or ends. A task that ends there never enters the ready queue. Inside coil_spawn()
+ * the eager task is the running task, and *out is already set. The spawner does not
+ * suspend, so nothing else runs. A callback may spawn an eager task, too; before the loop
+ * runs, `eager` has no effect. (asyncio: eager_task_factory)
  */
 COIL_API COIL_CHECKED int coil_spawn(coil_task_fn fn, void *arg,
                                      const coil_spawn_opts *opts, coil_task **out);
@@ -162,7 +162,7 @@ COIL_API void coil_task_set_name(coil_task *task, const char *name);
  * Return the largest number of stack bytes that the task has used so far, in whole pages.
  *
  * Set stack_bytes to this value plus a reserve. The task may be running, waiting, or have
- * ended. Does not suspend. Call it on the task's own thread.
+ * ended. Does not suspend. Call this function on the task's own thread.
  *
  * Fails with -EAGAIN if an earlier task has used the same stack, or if the task has ended
  * and its pages were returned. This affects only tasks that existed before the first call
@@ -177,9 +177,9 @@ COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
  * The bounds are for a conservative garbage collector, which scans the stack from the
  * stack pointer up.
  *
- * The bounds are valid until the task ends. Call it on the task's own thread. The stack
- * of a waiting light task may be swapped out (docs/manual/light.md). Then the collector
- * does not scan it.
+ * The bounds are valid until the task ends. Call this function on the task's own thread.
+ * The stack of a waiting light task may be swapped out (docs/manual/light.md). The
+ * collector does not scan a stack that is swapped out.
  */
 COIL_API void coil_task_stack(const coil_task *task, void **low, void **high);
 
@@ -187,10 +187,10 @@ COIL_API void coil_task_stack(const coil_task *task, void **low, void **high);
  * Call fn(arg) after the body of the running task has returned, in that task. Calls are
  * made in reverse order of coil_defer().
  *
- * Use it for cleanup that must always run, whichever nested function registered it. `fn`
- * may suspend and may defer more calls. The task's rc stays as it is. A delivered
- * cancellation still applies, so cleanup that must wait uses a shielded scope. Fails with
- * -ENOMEM. Aborts outside a task.
+ * Use deferred calls for cleanup that must always run, whichever nested function
+ * registered it. `fn` may suspend and may defer more calls. The task's rc stays as it is.
+ * A delivered cancellation still applies, so cleanup that must wait uses a shielded
+ * scope. Fails with -ENOMEM. Aborts outside a task.
  */
 COIL_API COIL_CHECKED int coil_defer(void (*fn)(void *arg), void *arg);
 
@@ -224,11 +224,11 @@ COIL_SUSPENDS int coil_sleep_until(int64_t deadline);
  * Suspend the running task until another caller calls coil_unpark() for it, and return
  * the rc given there.
  *
- * Use it to build new primitives: store coil_task_current(), park, and let a callback, a
- * reader or another task unpark it. Returns -ECANCELED if the task is cancelled before it
- * runs again, even if it was already unparked. The caller must then withdraw its request
- * to be unparked. If the unpark already handed over an item, the caller must pass the
- * item on.
+ * Use parking to build new primitives: store coil_task_current(), park, and let a
+ * callback, a reader or another task unpark it. Returns -ECANCELED if the task is
+ * cancelled before it runs again, even if it was already unparked. The caller must then
+ * withdraw its request to be unparked. If the unpark already handed over an item, the
+ * caller must pass the item on.
  */
 COIL_SUSPENDS int coil_park(void);
 
@@ -284,10 +284,10 @@ COIL_API bool coil_cancel_delivered(void);
 /*
  * Return -ECANCELED if rc is a failure and coil_cancel_delivered() is true, else rc.
  *
- * Use it to find out whether a failure was caused by a cancellation. Some libraries
- * translate ECANCELED or EINTR into errors of their own, for example under libcoil-posix.
- * Pass such an error, as a negative number, before the task returns it. Outside tasks the
- * result is rc.
+ * Use this function to find out whether a failure was caused by a cancellation. Some
+ * libraries translate ECANCELED or EINTR into errors of their own, for example under
+ * libcoil-posix. Pass such an error, as a negative number, before the task returns it.
+ * Outside tasks the result is rc.
  */
 COIL_API int coil_cancel_result(int rc);
 
@@ -296,8 +296,8 @@ COIL_API int coil_cancel_result(int rc);
  * delivered to it. The count stops at 1,000. 0 if the task was not cancelled, if it has
  * caught the cancellation, and outside tasks.
  *
- * Use it in code that waits on behalf of a library that does not use coil. If that
- * library waits in a loop and ignores errors, the loop would never end.
+ * Use this function in code that waits on behalf of a library that does not use coil. If
+ * that library waits in a loop and ignores errors, the loop would never end.
  */
 COIL_API unsigned coil_cancel_refusals(void);
 

@@ -8,11 +8,11 @@
  *
  *     coil_timer_stop(&connection->idle);
  *
- * Use it in programs with many timers that are mostly stopped before they are due. A
- * coil_timer differs from coil_call_at() in three ways. A timer allocates no handle; only
- * the loop's table of timers grows now and then. A timer can be started any number of
- * times. The callback of a timer runs in the thread's context (coil/context.h). In a
- * task, a scope (coil/scope.h) is usually the better choice.
+ * Use coil_timer in programs with many timers that are mostly stopped before they are
+ * due. A coil_timer differs from coil_call_at() in three ways. A timer allocates no
+ * handle; only the loop's table of timers grows now and then. A timer can be started any
+ * number of times. The callback of a timer runs in the thread's context (coil/context.h).
+ * In a task, a scope (coil/scope.h) is usually the better choice.
  */
 #ifndef COIL_TIMER_H
 #define COIL_TIMER_H

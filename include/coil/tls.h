@@ -46,8 +46,8 @@
  * be read.
  *
  * RENEGOTIATION of TLS 1.2 is refused by clients and servers, with the warning
- * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 does not have it. If the peer insists, the
- * connection ends with -EPROTO.
+ * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 does not have renegotiation. If the peer
+ * insists, the connection ends with -EPROTO.
  *
  * CANCELLING. Data that coil_write() has encrypted into records cannot be withdrawn.
  * coil_stream_write_transferred() counts it, and it is sent before the next write or
@@ -71,7 +71,7 @@ extern "C" {
  * One context may serve clients and servers, any number of connections, and all loops of
  * the process. From the first connection on, the context does not change. To replace
  * certificates, create a new context for new connections; existing connections keep the
- * old one. A server gives it to new connections by coil_tls_opts.choose.
+ * old one. A server gives the new context to new connections by coil_tls_opts.choose.
  */
 typedef struct coil_tls coil_tls;
 
@@ -118,17 +118,18 @@ typedef struct coil_tls_opts {
     bool verify_client;
     /*
      * Treat the end of the connection as the end of the data, because many old servers
-     * send no close_notify. Use it only for protocols in which each message specifies its
-     * length.
+     * send no close_notify. Use this option only for protocols in which each message
+     * specifies its length.
      */
     bool allow_truncation;
     /*
      * As a server, choose the context of a connection. `name` is the name that the client
      * requests, or "". Returns a reference (coil_tls_retain()), or NULL for this context
-     * and those of coil_tls_add_name(). As for those, versions and ciphers remain those
-     * of this context. The function must not suspend, and runs on the thread of the
-     * connection. To make new certificates effective without a restart, return the newest
-     * context. (ssl: sni_callback; Go: GetConfigForClient)
+     * and those of coil_tls_add_name(). The versions and ciphers remain those of this
+     * context, as for a context of coil_tls_add_name(). The function must not suspend,
+     * and runs on the thread of the connection. To make new certificates effective
+     * without a restart, return the newest context. (ssl: sni_callback; Go:
+     * GetConfigForClient)
      */
     coil_tls *(*choose)(const char *name, void *arg);
     void *choose_arg;
@@ -172,8 +173,8 @@ COIL_API void coil_tls_release(coil_tls *tls);
  * are served by `tls` itself. Versions and ciphers are always those of `tls`. `other` is
  * retained.
  *
- * Call it before the first connection. Returns 0. Fails with -EEXIST, -ENOMEM, or -EINVAL
- * if `name` is not a valid name or `other` is `tls` itself.
+ * Call this function before the first connection. Returns 0. Fails with -EEXIST, -ENOMEM,
+ * or -EINVAL if `name` is not a valid name or `other` is `tls` itself.
  */
 COIL_API int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other);
 
@@ -238,8 +239,8 @@ COIL_API const char *coil_tls_peer(const coil_stream *stream);
 COIL_API bool coil_tls_resumed(const coil_stream *stream);
 
 /*
- * Copy the peer's certificate in DER format, at most `size` bytes. Returns its full size;
- * -ENODATA without a certificate. (ssl: getpeercert(True))
+ * Copy the peer's certificate in DER format, at most `size` bytes. Returns the
+ * certificate's full size; -ENODATA without a certificate. (ssl: getpeercert(True))
  */
 COIL_API ssize_t coil_tls_peer_certificate(const coil_stream *stream, void *buf,
                                            size_t size);

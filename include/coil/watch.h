@@ -83,9 +83,9 @@ COIL_API int coil_watch_remove(coil_watch *watch, const char *path);
  * Wait for the next change. (Rust: notify; Python: watchfiles.awatch)
  *
  * Equal changes that follow each other are reported once. A file that is moved out of all
- * watched folders is reported as deleted after 10 ms. Returns 0. Fails with -ECANCELED (no
- * change is lost), -EBUSY while another call is in the watch, -ENOMEM, and -ENOSPC if a
- * new folder cannot be watched. After a failure it can be called again.
+ * watched folders is reported as deleted after 10 ms. Returns 0. Fails with -ECANCELED
+ * (no change is lost), -EBUSY while another call is in the watch, -ENOMEM, and -ENOSPC if
+ * a new folder cannot be watched. After a failure the call can be repeated.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_next(coil_watch *watch, coil_change *out);
 

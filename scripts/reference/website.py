@@ -1,4 +1,4 @@
-"""Generate a folder of HTML from the documents and headers. A browser can open it without a server.
+"""Generate a folder of HTML from the documents and headers. A browser needs no server to open it.
 
 The place of a page follows that of its source: docs/manual/queue.md becomes
 docs/manual/queue.html, README.md becomes index.html of its folder, include/coil/queue.h becomes

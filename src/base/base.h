@@ -53,7 +53,10 @@ static inline ssize_t coil__result(ssize_t result)
     return result;
 }
 
-/* If set, coil__note_failure() calls it. The task layer sets it to record errors. */
+/*
+ * If this hook is set, coil__note_failure() calls it. The task layer sets the hook to
+ * record errors.
+ */
 extern void (*_Atomic coil__failed_hook)(int rc);
 
 /* Print the message about a mistake of the caller, and abort(). */
@@ -65,8 +68,8 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 
 /*
  * The first statement of a public function: aborts if `pointer` is NULL. The noun
- * describes it in the message, for example "a stream". The second form aborts only if
- * `condition` holds: an empty buffer may be NULL.
+ * describes the object in the message, for example "a stream". The second form aborts
+ * only if `condition` holds: an empty buffer may be NULL.
  */
 #define COIL__REQUIRE(pointer, noun)                                                     \
     do {                                                                                 \

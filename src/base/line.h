@@ -27,7 +27,7 @@ void coil__line_add(struct coil__message *line, const char *format, ...)
 void coil__line_add_bytes(struct coil__message *line, const char *bytes, size_t count);
 void coil__line_vadd(struct coil__message *line, const char *format, va_list args);
 
-/* Print one complete line. Returns false if it cannot be written. */
+/* Print one complete line. Returns false if the line cannot be written. */
 bool coil__line_print(const char *format, ...) COIL__PRINTF(1, 2);
 
 #endif

@@ -2,10 +2,11 @@
  * own.h (internal) - marks libcoil's calls of functions that libcoil-posix replaces.
  *
  * libcoil-posix replaces blocking functions by ones that suspend the calling task.
- * libcoil calls the same functions in tasks and must not be suspended. So it calls each
- * of them through a few instructions in own_x86_64.S (own_aarch64.S). libcoil-posix
- * recognises such a call by its return address. That also works for callbacks that end in
- * a jump (tail call), for libcoil.a inside a program, and with link-time optimisation.
+ * libcoil calls the same functions in tasks and must not be suspended. So libcoil calls
+ * each of these functions through a few instructions in own_x86_64.S (own_aarch64.S).
+ * libcoil-posix recognises such a call by its return address. This method also works for
+ * callbacks that end in a jump (tail call), for libcoil.a inside a program, and with
+ * link-time optimisation.
  *
  * The compiler includes this header in every file of libcoil (src/meson.build). The
  * source has plain calls; the labels below redirect them. tests/suites/posix/run finds

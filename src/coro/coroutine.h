@@ -65,17 +65,17 @@ static inline coil__coro *coil__coro_current(void)
 /*
  * Create a coroutine in a new slot, with a control block of control_bytes (at least
  * sizeof(coil__coro)) that begins with the coroutine; the rest is zeroed. The first
- * transfer to it calls class->main(coro), which finds `arg` in it. When that returns, the
- * coroutine is done, and control goes to its caller with the value that was returned.
- * Fails with -ENOMEM or -EINVAL.
+ * transfer to the coroutine calls class->main(coro), which finds `arg` in the control
+ * block. When that returns, the coroutine is done, and control goes to its caller with
+ * the value that was returned. Fails with -ENOMEM or -EINVAL.
  */
 int coil__coro_create(size_t control_bytes, size_t stack_bytes,
                       const struct coil__coro_class *class, void *arg, coil__coro **out);
 
 /*
- * The first half of coil__coro_create(): takes a slot. The task layer uses it to recycle
- * control blocks. The members from `class` on have the values of the slot's last user, or
- * are zero. If `class` differs, the caller must write the whole block.
+ * The first half of coil__coro_create(): takes a slot. The task layer uses this function
+ * to recycle control blocks. The members from `class` on have the values of the slot's
+ * last user, or are zero. If `class` differs, the caller must write the whole block.
  * coil__coro_prepare() is the second half.
  */
 static inline int coil__coro_take(size_t control_bytes, size_t stack_bytes,

@@ -16,10 +16,10 @@
  *     such word                  and without a runtime asks the loader whether it has
  *                                opened an object (15 ns)
  *
- * A thread begins with `always`. Under a sanitizer it keeps `always`: see sanitizer.h. A
- * runtime is found by its name, or by our own weak reference if the program was linked
- * with the runtime. Neither a copy hidden in a plugin is found, nor a second runtime that
- * is opened after the first was found.
+ * A thread begins with `always`. Under a sanitizer every thread keeps `always`: see
+ * sanitizer.h. A runtime is found by its name, or by our own weak reference if the
+ * program was linked with the runtime. Neither a copy hidden in a plugin is found, nor a
+ * second runtime that is opened after the first was found.
  */
 #include "exceptions.h"
 

@@ -30,9 +30,9 @@ enum coil__light_state {
 /* The layer above light stacks. */
 struct coil__light_owner {
     /*
-     * Return the stack pointer with which the stack may be swapped out. NULL if it must
-     * stay, or if its coroutine has not waited since before
-     `since`. */
+     * Return the stack pointer with which the stack may be swapped out. NULL if the stack
+     * must stay, or if its coroutine has not waited since before `since`.
+     */
     const char *(*may_go)(const struct coil__stack *stack, int64_t since);
     void (*gone)(struct coil__stack *stack); /* called after `stack` was swapped out */
 };
@@ -40,8 +40,10 @@ struct coil__light_owner {
 /* Set before the first light stack is taken. */
 extern const struct coil__light_owner *coil__light_owner;
 
-/* Return in a few words why this thread's stacks cannot be swapped out. NULL if they
-   can. */
+/*
+ * Return in a few words why this thread's stacks cannot be swapped out. NULL if stacks
+ * can be swapped out.
+ */
 const char *coil__light_off(void);
 
 /* The light versions of coil__stack_acquire(), _trim() and _release(), which call
@@ -70,7 +72,7 @@ void coil__light_touch(struct coil__stack *stack);
  */
 bool coil__light_put_away(struct coil__stack *stack, const char *sp);
 
-/* Swap the stack in, to the same addresses. No effect if it is resident. */
+/* Swap the stack in, to the same addresses. No effect if the stack is resident. */
 void coil__light_bring_back(struct coil__stack *stack);
 
 /* Swap in up to COIL__LIGHT_AHEAD stacks, by fewer system calls. */
@@ -106,8 +108,10 @@ struct coil__light_counts {
 
 struct coil__light_counts coil__light_counts(void);
 
-/* The number of the thread's stacks in use. If it is 0, coil__light_drain() unmaps all
-   slabs. */
+/*
+ * The number of the thread's stacks in use. If the number is 0, coil__light_drain()
+ * unmaps all slabs.
+ */
 size_t coil__light_used(void);
 void coil__light_drain(void);
 

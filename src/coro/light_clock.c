@@ -7,7 +7,7 @@
  * is compared with the cap. At the cap, the hand of a clock moves over the flags and
  * swaps out a batch. If the hand finds too few stacks, because most run, are ready, or
  * are pinned, the limit rises by an eighth, so that checks stay rare. The next idle turn
- * lowers it again.
+ * lowers the limit again.
  *
  * A task that used a deep stack also has pages below the top one, whose number is
  * unknown. So after each 512 pages mincore(2) measures a few of the stacks touched last,

@@ -2,12 +2,12 @@
  * overflow.c - names the coroutine that overflowed its stack, before the program dies.
  *
  * A stack overflow hits the guard and raises SIGSEGV. The handler runs on an alternate
- * stack, since the coroutine's is full, and prints the label and the size. Then it
- * restores the default action and returns: the instruction faults again, and the program
- * dies at that instruction, as a debugger or a core file shows.
+ * stack, since the coroutine's is full, and prints the label and the size. Then the
+ * handler restores the default action and returns: the instruction faults again, and the
+ * program dies at that instruction, as a debugger or a core file shows.
  *
- * A frame larger than the guard may fault elsewhere. Then the stack pointer shows the
- * overflow.
+ * A frame larger than the guard may fault elsewhere. Such an overflow is detected by the
+ * stack pointer.
  *
  * A fault on a light stack that was swapped out is not an overflow. The handler swaps the
  * stack in, and the instruction runs again (light_swap.c). The handler checks for an

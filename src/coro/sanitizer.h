@@ -54,7 +54,7 @@ static inline bool coil__san_present(void)
 
 /*
  * A slot is registered with Valgrind when it is first taken, and deregistered when it is
- * unmapped. In between it may be free.
+ * unmapped. In between the slot may be free.
  */
 static inline void coil__valgrind_begin(struct coil__stack *stack, const char *high)
 {
@@ -92,8 +92,10 @@ static inline void coil__san_destroyed(coil__coro *coro)
     coro->fiber = NULL;
 }
 
-/* Call just before the switch from `from` to `to`. If `from` is done, it never
-   returns. */
+/*
+ * Call just before the switch from `from` to `to`. If `from` is done, the call never
+ * returns.
+ */
 static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
 {
     if (__sanitizer_start_switch_fiber != NULL)

@@ -1,8 +1,8 @@
 /*
  * stack.c - slots for stacks, cut from slabs.
  *
- * A slab is one mapping of many slots. The kernel gives it memory page by page, as the
- * pages are touched:
+ * A slab is one mapping of many slots. The kernel gives a slab memory page by page, as
+ * the pages are touched:
  *
  *     | page | slot 0 | slot 1 | ... | slot n-1 | struct coil__slab |
  *     each slot: | guard | stack ... | control block | colour | canary |
@@ -23,19 +23,19 @@
  * 1. A slot that was never used has not been touched. Lower slots of a slab are used
  *    first, so the slot below a used slot was used before.
  * 2. A slot's bookkeeping data is the struct coil__stack at the beginning of its control
- *    block, even while the slot is free. So taking it again is one pop. The block's page
- *    is never discarded alone. The page reserves 448 bytes for the block, so that all
- *    kinds of blocks begin at the same place. If a longer block is requested, the block
- *    moves down, and stays there.
+ *    block, even while the slot is free. So taking a free slot again is one pop. The
+ *    block's page is never discarded alone. The page reserves 448 bytes for the block, so
+ *    that all kinds of blocks begin at the same place. If a longer block is requested,
+ *    the block moves down, and stays there.
  * 3. pool.dirty_count is the number of slots that kept their pages after their body had
  *    returned. slab.dirty_count is the number of these slots that are free.
  *
  * Sizes. A slot is a guard and a power of two, the smallest that holds the requested
  * size, including the control block. On x86-64 the guard is 60 KiB: longer than the frame
  * of nearly every function that does not probe its frame (-fstack-clash-protection probes
- * page by page). On aarch64 it is 68 KiB: gcc probes each 64 KiB there. A guard costs
- * only page tables, 8 bytes for each 4 KiB, 120 bytes for each stack: the table's page is
- * needed anyway for the stack's own pages.
+ * page by page). On aarch64 the guard is 68 KiB: gcc probes each 64 KiB there. A guard
+ * costs only page tables, 8 bytes for each 4 KiB, 120 bytes for each stack: the table's
+ * page is needed anyway for the stack's own pages.
  *
  * Wide guards. A frame that jumps over a guard of 60 KiB would write to another stack. So
  * the guards of the first 112 slots of a pool are 1020 KiB long, unless the stacks
@@ -54,14 +54,15 @@
  * the tops of all stacks would share a few sets of the TLB, too, and each access to one
  * would walk the page tables. (Zen 5, 1,000 stacks of 128 KiB in turn: 21 ns an access at
  * multiples of 128 KiB, 5 at multiples of 132. An echo server with 1,000 connections: 2
- * to 4 % of a request.) It also gives 16 consecutive slots 16 different colours.
+ * to 4 % of a request.) The odd size also gives 16 consecutive slots 16 different
+ * colours.
  *
  * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
  * is set when a slot is first used, and never again: it survives reuse and
  * coil__memory_discard(). Older kernels (and locked memory, mlockall(2), before Linux
- * 6.15) refuse it. Then mprotect(2) makes the guards. Each costs two mappings, so they
- * take at most a quarter of the mappings that a process may have. After that, stacks are
- * without a guard. coil reports that once.
+ * 6.15) refuse it. On such kernels mprotect(2) makes the guards. Each of these guards
+ * costs two mappings, so guards take at most a quarter of the mappings that a process may
+ * have. Further stacks are without a guard. coil reports once that guards are lacking.
  *
  * Overflows. An access to a guard raises SIGSEGV; overflow.c prints whose stack it was.
  * There are two more checks. When a coroutine is left, the stack pointer is compared
@@ -72,8 +73,9 @@
  * Below a stack without a guard, the addresses of the guard are unused. An overflow by
  * recursion writes there first, at least one return address per frame, and these bytes
  * stay. So when such a coroutine is left, the highest 4 KiB must still be zero. Reading
- * them commits no memory: the kernel maps its page of zeros. The check takes some 50 ns,
- * and finds any overflow by frames smaller than 4 KiB, whether or not they have returned.
+ * untouched pages commits no memory: the kernel maps its page of zeros. The check takes
+ * some 50 ns, and finds any overflow by frames smaller than 4 KiB, whether or not they
+ * have returned.
  *
  * No check finds a frame larger than the guard that was written to and has returned
  * before its coroutine is left, unless it hit the canary. Code compiled with
@@ -84,11 +86,12 @@
  *
  * Trimming. The pages that a returned body has written would stay resident in the pool.
  * mincore(2) costs more than a spawn, so the second page is probed instead. In a slot
- * that was clean, that page is untouched or all zero. Frames that reached it left return
- * addresses there. Only 31 words are read: a frame that spans the page without writing
- * any of them goes unnoticed until a later body writes one. The pages of a dirty slot
- * below the control block's page are discarded, unless the pool has fewer than DIRTY_MAX
- * dirty slots: those keep their pages, since the next body will probably go as deep.
+ * that was clean, that page is untouched or all zero. Frames that reached the second page
+ * left return addresses there. Only 31 words are read: a frame that spans the page
+ * without writing any of them goes unnoticed until a later body writes one. The pages of
+ * a dirty slot below the control block's page are discarded, unless the pool has fewer
+ * than DIRTY_MAX dirty slots: those keep their pages, since the next body will probably
+ * go as deep.
  *
  * Peaks. If a slot was clean when it was taken, the lowest resident page of the stack is
  * the lowest that was written. After a thread has requested a peak once, each slot it
@@ -298,8 +301,10 @@ static void choose_slab(const struct coil__stack_pool *pool)
         coil__stack_slab = COIL__CONTAINER(pool->open.next, struct coil__slab, link);
 }
 
-/* Halves the number of slots until mmap(2) succeeds: address space may be limited. Then
-   the guards are not wide either. */
+/*
+ * Halve the number of slots until mmap(2) succeeds: address space may be limited. With
+ * limited address space the guards are not wide either.
+ */
 static char *map_slab(const struct coil__stack_pool *pool, size_t *slot_count,
                       size_t *guard_bytes, size_t *bytes)
 {

@@ -141,8 +141,8 @@ struct coil__slab {
 /*
  * The slab for the inline fast path: slots of the usual size are taken from it and
  * returned to it without a function call. The list of that slab is empty if no slab has a
- * free slot, or if the thread measures peaks or runs under a sanitizer. Then the slower
- * functions are used.
+ * free slot, or if the thread measures peaks or runs under a sanitizer. With an empty
+ * list the slower functions are used.
  */
 extern COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab;
 
@@ -185,7 +185,8 @@ static inline void coil__stack_begin(struct coil__stack *stack, char *high)
 
 /*
  * coil__stack_acquire(), for a stack of the usual size with a control block of at most
- * COIL__STACK_BLOCK_BYTES on top of it. If it returns NULL, call coil__stack_acquire().
+ * COIL__STACK_BLOCK_BYTES on top of it. If this function returns NULL, call
+ * coil__stack_acquire().
  */
 static inline struct coil__stack *coil__stack_acquire_usual(void)
 {
@@ -196,7 +197,10 @@ static inline struct coil__stack *coil__stack_acquire_usual(void)
     return stack;
 }
 
-/* coil__stack_release(), for a trimmed stack. If it returns false, call that function. */
+/*
+ * coil__stack_release(), for a trimmed stack. If this function returns false, call
+ * coil__stack_release().
+ */
 static inline bool coil__stack_release_usual(struct coil__stack *stack)
 {
     if (COIL__UNLIKELY(stack->slab != coil__stack_slab || stack->dirty))

@@ -82,7 +82,10 @@
     movq %rsi, %rsp
 .endm
 
-/* Load a control word that differs. This is after the ending because it is rare. */
+/*
+ * Load a control word that differs. This code is after the ending because it is rarely
+ * used.
+ */
 .macro load_control_word
 2:
     .cfi_restore_state

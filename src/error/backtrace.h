@@ -12,8 +12,9 @@
 /*
  * Store the return addresses on the running stack, innermost first, at most `max`, and
  * return their number. The first is `from`, the return address of a function that has not
- * returned. If `from` is NULL, it is the return address of this call. The last is in the
- * body of the task, generator or coroutine: coil's frames outside the body are left out.
+ * returned. If `from` is NULL, the first is the return address of this call. The last is
+ * in the body of the task, generator or coroutine: coil's frames outside the body are
+ * left out.
  *
  * Not for signal handlers: the first call loads the unwinder (libgcc). Loading and
  * walking need some 5 KiB of stack. Returns 0 if fewer than COIL__BACKTRACE_STACK_BYTES

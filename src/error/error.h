@@ -1,5 +1,6 @@
 /*
- * error.h (internal) - creates and prints errors. The task layer stores them for tasks.
+ * error.h (internal) - creates and prints errors. The task layer stores the errors of
+ * tasks.
  */
 #ifndef COIL_ERROR_ERROR_H
 #define COIL_ERROR_ERROR_H

@@ -21,9 +21,9 @@ struct coil__line {
 struct coil__lines *coil__lines_open(void);
 
 /*
- * Store the function that contains `address`. If it was inlined, also store the functions
- * around it, innermost first. Returns their number, or 0 if nothing is known. The results
- * are valid until coil__lines_close().
+ * Store the function that contains `address`. If the function was inlined, also store the
+ * functions around it, innermost first. Returns the number of functions, or 0 if nothing
+ * is known. The results are valid until coil__lines_close().
  *
  * Needs some 160 KiB of stack (libdw).
  */

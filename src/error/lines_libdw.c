@@ -3,7 +3,7 @@
  *
  * libdw reads what gdb reads: symbol tables with static functions, separate debug files,
  * inlined functions. With the libraries it needs it takes two megabytes, so it is loaded
- * for the first report. Without it, reports do not show lines.
+ * for the first report. Without libdw, reports do not show lines.
  */
 #include "lines.h"
 
@@ -225,7 +225,7 @@ static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die
 /*
  * Follow the nesting of the machine code. dwarf_getscopes() is not used, because it
  * searches only this unit for the inlined functions. Link-time optimisation and dwz(1)
- * move them to other units.
+ * move inlined functions to other units.
  */
 static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
 {

@@ -135,7 +135,8 @@ static const char *last_names(const char *path, int count)
 /*
  * If a file is compiled in a build folder, its path begins with "../". If the build
  * folder is outside of the project, the path begins with "../" more than once, and
- * contains the folders above the project. Then return only its last three names.
+ * contains the folders above the project. In both cases return only the last three names
+ * of the path.
  */
 static const char *without_way(const char *file)
 {
@@ -242,8 +243,11 @@ static void print_frame_line(const struct printing *p, const struct coil__line *
     coil__report_words(p->report, "\n");
 }
 
-/* Print the functions of one frame. Functions of coil's are left out until a function of
-   the program was printed, which `outside_coil` states. Returns its new value. */
+/*
+ * Print the functions of one frame. Functions of coil's are left out until a function of
+ * the program was printed, which `outside_coil` states. Returns the new value of
+ * `outside_coil`.
+ */
 static bool print_frame(const struct printing *p, uintptr_t address, bool outside_coil)
 {
     struct coil__line found[COIL__LINES_MAX];

@@ -202,7 +202,7 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 /*
  * Wait for the threads while the loop closes. Wait until `deadline` for abandoned jobs,
  * but without a limit for other jobs, which may use a task's stack. Returns the number of
- * remaining jobs. If it is 0, no thread uses the desk again.
+ * remaining jobs. If the number is 0, no thread uses the desk again.
  */
 static size_t drain(struct coil__desk *desk, int64_t deadline)
 {

@@ -11,9 +11,10 @@
 
 /*
  * Do an operation on files by the backend, or else on a thread, waiting if needed;
- * returns its result. After EINTR it is repeated. If the task is cancelled, an operation
- * that no thread has begun is withdrawn (-ECANCELED). For other operations it waits, as
- * in coil__op_await(). Fails with -EAGAIN if no thread can be started, or -ENOMEM.
+ * returns its result. After EINTR the operation is repeated. If the task is cancelled, an
+ * operation that no thread has begun is withdrawn (-ECANCELED). For other operations the
+ * call waits, as in coil__op_await(). Fails with -EAGAIN if no thread can be started, or
+ * -ENOMEM.
  */
 ssize_t coil__file_do(struct coil__op *op);
 

@@ -104,12 +104,12 @@ extern struct coil__lane coil__lanes[COIL__LANE_COUNT];
 void coil__lanes_set_up(void);
 
 /*
- * Append the job to the queue. False if there is no thread for it and none can be
- * started.
+ * Append the job to the queue. False if the lane has no thread for the job and cannot
+ * start one.
  */
 bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
 
-/* Remove the job from the queue. False if a thread has taken it. */
+/* Remove the job from the queue. False if a thread has taken the job. */
 bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 
 /*
@@ -147,10 +147,10 @@ void coil__job_finish(struct coil__job *job);
 /* Enqueue the job in its lane. Fails with -EAGAIN. */
 int coil__job_enqueue(struct coil__job *job);
 
-/* Withdraw a job from the queue. False if a thread has begun it. */
+/* Withdraw a job from the queue. False if a thread has begun the job. */
 bool coil__job_withdraw(struct coil__job *job);
 
-/* Abandon a job to its thread, which frees it. False if it has finished. */
+/* Abandon a job to its thread, which frees it. False if the job has finished. */
 bool coil__job_abandon(struct coil__job *job);
 
 /* ---- blocking.c: the task's side --------------------------------------------------- */

@@ -17,13 +17,13 @@
  * descriptor that the backend uses for a stream.
  *
  * A backend may have received bytes of a stream before the program reads them, and
- * poll(2) does not see those. The backend's settle() reports them, and stops receiving
- * ahead on that descriptor.
+ * poll(2) does not see those. The backend's settle() reports these bytes, and stops
+ * receiving ahead on that descriptor.
  *
  * Invariants
  * 1. Operations are in the waiting task's frame, so all must have ended when
- *    wait_for_change() returns. A backend may need time to end them. Then the task waits
- *    again, cancelled or not: see end().
+ *    wait_for_change() returns. A backend may need time to end an operation. Then the
+ *    task waits again, cancelled or not: see end().
  * 2. complete() does no more than make the task ready. The backend calls complete() while
  *    polling, when no other operation may be cancelled.
  */

@@ -2,7 +2,8 @@
  * descriptors.h (internal) - descriptors other than files, pipes and sockets: wake-ups,
  * alarms and sets. Also opening a descriptor's file again.
  *
- * All descriptors opened here are close-on-exec. The caller closes them with close(2).
+ * All descriptors opened here are close-on-exec. The caller closes such a descriptor with
+ * close(2).
  */
 #ifndef COIL_KERNEL_DESCRIPTORS_H
 #define COIL_KERNEL_DESCRIPTORS_H
@@ -13,12 +14,12 @@
 
 /* ---- a wake-up: readable from a post to the next drain ----------------------------- */
 
-/* Open a wake-up descriptor. Returns it, or a negative errno. */
+/* Open a wake-up descriptor. Returns the descriptor, or a negative errno. */
 int coil__wake_fd_open(void);
 
 /*
- * Make the wake-up readable. Async-signal-safe. Returns 0, or a negative errno if it is
- * not open.
+ * Make the wake-up readable. Async-signal-safe. Returns 0, or a negative errno if the
+ * wake-up is not open.
  */
 int coil__wake_fd_post(int fd);
 
@@ -36,15 +37,18 @@ bool coil__wake_fd_is_open(int fd);
 
 /* ---- an alarm: readable once real time has passed ---------------------------------- */
 
-/* Open an alarm that is not set. Returns its descriptor, or a negative errno. */
+/*
+ * Open an alarm that is not set. Returns the descriptor of the alarm, or a negative
+ * errno.
+ */
 int coil__alarm_fd_open(void);
 
 /* Set the alarm to become readable in `delay_ns` > 0. Replaces an earlier setting. */
 void coil__alarm_fd_set(int fd, int64_t delay_ns);
 
 /*
- * True if the alarm's time has passed since it was set. Then the alarm is unreadable
- * again. Does not wait.
+ * True if the alarm's time has passed since it was set. After such a call the alarm is
+ * unreadable again. Does not wait.
  */
 bool coil__alarm_fd_has_rung(int fd);
 

@@ -2,8 +2,8 @@
  * files.h (internal) - file operations that POSIX lacks.
  *
  * Each returns a count or 0, or -1 with errno, like a system call. ENOSYS, EOPNOTSUPP or
- * EINVAL: the kernel, or this kind of file, does not support it. Callers may then use
- * other calls instead.
+ * EINVAL: the kernel, or this kind of file, does not support the call. Callers may then
+ * use other calls instead.
  */
 #ifndef COIL_KERNEL_FILES_H
 #define COIL_KERNEL_FILES_H

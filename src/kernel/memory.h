@@ -14,21 +14,24 @@
 
 /*
  * Map `bytes` of zeros. A page uses memory only from its first access on. The caller
- * unmaps it with munmap(2). NULL: no memory or address space.
+ * unmaps the memory with munmap(2). NULL: no memory or address space.
  */
 void *coil__memory_map(size_t bytes);
 
 /* Prevent huge pages in the range: they would use more memory than is accessed. */
 void coil__memory_keep_pages_small(void *low, size_t bytes);
 
-/* Return the memory to the system: the pages are zero at their next access. False if that
-   fails. */
+/*
+ * Return the memory to the system: the pages are zero at their next access. False if the
+ * system refuses.
+ */
 bool coil__memory_discard(void *low, size_t bytes);
 
 /*
  * Make each access to the pages fault, until they are unmapped. Unlike mprotect(2), this
- * needs no further mapping. Returns false if it is not possible: an older kernel, locked
- * memory, or lack of memory. coil__memory_discard() does not change such pages.
+ * needs no further mapping. Returns false if the pages cannot be guarded: an older
+ * kernel, locked memory, or lack of memory. coil__memory_discard() does not change such
+ * pages.
  */
 bool coil__memory_guard(void *low, size_t bytes);
 
@@ -53,8 +56,10 @@ bool coil__memory_has_guards(void *page, size_t page_bytes);
 /* Return the maximum number of mappings of a process. */
 long coil__memory_mapping_limit(void);
 
-/* Open a descriptor for coil__memory_read(), owned by the caller. Returns it, or a
-   negative errno. */
+/*
+ * Open a descriptor for coil__memory_read(), owned by the caller. Returns the descriptor,
+ * or a negative errno.
+ */
 int coil__memory_open(void);
 
 /*

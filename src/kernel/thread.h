@@ -30,7 +30,7 @@ void coil__thread_set_name(const char *name);
  */
 int64_t coil__thread_timer_slack(void);
 
-/* Send a signal to thread `id` of this process. False if it does not exist. */
+/* Send a signal to thread `id` of this process. False if the thread does not exist. */
 bool coil__thread_signal(pid_t id, int signo);
 
 /*
@@ -40,9 +40,9 @@ bool coil__thread_signal(pid_t id, int signo);
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 
 /*
- * True if /proc shows that thread `id` of this process sleeps in futex(2). Then store how
- * often it has gone to sleep so far. If the number is unchanged later, the thread is
- * still in the same wait.
+ * True if /proc shows that thread `id` of this process sleeps in futex(2). In that case,
+ * store how often the thread has gone to sleep so far. If the number is unchanged later,
+ * the thread is still in the same wait.
  */
 bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
 

@@ -5,8 +5,8 @@
  * timer, only another thread could wake it, by a post. The kernel reports the number of
  * the process's threads. Coil's own threads never post while they wait for work. If any
  * other thread exists, the loop waits without limit. One of coil's own threads may post
- * if it is busy: its job was abandoned, or it is about to look for more work. Then the
- * loop checks again later.
+ * if it is busy: its job was abandoned, or it is about to look for more work. While such
+ * a thread is busy, the loop checks again later.
  *
  * The kernel's worker threads for io_uring, which perform operations that would block,
  * are among the process's threads too. The kernel's workers never post, and are not

@@ -2,9 +2,9 @@
  * exception.c - reports failures that cannot be returned to a caller.
  *
  * The exception handler is user code and may do anything, but it may be called anywhere:
- * from a release deep in a task, or when the loop closes. So it runs like a callback,
- * with no current task. A failure reported while the handler runs goes to the default
- * handler, so the handler cannot recurse without end. (asyncio:
+ * from a release deep in a task, or when the loop closes. So the handler runs like a
+ * callback, with no current task. A failure reported while the handler runs goes to the
+ * default handler, so the handler cannot recurse without end. (asyncio:
  * BaseEventLoop.call_exception_handler)
  */
 #include "../base/context.h"

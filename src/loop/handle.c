@@ -131,8 +131,10 @@ COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
                    "coil_call_at", out);
 }
 
-/* A handle in a ready queue does not show which loop it belongs to. So only debug mode
- * detects that it belongs to another loop. */
+/*
+ * A handle in a ready queue does not show which loop it belongs to. So only debug mode
+ * detects a handle of another loop.
+ */
 static coil_loop *loop_to_undo(const coil_handle *handle)
 {
     coil_loop *loop = coil__timer_loop_to_undo(&handle->timer, "coil_handle_cancel");

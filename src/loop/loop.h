@@ -203,16 +203,16 @@ void coil__fork_watch(void);
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
 /*
- * In a child of fork(2), return the loop that the thread had in the parent. Aborts if
- * there was none.
+ * In a child of fork(2), return the loop that the thread had in the parent. Aborts if the
+ * thread had no loop.
  */
 coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
  * Return the loop on which to undo a request: the thread's loop. In a child of fork(2)
  * without a loop it is the parent's loop, where undoing only frees memory. Aborts if
- * neither exists. In a child that has its own loop, a request that is not found there may
- * be on coil__loop_of_parent.
+ * neither loop exists. In a child that has its own loop, a request that is not found
+ * there may be on coil__loop_of_parent.
  */
 static inline coil_loop *coil__loop_to_undo(const char *caller)
 {
@@ -237,8 +237,8 @@ static inline coil_loop *coil__loop_require(const char *caller)
 void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
 /*
- * True if the loop belongs to the parent of this forked process. Then its objects must
- * not be changed.
+ * True if the loop belongs to the parent of this forked process. The objects of such a
+ * loop must not be changed.
  */
 static inline bool coil__loop_is_parents(const coil_loop *loop)
 {
@@ -407,8 +407,8 @@ extern const struct coil__loop_hooks *_Atomic coil__loop_hooks;
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * A hook of an upper layer that stores data per loop. The loop calls its hooks when it
- * closes, while it is still complete. The hook registered last is called first.
+ * A hook of an upper layer that stores data per loop. A loop that closes calls its hooks
+ * first, while the loop is still complete. The hook registered last is called first.
  */
 struct coil__close_hook {
     struct coil__list link;

@@ -271,7 +271,7 @@ const struct coil__op_row coil__op_rows[COIL__OP_COUNT] = {
         "coil_file_open", .error = EMFILE, .opcode = COIL__URING_OPENAT},
     [COIL__OP_CLOSE] = {run_close, "close(op->fd)", "close",
         "coil_file_close", .opcode = COIL__URING_CLOSE,
-        .ends_interrupted = true}, /* Linux has closed it anyway: close(2) */
+        .ends_interrupted = true}, /* Linux has closed the descriptor anyway: close(2) */
     [COIL__OP_STATX] = {run_statx, "statx(op->fd, op->path)", "stat",
         "coil_stat", .error = EACCES, .opcode = COIL__URING_STATX},
     [COIL__OP_RENAME] = {run_rename, "renameat2(op->fd, op->path)", "rename",

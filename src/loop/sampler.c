@@ -10,7 +10,8 @@
  *     copy       | words          | zeros, for WINDOW bytes
  *
  * Zeros behind the copied words represent the rest of the stack. An outer frame may be
- * larger than the copied part. Then the walk finds a return address of zero, and ends.
+ * larger than the copied part. For such a frame the walk finds a return address of zero,
+ * and ends.
  *
  * If the loop's thread sleeps in a system call, the kernel reports its stack pointer.
  * Such a thread gets no signal: sleep(3) and poll(2) would return early, and the program

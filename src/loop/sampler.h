@@ -15,7 +15,7 @@ struct coil__sample {
     size_t count;
 };
 
-/* Start the thread that watches this one. NULL if it cannot be started. */
+/* Start the thread that watches this one. NULL if the thread cannot be started. */
 struct coil__sampler *coil__sampler_start(void);
 
 /* Join that thread. This and the functions below accept NULL. */
@@ -31,8 +31,10 @@ void coil__sampler_begin(struct coil__sampler *sampler, const char *task,
 /* End the step, and store its sample in *sample. */
 void coil__sampler_end(struct coil__sampler *sampler, struct coil__sample *sample);
 
-/* Sample a thread of this process that sleeps in a system call. If it does not sleep, the
- * sample has no frames. May be called on any thread. */
+/*
+ * Sample a thread of this process that sleeps in a system call. If that thread does not
+ * sleep, the sample has no frames. May be called on any thread.
+ */
 void coil__sample_sleeper(pid_t thread, struct coil__sample *sample);
 
 /* Prints ", in usleep in libc.so.6, called by block at a.c:3", or nothing. */

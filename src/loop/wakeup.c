@@ -76,7 +76,8 @@ static void write_descriptor(const coil_loop *loop)
 }
 
 /*
- * Set the flag. Returns how the loop must be woken for it: COIL__AWAKE if it need not be.
+ * Set the flag. Returns how the loop must be woken to notice the flag: COIL__AWAKE if the
+ * loop is awake.
  */
 static enum coil__sleep set_woken(struct coil__wakeup *wakeup)
 {

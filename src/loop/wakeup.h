@@ -106,7 +106,10 @@ void coil__wakeup_destroy(coil_loop *loop);
 struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop);
 void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable);
 
-/* Make that runnable ready, and wake the loop. Async-signal-safe. */
+/*
+ * Make the runnable of coil__loop_set_on_interrupt() ready, and wake the loop.
+ * Async-signal-safe.
+ */
 void coil__loop_interrupt(coil_loop *loop);
 
 /* Set the runnable for coil__loop_ask_for_dump(). */

@@ -7,8 +7,8 @@
 #include <netdb.h>
 
 /*
- * Check an address. Returns -EINVAL if it is incomplete, or -EAFNOSUPPORT if coil's
- * sockets do not support its family.
+ * Check an address. Returns -EINVAL if the address is incomplete, or -EAFNOSUPPORT if
+ * coil's sockets do not support the address family.
  */
 int coil__address_check(const coil_address *address);
 

@@ -8,17 +8,17 @@
  *
  * c-ares opens sockets and reports the events to watch for. The loop notifies c-ares of
  * ready sockets, and of time-outs that have passed. The functions with which c-ares
- * opens, uses and closes its sockets are in this file. So they never block, and tests can
- * make them fail.
+ * opens, uses and closes its sockets are in this file. So these functions never block,
+ * and tests can make them fail.
  *
  * c-ares handles at most IN_FLIGHT questions at a time. The others are queued. All
  * queries share one socket, whose buffer must hold all answers that arrive together. An
  * answer that does not fit is lost, and is queried again only after seconds.
  *
- * TIME-OUTS. There is one timer. The first question starts it. When it expires, it is set
- * to the next time-out of c-ares. c-ares reads the real clock. A virtual clock stands
- * still while a question is in progress, so there an alarm (kernel/descriptors.h)
- * replaces the timer.
+ * TIME-OUTS. There is one timer. The first question starts the timer. When the timer
+ * expires, it is set to the next time-out of c-ares. c-ares reads the real clock. A
+ * virtual clock stands still while a question is in progress, so there an alarm
+ * (kernel/descriptors.h) replaces the timer.
  *
  * LIFE. When resolv.conf has changed, the channel is replaced. The old one is destroyed
  * once its questions are answered. c-ares must not be destroyed from its own callbacks,
@@ -379,7 +379,9 @@ static int weight_of(int status)
     }
 }
 
-/* True if the search goes on with its next name. Without any answer it ends here. */
+/*
+ * True if the search goes on with its next name. Without any answer the search ends here.
+ */
 static bool says_no(int status)
 {
     return weight_of(status) > 0 || status == ARES_ENOTFOUND || status == ARES_EBADNAME;

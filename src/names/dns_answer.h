@@ -6,7 +6,7 @@
 
 #include "resolver.h"
 
-/* True if it is a response (the bit QR) and at least as long as a header. */
+/* True if the message is a response (the bit QR) and at least as long as a header. */
 bool coil__dns_is_response(const unsigned char *data, int n);
 
 /* Fill in name, addresses and time to live. Returns a status of c-ares. */

@@ -1,9 +1,9 @@
 /*
  * resolver.c - a loop's resolver: its options, its engine, and its open channels.
  *
- * Each loop has one resolver. The first look-up of a name creates it. The loop closes it
- * together with all its questions, answered or not. A look-up checks whether the files
- * have changed, at most once a second.
+ * Each loop has one resolver. The first look-up of a name creates the resolver. The loop
+ * closes the resolver together with all its questions, answered or not. A look-up checks
+ * whether the files have changed, at most once a second.
  */
 #include "resolver.h"
 

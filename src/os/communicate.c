@@ -32,8 +32,8 @@ static int feed(const struct pipe_job *job)
     ssize_t rc = job->n > 0 ? coil_write(job->stream, job->input, job->n) : 0;
 
     /*
-     * A child may close its input without reading it. Then the failed write is not a
-     * failure of the call.
+     * A child may close its input without reading it. A write that fails for this reason
+     * is not a failure of the call.
      */
     if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
         return (int)rc;

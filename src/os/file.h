@@ -38,8 +38,9 @@ ssize_t coil__file_op(coil_file *file, struct coil__op *op, const char *caller);
 
 /*
  * Replace the six X at the end of `name` by random characters and call make(name, arg).
- * If that fails with -EEXIST, try up to 100 names. Returns the result of make(), or
- * -EINVAL if `name` does not end in six X. After a failure they are X again.
+ * If make() fails with -EEXIST, try up to 100 names. Returns the result of make(), or
+ * -EINVAL if `name` does not end in six X. After a failure the six characters are X
+ * again.
  */
 int coil__path_make(char *name, int (*make)(const char *name, void *arg), void *arg);
 

@@ -2,9 +2,9 @@
  * file_copy.c - copying one file to another.
  *
  * copy_file_range(2) copies in the kernel, and shares the data where the file system can.
- * If it does not support these two files, the bytes are copied through a buffer. A buffer
- * is also used if the size is 0: files of /proc report size 0 but are not empty, and
- * copy_file_range(2) would copy nothing.
+ * If the kernel does not support these two files, the bytes are copied through a buffer.
+ * A buffer is also used if the size is 0: files of /proc report size 0 but are not empty,
+ * and copy_file_range(2) would copy nothing.
  *
  * If the source has holes, only its data is copied.
  *

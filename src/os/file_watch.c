@@ -7,13 +7,13 @@
  *
  * A notice contains the number of a watched folder and a name. A new folder in a tree is
  * watched first and then listed, so that no entry is missed. A listed entry may also
- * cause a notice. So its name is recorded until the kernel's queue is empty (watched.h),
- * and its notice is dropped.
+ * cause a notice. So the name of a listed entry is recorded until the kernel's queue is
+ * empty (watched.h), and the entry's notice is dropped.
  *
  * A rename is two notices with one cookie, usually next to each other. The change for the
  * first notice stays in the list, and delays the changes after it, until the second
- * notice arrives. If it does not arrive within PAIR_NS, the file has left the watched
- * folders.
+ * notice arrives. If no second notice arrives within PAIR_NS, the file has left the
+ * watched folders.
  *
  * Invariants
  * 1. Folders are listed before the next notice is handled. So a notice finds its folder.
@@ -117,7 +117,7 @@ static bool is_gone(int error)
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;
 }
 
-/* Watch a folder inside a tree, and list it later. Returns 1 if it is gone. */
+/* Watch a folder inside a tree, and list it later. Returns 1 if the folder is gone. */
 static int watch_folder(coil_watch *watch, const char *path, bool quiet)
 {
     int number = coil__notices_add(watch->fd, path, true);
@@ -153,8 +153,9 @@ static int report_entry(coil_watch *watch, struct coil__watched *folder,
 }
 
 /*
- * Watch a folder in `folder`. If it is gone, `folder` or a folder above it may have been
- * renamed. Then the inner folder is watched when `folder` gets its new path.
+ * Watch a folder in `folder`. If the inner folder is gone, `folder` or a folder above it
+ * may have been renamed. Then the inner folder is watched when `folder` gets its new
+ * path.
  */
 static int watch_inner(coil_watch *watch, struct coil__watched *folder, const char *name)
 {
@@ -193,8 +194,8 @@ static int take_unwatched(coil_watch *watch, struct coil__watched *folder,
 }
 
 /*
- * List the next folder in the scan list. If that fails, it is listed again by the next
- * call, or when it gets a new path.
+ * List the next folder in the scan list. A folder that cannot be listed is listed again
+ * by the next call, or when the folder gets a new path.
  */
 static int scan(coil_watch *watch)
 {

@@ -8,8 +8,8 @@
 #include <coil/process.h>
 
 /*
- * Between enter and leave the process is not freed. If its owner destroys it meanwhile,
- * its streams are destroyed, and coil_process_wait() returns -EBADF.
+ * Between enter and leave the process is not freed. If the owner destroys the process
+ * meanwhile, the streams are destroyed, and coil_process_wait() returns -EBADF.
  */
 void coil__process_enter(coil_process *process);
 void coil__process_leave(coil_process *process);

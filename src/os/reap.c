@@ -1,10 +1,10 @@
 /*
  * reap.c - reaps children that outlive their loop.
  *
- * An open loop watches the handles of its children (os/process.c). When it closes, each
- * destroyed or detached child that still runs gets a thread, which sleeps until the child
- * ends. There are few such children: those that are killed usually end at once. When the
- * program ends, init(1) reaps the rest.
+ * An open loop watches the handles of its children (os/process.c). When the loop closes,
+ * each destroyed or detached child that still runs gets a thread, which sleeps until the
+ * child ends. There are few such children: those that are killed usually end at once.
+ * When the program ends, init(1) reaps the rest.
  */
 #include "reap.h"
 

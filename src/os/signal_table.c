@@ -18,9 +18,9 @@
  *    (wait_for_handlers), no handler uses it, so its pipe may be closed.
  * 2. While users[signo] is not 0, on_signal() is the signal's handler, unless the program
  *    has replaced it.
- * 3. In a forked child the pipes belong to the parent. If a signal arrives there before
- *    empty_table_in_child() has run, the handler restores the previous disposition and
- *    raises the signal again.
+ * 3. In a forked child the pipes belong to the parent. If a signal arrives in the child
+ *    before empty_table_in_child() has run, the handler restores the previous disposition
+ *    and raises the signal again.
  */
 #include "signal.h"
 
@@ -70,8 +70,11 @@ static bool put(struct coil__inbox *inbox, const siginfo_t *info)
     return write(inbox->pipe[1], info, sizeof *info) == (ssize_t)sizeof *info;
 }
 
-/* Writes a second time: after the first write failed and before the bit was set, the loop
- * may have emptied the pipe and read `overflow`. Then nothing else would wake it. */
+/*
+ * Writes a second time: after the first write failed and before the bit was set, the loop
+ * may have emptied the pipe and read `overflow`. Without the second write nothing would
+ * wake the loop.
+ */
 static void deliver(struct coil__inbox *inbox, int signo, const siginfo_t *info)
 {
     if (!(atomic_load(&inbox->wanted) & bit_of(signo)) || put(inbox, info))

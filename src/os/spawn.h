@@ -8,8 +8,8 @@
 
 /*
  * Start a child; blocks the thread until the child runs the program. Returns 0, or a
- * negative errno if the child could not be started. Then the task's last error names the
- * failed step. The caller owns the handle (kernel/child.h).
+ * negative errno if the child could not be started. After a failure the task's last error
+ * names the failed step. The caller owns the handle (kernel/child.h).
  */
 int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *handle);
 

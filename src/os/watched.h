@@ -60,7 +60,7 @@ char *coil__path_join(const char *folder, const char *name);
 /* Record a name. False without memory. */
 bool coil__watched_note(struct coil__watched *watched, const char *name);
 
-/* Forget a name. True if it was recorded. */
+/* Forget a name. True if the name was recorded. */
 bool coil__watched_forget(struct coil__watched *watched, const char *name);
 
 bool coil__watched_has(const struct coil__watched *watched, const char *name);

@@ -131,7 +131,7 @@ static void begin_member(struct member *member)
         coil_task_cancel(member->main, "another thread failed");
 }
 
-/* End a member. Afterwards it cannot be cancelled any more. */
+/* End a member. Afterwards the member cannot be cancelled any more. */
 static void end_member(struct member *member, int rc)
 {
     struct team *team = member->team;

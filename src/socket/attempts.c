@@ -249,8 +249,8 @@ static int wait_for_address(struct coil__attempts *all)
 }
 
 /*
- * Wait for the first address. If it is IPv4, wait up to RESOLUTION_DELAY for an IPv6
- * address.
+ * Wait for the first address. If the first address is IPv4, wait up to RESOLUTION_DELAY
+ * for an IPv6 address.
  */
 static int wait_for_first_address(struct coil__attempts *all)
 {

@@ -25,8 +25,9 @@ struct message_batch {
 };
 
 /*
- * Fill in the headers of the next messages. Returns their number: fewer if a message's
- * info is wrong, or its error if it is the first message.
+ * Fill in the headers of the next messages. Returns the number of messages. If the info
+ * of a message is wrong, returns the number of messages before it, or the error if it is
+ * the first.
  */
 static int fill_headers(const coil_datagram *d, struct message_batch *batch,
                         coil_message *messages, int count, bool to_send)

@@ -6,8 +6,8 @@
  * in_pktinfo on IPv4 sockets, a struct in6_pktinfo on IPv6 sockets. On an IPv6 socket
  * that also serves IPv4, the addresses of IPv4 are mapped: ::ffff:a.b.c.d.
  *
- * A local socket never gets room for control data. There the kernel could store
- * descriptors in it, which no caller would close.
+ * A local socket never gets room for control data. In such room the kernel could store
+ * descriptors, which no caller would close.
  */
 #include "datagram.h"
 

@@ -12,8 +12,9 @@
  *
  * Handlers start eagerly, within the acceptor's step. A task that is cancelled before its
  * first step never runs, so it could not destroy its stream. A connection needs no memory
- * except its stream and its task. With idle_ns it also needs a record. The record is not
- * on the handler's stack, because other tasks read it while the handler waits.
+ * except its stream and its task. With idle_ns a connection also needs a record. The
+ * record is not on the handler's stack, because other tasks read it while the handler
+ * waits.
  *
  * One task checks for idle connections LOOKS times per `idle_ns`, so a connection needs
  * no timer and a call need not read the clock. A connection is idle if a call waits on

@@ -6,10 +6,10 @@
  * the other end of 2>&1. Setting it breaks programs that do not expect it. Clearing it
  * while another coil stream uses the same description makes the loop block. So a blocking
  * pipe end or terminal is opened a second time, and the new description replaces the old
- * one under the adopted number. If that fails (no permission, a fifo without its reader)
- * the flag is set, and cleared when the stream is closed. A socket cannot be opened
- * twice. The flag of a socket is cleared only by coil_stream_release_fd(): programs that
- * inherit sockets set the flag themselves.
+ * one under the adopted number. If opening fails (no permission, a fifo without its
+ * reader), the flag is set, and cleared when the stream is closed. A socket cannot be
+ * opened twice. The flag of a socket is cleared only by coil_stream_release_fd():
+ * programs that inherit sockets set the flag themselves.
  */
 #include "../io/socket.h"
 #include "stream.h"

@@ -39,8 +39,8 @@ void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *cal
 int coil__endpoint_open(struct coil__endpoint *endpoint, int fd, const char *caller);
 
 /*
- * Check that the endpoint may leave its loop. Returns 0, -EBADF if it is closed or
- * detached, -EBUSY while a call is in progress, or -EOPNOTSUPP for a simulated socket.
+ * Check that the endpoint may leave its loop. Returns 0, -EBADF if the endpoint is closed
+ * or detached, -EBUSY while a call is in progress, or -EOPNOTSUPP for a simulated socket.
  */
 int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *caller);
 

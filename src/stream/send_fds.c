@@ -130,7 +130,10 @@ static ssize_t receive_fds(coil_stream *stream, void *buf, size_t n, int *fds,
     return rc < 0 ? rc : result;
 }
 
-/* Return bytes that were read ahead first. Descriptors that came with them are lost. */
+/*
+ * Return bytes that were read ahead first. Descriptors that came with such bytes are
+ * lost.
+ */
 static ssize_t receive_buffered_first(coil_stream *stream, void *buf, size_t n, int *fds,
                                       size_t *fd_count)
 {

@@ -2,11 +2,11 @@
  * sendfile.c - sending a file, or a part of it, over a stream.
  *
  * sendfile(2) moves pages from the kernel's cache to a socket without a copy through the
- * program. For pages that are not cached it reads the disk, which would block the loop.
- * So each piece is probed first (would reading its first and its last byte block?). A
- * cached piece is sent by sendfile(2). A piece that is not cached is read by the file
- * lane or the backend, and then written, while the kernel reads ahead. Pipes, TLS, and
- * files that sendfile(2) refuses are always read and written.
+ * program. For pages that are not cached sendfile(2) reads the disk, which would block
+ * the loop. So each piece is probed first (would reading its first and its last byte
+ * block?). A cached piece is sent by sendfile(2). A piece that is not cached is read by
+ * the file lane or the backend, and then written, while the kernel reads ahead. Pipes,
+ * TLS, and files that sendfile(2) refuses are always read and written.
  *
  * The file is read at explicit offsets. If the caller passed no offset, the file's own
  * position is set at the end, so it shows how much was sent even after a failure.

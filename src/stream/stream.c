@@ -96,9 +96,9 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 
 /*
  * With SO_LINGER, close(2) waits until the peer has the bytes or the time is up, even on
- * a non-blocking socket. So switch the option off: the kernel sends the bytes without it,
- * too. A time of 0 is left alone, since it resets the connection. In a forked child the
- * option belongs to the parent. The number of a simulated socket is not a descriptor:
+ * a non-blocking socket. So SO_LINGER is switched off: the kernel sends the bytes without
+ * it, too. A time of 0 is left alone, since it resets the connection. In a forked child
+ * the option belongs to the parent. The number of a simulated socket is not a descriptor:
  * getsockopt(2) refuses it.
  */
 static void do_not_linger(const coil_stream *stream)
@@ -174,8 +174,8 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
 }
 
 /*
- * Return bytes that the previous loop received ahead. An error may follow them; it is
- * returned once.
+ * Return bytes that the previous loop received ahead. An error may follow the bytes; the
+ * error is returned once.
  */
 static ssize_t take_what_came(coil_stream *stream, void *buf, size_t n)
 {

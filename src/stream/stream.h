@@ -35,8 +35,8 @@ struct coil__transport {
     /* Shut down the writing direction. May wait. */
     int (*shutdown_write)(coil_stream *stream);
     /*
-     * Send at most n bytes of a file from `offset` on; 0 at its end. If it returns
-     * -EOPNOTSUPP or is NULL, the caller reads and writes the file instead.
+     * Send at most n bytes of a file from `offset` on; 0 at its end. If this function
+     * returns -EOPNOTSUPP or is NULL, the caller reads and writes the file instead.
      */
     ssize_t (*sendfile)(coil_stream *stream, int fd, int64_t offset, size_t n);
     /*
@@ -119,7 +119,10 @@ int coil__stream_make(int fd, bool is_socket, const char *caller, coil_stream **
  */
 int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
 
-/* Before closing: make a shared file description blocking again, if it was. */
+/*
+ * Before closing: make a shared file description blocking again, if it was blocking
+ * before.
+ */
 void coil__stream_give_flag_back(coil_stream *stream);
 
 /* Free the bytes that were received ahead of a read. */

@@ -2,7 +2,7 @@
  * semaphore.c - a counting semaphore for tasks. (asyncio: locks.Semaphore)
  *
  * Waking a waiter decrements the value on the waiter's behalf. A waiter that is cancelled
- * after it was woken increments it again. Every task whose wait ends wakes as many
+ * after it was woken increments the value again. Every task whose wait ends wakes as many
  * further waiters as the value allows.
  */
 #include "waiters.h"

@@ -9,10 +9,10 @@
  *         __cxa_guard_release(&guard);
  *     }
  *
- * The C++ runtime also defines these functions. There, a thread that finds the guard
- * taken blocks. If a suspended task of the same thread has the guard, that is a deadlock.
- * Here only the task waits. Programs are linked with libcoil before the runtime, so these
- * functions are used.
+ * The C++ runtime also defines these functions. In the C++ runtime, a thread that finds
+ * the guard taken blocks. If a suspended task of the same thread has the guard, that is a
+ * deadlock. Here only the task waits. Programs are linked with libcoil before the
+ * runtime, so these functions are used.
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
  * libstdc++'s functions for the same guard. `owner` is coil's: the task, or else the

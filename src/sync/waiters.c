@@ -2,8 +2,9 @@
  * waiters.c - the line of tasks that wait for one object.
  *
  * A waiter that was woken stays in the line until its task runs. `asleep` points to the
- * waiter from which the search for the next one to wake starts. All waiters before it are
- * woken, and it may be woken, too. So waking n waiters takes n steps, not n * n / 2.
+ * waiter from which the search for the next one to wake starts. All waiters before that
+ * one are woken, and that one may be woken, too. So waking n waiters takes n steps, not n
+ * * n / 2.
  */
 #include "waiters.h"
 

@@ -48,7 +48,7 @@ void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
  */
 void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait);
 
-/* Remove the waiter. No effect if it is not in the line. */
+/* Remove the waiter. No effect if the waiter is not in the line. */
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter);
 
 /* Remove the first waiter and return it, or NULL. */

@@ -2,7 +2,7 @@
  * as_completed.c - returns each of several futures as it completes. (asyncio:
  * as_completed)
  *
- * Each future gets one runnable among its callbacks. All of them are in one block. A
+ * Each future gets one runnable among its callbacks. All runnables are in one block. A
  * future that completes makes its runnable ready; the runnable appends itself to `done`
  * and wakes one waiting task: O(1), however many futures there are. The woken task checks
  * `done` again, as in a queue: another task may have taken the future first.

@@ -9,9 +9,10 @@
  *     rouse()    the step of a task that has not begun, or is swapped out: first swaps
  *                in its stack, and those of the tasks behind it in the turn; then step()
  *
- * Other tasks of the thread may have pointers to the stack. If they use one, the handler
- * of SIGSEGV swaps the stack in. coil itself swaps the stack in before using it: to pass
- * on a cancellation that a shield holds back, and to print a task.
+ * Other tasks of the thread may have pointers to the stack. If a task uses such a
+ * pointer, the handler of SIGSEGV swaps the stack in. coil itself swaps the stack in
+ * before using it: to pass on a cancellation that a shield holds back, and to print a
+ * task.
  */
 #include "away.h"
 

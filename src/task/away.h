@@ -25,7 +25,10 @@ void coil__light_tasks_set_up(void);
  */
 bool coil__task_put_away(coil_task *task);
 
-/* Swap the stack in. Returns true if it was swapped out. The task continues to wait. */
+/*
+ * Swap the stack in. Returns true if the stack was swapped out. The task continues to
+ * wait.
+ */
 bool coil__task_bring_back(coil_task *task);
 
 /* The step of a light task that has not begun, or whose stack is swapped out. */

@@ -13,8 +13,8 @@
 
 /*
  * Called before each I/O operation that may succeed at once. Yields if the running task
- * has spent COIL__BUDGET since others last ran. Returns 0 or -ECANCELED. Without a task
- * it aborts with a message that names `caller`.
+ * has spent COIL__BUDGET since others last ran. Returns 0 or -ECANCELED. Without a
+ * running task the function aborts with a message that names `caller`.
  */
 int coil__task_spend(const char *caller);
 

@@ -12,9 +12,10 @@
  *               scheduler.branch: the inner gather --outer--> the outer one
  *
  * No task runs meanwhile, so the tree does not change. The walk allocates nothing at any
- * depth. At the end of a chain is a wait that can be cancelled (wait.h). If its class
- * refuses, or the wait is complete, its task stores the request in must_cancel. wait.c
- * delivers requests; region.c holds back those that a shield keeps out.
+ * depth. At the end of a chain is a wait that can be cancelled (wait.h). If the class of
+ * that wait refuses, or the wait is complete, the task of the wait stores the request in
+ * must_cancel. wait.c delivers requests; region.c holds back those that a shield keeps
+ * out.
  *
  * Tasks that await each other in a cycle could never end, so cycles must be detected. For
  * a cycle without branches, a mark is set after 1, 2, 4, ... steps, and the walk meets it
@@ -98,7 +99,10 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
     coil__scheduler.branch = branch;
 }
 
-/* Return the next pending future of the innermost branch. After the last, close it. */
+/*
+ * Return the next pending future of the innermost branch. After its last future, the
+ * branch is closed.
+ */
 static coil_future *next_future(struct coil__branch *branch)
 {
     const struct coil__wait *wait = branch->wait;

@@ -3,8 +3,8 @@
  *
  * A task has one error in its future. While the task runs, this is the latest failure
  * with a message: of one of its calls, or of a future it awaited. After the body has
- * returned, it is the error of the result. C does not show which failure a body returns,
- * so the rc decides: an error with another rc is dropped.
+ * returned, the task's error is the error of the result. C does not show which failure a
+ * body returns, so the rc decides: an error with another rc is dropped.
  *
  * A message must not describe a later failure that has the same rc but no message. So
  * each call that fails without one passes coil__failed(), which drops the task's error if

@@ -75,7 +75,7 @@ static inline void coil__future_release(coil_future *future)
         coil__future_end(future);
 }
 
-/* Complete it: its callbacks go to the ready queue, in order. Never allocates. */
+/* Complete the future: the callbacks go to the ready queue, in order. Never allocates. */
 static inline void coil__future_complete(coil_future *future, int rc)
 {
     future->rc = rc;
@@ -88,12 +88,12 @@ static inline void coil__future_complete(coil_future *future, int rc)
 void coil__future_check_awaiter(const coil_future *future, const char *caller);
 
 /*
- * Run `runnable` when the future is done. If it is done already, run it in the next turn.
- * (asyncio: add_done_callback)
+ * Run `runnable` when the future is done. If the future is done already, the runnable
+ * runs in the next turn. (asyncio: add_done_callback)
  */
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable);
 
-/* Report the failure to the exception handler; it counts as retrieved. */
+/* Report the failure to the exception handler; the failure counts as retrieved. */
 void coil__future_report_unseen(coil_future *future, const char *message);
 
 /* Return the rc; a failure counts as retrieved. */

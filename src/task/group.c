@@ -14,8 +14,8 @@
  * that. (trio: Nursery.start)
  *
  * Invariants
- * 1. A child is in `children` until its callback has run, and in `kept` after that if
- *    the spawner borrowed it (out != NULL). The group has a reference to it meanwhile.
+ * 1. A child is in `children` until its callback has run, and in `kept` after that if the
+ *    spawner borrowed it (out != NULL). The group has a reference to the child meanwhile.
  * 2. The group requests the owner's cancellation at most once, and takes that request
  *    back once.
  */
@@ -392,10 +392,10 @@ static void join_late(coil_task *child)
 }
 
 /*
- * An eager child runs before it is added to the children. If it cancels the group, the
- * child itself is cancelled only after that first run. If it has ended, its result counts
- * in the next turn, as for any child, and the body continues until then. (asyncio:
- * create_task, since 3.13.2 and, for the cancellation, gh-155418)
+ * An eager child runs before it is added to the children. If the child cancels the group,
+ * the child itself is cancelled only after that first run. If the child has ended, its
+ * result counts in the next turn, as for any child, and the body continues until then.
+ * (asyncio: create_task, since 3.13.2 and, for the cancellation, gh-155418)
  */
 static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {

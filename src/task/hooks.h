@@ -14,8 +14,10 @@ struct coil__hooked {
     _Alignas(16) char states[];
 };
 
-/* Store hooks and states in a task that is being created. Fails with -EINVAL if they are
-   too large. */
+/*
+ * Store hooks and states in a task that is being created. Fails with -EINVAL if the
+ * states are too large.
+ */
 int coil__hooks_set(coil_task *task, const coil_task_hooks *const *hooks);
 
 /*

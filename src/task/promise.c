@@ -164,8 +164,10 @@ void *coil_promise_take_value(coil_promise *promise)
 
 /* ---- completing -------------------------------------------------------------------- */
 
-/* Wake an awaiter that was removed from the list. If its loop has closed, the loop
-   refuses the post. */
+/*
+ * Wake an awaiter that was removed from the list. An awaiter's loop that has closed
+ * refuses the post.
+ */
 static void wake_awaiter(struct awaiter *awaiter)
 {
     coil_loop *loop = awaiter->loop;

@@ -110,7 +110,7 @@ static void report_pending(coil_loop *loop)
     while ((link = coil__list_pop(&coil__scheduler.tasks)) != NULL) {
         coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-        coil__leak_forget(&task->future); /* the next line reports it */
+        coil__leak_forget(&task->future); /* the next line reports the task */
         coil__failure_report("Task was destroyed but it is pending!", task, 0);
         coil__list_remove(&task->step.link);
         if (!task->started) {
@@ -172,8 +172,10 @@ static bool report_deadlock(coil_loop *loop)
 
 /* ---- a fork ------------------------------------------------------------------------ */
 
-/* After fork(2) the child process has no tasks. If it was forked in a task, it keeps that
-   task's context. */
+/*
+ * After fork(2) the child process has no tasks. A child that was forked in a task keeps
+ * that task's context.
+ */
 static void leave_tasks_to_parent(void)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;

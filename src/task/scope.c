@@ -26,7 +26,8 @@ struct scope {
     struct coil__timer timer;
     union {
         coil_task *task;
-        struct scope *apart; /* if `mark` is that of mark_apart() */
+        /* the scope in an allocated block, if `mark` is mark_apart() of this struct */
+        struct scope *apart;
     };
     int64_t deadline;
     unsigned requests; /* the task's number of requests at entry */

@@ -8,8 +8,8 @@
  * waits until all racers have ended.
  *
  * The owner waits in rounds, like asyncio.wait() in a loop: for all racers that exist,
- * and again if more were started meanwhile. So it takes as many trips through the ready
- * queue as asyncio. But asyncio 3.13 returns at once when it is cancelled; here
+ * and again if more were started meanwhile. So the owner takes as many trips through the
+ * ready queue as in asyncio. But asyncio 3.13 returns at once when it is cancelled; here
  * the owner waits for the works to end, since they may use its stack.
  */
 #include "staggered.h"
@@ -54,7 +54,7 @@ static struct racer *racer_of(struct coil__list *link)
 static int run_racer(void *arg);
 static void racer_ended(struct coil__runnable *runnable);
 
-/* Start the next racer. If that fails, the calling racer is the last one. */
+/* Start the next racer. If no racer can be started, the calling racer is the last one. */
 static int start_racer(struct race *race)
 {
     struct racer *racer = coil__alloc_zeroed(sizeof *racer);

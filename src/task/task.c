@@ -14,7 +14,7 @@
  *    block are trimmed; the block itself is freed with the last reference.
  * 3. Control enters a task only from step(), or the first time from
  *    coil__task_start_eagerly(). Control leaves a task only through switch_out() or at
- *    the end of its body. If that happens inside a generator, `leaf` is the generator's
+ *    the end of its body. If a task waits inside a generator, `leaf` is the generator's
  *    coroutine.
  */
 #include "task.h"
@@ -217,11 +217,11 @@ void coil__task_begin(coil_task *task)
 
 /*
  * With many tasks the memory of the next steps is no longer in the caches, and loading it
- * takes longer than the switches. So prefetch it while other tasks run. For the step
- * after next (`first`), whose control block is loaded by now, prefetch the top of its
- * stack. For the step after that, prefetch the control block. The cast of `first->next`
- * is unchecked: it may be the head of the batch, or not belong to a task. The address is
- * only prefetched, never read.
+ * takes longer than the switches. So this memory is prefetched while other tasks run. For
+ * the step after next (`first`), whose control block is loaded by now, prefetch the top
+ * of its stack. For the step after that, prefetch the control block. The cast of
+ * `first->next` is unchecked: it may be the head of the batch, or not belong to a task.
+ * The address is only prefetched, never read.
  */
 static void prefetch_steps(const coil_loop *loop, const struct coil__list *first)
 {
@@ -242,8 +242,8 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
 
 /*
  * If the next runnable is the step of another task, switch to that task directly: one
- * switch, instead of two through the loop. If it is the step of the same task, which has
- * yielded, no switch is needed.
+ * switch, instead of two through the loop. If the next runnable is the step of the same
+ * task, which has yielded, no switch is needed.
  */
 static inline coil_task *next_in_turn(coil_loop *loop)
 {

@@ -70,8 +70,10 @@ enum coil__wait_futures_kind {
     COIL__WAIT_ONE,   /* `first` leads to the pointer */
     COIL__WAIT_ARRAY, /* `first` leads to a pointer to the items */
     COIL__WAIT_LIST,  /* `first` is the list's head; the links are first in the items */
-    /* The children of a group, which is at the pointer to which `first` leads. They end by
-       the group's callback, so the wait does not await them. */
+    /*
+     * The children of a group, which is at the pointer to which `first` leads. Children
+     * end by the group's callback, so the wait does not await them.
+     */
     COIL__WAIT_CHILDREN
 };
 
@@ -120,9 +122,11 @@ struct coil__wait {
     bool done;
     bool parked;
     bool cancelled; /* completed by the default cancel (asyncio: fut.cancelled()) */
-    /* True for operations that cannot be undone (I/O, executor jobs): a cancellation
-       after completion does not replace the result by -ECANCELED. The next wait delivers
-       it. */
+    /*
+     * True for operations that cannot be undone (I/O, executor jobs): a cancellation
+     * after completion does not replace the result by -ECANCELED. The next wait delivers
+     * the cancellation.
+     */
     bool keeps_result;
 };
 
@@ -159,8 +163,10 @@ union coil__room {
     struct coil__op_waiter op_waiter;
 };
 
-/* Return the name of the public function that uses this class. `text` is a buffer for
-   it. */
+/*
+ * Return the name of the public function that uses this class. `text` is a buffer for the
+ * name.
+ */
 #define COIL__WAIT_CALL_BYTES 64
 const char *coil__wait_call(const struct coil__wait_class *class,
                             char text[COIL__WAIT_CALL_BYTES]);
@@ -186,8 +192,8 @@ void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *cla
 union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
 
 /*
- * Suspend until the wait is complete. If it is already complete, return at once. Returns
- * the rc of the wait, or -ECANCELED if the task was cancelled.
+ * Suspend until the wait is complete. If the wait is already complete, return at once.
+ * Returns the rc of the wait, or -ECANCELED if the task was cancelled.
  */
 int coil__wait_park(struct coil__wait *wait);
 
@@ -219,9 +225,9 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch);
 coil_task *coil__wait_awaited(const struct coil__wait *wait);
 
 /*
- * Complete the wait. Returns false if it was already complete. Any code on the loop's
- * thread may call this. On another thread it aborts with a message that names `caller`, a
- * public function.
+ * Complete the wait. Returns false if the wait was already complete. Any code on the
+ * loop's thread may call this. On another thread it aborts with a message that names
+ * `caller`, a public function.
  */
 bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller);
 

@@ -1,12 +1,12 @@
 /*
  * shuffle.c - runs the handles of each turn of the loop in a random order.
  *
- * A program may rely on the order of handles that become ready in one turn, but it should
- * do so on purpose. Shuffling reveals where it relies on the order by accident. This is a
- * radix sort by 32 random bits for each handle, without extra memory. The batch is dealt
- * onto 16 piles at random, and the piles are joined, eight times. While shuffling is on,
- * every turn begins in loop.c, so the code that switches directly between tasks is not
- * affected.
+ * A program may rely on the order of handles that become ready in one turn, but should do
+ * so on purpose. Shuffling reveals where a program relies on the order by accident. The
+ * shuffle is a radix sort by 32 random bits for each handle, without extra memory. The
+ * batch is dealt onto 16 piles at random, and the piles are joined, eight times. While
+ * shuffling is on, every turn begins in loop.c, so the code that switches directly
+ * between tasks is not affected.
  */
 #include "inside.h"
 

@@ -1,8 +1,8 @@
 /*
  * simulated_cut.c - hosts of the simulated network that are cut off for a while.
  *
- * Each arriving packet is checked against the list of cuts. There are few cuts, so they
- * are in an array. An expired cut is reused for the next one.
+ * Each arriving packet is checked against the list of cuts. There are few cuts, so the
+ * list is an array. An expired cut is reused for the next one.
  */
 #include "simulated_cut.h"
 

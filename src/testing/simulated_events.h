@@ -58,11 +58,11 @@ static inline struct coil__sim *coil__sim_of(struct coil__backend *backend)
 
 void coil__sim_events_init(struct coil__sim *sim);
 
-/* Schedule the event for `when`, even if it was scheduled for another time. */
+/* Schedule the event for `when`, even if the event was scheduled for another time. */
 void coil__sim_schedule(struct coil__sim *sim, struct coil__sim_event *event,
                         int64_t when);
 
-/* Cancel the event. Has no effect if it is not scheduled. */
+/* Cancel the event. Has no effect if the event is not scheduled. */
 void coil__sim_unschedule(struct coil__sim *sim, struct coil__sim_event *event);
 
 int64_t coil__sim_now(void);

@@ -59,7 +59,7 @@ static ssize_t poll_socket(const struct coil__sim_socket *socket, unsigned event
     return found != 0 ? (ssize_t)found : -EAGAIN;
 }
 
-/* Returns the operation's result, or -EAGAIN if it has to wait. */
+/* Returns the operation's result, or -EAGAIN if the operation has to wait. */
 static ssize_t try_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                       const struct coil__op *op)
 {

@@ -50,7 +50,7 @@ struct coil__sim_socket *coil__sim_find(const struct coil__sim *sim, int fd);
 struct coil__sim_socket *coil__sim_socket_create(struct coil__sim *sim, int family,
                                                  int type, int *rc);
 
-/* Free the socket and its descriptor. Nothing may refer to it. */
+/* Free the socket and its descriptor. Nothing may refer to the socket any more. */
 void coil__sim_socket_free(struct coil__sim *sim, struct coil__sim_socket *socket);
 
 /* Bind an unbound socket to a free port, and to the host that faces `peer`, which may be

@@ -92,7 +92,7 @@ static void fail_end(struct coil__sim *sim, struct coil__sim_end *end, int error
 
 /* ---- connecting -------------------------------------------------------------------- */
 
-/* The SYN arrives. If it is lost, the next is sent 1, 2, 4, ... seconds later. */
+/* The SYN arrives. If a SYN is lost, the next is sent 1, 2, 4, ... seconds later. */
 static void attempt_arrives(struct coil__sim *sim, struct coil__sim_event *event)
 {
     struct coil__sim_connection *c =

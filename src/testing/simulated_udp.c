@@ -159,7 +159,7 @@ static int take_error(struct coil__sim_socket *socket)
 /* Read the source that the control data requests. Fails with -ENODEV. */
 static int read_source(const struct msghdr *message, struct in6_addr *host)
 {
-    struct msghdr view = *message; /* CMSG_NXTHDR() takes one that is not const */
+    struct msghdr view = *message; /* CMSG_NXTHDR() takes a struct that is not const */
     unsigned interface = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&view); c != NULL; c = CMSG_NXTHDR(&view, c)) {

@@ -3,8 +3,8 @@
  *
  * The queue cannot be exchanged as a whole, so its errors are taken out one by one and
  * put back. Nearly always the queue is empty. OpenSSL owns the texts of the errors, and
- * overwrites them when the queue is used again. So they are copied, one after the other,
- * into one block.
+ * overwrites them when the queue is used again. So the texts are copied, one after the
+ * other, into one block.
  */
 #include "../base/base.h"
 
@@ -29,8 +29,8 @@ struct kept_errors {
 };
 
 /*
- * Store a text. Returns its offset in `texts` plus 1, or 0 if there is no text or no
- * memory.
+ * Store a text. Returns the text's offset in `texts` plus 1, or 0 if there is no text or
+ * no memory.
  */
 static unsigned keep_text(struct kept_errors *kept, const char *text)
 {

@@ -5,8 +5,8 @@
  * Only its sessions and its reference count change; a lock and atomics protect them. One
  * context serves both clients and servers: the differences are set on each connection
  * (tls_verify.c). Loading the system's authorities takes 30 ms and a megabyte, and a
- * server never needs them. So a context with a certificate loads them when it first
- * connects as a client.
+ * server never needs them. So a context with a certificate loads the authorities when it
+ * first connects as a client.
  *
  * WHICH CONTEXT. A server may have a context for each name. The context is chosen in the
  * first callback, before OpenSSL reads the session that the client wants to resume. Each
@@ -192,10 +192,10 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 }
 
 /*
- * Load revocation lists. Afterwards each authority in a chain needs a list. The flags are
- * set in the store, not in SSL_CTX_get0_param(): a connection copies those parameters
- * when it is created, and would ignore the flags of a context that choose_context()
- * selects later.
+ * Load revocation lists. Once a list is loaded, each authority in a chain needs one. The
+ * flags are set in the store, not in SSL_CTX_get0_param(): a connection copies those
+ * parameters when it is created, and would ignore the flags of a context that
+ * choose_context() selects later.
  */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
 {
@@ -221,7 +221,7 @@ static bool is_version(int version)
 
 /*
  * For TLS 1.2, ciphers with forward secrecy only, so that a key stolen later does not
- * decrypt recorded traffic (RFC 9325, 4.2). All ciphers of TLS 1.3 have it.
+ * decrypt recorded traffic (RFC 9325, 4.2). All ciphers of TLS 1.3 have forward secrecy.
  */
 #define FORWARD_SECRET "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL"
 
@@ -554,7 +554,7 @@ void coil_tls_release(coil_tls *tls)
 
 /*
  * The default context is never freed, so its memory is not coil__alloc()ed. A thread
- * creates it, because some systems have all authorities in one large file.
+ * creates the context, because some systems have all authorities in one large file.
  */
 static coil_tls the_default = {.references = 1};
 static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;

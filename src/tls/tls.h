@@ -37,7 +37,7 @@ void coil__tls_sessions_init(struct coil__tls_sessions *sessions);
 void coil__tls_sessions_finish(struct coil__tls_sessions *sessions);
 
 /*
- * Store a session, and take over its reference. Returns false if memory ran out. Then the
+ * Store a session, and take over its reference. Returns false if memory ran out: the
  * caller still owns the reference.
  */
 bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *name,
@@ -142,13 +142,13 @@ int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream
 void coil__tls_destroy(struct coil__tls_stream *t);
 
 /*
- * Wait for more bytes from the peer. Returns their number, or 0 at the end of the
+ * Wait for more bytes from the peer. Returns the number of bytes, or 0 at the end of the
  * connection. Like coil__tls_flush(), for one task at a time.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t);
 
 /*
- * Write all encrypted bytes. Only one task may do this at a time. The handshake has a
+ * Write all encrypted bytes. Only one task may write at a time. The handshake has a
  * single task; later the caller must have set `flushing`.
  */
 int coil__tls_flush(struct coil__tls_stream *t);

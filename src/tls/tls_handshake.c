@@ -36,8 +36,8 @@ static int take_step(struct coil__tls_stream *t)
 /*
  * After the handshake a TLS 1.3 server sends session tickets. If the client has already
  * closed the connection, the bytes that it sent can still be read, so the failure is
- * ignored. OpenSSL's SSL_accept() ignores such write errors too, but never sees them,
- * since our BIO never fails.
+ * ignored. OpenSSL's SSL_accept() would ignore such write errors, too, but our BIO never
+ * fails.
  */
 static bool lost_tickets_alone(const struct coil__tls_stream *t, int rc)
 {

@@ -1,6 +1,6 @@
 /*
  * constants.h - the kernel's constants that the C library's headers may lack, each with
- * the version that added it. Support for them is tested at run time.
+ * the version that added it. The kernel's support for a constant is tested at run time.
  */
 #ifndef COIL_KERNEL_LINUX_CONSTANTS_H
 #define COIL_KERNEL_LINUX_CONSTANTS_H
@@ -34,8 +34,8 @@
 #define COIL__PIDFD_SIGNAL_PROCESS_GROUP (1u << 2)
 
 /*
- * Linux 5.4: waitid(2) takes a pidfd. The C library has it as an enumerator, which #ifdef
- * cannot test.
+ * Linux 5.4: waitid(2) takes a pidfd. The C library has this constant as an enumerator,
+ * which #ifdef cannot test.
  */
 #define COIL__P_PIDFD ((idtype_t)3)
 

@@ -49,8 +49,8 @@ void coil__memory_unguard(void *low, size_t bytes)
 
 /*
  * process_madvise(2) accepts such advice for the calling process since Linux 6.13, and
- * COIL__PIDFD_SELF since 6.14. If the kernel does not, or stops at a range, call
- * madvise(2) for that range.
+ * COIL__PIDFD_SELF since 6.14. If the kernel does not accept the advice, or stops at a
+ * range, call madvise(2) for that range.
  */
 static size_t advise_all(const struct iovec *ranges, size_t n, int advice)
 {

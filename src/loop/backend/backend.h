@@ -66,10 +66,10 @@ struct coil__backend_class {
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
     /*
-     * Start an operation on an attached descriptor. Returns its result if it is available
-     * immediately (complete() is not called then), else -EINPROGRESS. Returns -EBUSY if
-     * another operation of this direction is in flight, and -EOPNOTSUPP for an operation
-     * that this backend could perform only by blocking.
+     * Start an operation on an attached descriptor. Returns the operation's result if it
+     * is available immediately (complete() is not called then), else -EINPROGRESS.
+     * Returns -EBUSY if another operation of this direction is in flight, and -EOPNOTSUPP
+     * for an operation that this backend could perform only by blocking.
      */
     ssize_t (*submit)(struct coil__backend *backend, struct coil__op *op);
 
@@ -89,8 +89,8 @@ struct coil__backend_class {
     void (*cancel)(struct coil__backend *backend, struct coil__op *op);
 
     /*
-     * The watcher of `direction` in the entry `d` has changed (watch.h). Pass it to
-     * coil__watch_found() in each poll that finds `fd` ready. A descriptor that the
+     * The watcher of `direction` in the entry `d` has changed (watch.h). Pass the watcher
+     * to coil__watch_found() in each poll that finds `fd` ready. A descriptor that the
      * kernel cannot wait for is always ready. `anew` means that the watcher replaces
      * another one, and that the number may now belong to another descriptor. Returns 0,
      * or -EBADF, -EINVAL or -ENOMEM from the kernel. A NULL watcher ends the watch; that
@@ -126,7 +126,7 @@ struct coil__backend_class {
 
 /*
  * The socket calls of a backend that simulates the network (libcoil-testing's). Each
- * works like the system call of its name, but returns a negative errno.
+ * function works like the system call of its name, but returns a negative errno.
  */
 struct coil__network {
     int (*socket)(struct coil__backend *backend, int family, int type, int protocol);

@@ -11,17 +11,17 @@
  *
  * Invariants
  * 1. An operation in the kernel is completed by the kernel's completion of it and by
- *    nothing else. Cancelling requests that the kernel end it. For an operation on a
- *    descriptor, the kernel has only a poll. A poll always ends on request and uses no
- *    memory. An operation on a file uses its memory until it has ended (io_uring_op.c).
+ *    nothing else. Cancelling an operation requests that the kernel end it. For an
+ *    operation on a descriptor, the kernel has only a poll. A poll always ends on request
+ *    and uses no memory. An operation on a file uses its memory until it has ended
+ *    (io_uring_op.c).
  * 2. A descriptor has at most one operation per direction, as in all backends. In
  *    addition, it may have a multishot receive in the kernel (io_uring_receive.c), or one
- *    poll for
- *    each direction that is watched (io_uring_watch.c).
+ *    poll for each watched direction (io_uring_watch.c).
  * 3. Before a descriptor is released, detach() and the end of a watch cancel everything
- *    that the kernel holds for it, and reap completions until all of that has ended. So
- *    no completion can
- *    be taken for one of the next descriptor with that number, and close(2) really closes.
+ *    that the kernel holds for it, and reap completions until all requests have ended. So
+ *    no completion can be taken for one of the next descriptor with that number, and
+ *    close(2) really closes.
  * 4. A completion that needs a second step (a read that found nothing; a poll that
  *    reported the descriptor as ready) gets that step in the same poll(). So if a poll()
  *    finds no events, there are none.
@@ -84,8 +84,10 @@ static void detach(struct coil__backend *backend, int fd)
     coil__descriptor_release(d);
 }
 
-/* A multishot receive may end with bytes just received. So end it before counting the
- * bytes. */
+/*
+ * A multishot receive may end with bytes just received. So the receive is ended before
+ * the bytes are counted.
+ */
 static size_t settle(struct coil__backend *backend, int fd, int *error)
 {
     struct coil__uring *u = coil__uring_of(backend);
@@ -194,9 +196,9 @@ static int end_watch(struct coil__uring *u, int fd, struct coil__descriptor *d,
 }
 
 /*
- * The program closed the descriptor without removing its watches, and the number may belong
- * to another descriptor by now. The armed polls refer to the old one. Cancel them, without
- * making a watcher ready, and arm new ones.
+ * The program closed the descriptor without removing its watches, and the number may
+ * belong to another descriptor by now. The armed polls refer to the old one. Cancel these
+ * polls, without making a watcher ready, and arm new ones.
  */
 static void forget_armed(struct coil__uring *u, int fd, struct coil__descriptor *d)
 {

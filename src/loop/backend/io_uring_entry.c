@@ -1,6 +1,7 @@
 /*
- * io_uring_entry.c - converts an operation to an entry of the queue. An operation on a
- * file is submitted itself. For an operation on a descriptor the entry is a poll.
+ * io_uring_entry.c - converts an operation to an entry of the queue. For an operation on
+ * a file, the entry is the operation itself. For an operation on a descriptor, the entry
+ * is a poll.
  *
  * Operations missing here either do not exist in io_uring, or differ from the system call
  * there; a thread of the file lane makes that system call (io/file_op.c).

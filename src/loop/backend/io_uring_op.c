@@ -1,8 +1,8 @@
 /*
  * io_uring_op.c - the life of an operation, from the queue to its result.
  *
- * ON DESCRIPTORS. The kernel only polls. Then coil moves the bytes by a non-blocking
- * system call (loop/operation.c).
+ * ON DESCRIPTORS. The kernel only polls. When the descriptor is ready, coil moves the
+ * bytes by a non-blocking system call (loop/operation.c).
  *
  *   submitted --> the call --> would block --> IN_KERNEL: a poll --> the call --> result
  *                                                  ^                   |
@@ -21,11 +21,11 @@
  *
  * If the poll ends but the call would block, twice in a row, polling again would spin.
  * There are two causes. The poll may have ended on an event that was not requested. This
- * always happens when the peer shuts down its sending side (POLLRDHUP). Then a multishot
- * poll replaces it (STAYS). A multishot poll reports the current events once and later
- * only changes, and stays in the kernel until the call is done (DONE). Or the requested
- * event is reported although the call would block: an unconnected local socket is
- * writable while the queue of its receiver is full. Then, and on kernels without
+ * always happens when the peer shuts down its sending side (POLLRDHUP). A multishot poll
+ * then replaces the poll (STAYS). A multishot poll reports the current events once and
+ * later only changes, and stays in the kernel until the call is done (DONE). Or the
+ * requested event is reported although the call would block: an unconnected local socket
+ * is writable while the queue of its receiver is full. Then, and on kernels without
  * multishot polls, a time-out replaces the poll (PAUSES), and the call is repeated after
  * 1 ms, 2 ms, ... 16 ms.
  *

@@ -62,7 +62,7 @@ void coil__uring_again(struct coil__uring *u, struct coil__op *op);
 /* Queue the operations of u->todo. */
 void coil__uring_do(struct coil__uring *u);
 
-/* Request that the descriptor's operations end. True while one of them has not ended. */
+/* Request that the descriptor's operations end. True while an operation has not ended. */
 bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__descriptor *d);
 
 /* End the descriptor's operations without the kernel: the ring is dead. */
@@ -72,7 +72,7 @@ void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d);
 bool coil__uring_uses_memory(const struct coil__uring *u);
 
 /*
- * Request that all operations end, without complete(). True while one of them has not
+ * Request that all operations end, without complete(). True while an operation has not
  * ended.
  */
 bool coil__uring_abandon_ops(struct coil__uring *u);

@@ -9,7 +9,7 @@
  *   a large read ------------> the receive is called off; bytes go to the read directly
  *
  * A wait for readability (READABLE) waits for the next queued bytes if small reads have
- * followed such waits. Otherwise it is a poll.
+ * followed such waits. Otherwise such a wait is a poll.
  *
  * With this design a request-response server needs neither a queue entry nor a system
  * call to get the next request.
@@ -22,10 +22,10 @@
  *    it ends immediately and has taken no bytes.
  * 4. Without free buffers (ENOBUFS) everything still works, by plain reads.
  *
- * The kernel uses the buffers in the order in which they were offered. If it had all of
- * them, it would cycle through all, and no buffer would still be in a cache when it is
- * used again. So coil offers only a few buffers, the most recently returned ones, and
- * more only after those were not enough.
+ * The kernel uses the buffers in the order in which they were offered. A kernel that had
+ * all buffers would cycle through all of them, and no buffer would still be in a cache
+ * when it is used again. So coil offers only a few buffers, the most recently returned
+ * ones, and more only after those were not enough.
  *
  * Only stream sockets are received this way: a datagram must not be truncated, nor its
  * rest be queued. The first read of a connection is plain, since many connections have
@@ -205,7 +205,7 @@ size_t coil__uring_queued_bytes(const struct coil__uring *u,
     return n;
 }
 
-/* Copy queued bytes. `keep`: leave them in the queue, for MSG_PEEK. */
+/* Copy queued bytes. `keep`: leave the bytes in the queue, for MSG_PEEK. */
 static size_t take(struct coil__uring *u, struct coil__descriptor *d, char *to, size_t n,
                    bool keep)
 {

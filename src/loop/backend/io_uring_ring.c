@@ -4,10 +4,10 @@
  * One system call per turn submits the queue and fetches completions. The features that
  * make it cheap were added by several kernel versions, so the set-up flags are tried from
  * best to worst. With DEFER_TASKRUN (6.1) the kernel processes completions only when coil
- * fetches them. With COOP_TASKRUN (5.19) the kernel processes them whenever coil enters
- * it, and without either flag at any time. TASKRUN_FLAG sets a flag in shared memory
- * while completions wait to be processed, so a busy loop does not enter the kernel
- * needlessly. Linux 5.11 is the minimum, for waiting with a time-out.
+ * fetches them. With COOP_TASKRUN (5.19) the kernel processes completions whenever coil
+ * enters the kernel, and without either flag at any time. TASKRUN_FLAG sets a flag in
+ * shared memory while completions wait to be processed, so a busy loop does not enter the
+ * kernel needlessly. Linux 5.11 is the minimum, for waiting with a time-out.
  *
  * The ring is small: since Linux 6.14 its pages count against RLIMIT_MEMLOCK again, and a
  * user may have many loops. A full queue is submitted immediately. The kernel keeps
@@ -195,7 +195,10 @@ static void register_ring(struct coil__uring *u)
     }
 }
 
-/* Check that the kernel allows entering the ring. A sandbox may allow only its set-up. */
+/*
+ * Check that the kernel allows entering the ring. A sandbox may allow only the set-up of
+ * a ring.
+ */
 static int try_to_enter(struct coil__uring *u)
 {
     struct io_uring_getevents_arg arg = {.ts = 0};
@@ -246,8 +249,10 @@ int coil__uring_open(struct coil__uring *u)
 int coil__uring_map(struct coil__uring *u)
 {
     int fd = u->ring.ring_fd;
-    /* Check that it is still a ring. The program may have closed descriptors that it does
-     * not know, and opened others with the same numbers. */
+    /*
+     * Check that the descriptor still belongs to a ring. The program may have closed
+     * coil's descriptors, and opened others with the same numbers.
+     */
     int rc = try_to_enter(u);
 
     if (rc < 0)

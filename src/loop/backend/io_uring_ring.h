@@ -11,7 +11,7 @@
 
 #include <liburing.h>
 
-/* Features of the running kernel. Tests can mask out each of them. */
+/* Features of the running kernel. Tests can mask out each feature. */
 enum coil__uring_feature {
     COIL__URING_DEFER = 1 << 0, /* 6.1: task work runs only when coil fetches events */
     /* 5.19: task work runs when coil enters, without interrupts */
@@ -162,8 +162,8 @@ bool coil__uring_has_more(const struct coil__uring *u);
 
 /*
  * The first function creates u->event_fd, to which the kernel writes when there is a
- * completion. The second makes the kernel write again after it did. Both functions return
- * 0 or a negative errno.
+ * completion. The second function makes the kernel write to u->event_fd again after an
+ * earlier write. Both functions return 0 or a negative errno.
  */
 int coil__uring_open_event_fd(struct coil__uring *u);
 int coil__uring_renew_event_fd(struct coil__uring *u);

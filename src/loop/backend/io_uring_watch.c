@@ -102,8 +102,10 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
         coil__uring_arm_soon(u, fd, d, direction);
 }
 
-/* The watch that ppoll(2) waited for is ready. If its descriptor was closed, its watcher
- * is made ready only this time. */
+/*
+ * The watch that ppoll(2) waited for is ready. If the watch's descriptor was closed, the
+ * watcher is made ready only this time.
+ */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {
     struct coil__descriptor *d =

@@ -9,18 +9,20 @@
  *                                              `-- cancel, detach, gone -> complete
  *
  * KNOWN TO BLOCK. `blocked` records that a receive would find no bytes. EAGAIN and a
- * short read set it, and the poller clears it. So a request-response server makes one
- * recv() per request, not two.
+ * short read set `blocked`, and the poller clears it. So a request-response server makes
+ * one recv() per request, not two.
  *
  * READY IN VAIN. A descriptor may be reported as ready although its call would block: an
  * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. An
- * edge-triggered poller reports this once. Without edges each poll would report it. So
- * after the second such report in a row, the poller stops polling that direction, and a
- * timer retries the operation: first after 1 ms, later after up to 16 ms.
+ * edge-triggered poller reports this once. A poller without edges would report the
+ * descriptor at each poll. So after the second such report in a row, the poller stops
+ * polling that direction, and a timer retries the operation: first after 1 ms, later
+ * after up to 16 ms.
  *
  * Invariants
  * 1. With edges, `blocked` may be set only if the descriptor was drained: then a later
- *    change produces an edge, and poll() clears the flag. Nothing else would clear it.
+ *    change produces an edge, and poll() clears the flag. Nothing else would clear
+ *    `blocked`.
  * 2. Without edges, a wrong guess costs one turn: the poller reports the current state.
  * 3. A descriptor has one use at a time: by operations or by watchers.
  * 4. Nothing that poll() calls runs a user's code, so the table of descriptors does not
@@ -154,8 +156,8 @@ static enum coil__drains find_out_drains(int fd)
 /*
  * True if a short read means that the descriptor was drained (epoll(7), questions and
  * answers, 9). False after a hang-up of the peer, since the end of file is still to be
- * read. False after urgent data, since a read stops at the mark. No edge would follow in
- * either case.
+ * read. False after urgent data, since a read stops at the mark. After a hang-up or
+ * urgent data an edge-triggered poller would report nothing more.
  */
 static bool may_guess(const struct coil__readiness *r, struct coil__descriptor *d, int fd)
 {

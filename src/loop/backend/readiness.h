@@ -27,7 +27,8 @@ enum coil__drains { COIL__DRAINS_UNKNOWN, COIL__DRAINS_NO, COIL__DRAINS_YES };
 struct coil__poller {
     /*
      * True if the poller can be edge-triggered. Then a descriptor used by operations is
-     * registered once. Otherwise it is registered only while an operation waits.
+     * registered once. Otherwise the descriptor is registered only while an operation
+     * waits.
      */
     bool edges;
     /*

@@ -49,7 +49,7 @@ void watch_cancelled(struct watched *w);
 
 /*
  * Allocate a buffer of n bytes, and return it. A returned buffer is filled with a
- * pattern, and checked after other tasks have run. If the kernel has changed it
+ * pattern, and checked after other tasks have run. If the kernel has changed the buffer
  * meanwhile, the test fails.
  */
 unsigned char *watched_buffer(size_t n);

@@ -66,7 +66,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* Make the object and destroy it. Returns the rc of making it. */
+/* Make the object and destroy it. Returns the rc of the function that made the object. */
 static ssize_t make_object(const void *arg)
 {
     const struct test_object *object = arg;

@@ -32,7 +32,7 @@ int test_gen_nothing(coil_gen *gen, void *arg);
 
 /*
  * Create both ends with `make`, and destroy the second one. If `make` fails, check that
- * it set the second one to NULL.
+ * `make` set the second end to NULL.
  */
 int test_make_pair(int (*make)(coil_stream *ends[2]), void **out);
 

@@ -10,8 +10,8 @@
  *
  * THE MODEL. A byte is determined by its connection, direction and offset, so each byte
  * can be checked when it arrives. For each direction the model counts the bytes sent and
- * received, and stores how it ended. At the end all sent bytes must have been received,
- * unless a fault of the network or a closed end explains the loss.
+ * received, and stores how the direction ended. At the end all sent bytes must have been
+ * received, unless a fault of the network or a closed end explains the loss.
  *
  * A client's first bytes are the number of its connection, by which the server finds the
  * model. In some programs, if the test has prepared TLS, some of the connections use TLS

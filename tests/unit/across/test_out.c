@@ -265,7 +265,7 @@ IO_TEST(out_is_null_after_a_failed_allocation)
         coil_listener_destroy(test_listener);
     }
     /*
-     * Four calls make no allocation: a task, a coroutine and a generator lie on their
+     * Four calls make no allocation: a task, a coroutine and a generator are on their own
      * stacks, and a build without TLS refuses its call.
      */
     CHECK(without_failure <= 4);

@@ -2,9 +2,9 @@
  * test_random_operations.c - an operation under a deadline ends in time, and after it has
  * returned the kernel does not use its memory.
  *
- * See random_operations.c. Each run uses hundreds of seeds, `make soak` thousands. If one
- * fails, the test prints how to try it again. Because the clock is real, that may take
- * several attempts.
+ * See random_operations.c. Each run uses hundreds of seeds, `make soak` thousands. If a
+ * seed fails, the test prints how to try that seed again. Because the clock is real, that
+ * may take several attempts.
  */
 #include "deadlines.h"
 #include "random_operations.h"

@@ -95,7 +95,9 @@ static const coil_spawn_opts *named(const char *name)
     return &opts;
 }
 
-/* Functions that form the printed stacks. None of them may end in a tail call. */
+/*
+ * Functions that form the printed stacks. None of these functions may end in a tail call.
+ */
 static COIL__NOINLINE int print_here(void)
 {
     print_graph(NULL);

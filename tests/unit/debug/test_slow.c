@@ -168,8 +168,8 @@ static bool calls_are_the_librarys(void)
 }
 
 /*
- * Debug mode examines a blocking call only if the machine has time for it. So the call is
- * repeated until it was examined.
+ * Debug mode examines a blocking call only if the machine has time for it. So the test
+ * repeats the call until debug mode has examined one.
  */
 static void run_until_reported(coil_task_fn body, const char *place)
 {

@@ -332,7 +332,7 @@ TASK_TEST(awaiters_are_those_that_await_shield_gather_and_wait)
     coil_task_set_name(shielding, "shielding");
     coil_task_set_name(gathering, "gathering");
     CHECK_INT(coil_task_awaiters(target, note_name, NULL), 0);
-    CHECK_TRACE(""); /* none of them has begun */
+    CHECK_TRACE(""); /* no task has begun */
     settle();
     CHECK_INT(coil_task_awaiters(target, note_name, NULL), 0);
     CHECK_TRACE("awaiting shielding gathering ");

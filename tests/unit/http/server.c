@@ -47,7 +47,8 @@ static int answer(struct http_connection *c)
 }
 
 /*
- * A test makes an allocation fail to test the client. If it hits the server, try again.
+ * A test makes an allocation fail to test the client. If the failure hits the server, try
+ * again.
  */
 static int serve(void *arg)
 {

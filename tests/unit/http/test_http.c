@@ -729,7 +729,10 @@ IO_TEST(http_redirects_change_the_method_as_browsers_do)
         both.client.request.headers = headers;
         both.client.request.body = head ? NULL : "a=1";
         both.client.request.body_bytes = 3;
-        /* The server does not know HEAD and sends a body. The client must ignore it. */
+        /*
+         * The server does not know HEAD and sends a body. The client must ignore this
+         * body.
+         */
         CHECK_INT(http_fetch(&both.client, cases[i].path), 0);
         CHECK_INT(strncmp(both.server.last_request, cases[i].then, strlen(cases[i].then)),
                   0);
@@ -1042,7 +1045,10 @@ IO_TEST(http_tells_a_proxy_that_refuses_a_tunnel)
     http_server_stop(&proxy);
 }
 
-/* An IPv6 address in brackets is not a name. CURLOPT_RESOLVE cannot express it. */
+/*
+ * An IPv6 address in brackets is not a name. CURLOPT_RESOLVE cannot express such an
+ * address.
+ */
 IO_TEST(http_takes_ipv6_in_numbers)
 {
     coil_http_session_opts opts = {.proxy = ""};

@@ -66,8 +66,8 @@ IO_TEST(http_session_keeps_cookies_if_asked_to)
 }
 
 /*
- * Return the value of the last request's Cookie header. Returns "" unless it has exactly
- * one.
+ * Return the value of the last request's Cookie header. Returns "" unless the request has
+ * exactly one such header.
  */
 static const char *cookies_sent(const struct http_both *both)
 {

@@ -28,7 +28,8 @@ static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
 enum { SOCKS_NAME = 3, SOCKS_IPV6 = 4 }; /* 1: IPv4 */
 
 /*
- * Read a host name or an address, and a port. The bytes 5, 1 (connect), 0 precede them.
+ * Read a host name or an address, and a port. The bytes 5, 1 (connect), 0 precede the
+ * name.
  */
 static int read_socks_target(struct tunnel_proxy *proxy, coil_stream *client)
 {

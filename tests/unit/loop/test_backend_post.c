@@ -161,7 +161,10 @@ static void be_pinged(void)
     pthread_join(thread, NULL);
 }
 
-/* Posts come just before, at and after the beginning of a wait. Each must end it. */
+/*
+ * Posts come just before, at and after the beginning of a wait. Each post must end the
+ * wait.
+ */
 IO_TEST(post_wakes_a_loop_that_is_about_to_wait)
 {
     int ends[2];

@@ -156,8 +156,9 @@ IO_TEST(busy_turn_of_many_long_steps_is_followed_by_a_poll)
 }
 
 /*
- * While steps are short, the loop checks the time only in every 64th turn. So it does not
- * notice the first long steps. Afterwards it checks more often for a while.
+ * While steps are short, the loop checks the time only in every 64th turn. So the loop
+ * does not notice the first long steps. Afterwards the loop checks more often for a
+ * while.
  */
 IO_TEST(busy_task_with_long_steps_now_and_then_surprises_the_loop_once)
 {

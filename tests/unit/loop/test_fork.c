@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Call fn(arg) in a child of fork(2). Returns its wait status. */
+/* Call fn(arg) in a child of fork(2). Returns the child's wait status. */
 /*
  * The objects of the parent's loop stay in the child's memory without a pointer to them,
  * which Valgrind reports as lost. So the child reports success by a signal, which kills

@@ -796,8 +796,8 @@ TEST(ring_moves_a_reset_behind_its_bytes)
 /* ---- calls that fail --------------------------------------------------------------- */
 
 /*
- * Return true if a requested failure occurred. In that case the test tries the next
- * failure.
+ * Return true if a requested failure occurred. After such a failure the test tries the
+ * next one.
  */
 static bool struck(void)
 {

@@ -352,8 +352,8 @@ static void *serve(void *arg)
 /* ---- starting and stopping --------------------------------------------------------- */
 
 /*
- * Both sockets use one port, which the kernel chooses for TCP. For UDP it may already be
- * in use.
+ * Both sockets use one port, which the kernel chooses for TCP. For UDP that port may
+ * already be in use.
  */
 static bool open_sockets(struct name_server *s)
 {

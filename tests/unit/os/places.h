@@ -6,7 +6,8 @@
 
 /*
  * Call test() with a new directory on each available kind of file system. During the test
- * it is the working directory. Afterwards it is removed with its contents.
+ * the new directory is the working directory. Afterwards the directory is removed with
+ * its contents.
  */
 void in_each_place(void (*test)(void));
 

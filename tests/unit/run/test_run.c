@@ -117,7 +117,8 @@ static void close_runner_with_hydra(void *arg)
 }
 
 /*
- * As in CPython, there is one round of cancelling. Tasks spawned during it are reported.
+ * As in CPython, there is one round of cancelling. Tasks spawned during that round are
+ * reported.
  */
 TEST(run_ends_though_its_leftovers_spawn_others)
 {

@@ -49,8 +49,9 @@ static void check_address(const coil_address *address, const coil_datagram *d,
 }
 
 /*
- * Ask the server at `host`. Its answer comes from there, although it is bound to all
- * addresses. `seen` is the same host, as a socket of the server's family sees it.
+ * Ask the server at `host`. The server's answer comes from `host`, although the server is
+ * bound to all addresses. `seen` is the same host, as a socket of the server's family
+ * sees it.
  */
 static void ask(coil_datagram *server, coil_datagram *client, const char *host,
                 const char *seen)
@@ -233,7 +234,7 @@ NET_TEST(datagram_info_of_batches)
 }
 
 /*
- * Other options fill the room for control data. Then the info is missing, but the
+ * Other options fill the room for control data. Without room the info is missing, but the
  * datagram is whole.
  */
 IO_TEST(datagram_info_may_be_cut_off)

@@ -55,7 +55,8 @@ static coil_listener *listen_on(const char *host, struct connecting *c)
 }
 
 /*
- * Listen with a full backlog: it drops further requests, so connecting takes seconds.
+ * Listen with a full backlog. The kernel then drops further requests, so connecting takes
+ * seconds.
  */
 static int listen_and_fill(struct connecting *c, int fillers[], int count)
 {

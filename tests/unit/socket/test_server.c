@@ -374,7 +374,8 @@ NET_TEST(server_cancels_a_connection_that_is_idle)
 }
 
 /*
- * A byte every second keeps it alive. Time that the handler uses itself does not count.
+ * A byte every second keeps a connection alive. Time that the handler uses itself does
+ * not count.
  */
 NET_TEST(server_does_not_cancel_a_connection_that_is_not_idle)
 {

@@ -468,7 +468,7 @@ IO_TEST(attach_without_memory_leaves_it_detached)
 }
 
 /*
- * A stream would truncate the messages of such sockets. In this case asyncio raises
+ * A stream would truncate the messages of such sockets. For such sockets asyncio raises
  * ValueError, "A Stream Socket was expected".
  */
 IO_TEST(adopt_refuses_sockets_of_messages)

@@ -388,7 +388,8 @@ static void note_copied(void *arg)
 }
 
 /*
- * At most 256 KiB, as asyncio reads from a socket in one turn, and the piece in progress.
+ * A copy transfers at most 256 KiB without a wait, as asyncio reads from a socket in one
+ * turn, and the piece in progress.
  */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {

@@ -150,7 +150,10 @@ static void refuse_sendfile(void)
         test_skip("no seccomp here");
 }
 
-/* The kernel copies the bytes. If coil_sendfile() read and wrote them, EIO would not come. */
+/*
+ * The kernel copies the bytes. If coil_sendfile() read and wrote the bytes, EIO would not
+ * come.
+ */
 IO_TEST(sendfile_copies_nothing_itself)
 {
     int fd = make_file(SIZE);

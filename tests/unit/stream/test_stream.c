@@ -523,7 +523,7 @@ NET_TEST(stream_closed_before_a_call_has_moved_nothing)
     coil_stream_destroy(ends[1]);
 }
 
-/* Send "ab" from one stream to the other. Both streams count it. */
+/* Send "ab" from one stream to the other. Both streams count the bytes. */
 static void move_a_line(coil_stream *ends[2])
 {
     char line[8];

@@ -13,7 +13,7 @@
  *
  * As in asyncio, there is an exception to the third property: a scope that is opened
  * while a request is in flight, and expires in the turn in which the request is
- * delivered. Such a scope takes the request for its own. So after each region there is a
+ * delivered. Such a scope treats the request as its own. So after each region there is a
  * wait.
  */
 #include "../../harness/harness.h"

@@ -2,8 +2,9 @@
  * test_simulated.c - the simulated network: its behaviour, which must be a kernel's, and
  * its timing.
  *
- * NET_TEST tests the behaviour of streams on it. This file tests the network's times,
- * faults and limits, and requests that only bare sockets can make.
+ * Each NET_TEST also tests the behaviour of streams on the simulated network. This file
+ * tests the network's times, faults and limits, and requests that only bare sockets can
+ * make.
  */
 #include "../../harness/harness.h"
 

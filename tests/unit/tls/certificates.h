@@ -32,8 +32,8 @@ struct certificates {
 
 void certificates_make(struct certificates *c);
 /*
- * Write a self-signed certificate for the server's names, with an RSA key. Generating it
- * takes a while.
+ * Write a self-signed certificate for the server's names, with an RSA key. Generating the
+ * key takes a while.
  */
 void certificates_add_rsa(const struct certificates *c, char path[96]);
 

@@ -291,7 +291,7 @@ IO_TEST(tls_default_context_of_a_system_without_authorities)
 
 /*
  * A context with a certificate loads the system's authorities once, when it first
- * connects. A server never loads them.
+ * connects. A server never loads these authorities.
  */
 IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
 {
