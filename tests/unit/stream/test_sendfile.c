@@ -2,6 +2,7 @@
  * test_sendfile.c - send files into streams: whole, in part, while they change.
  */
 #include "../socket/sockets.h"
+#include "transfer.h"
 
 #include "../../harness/harness.h"
 
@@ -269,23 +270,6 @@ IO_TEST(sendfile_of_what_is_no_file)
 }
 
 /* ---- while it goes on -------------------------------------------------------------- */
-
-struct sending {
-    coil_stream *stream;
-    int fd;
-    int64_t offset;
-    ssize_t result;
-    bool ended;
-};
-
-static int do_sendfile(void *arg)
-{
-    struct sending *s = arg;
-
-    s->result = coil_sendfile(s->stream, s->fd, &s->offset, SIZE_MAX);
-    s->ended = true;
-    return 0;
-}
 
 /* The task waits for room in the socket, because the file is larger than all buffers. */
 static coil_task *start_sending(struct sending *s, coil_stream *ends[2])

@@ -5,6 +5,7 @@
 #include "certificates.h"
 #include "../socket/sockets.h"
 #include "../stream/flood.h"
+#include "../stream/transfer.h"
 
 #include "../../harness/harness.h"
 
@@ -144,36 +145,10 @@ static void check_says(const char *part)
 
 /* ---- calls in tasks of their own --------------------------------------------------- */
 
-struct call {
-    coil_stream *stream;
-    void *buf;
-    size_t n;
-    ssize_t result;
-    bool ended;
-};
-
-static int do_read(void *arg)
-{
-    struct call *c = arg;
-
-    c->result = coil_read(c->stream, c->buf, c->n);
-    c->ended = true;
-    return 0;
-}
-
-static int do_write(void *arg)
-{
-    struct call *c = arg;
-
-    c->result = coil_write(c->stream, c->buf, c->n);
-    c->ended = true;
-    return 0;
-}
-
-/* call->buf is an array of call->n struct iovec. */
+/* transfer->buf is an array of transfer->n struct iovec. */
 static int do_writev(void *arg)
 {
-    struct call *c = arg;
+    struct transfer *c = arg;
 
     c->result = coil_writev(c->stream, c->buf, (int)c->n);
     c->ended = true;
@@ -182,20 +157,11 @@ static int do_writev(void *arg)
 
 static int do_stop(void *arg)
 {
-    struct call *c = arg;
+    struct transfer *c = arg;
 
     c->result = coil_tls_stop(c->stream);
     c->ended = true;
     return 0;
-}
-
-static coil_task *start(int (*fn)(void *), struct call *c)
-{
-    coil_task *task = NULL;
-
-    CHECK_INT(coil_spawn(fn, c, NULL, &task), 0);
-    settle();
-    return task;
 }
 
 /* ---- negotiation ------------------------------------------------------------------- */
@@ -869,8 +835,8 @@ NET_TEST(tls_second_reader_and_writer_are_refused)
 {
     struct ends *e = open_ends();
     char buf[16];
-    struct call read = {e->client, buf, sizeof buf, 0, false};
-    coil_task *task = start(do_read, &read);
+    struct transfer read = {e->client, buf, sizeof buf, 0, false};
+    coil_task *task = transfer_start(transfer_read, &read);
 
     CHECK_INT(coil_read(e->client, buf, 1), -EBUSY);
     CHECK_INT(coil_start_tls(e->client, e->client_tls, "localhost"), -EBUSY);
@@ -890,7 +856,7 @@ NET_TEST(tls_writes_from_many_places)
     struct iovec parts[COUNT];
     size_t total = 0, wrong = 0;
     unsigned char *bytes, *got;
-    struct call write = {.stream = e->client};
+    struct transfer write = {.stream = e->client};
     coil_task *task;
 
     for (size_t i = 0; i < COUNT; i++)
@@ -903,7 +869,7 @@ NET_TEST(tls_writes_from_many_places)
         parts[i] = (struct iovec){bytes + at, sizes[i]};
     write.buf = parts;
     write.n = COUNT;
-    task = start(do_writev, &write);
+    task = transfer_start(do_writev, &write);
     CHECK_INT(coil_read_exact(e->server, got, total), total);
     finish(task);
     CHECK_INT(write.result, total);
@@ -930,21 +896,6 @@ static int make_file(void)
     CHECK_INT(write(fd, bytes, FILE_BYTES), FILE_BYTES);
     free(bytes);
     return fd;
-}
-
-struct sending {
-    coil_stream *stream;
-    int fd;
-    int64_t offset;
-    ssize_t result;
-};
-
-static int do_sendfile(void *arg)
-{
-    struct sending *s = arg;
-
-    s->result = coil_sendfile(s->stream, s->fd, &s->offset, SIZE_MAX);
-    return 0;
 }
 
 /*
@@ -1025,9 +976,9 @@ NET_TEST(tls_stop_is_orderly_in_either_order)
 {
     for (int first = 0; first < 2; first++) {
         struct ends *e = open_ends();
-        struct call stop[2] = {{.stream = first == 0 ? e->client : e->server},
-                               {.stream = first == 0 ? e->server : e->client}};
-        coil_task *task = start(do_stop, &stop[0]);
+        struct transfer stop[2] = {{.stream = first == 0 ? e->client : e->server},
+                                   {.stream = first == 0 ? e->server : e->client}};
+        coil_task *task = transfer_start(do_stop, &stop[0]);
 
         CHECK(!stop[0].ended);
         CHECK_INT(coil_write(stop[1].stream, "dropped", 7), 7);
@@ -1074,9 +1025,10 @@ NET_TEST(tls_close_wakes_reader_and_writer)
     struct ends *e = open_ends();
     size_t n = (size_t)16 * 1024 * 1024;
     char *bytes = calloc(1, n), buf[16];
-    struct call read = {e->client, buf, sizeof buf, 0, false};
-    struct call write = {e->client, bytes, n, 0, false};
-    coil_task *reader = start(do_read, &read), *writer = start(do_write, &write);
+    struct transfer read = {e->client, buf, sizeof buf, 0, false};
+    struct transfer write = {e->client, bytes, n, 0, false};
+    coil_task *reader = transfer_start(transfer_read, &read),
+              *writer = transfer_start(transfer_write, &write);
 
     CHECK(!read.ended && !write.ended);
     coil_stream_close(e->client);
@@ -1093,8 +1045,8 @@ NET_TEST(tls_destroy_while_a_task_waits)
 {
     struct ends *e = open_ends();
     char buf[16];
-    struct call read = {e->client, buf, sizeof buf, 0, false};
-    coil_task *reader = start(do_read, &read);
+    struct transfer read = {e->client, buf, sizeof buf, 0, false};
+    coil_task *reader = transfer_start(transfer_read, &read);
 
     coil_stream_destroy(e->client);
     e->client = NULL;
@@ -1114,8 +1066,8 @@ NET_TEST(tls_cancelled_read_takes_nothing)
     char buf[16];
 
     for (int i = 0; i < 3; i++) {
-        struct call read = {e->client, buf, sizeof buf, 0, false};
-        coil_task *reader = start(do_read, &read);
+        struct transfer read = {e->client, buf, sizeof buf, 0, false};
+        coil_task *reader = transfer_start(transfer_read, &read);
 
         coil_task_cancel(reader, NULL);
         finish(reader);
@@ -1142,8 +1094,8 @@ NET_TEST(tls_cancelled_write_is_continued_where_it_was)
     for (size_t i = 0; i < HUGE; i++)
         bytes[i] = pattern_byte(i);
     for (int i = 0; i < 5 && done < HUGE; i++) {
-        struct call write = {e->client, bytes + done, HUGE - done, 0, false};
-        coil_task *writer = start(do_write, &write);
+        struct transfer write = {e->client, bytes + done, HUGE - done, 0, false};
+        coil_task *writer = transfer_start(transfer_write, &write);
 
         coil_task_cancel(writer, NULL);
         finish(writer);
@@ -1170,12 +1122,12 @@ NET_TEST(tls_close_after_a_cut_record_is_truncation)
 {
     struct ends *e = open_ends();
     char *bytes = calloc(1, HUGE);
-    struct call write = {e->client, bytes, HUGE, 0, false};
+    struct transfer write = {e->client, bytes, HUGE, 0, false};
     ssize_t n;
     coil_task *writer;
 
     check_talk(e->server, e->client, "with the tickets");
-    writer = start(do_write, &write);
+    writer = transfer_start(transfer_write, &write);
     coil_task_cancel(writer, NULL);
     finish(writer);
     CHECK_INT(write.result, -ECANCELED);
