@@ -74,13 +74,30 @@ static void disconnect(struct ends *e)
     e->client = e->server = NULL;
 }
 
+static void forget_contexts(struct ends *e)
+{
+    coil_tls_release(e->server_tls);
+    coil_tls_release(e->client_tls);
+    e->server_tls = e->client_tls = NULL;
+}
+
+/* Connect with these options. Ends an earlier connection first. */
 static void set_up(struct ends *e, const coil_tls_opts *server,
                    const coil_tls_opts *client)
 {
+    disconnect(e);
+    forget_contexts(e);
     e->server_tls = create(server);
     e->client_tls = create(client);
     connect_as(e, "localhost");
 }
+
+/* Check the results of the handshake. */
+#define CHECK_ENDS(e, server, client)                                                    \
+    do {                                                                                 \
+        CHECK_INT((e)->server_rc, server);                                               \
+        CHECK_INT((e)->client_rc, client);                                               \
+    } while (0)
 
 /* Connect with the default options. */
 static struct ends *open_ends(void)
@@ -92,8 +109,7 @@ static struct ends *open_ends(void)
     server = server_opts(e);
     client = client_opts(e);
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, 0);
-    CHECK_INT(e->client_rc, 0);
+    CHECK_ENDS(e, 0, 0);
     return e;
 }
 
@@ -103,13 +119,6 @@ static struct ends *only_files(void)
 
     certificates_make(&e->files);
     return e;
-}
-
-static void forget_contexts(struct ends *e)
-{
-    coil_tls_release(e->server_tls);
-    coil_tls_release(e->client_tls);
-    e->server_tls = e->client_tls = NULL;
 }
 
 static void close_ends(struct ends *e)
@@ -210,13 +219,10 @@ NET_TEST(tls_versions)
     CHECK_STR(coil_tls_version(e->client), "TLSv1.2");
     check_talk(e->client, e->server, "question");
     check_talk(e->server, e->client, "answer");
-    disconnect(e);
-    forget_contexts(e);
 
     client.min_version = COIL_TLS_1_3;
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -EPROTO);
-    CHECK_INT(e->client_rc, -EPROTO);
+    CHECK_ENDS(e, -EPROTO, -EPROTO);
     check_says("the peer sent the alert 'protocol version'");
     close_ends(e);
 }
@@ -229,15 +235,12 @@ NET_TEST(tls_ciphers)
     server.ciphersuites = "TLS_CHACHA20_POLY1305_SHA256";
     set_up(e, &server, &client);
     CHECK_STR(coil_tls_cipher(e->client), "TLS_CHACHA20_POLY1305_SHA256");
-    disconnect(e);
-    forget_contexts(e);
 
     client.max_version = COIL_TLS_1_2;
     client.ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256";
     server.ciphers = "ECDHE-ECDSA-AES256-GCM-SHA384";
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -EPROTO);
-    CHECK_INT(e->client_rc, -EPROTO);
+    CHECK_ENDS(e, -EPROTO, -EPROTO);
     check_says("handshake failure");
     close_ends(e);
 }
@@ -253,18 +256,12 @@ NET_TEST(tls_ciphers_are_forward_secret_unless_others_are_asked_for)
     server.certificate_file = client.ca_file = rsa;
     client.max_version = COIL_TLS_1_2;
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, 0);
-    CHECK_INT(e->client_rc, 0);
+    CHECK_ENDS(e, 0, 0);
     CHECK(strncmp(coil_tls_cipher(e->client), "ECDHE-RSA-", 10) == 0);
-    disconnect(e);
-    forget_contexts(e);
 
     client.ciphers = "AES128-GCM-SHA256";
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -EPROTO);
-    CHECK_INT(e->client_rc, -EPROTO);
-    disconnect(e);
-    forget_contexts(e);
+    CHECK_ENDS(e, -EPROTO, -EPROTO);
 
     server.ciphers = "DEFAULT";
     set_up(e, &server, &client);
@@ -283,21 +280,16 @@ NET_TEST(tls_alpn_is_the_servers_choice)
     set_up(e, &server, &client);
     CHECK_STR(coil_tls_alpn(e->client), "h2");
     CHECK_STR(coil_tls_alpn(e->server), "h2");
-    disconnect(e);
-    forget_contexts(e);
 
     /* the server does not know the extension: no protocol is chosen */
     server.alpn = NULL;
     set_up(e, &server, &client);
     CHECK_INT(e->client_rc, 0);
     CHECK_PTR(coil_tls_alpn(e->client), NULL);
-    disconnect(e);
-    forget_contexts(e);
 
     server.alpn = (const char *const[]){"imap", NULL};
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -EPROTO);
-    CHECK_INT(e->client_rc, -EPROTO);
+    CHECK_ENDS(e, -EPROTO, -EPROTO);
     check_says("no application protocol");
     close_ends(e);
 }
@@ -587,8 +579,6 @@ NET_TEST(tls_server_asks_who_the_client_is)
     CHECK_INT(e->server_rc, 0);
     CHECK_STR(coil_tls_peer(e->server), "CN = client");
     check_talk(e->client, e->server, "hello");
-    disconnect(e);
-    forget_contexts(e);
 
     /*
      * With TLS 1.3 the client finishes the handshake before the server checks its
@@ -596,14 +586,11 @@ NET_TEST(tls_server_asks_who_the_client_is)
      */
     client.certificate_file = e->files.stranger;
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -ENOKEY);
-    CHECK_INT(e->client_rc, 0);
+    CHECK_ENDS(e, -ENOKEY, 0);
     CHECK_INT(coil_read(e->client, &byte, 1), -EPROTO);
     check_says("the peer sent the alert 'unknown CA'");
     CHECK_INT(coil_read(e->client, &byte, 1), -EPROTO);
     CHECK_INT(coil_write(e->client, &byte, 1), -EPROTO);
-    disconnect(e);
-    forget_contexts(e);
 
     client.certificate_file = NULL;
     set_up(e, &server, &client);
