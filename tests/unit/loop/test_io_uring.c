@@ -138,8 +138,7 @@ static int say_backend(void *arg)
     make_stream_pair(ends);
     CHECK_INT(coil_write(ends[0], "x", 1), 1);
     CHECK_INT(coil_read(ends[1], &byte, 1), 1);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     test_trace("%s", coil_backend_name());
     return 0;
 }
@@ -220,8 +219,7 @@ static int read_and_answer(void *arg)
         CHECK_INT(coil_write(ends[1], &byte, 1), 1);
         CHECK_INT(coil_read(ends[0], &byte, 1), 1);
     }
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     return 0;
 }
 
@@ -977,8 +975,7 @@ RING_TEST(ring_waits_asleep_for_room_at_a_half_closed_peer)
               SIXTEEN_MEGABYTES);
     CHECK_INT(coil_task_await(task), SIXTEEN_MEGABYTES);
     coil_task_release(task);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- a kernel that lets us in no more ---------------------------------------------- */

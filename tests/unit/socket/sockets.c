@@ -63,6 +63,12 @@ void connect_streams(coil_stream *ends[2])
     coil_listener_destroy(listener);
 }
 
+void destroy_streams(coil_stream *ends[2])
+{
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+}
+
 unsigned take_refusing_port(int *fd)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};

@@ -19,6 +19,8 @@ coil_stream *make_stream_and_peer(int *peer);
  */
 void connect_streams(coil_stream *ends[2]);
 
+void destroy_streams(coil_stream *ends[2]);
+
 /*
  * Return a port of 127.0.0.1 that refuses connections. The port is reserved until *fd is
  * closed.

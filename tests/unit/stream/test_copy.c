@@ -168,8 +168,7 @@ NET_TEST(copy_to_the_stream_itself_is_an_echo)
     CHECK_INT(coil_stream_shutdown_write(ends[0]), 0);
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), 0);
     finish(echo);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ends[0] is the destination, because callers close it first. */

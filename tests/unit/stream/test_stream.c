@@ -29,8 +29,7 @@ NET_TEST(stream_reads_what_was_written)
     CHECK(memcmp(buf, "hello", 5) == 0);
     CHECK_INT(coil_read(ends[1], buf, 0), 0);
     CHECK_INT(coil_write(ends[1], "", 0), 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 IO_TEST(stream_read_waits_for_bytes)
@@ -94,8 +93,7 @@ NET_TEST(stream_read_of_one_byte_at_a_time)
         CHECK_INT(coil_read(ends[1], &byte, 1), 1);
         CHECK_INT(byte, sent[i]);
     }
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 NET_TEST(stream_large_transfers_both_ways_with_a_slow_reader)
@@ -104,8 +102,7 @@ NET_TEST(stream_large_transfers_both_ways_with_a_slow_reader)
 
     connect_streams(ends);
     check_floods_both_ways(ends, (size_t)4 * 1024 * 1024);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
@@ -125,8 +122,7 @@ NET_TEST(stream_half_close)
     CHECK_INT(coil_write(ends[1], "answer", 6), 6);
     CHECK_INT(coil_read_exact(ends[0], buf, 6), 6);
     CHECK_INT(coil_write(ends[0], "more", 4), -EPIPE);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* The end may come before, with, or after the event that announces the last bytes. */
@@ -474,8 +470,7 @@ NET_TEST(stream_closed_before_a_call_has_moved_nothing)
     CHECK_INT(coil_stream_write_transferred(ends[0]), 0);
     CHECK_INT(coil_read_exact(ends[1], buf, 5), -EBADF);
     CHECK_INT(coil_stream_read_transferred(ends[1]), 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* Send "ab" from one stream to the other. Both streams count it. */
@@ -506,8 +501,7 @@ NET_TEST(stream_calls_that_fail_at_once_have_moved_nothing)
     CHECK_INT(coil_stream_read_transferred(ends[1]), 0);
     CHECK_INT(coil_sendfile(ends[0], -1, NULL, 1), -EBADF);
     CHECK_INT(coil_stream_write_transferred(ends[0]), 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 NET_TEST(stream_calls_after_closing_have_moved_nothing)
@@ -532,8 +526,7 @@ NET_TEST(stream_calls_after_closing_have_moved_nothing)
                          : coil_write(ends[0], buf, 1);
         CHECK_INT(rc, -EBADF);
         CHECK_INT(coil_stream_write_transferred(ends[0]), 0);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
 }
 
@@ -812,8 +805,7 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
         CHECK_INT(coil_read_exact(ends[0], second, 5 - n), 5 - n);
         memcpy(first + n, second, 5 - n);
         CHECK_STR(first, "bytes");
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
 }
 
@@ -892,8 +884,7 @@ IO_TEST(stream_that_is_always_readable_starves_nobody)
     coil_task_cancel(sleeping, NULL);
     finish(yielding);
     finish(sleeping);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- a peer that has shut down its writing side ------------------------------------ */
@@ -949,8 +940,7 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_waits_asleep)
         CHECK_INT(coil_read_exact(ends[1], test_memory(MUCH), MUCH), MUCH);
         CHECK_INT(coil_task_await(task), MUCH);
         coil_task_release(task);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
 }
 
@@ -971,7 +961,6 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_is_cancelled_and_closed)
         coil_stream_close(ends[0]);
         CHECK_INT(coil_task_await(task), -EBADF);
         coil_task_release(task);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
 }

@@ -205,8 +205,7 @@ NET_TEST(tls_is_not_on_plain_streams)
     CHECK_PTR(coil_tls_peer(ends[0]), NULL);
     CHECK(!coil_tls_resumed(ends[0]));
     CHECK_INT(coil_tls_stop(ends[0]), -EINVAL);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 NET_TEST(tls_versions)
@@ -477,8 +476,7 @@ NET_TEST(tls_refuses_names_that_cannot_be_one)
     check_says("needs a certificate");
     /* the stream still works without TLS */
     CHECK_INT(coil_write(ends[0], "plain", 5), 5);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     coil_tls_release(tls);
 }
 

@@ -86,8 +86,7 @@ static int use_contexts(void *arg)
         check_talk(ends[1], ends[0], "with tickets");
         check_talk(ends[0], ends[1], "thanks");
         resumed += coil_tls_resumed(ends[0]);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
     CHECK(resumed > 0);
     return 0;
@@ -206,8 +205,7 @@ IO_TEST(tls_stream_goes_to_another_loop_and_back)
     CHECK_INT(coil_read_exact(ends[0], buf, 4), 4);
     CHECK_STR(buf, "more");
     check_talk(ends[0], ends[1], "home");
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     forget(&s);
 }
 
@@ -259,8 +257,7 @@ IO_TEST(tls_stream_takes_a_cut_record_along)
     thread = move(&m);
     check_receives(ends[1]);
     pthread_join(thread, NULL);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     free(bytes);
     forget(&s);
 }

@@ -319,8 +319,7 @@ IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
     finish(sender);
     check_received(e, receiver, &r, size);
     close_ends(e);
-    coil_stream_destroy(source[0]);
-    coil_stream_destroy(source[1]);
+    destroy_streams(source);
     free(s.bytes);
 }
 
