@@ -3,6 +3,7 @@
  * failures.
  */
 #include "../socket/sockets.h"
+#include "transfer.h"
 
 #include "../../harness/harness.h"
 
@@ -224,19 +225,6 @@ NET_TEST(copy_cancelled_loses_no_byte)
     CHECK_INT(n, 0);
     CHECK_INT(sum, SIZE);
     end(&c);
-}
-
-struct copying {
-    coil_stream *from, *to;
-    ssize_t result;
-};
-
-static int do_copy(void *arg)
-{
-    struct copying *c = arg;
-
-    c->result = coil_copy(c->from, c->to);
-    return 0;
 }
 
 /* Cancel a copy that waits for a receiver that does not read. */

@@ -51,3 +51,11 @@ int do_sendfile(void *arg)
     s->ended = true;
     return 0;
 }
+
+int do_copy(void *arg)
+{
+    struct copying *c = arg;
+
+    c->result = coil_copy(c->from, c->to);
+    return 0;
+}

@@ -33,4 +33,12 @@ struct sending {
 
 int do_sendfile(void *sending);
 
+/* A call of coil_copy(). */
+struct copying {
+    coil_stream *from, *to;
+    ssize_t result;
+};
+
+int do_copy(void *copying);
+
 #endif

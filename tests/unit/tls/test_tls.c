@@ -129,16 +129,6 @@ static void close_ends(struct ends *e)
     free(e);
 }
 
-static void check_talk(coil_stream *from, coil_stream *to, const char *text)
-{
-    char buf[64] = "";
-    size_t n = strlen(text);
-
-    CHECK_INT(coil_write(from, text, n), n);
-    CHECK_INT(coil_read_exact(to, buf, n), n);
-    CHECK_STR(buf, text);
-}
-
 static const char *last_message(void)
 {
     coil_error *error = coil_last_error();

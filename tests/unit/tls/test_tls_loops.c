@@ -60,16 +60,6 @@ static void connect_ends(struct shared *s, coil_stream *ends[2])
     coil_tls_release(a.tls);
 }
 
-static void check_talk(coil_stream *from, coil_stream *to, const char *text)
-{
-    char buf[64] = "";
-    size_t n = strlen(text);
-
-    CHECK_INT(coil_write(from, text, n), n);
-    CHECK_INT(coil_read_exact(to, buf, n), n);
-    CHECK_STR(buf, text);
-}
-
 /* ---- contexts on all threads ------------------------------------------------------- */
 
 #define CONNECTIONS 20
