@@ -144,6 +144,13 @@ int store_read_number(struct store *store, const char *sql, int64_t *out)
     return rc;
 }
 
+static int fail_without_options(struct store *store)
+{
+    return store_fail_as(
+        store, -EBADMSG,
+        "the file is damaged: options or start URLs of the crawl are lost");
+}
+
 static int check_crawl(struct store *store)
 {
     int64_t is_whole = 0;
@@ -153,53 +160,59 @@ static int check_crawl(struct store *store)
         " FROM crawl",
         &is_whole);
 
-    if (rc == 0 && !is_whole)
-        rc = store_fail_as(
-            store, -EBADMSG,
-            "the file is damaged: options or start URLs of the crawl are lost");
-    return rc;
+    return rc == 0 && !is_whole ? fail_without_options(store) : rc;
 }
 
-static int read_setup(struct store *store)
+static int read_numbers(struct store *store, int64_t *texts)
 {
-    int64_t seed = 0, finished = 0, last = 0, texts = 0;
-    size_t settings = 0;
-    int rc = check_crawl(store);
+    int64_t seed = 0, finished = 0, last = 0;
+    const struct {
+        const char *sql;
+        int64_t *out;
+    } numbers[] = {
+        {"SELECT seed FROM crawl", &seed},
+        {"SELECT texts FROM crawl", texts},
+        {"SELECT urls FROM crawl", &store->url_count},
+        {"SELECT pages FROM crawl", &store->page_count},
+        {"SELECT time FROM crawl", &store->setup.time_s},
+        {"SELECT finished FROM crawl", &finished},
+        {"SELECT ifnull(max(id), 0) FROM url", &last},
+        {"SELECT ifnull(max(number), 0) FROM page", &store->last_page},
+    };
 
-    if (rc == 0)
-        rc = store_read_number(store, "SELECT seed FROM crawl", &seed);
-    if (rc == 0)
-        rc = store_read_number(store, "SELECT texts FROM crawl", &texts);
-    if (rc == 0)
-        rc = store_read_number(store, "SELECT urls FROM crawl", &store->url_count);
-    if (rc == 0)
-        rc = store_read_number(store, "SELECT pages FROM crawl", &store->page_count);
-    if (rc == 0)
-        rc = store_read_number(store, "SELECT time FROM crawl", &store->setup.time_s);
-    if (rc == 0)
-        rc = store_read_number(store, "SELECT finished FROM crawl", &finished);
-    if (rc == 0)
-        rc = store_read_number(store, "SELECT ifnull(max(id), 0) FROM url", &last);
-    if (rc == 0)
-        rc = store_read_number(store, "SELECT ifnull(max(number), 0) FROM page",
-                               &store->last_page);
-    if (rc == 0)
-        rc = read_texts(store, "SELECT argument, sum = record_sum(number, argument)"
-                               " FROM setting ORDER BY number");
-    settings = store->text_count;
-    if (rc == 0)
-        rc = read_texts(store, "SELECT url, sum = record_sum(number, url)"
-                               " FROM start ORDER BY number");
-    if (rc == 0 && (int64_t)store->text_count != texts)
-        return store_fail_as(
-            store, -EBADMSG,
-            "the file is damaged: options or start URLs of the crawl are lost");
-    if (rc == 0 && (last < 0 || last > UINT32_MAX))
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        int rc = store_read_number(store, numbers[i].sql, numbers[i].out);
+
+        if (rc < 0)
+            return rc;
+    }
+    if (last < 0 || last > UINT32_MAX)
         return store_fail_as(store, -EBADMSG,
                              "the file is damaged: rows that every crawl has are lost");
     store->setup.seed = (uint64_t)seed;
     store->is_finished = finished != 0;
     store->last_url = (uint32_t)last;
+    return 0;
+}
+
+static int read_setup(struct store *store)
+{
+    int64_t texts = 0;
+    size_t settings;
+    int rc = check_crawl(store);
+
+    if (rc == 0)
+        rc = read_numbers(store, &texts);
+    if (rc == 0)
+        rc = read_texts(store, "SELECT argument, sum = record_sum(number, argument)"
+                               " FROM setting ORDER BY number");
+    if (rc < 0)
+        return rc;
+    settings = store->text_count;
+    rc = read_texts(store, "SELECT url, sum = record_sum(number, url)"
+                           " FROM start ORDER BY number");
+    if (rc == 0 && (int64_t)store->text_count != texts)
+        return fail_without_options(store);
     if (rc < 0 || store->texts == NULL)
         return rc;
     store->setup.settings = (struct store_texts){(const char **)store->texts, settings};
@@ -358,8 +371,9 @@ static int create(struct store *store, const char *folder,
         rc = make_file(store);
     if (rc == 0)
         rc = open_database(store, STORE_WRITE);
-    if (rc == 0)
-        rc = has_crawl(store);
+    if (rc < 0)
+        return rc;
+    rc = has_crawl(store);
     if (rc > 0)
         return store_fail_as(
             store, -EEXIST,

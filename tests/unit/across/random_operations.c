@@ -727,8 +727,7 @@ static void shake_hands_alone(struct watched *w, int64_t deadline)
                   : coil_accept_tls(ends[0], world->tls[0]);
     unwatch(w);
     must_be(w->what, rc, false);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- a task ------------------------------------------------------------------------ */

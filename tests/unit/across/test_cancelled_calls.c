@@ -110,8 +110,7 @@ static void begin_write_again(bool ready)
 
 static void end_streams(void)
 {
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     if (raw > 0)
         close(raw);
     raw = 0;
@@ -732,8 +731,7 @@ IO_TEST(cancellation_that_comes_too_late_refuses_nothing_that_need_not_wait)
         CHECK(was_late);
         row->end();
     }
-    coil_stream_destroy(others[0]);
-    coil_stream_destroy(others[1]);
+    destroy_streams(others);
     coil_set_debug(false);
 }
 

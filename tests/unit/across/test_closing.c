@@ -316,8 +316,7 @@ IO_TEST(local_listener_destroyed_while_one_waits_for_room)
     coil_listener_destroy(listener);
     CHECK_INT(coil_task_await(task), -ECONNREFUSED);
     coil_task_release(task);
-    coil_stream_destroy(waiting[0]);
-    coil_stream_destroy(waiting[1]);
+    destroy_streams(waiting);
 }
 
 /* ---- sending a file into a stream -------------------------------------------------- */

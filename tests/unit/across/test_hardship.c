@@ -88,8 +88,7 @@ IO_TEST(stream_while_signals_rain)
     setitimer(ITIMER_REAL, &never, NULL);
     CHECK_INT(in.moved, out.size);
     CHECK_INT(in.wrong, 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- a slow reader ----------------------------------------------------------------- */
@@ -120,8 +119,7 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
     finish(reader);
     CHECK_INT(in.moved, out.size);
     CHECK_INT(in.wrong, 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- very many connections --------------------------------------------------------- */

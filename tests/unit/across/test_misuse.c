@@ -223,36 +223,33 @@ TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
 /*
  * free(3) does not overwrite the reference count, so coil can detect the second release.
  */
-static int release_future_twice(void *arg)
+static coil_future *released_future(void)
 {
     coil_future *future;
 
-    (void)arg;
     coil_future_create(&future);
+    coil_future_set(future, 7, NULL, NULL);
     coil_future_release(future);
-    coil_future_release(future);
+    return future;
+}
+
+static int release_future_twice(void *arg)
+{
+    (void)arg;
+    coil_future_release(released_future());
     return 0;
 }
 
 static int await_released_future(void *arg)
 {
-    coil_future *future;
-
     (void)arg;
-    coil_future_create(&future);
-    coil_future_set(future, 7, NULL, NULL);
-    coil_future_release(future);
-    return coil_await(future);
+    return coil_await(released_future());
 }
 
 static int ask_released_future(void *arg)
 {
-    coil_future *future;
-
     (void)arg;
-    coil_future_create(&future);
-    coil_future_release(future);
-    return coil_future_done(future);
+    return coil_future_done(released_future());
 }
 
 IO_TEST(call_on_a_released_future_names_the_function)

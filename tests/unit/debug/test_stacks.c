@@ -125,8 +125,7 @@ IO_TEST(backtrace_of_a_task_that_reads_begins_in_the_stream)
     CHECK_INT(coil_write(ends[1], "x", 1), 1);
     CHECK_INT(coil_task_await(task), 1);
     coil_task_release(task);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 static COIL__NOINLINE int look_at_myself(void **frames)

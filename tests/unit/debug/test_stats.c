@@ -71,6 +71,5 @@ IO_TEST(stats_tell_how_many_operations_had_to_wait)
     CHECK_INT(after.operations - before.operations, 4);
     CHECK_INT(after.operations_waited - before.operations_waited, 1);
     CHECK(after.polls > 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }

@@ -237,8 +237,7 @@ IO_TEST(waiting_tells_the_descriptor)
     make_stream_pair(ends);
     CHECK_INT(waits_for(test_spawn(read_one, ends[0]), "read", NULL).fd,
               coil_stream_fd(ends[0]));
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     CHECK_INT(pipe(pipe_ends), 0);
     CHECK_INT(waits_for(test_spawn(wait_readable, &pipe_ends[0]), "wait_fd", NULL).fd,
               pipe_ends[0]);

@@ -146,6 +146,17 @@ static void open_gate(struct gate *gate, int times)
         sem_post(&gate->open);
 }
 
+/* Spawn a task, and wait until its job is at the gate. */
+static coil_task *start_at_gate(struct gate *gate, coil_task_fn fn, void *arg)
+{
+    coil_task *task = NULL;
+
+    CHECK_INT(coil_spawn(fn, arg, NULL, &task), 0);
+    coil_yield();
+    wait_for(&gate->begun);
+    return task;
+}
+
 TASK_TEST(blocking_lanes_do_not_hold_up_each_other)
 {
     struct gate gate;
@@ -196,10 +207,9 @@ TASK_TEST(blocking_cancelled_before_it_begins)
 
     CHECK_INT(coil_executor_set_limit(COIL_LANE_FILE, 1), 0);
     init_gate(&gate);
-    CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &first), 0);
+    first = start_at_gate(&gate, in_file_lane, &gate);
     CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &second), 0);
     coil_yield();
-    wait_for(&gate.begun);
     coil_task_cancel(second, NULL);
     finish(second, -ECANCELED);
     open_gate(&gate, 1);
@@ -221,10 +231,9 @@ TASK_TEST(blocking_cancelled_twice_in_one_turn_is_told_once)
 
     CHECK_INT(coil_executor_set_limit(COIL_LANE_FILE, 1), 0);
     init_gate(&gate);
-    CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &first), 0);
+    first = start_at_gate(&gate, in_file_lane, &gate);
     CHECK_INT(coil_spawn(catch_in_file_lane, &gate, NULL, &second), 0);
     coil_yield();
-    wait_for(&gate.begun);
     coil_task_cancel(second, NULL);
     coil_task_cancel(second, NULL);
     finish(second, 0);
@@ -252,9 +261,7 @@ TASK_TEST(blocking_cancelled_while_it_runs_is_waited_for)
     coil_task *task;
 
     init_gate(&gate);
-    CHECK_INT(coil_spawn(job_then_wait, &c, NULL, &task), 0);
-    coil_yield();
-    wait_for(&gate.begun);
+    task = start_at_gate(&gate, job_then_wait, &c);
     coil_task_cancel(task, NULL);
     for (int i = 0; i < 10; i++)
         coil_yield();
@@ -270,9 +277,7 @@ TASK_TEST(blocking_abandoned_returns_at_once)
     coil_task *task;
 
     init_gate(&gate);
-    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &task), 0);
-    coil_yield();
-    wait_for(&gate.begun);
+    task = start_at_gate(&gate, in_cpu_lane_abandonable, &gate);
     coil_task_cancel(task, NULL);
     finish(task, -ECANCELED);
     CHECK_INT(gate.discarded, 0);
@@ -289,10 +294,9 @@ TASK_TEST(blocking_abandoned_before_it_begins_is_discarded_unrun)
 
     CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 1), 0);
     init_gate(&gate);
-    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &first), 0);
+    first = start_at_gate(&gate, in_cpu_lane_abandonable, &gate);
     CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &second), 0);
     coil_yield();
-    wait_for(&gate.begun);
     coil_task_cancel(second, NULL);
     finish(second, -ECANCELED);
     CHECK_INT(gate.discarded, 1);
@@ -344,10 +348,9 @@ TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
 
     CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 1), 0);
     init_gate(&gate);
-    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &first), 0);
+    first = start_at_gate(&gate, in_cpu_lane_abandonable, &gate);
     CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &second), 0);
     coil_yield();
-    wait_for(&gate.begun);
     coil_task_cancel(first, NULL);
     finish(first, -ECANCELED);
     wait_for(&gate.begun);

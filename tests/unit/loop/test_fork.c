@@ -492,15 +492,6 @@ TEST(fork_runner_destroyed_by_the_child_runs_nothing)
 
 /* ---- forbidden calls --------------------------------------------------------------- */
 
-/* Run fn in a child of fork(2), which has the other end. */
-static void as_child(int (*fn)(void *arg), void *arg)
-{
-    int status = in_child(fn, arg);
-
-    if (WIFSIGNALED(status))
-        raise(WTERMSIG(status));
-}
-
 static int sleep_in_child(void *arg)
 {
     (void)arg;
@@ -538,34 +529,20 @@ static int set_in_child(void *arg)
     return 0;
 }
 
-static void die_sleeping(void *arg)
-{
-    as_child(sleep_in_child, arg);
-}
+struct child_call {
+    coil_task_fn call;
+    void *arg;
+    const char *message;
+};
 
-static void die_reading(void *arg)
+/* Make the call in a child of fork(2), and die as the child died. */
+static void call_as_child(void *arg)
 {
-    as_child(read_in_child, arg);
-}
+    const struct child_call *c = arg;
+    int status = in_child(c->call, c->arg);
 
-static void die_spawning(void *arg)
-{
-    as_child(spawn_in_child, arg);
-}
-
-static void die_opening(void *arg)
-{
-    as_child(open_in_child, arg);
-}
-
-static void die_running(void *arg)
-{
-    as_child(run_in_child, arg);
-}
-
-static void die_setting(void *arg)
-{
-    as_child(set_in_child, arg);
+    if (WIFSIGNALED(status))
+        raise(WTERMSIG(status));
 }
 
 IO_TEST(fork_child_that_uses_the_parents_loop_is_told)
@@ -577,12 +554,18 @@ IO_TEST(fork_child_that_uses_the_parents_loop_is_told)
     CHECK_INT(coil_stream_pair(ends), 0);
     CHECK_INT(coil_spawn(wait_for_event, &event, NULL, &task), 0);
     CHECK_INT(coil_yield(), 0);
-    test_dies(die_sleeping, NULL, "coil_sleep: this is a child of fork(2)");
-    test_dies(die_reading, ends[0], "coil_read: this is a child of fork(2)");
-    test_dies(die_spawning, NULL, "coil_spawn: this is a child of fork(2)");
-    test_dies(die_opening, NULL, "coil_stream_pair: this is a child of fork(2)");
-    test_dies(die_running, coil_loop_current(), "this is a child of fork(2)");
-    test_dies(die_setting, &event, "this is a child of fork(2)");
+
+    struct child_call calls[] = {
+        {sleep_in_child, NULL, "coil_sleep: this is a child of fork(2)"},
+        {read_in_child, ends[0], "coil_read: this is a child of fork(2)"},
+        {spawn_in_child, NULL, "coil_spawn: this is a child of fork(2)"},
+        {open_in_child, NULL, "coil_stream_pair: this is a child of fork(2)"},
+        {run_in_child, coil_loop_current(), "this is a child of fork(2)"},
+        {set_in_child, &event, "this is a child of fork(2)"},
+    };
+
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        test_dies(call_as_child, &calls[i], calls[i].message);
     coil_event_set(&event);
     CHECK_INT(coil_task_await(task), 0);
     coil_task_release(task);

@@ -3,8 +3,8 @@
  * full queues, exhausted buffers, bytes received ahead of reads, cancelling in each
  * state.
  *
- * Most tests run once for each code path of the backend: on_each_way() hides features of
- * the kernel, so that code for older kernels is tested on the newest.
+ * Most tests are RING_TESTs. Each runs once for each code path of the backend. For this,
+ * features of the kernel are hidden, so that code for older kernels is tested on the newest.
  */
 #include "../../harness/harness.h"
 
@@ -57,6 +57,21 @@ static void on_each_way(coil_task_fn fn)
     }
     unsetenv("COIL_IO_URING_WITHOUT");
 }
+
+/* The body runs in a task, once for each code path of the backend. */
+#define RING_TEST(name)                                                                  \
+    static void name##_body(void);                                                       \
+    static int name##_in_a_task(void *arg)                                               \
+    {                                                                                    \
+        (void)arg;                                                                       \
+        name##_body();                                                                   \
+        return 0;                                                                        \
+    }                                                                                    \
+    TEST(name)                                                                           \
+    {                                                                                    \
+        on_each_way(name##_in_a_task);                                                   \
+    }                                                                                    \
+    static void name##_body(void)
 
 static int end_at_once(void *arg)
 {
@@ -123,8 +138,7 @@ static int say_backend(void *arg)
     make_stream_pair(ends);
     CHECK_INT(coil_write(ends[0], "x", 1), 1);
     CHECK_INT(coil_read(ends[1], &byte, 1), 1);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     test_trace("%s", coil_backend_name());
     return 0;
 }
@@ -205,8 +219,7 @@ static int read_and_answer(void *arg)
         CHECK_INT(coil_write(ends[1], &byte, 1), 1);
         CHECK_INT(coil_read(ends[0], &byte, 1), 1);
     }
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     return 0;
 }
 
@@ -295,13 +308,12 @@ static int wait_for_event(void *arg)
  * Cause more submissions in a turn, and more completions at once, than the queues can
  * hold.
  */
-static int crowd(void *arg)
+RING_TEST(ring_of_thousands_that_are_submitted_and_complete_at_once)
 {
     static int fds[CROWD];
     const uint64_t one = 1;
     coil_group g;
 
-    (void)arg;
     coil_group_enter(&g);
     for (int i = 0; i < CROWD; i++) {
         fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -315,20 +327,13 @@ static int crowd(void *arg)
     CHECK_INT(coil_group_exit(&g, 0), 0);
     for (int i = 0; i < CROWD; i++)
         close(fds[i]);
-    return 0;
 }
 
-TEST(ring_of_thousands_that_are_submitted_and_complete_at_once)
-{
-    on_each_way(crowd);
-}
-
-static int crowd_is_cancelled(void *arg)
+RING_TEST(ring_of_thousands_that_are_cancelled)
 {
     static int fds[CROWD];
     coil_group g;
 
-    (void)arg;
     coil_group_enter(&g);
     for (int i = 0; i < CROWD; i++) {
         fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -341,12 +346,6 @@ static int crowd_is_cancelled(void *arg)
     coil_group_exit(&g, 0);
     for (int i = 0; i < CROWD; i++)
         close(fds[i]);
-    return 0;
-}
-
-TEST(ring_of_thousands_that_are_cancelled)
-{
-    on_each_way(crowd_is_cancelled);
 }
 
 /* ---- bytes that came unasked ------------------------------------------------------- */
@@ -373,14 +372,13 @@ static int read_two(void *arg)
 }
 
 /* A cancelled read does not consume bytes, whether they have arrived or not. */
-static int cancelled_reads_take_nothing(void *arg)
+RING_TEST(ring_keeps_what_a_cancelled_read_did_not_take)
 {
     coil_stream *stream;
     coil_task *reader;
     char bytes[8];
     int peer;
 
-    (void)arg;
     for (int when = 0; when < 8; when++) {
         stream = make_stream_and_peer(&peer);
         if (when & 1)
@@ -411,16 +409,10 @@ static int cancelled_reads_take_nothing(void *arg)
         close(peer);
         coil_stream_destroy(stream);
     }
-    return 0;
-}
-
-TEST(ring_keeps_what_a_cancelled_read_did_not_take)
-{
-    on_each_way(cancelled_reads_take_nothing);
 }
 
 /* Without a reader, the writer must be slowed down; in the end all bytes arrive. */
-static int slow_reader(void *arg)
+RING_TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
 {
     enum { MOST = 4 << 20 };
     static char page[4096];
@@ -430,7 +422,6 @@ static int slow_reader(void *arg)
     ssize_t n;
     int peer, small = 16384;
 
-    (void)arg;
     stream = make_stream_and_peer(&peer);
     receive_ahead(stream, peer);
     setsockopt(peer, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
@@ -455,12 +446,6 @@ static int slow_reader(void *arg)
     CHECK_INT(got, written);
     close(peer);
     coil_stream_destroy(stream);
-    return 0;
-}
-
-TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
-{
-    on_each_way(slow_reader);
 }
 
 /* ---- sending at once --------------------------------------------------------------- */
@@ -487,7 +472,7 @@ static int write_much(void *stream)
  * Sends are system calls until there is no room. The rest waits in the kernel, where it
  * can be cancelled.
  */
-static int sends_at_once(void *arg)
+RING_TEST(ring_sends_at_once_while_there_is_room)
 {
     const struct iovec parts[] = {{"de", 2}, {"f", 1}};
     size_t before = sends_that_waited();
@@ -496,7 +481,6 @@ static int sends_at_once(void *arg)
     coil_task *writer;
     int peer;
 
-    (void)arg;
     stream = make_stream_and_peer(&peer);
     CHECK_INT(coil_write(stream, "ab", 2), 2);
     CHECK_INT(coil_write(stream, "c", 1), 1);
@@ -512,16 +496,10 @@ static int sends_at_once(void *arg)
     coil_task_release(writer);
     coil_stream_destroy(stream);
     close(peer);
-    return 0;
-}
-
-TEST(ring_sends_at_once_while_there_is_room)
-{
-    on_each_way(sends_at_once);
 }
 
 /* There are more connections with unread bytes than buffers. */
-static int buffers_run_out(void *arg)
+RING_TEST(ring_whose_buffers_run_out)
 {
     enum { PAIRS = 300, MESSAGES = 6, BYTES = 1500 };
     static struct {
@@ -531,7 +509,6 @@ static int buffers_run_out(void *arg)
     static char message[BYTES], back[BYTES];
     struct rlimit limit;
 
-    (void)arg;
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
     if (limit.rlim_cur < 2 * PAIRS + 50)
         test_skip("too few descriptors allowed");
@@ -556,23 +533,16 @@ static int buffers_run_out(void *arg)
         coil_stream_destroy(pairs[i].stream);
         close(pairs[i].peer);
     }
-    return 0;
-}
-
-TEST(ring_whose_buffers_run_out)
-{
-    on_each_way(buffers_run_out);
 }
 
 /* The end of the data, or a reset, is reported after the bytes before it. */
-static int ends_come_last(void *arg)
+RING_TEST(ring_ends_a_stream_behind_its_bytes)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     coil_stream *stream;
     char bytes[64];
     int peer;
 
-    (void)arg;
     stream = make_stream_and_peer(&peer);
     receive_ahead(stream, peer);
     CHECK_INT(write(peer, "last", 4), 4);
@@ -595,12 +565,6 @@ static int ends_come_last(void *arg)
     if (coil_read(stream, bytes, sizeof bytes) == 4)
         CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
     coil_stream_destroy(stream);
-    return 0;
-}
-
-TEST(ring_ends_a_stream_behind_its_bytes)
-{
-    on_each_way(ends_come_last);
 }
 
 static ssize_t receive_with(coil_stream *stream, void *buf, size_t n, int flags)
@@ -613,7 +577,7 @@ static ssize_t receive_with(coil_stream *stream, void *buf, size_t n, int flags)
 }
 
 /* Peeking, large reads and messages get the bytes that were received ahead, in order. */
-static int other_reads(void *arg)
+RING_TEST(ring_shows_all_kinds_of_reads_what_came_unasked)
 {
     static char large[100000];
     struct iovec parts[2] = {{large, 2}, {large + 2, sizeof large - 2}};
@@ -622,7 +586,6 @@ static int other_reads(void *arg)
     char bytes[64];
     int peer;
 
-    (void)arg;
     stream = make_stream_and_peer(&peer);
     receive_ahead(stream, peer);
     CHECK_INT(write(peer, "abcdef", 6), 6);
@@ -644,12 +607,6 @@ static int other_reads(void *arg)
     CHECK_INT(receive_with(stream, bytes, 3, MSG_WAITALL), 3);
     close(peer);
     coil_stream_destroy(stream);
-    return 0;
-}
-
-TEST(ring_shows_all_kinds_of_reads_what_came_unasked)
-{
-    on_each_way(other_reads);
 }
 
 static int do_wait_readable(void *arg)
@@ -661,13 +618,12 @@ static int do_wait_readable(void *arg)
  * A wait first uses a poll, later the bytes of a receive. Every operation ends, some by
  * cancellation.
  */
-static int waits_and_small_reads(void *arg)
+RING_TEST(ring_waits_until_a_stream_is_readable)
 {
     coil_stream *stream;
     int peer;
     char bytes[8];
 
-    (void)arg;
     stream = make_stream_and_peer(&peer);
     for (int i = 0; i < 8; i++) {
         coil_task *task = test_spawn(do_wait_readable, stream);
@@ -689,22 +645,15 @@ static int waits_and_small_reads(void *arg)
     }
     coil_stream_destroy(stream);
     close(peer);
-    return 0;
-}
-
-TEST(ring_waits_until_a_stream_is_readable)
-{
-    on_each_way(waits_and_small_reads);
 }
 
 /* A packet is truncated to the reader's size, and the rest is lost: recv(2). */
-static int packets(void *arg)
+RING_TEST(ring_keeps_packets_apart)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
     char bytes[64];
     int fds[2];
 
-    (void)arg;
     CHECK_INT(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
     CHECK_INT(backend->class->attach(backend, fds[0]), 0);
     for (int i = 0; i < 10; i++) {
@@ -718,16 +667,10 @@ static int packets(void *arg)
     backend->class->detach(backend, fds[0]);
     close(fds[0]);
     close(fds[1]);
-    return 0;
-}
-
-TEST(ring_keeps_packets_apart)
-{
-    on_each_way(packets);
 }
 
 /* Bytes that were received for a stream move with it. */
-static int settles(void *arg)
+RING_TEST(ring_settles_what_it_received_ahead)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
     coil_stream *stream;
@@ -735,7 +678,6 @@ static int settles(void *arg)
     size_t ahead;
     int peer, error;
 
-    (void)arg;
     stream = make_stream_and_peer(&peer);
     receive_ahead(stream, peer);
     CHECK_INT(write(peer, "abc", 3), 3);
@@ -750,26 +692,19 @@ static int settles(void *arg)
     CHECK_INT(backend->class->settle(backend, 1 << 20, &error), 0);
     close(peer);
     coil_stream_destroy(stream);
-    return 0;
-}
-
-TEST(ring_settles_what_it_received_ahead)
-{
-    on_each_way(settles);
 }
 
 /*
  * A reset that was received before the move is still a reset on the next loop, not a
  * normal end.
  */
-static int moves_a_reset(void *arg)
+RING_TEST(ring_moves_a_reset_behind_its_bytes)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     coil_stream *stream;
     char bytes[64];
     int peer;
 
-    (void)arg;
     stream = make_stream_and_peer(&peer);
     receive_ahead(stream, peer);
     CHECK_INT(write(peer, "last", 4), 4);
@@ -785,12 +720,6 @@ static int moves_a_reset(void *arg)
         CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
     CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
     coil_stream_destroy(stream);
-    return 0;
-}
-
-TEST(ring_moves_a_reset_behind_its_bytes)
-{
-    on_each_way(moves_a_reset);
 }
 
 /* ---- calls that fail --------------------------------------------------------------- */
@@ -841,12 +770,11 @@ static bool move_with(uint64_t call, int error, uint64_t allocation)
     return failed;
 }
 
-static int moves_with_failures(void *arg)
+RING_TEST(ring_moves_a_stream_whatever_fails)
 {
     static const int errors[] = {0, EAGAIN, EBUSY, ENOMEM};
     bool more;
 
-    (void)arg;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         more = true;
         for (uint64_t nth = 1; more && nth < 50; nth++)
@@ -857,12 +785,6 @@ static int moves_with_failures(void *arg)
     for (uint64_t nth = 1; more && nth < 50; nth++)
         more = move_with(0, 0, nth);
     CHECK(!more);
-    return 0;
-}
-
-TEST(ring_moves_a_stream_whatever_fails)
-{
-    on_each_way(moves_with_failures);
 }
 
 static int read_large(void *arg)
@@ -905,24 +827,17 @@ static bool close_with(uint64_t call, int error, coil_task_fn reader)
     return failed;
 }
 
-static int closes_with_failures(void *arg)
+RING_TEST(ring_closes_a_stream_whatever_fails)
 {
     static const int errors[] = {0, EAGAIN, EBUSY, ENOMEM};
     bool more;
 
-    (void)arg;
     for (size_t i = 0; i < 2 * sizeof errors / sizeof errors[0]; i++) {
         more = true;
         for (uint64_t nth = 1; more && nth < 50; nth++)
             more = close_with(nth, errors[i / 2], i % 2 == 0 ? read_small : read_large);
         CHECK(!more);
     }
-    return 0;
-}
-
-TEST(ring_closes_a_stream_whatever_fails)
-{
-    on_each_way(closes_with_failures);
 }
 
 /* ---- descriptors that do not wait by themselves ------------------------------------ */
@@ -934,14 +849,13 @@ static int read_eight(void *arg)
     return (int)coil_read(arg, &count, sizeof count);
 }
 
-static int odd_descriptors(void *arg)
+RING_TEST(ring_polls_for_what_does_not_wait)
 {
     const uint64_t one = 1;
     coil_stream *stream;
     coil_task *task;
     int fd = eventfd(0, EFD_CLOEXEC), fds[2];
 
-    (void)arg;
     CHECK_INT(coil_stream_adopt(fd, &stream), 0);
     for (int i = 0; i < 3; i++) {
         CHECK_INT(coil_spawn(read_eight, stream, NULL, &task), 0);
@@ -961,12 +875,6 @@ static int odd_descriptors(void *arg)
     CHECK_INT(coil_stream_adopt(fds[1], &stream), 0);
     CHECK_INT(coil_write(stream, "x", 1), -EPIPE);
     coil_stream_destroy(stream);
-    return 0;
-}
-
-TEST(ring_polls_for_what_does_not_wait)
-{
-    on_each_way(odd_descriptors);
 }
 
 enum { WRITERS = 8 };
@@ -977,13 +885,12 @@ static int write_one(void *arg)
 }
 
 /* All writes are submitted in one turn, before the kernel can refuse the first. */
-static int first_writes(void *arg)
+RING_TEST(ring_whose_first_writes_go_together)
 {
     coil_stream *streams[WRITERS + 1];
     int fds[WRITERS + 1][2];
     coil_task *tasks[WRITERS + 1];
 
-    (void)arg;
     signal(SIGPIPE, SIG_DFL);
     for (int i = 0; i <= WRITERS; i++) {
         CHECK_INT(pipe2(fds[i], O_CLOEXEC), 0);
@@ -998,18 +905,12 @@ static int first_writes(void *arg)
         if (i < WRITERS)
             close(fds[i][0]);
     }
-    return 0;
-}
-
-TEST(ring_whose_first_writes_go_together)
-{
-    on_each_way(first_writes);
 }
 
 /*
  * poll(2) reports an unconnected sender as always writable, even if the receiver is full.
  */
-static int send_to_a_full_queue(void *arg)
+RING_TEST(ring_waits_for_a_full_queue_that_is_not_its_peers)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     struct iovec part = {"x", 1};
@@ -1027,7 +928,6 @@ static int send_to_a_full_queue(void *arg)
     coil_stats stats;
     char byte;
 
-    (void)arg;
     CHECK_INT(bind(to, (struct sockaddr *)&name, sizeof(sa_family_t)), 0);
     CHECK_INT(getsockname(to, (struct sockaddr *)&name, &length), 0);
     message.msg_namelen = length;
@@ -1047,12 +947,6 @@ static int send_to_a_full_queue(void *arg)
     backend->class->detach(backend, from);
     close(from);
     close(to);
-    return 0;
-}
-
-TEST(ring_waits_for_a_full_queue_that_is_not_its_peers)
-{
-    on_each_way(send_to_a_full_queue);
 }
 
 enum { SIXTEEN_MEGABYTES = 16 << 20 };
@@ -1062,13 +956,13 @@ static int write_sixteen_megabytes(void *stream)
     return (int)coil_write(stream, test_memory(SIXTEEN_MEGABYTES), SIXTEEN_MEGABYTES);
 }
 
-static int write_to_a_half_closed_peer(void *arg)
+/* The ring's polls end at once, because the peer has shut down its sending side. */
+RING_TEST(ring_waits_asleep_for_room_at_a_half_closed_peer)
 {
     coil_stats before, after;
     coil_stream *ends[2];
     coil_task *task;
 
-    (void)arg;
     make_stream_pair(ends);
     CHECK_INT(coil_stream_shutdown_write(ends[1]), 0);
     CHECK_INT(coil_spawn(write_sixteen_megabytes, ends[0], NULL, &task), 0);
@@ -1081,15 +975,7 @@ static int write_to_a_half_closed_peer(void *arg)
               SIXTEEN_MEGABYTES);
     CHECK_INT(coil_task_await(task), SIXTEEN_MEGABYTES);
     coil_task_release(task);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
-    return 0;
-}
-
-/* The ring's polls end at once, because the peer has shut down its sending side. */
-TEST(ring_waits_asleep_for_room_at_a_half_closed_peer)
-{
-    on_each_way(write_to_a_half_closed_peer);
+    destroy_streams(ends);
 }
 
 /* ---- a kernel that lets us in no more ---------------------------------------------- */
@@ -1259,12 +1145,11 @@ static int open_to_read(void *path)
 }
 
 /* A worker of the kernel waits in the call for a writer, until it is interrupted. */
-static int end_an_opening(void *arg)
+RING_TEST(ring_ends_the_opening_of_a_fifo)
 {
     char path[] = "/tmp/coil-ring-XXXXXX", fifo[64];
     coil_task *opening;
 
-    (void)arg;
     CHECK(mkdtemp(path) != NULL);
     snprintf(fifo, sizeof fifo, "%s/fifo", path);
     CHECK_INT(mkfifo(fifo, 0600), 0);
@@ -1275,12 +1160,6 @@ static int end_an_opening(void *arg)
     coil_task_release(opening);
     CHECK_INT(unlink(fifo), 0);
     CHECK_INT(rmdir(path), 0);
-    return 0;
-}
-
-TEST(ring_ends_the_opening_of_a_fifo)
-{
-    on_each_way(end_an_opening);
 }
 
 static int sleep_an_hour(void *arg)
@@ -1361,7 +1240,7 @@ static int child_has_its_own(void)
     return rc == 0 && strcmp(test_trace_text(), "io_uring") == 0 ? 0 : 1;
 }
 
-static int forks(void *arg)
+RING_TEST(ring_stays_with_the_parent)
 {
     char bytes[8];
     int peer, status = -1;
@@ -1369,7 +1248,6 @@ static int forks(void *arg)
     coil_task *reader;
     pid_t child;
 
-    (void)arg;
     receive_ahead(stream, peer);
     CHECK_INT(coil_spawn(read_two, stream, NULL, &reader), 0);
     settle();
@@ -1386,12 +1264,6 @@ static int forks(void *arg)
     CHECK_INT(coil_read(stream, bytes, sizeof bytes), 1);
     close(peer);
     coil_stream_destroy(stream);
-    return 0;
-}
-
-TEST(ring_stays_with_the_parent)
-{
-    on_each_way(forks);
 }
 
 struct left_behind {
@@ -1480,11 +1352,10 @@ static int say_seven(void *arg)
     return 7;
 }
 
-static int time_then_io(void *arg)
+RING_TEST(ring_is_mapped_for_the_first_operation)
 {
     int fds[2];
 
-    (void)arg;
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
     CHECK_INT(coil_blocking(COIL_LANE_CPU, say_seven, NULL), 7);
     CHECK(!ring_is_mapped());
@@ -1499,12 +1370,6 @@ static int time_then_io(void *arg)
     CHECK_INT(coil_blocking(COIL_LANE_CPU, say_seven, NULL), 7);
     close(fds[0]);
     close(fds[1]);
-    return 0;
-}
-
-TEST(ring_is_mapped_for_the_first_operation)
-{
-    on_each_way(time_then_io);
 }
 
 /* The ring wakes its loop more exactly than ppoll(2) does. */

@@ -63,6 +63,34 @@ void connect_streams(coil_stream *ends[2])
     coil_listener_destroy(listener);
 }
 
+void destroy_streams(coil_stream *ends[2])
+{
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+}
+
+void check_talk(coil_stream *from, coil_stream *to, const char *text)
+{
+    char buf[64] = "";
+    size_t n = strlen(text);
+
+    CHECK_INT(coil_write(from, text, n), n);
+    CHECK_INT(coil_read_exact(to, buf, n), n);
+    CHECK_STR(buf, text);
+}
+
+int echo_all(coil_stream *stream, void *unused)
+{
+    char bytes[256];
+    ssize_t n;
+
+    (void)unused;
+    while ((n = coil_read(stream, bytes, sizeof bytes)) > 0)
+        if ((n = coil_write(stream, bytes, (size_t)n)) < 0)
+            break;
+    return (int)n;
+}
+
 unsigned take_refusing_port(int *fd)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};

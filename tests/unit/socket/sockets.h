@@ -19,6 +19,14 @@ coil_stream *make_stream_and_peer(int *peer);
  */
 void connect_streams(coil_stream *ends[2]);
 
+void destroy_streams(coil_stream *ends[2]);
+
+/* Write the text to one stream, and read it from the other. */
+void check_talk(coil_stream *from, coil_stream *to, const char *text);
+
+/* A server's handler: send back what comes. */
+int echo_all(coil_stream *stream, void *unused);
+
 /*
  * Return a port of 127.0.0.1 that refuses connections. The port is reserved until *fd is
  * closed.

@@ -357,8 +357,7 @@ IO_TEST(stream_knows_its_addresses)
     CHECK_INT(there.length, 0);
     CHECK_INT(coil_pipe(pipes), 0);
     CHECK_INT(coil_stream_peer(pipes[0], &there), -ENOTSOCK);
-    coil_stream_destroy(pipes[0]);
-    coil_stream_destroy(pipes[1]);
+    destroy_streams(pipes);
     coil_stream_destroy(c.stream);
     coil_stream_destroy(served);
     coil_listener_destroy(listener);
@@ -395,8 +394,7 @@ IO_TEST(stream_options)
     CHECK_INT(coil_stream_set_keep_alive(served, COIL_NEVER), -EINVAL);
     CHECK_INT(coil_stream_pair(ends), 0);
     CHECK_INT(coil_stream_set_no_delay(ends[0], true), -EOPNOTSUPP);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     coil_stream_close(served);
     CHECK_INT(coil_stream_set_no_delay(served, true), -EBADF);
     coil_stream_destroy(served);

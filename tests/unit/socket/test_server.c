@@ -30,18 +30,6 @@ static coil_stream *connect_here(void)
     return stream;
 }
 
-static int echo(coil_stream *stream, void *arg)
-{
-    char bytes[256];
-    ssize_t n;
-
-    (void)arg;
-    while ((n = coil_read(stream, bytes, sizeof bytes)) > 0)
-        if ((n = coil_write(stream, bytes, (size_t)n)) < 0)
-            break;
-    return (int)n;
-}
-
 /* Check that the server echoes, which shows that it serves the connection. */
 static void check_echo(coil_stream *stream)
 {
@@ -97,7 +85,7 @@ NET_TEST(server_serves_many_at_a_time)
     coil_stream *clients[50];
     coil_server *server;
 
-    CHECK_INT(coil_server_create(listener, echo, NULL, NULL, &server), 0);
+    CHECK_INT(coil_server_create(listener, echo_all, NULL, NULL, &server), 0);
     for (int i = 0; i < 50; i++)
         clients[i] = connect_here();
     for (int i = 49; i >= 0; i--)
@@ -124,7 +112,7 @@ static int count_crowd(coil_stream *stream, void *arg)
     c->all++;
     if (++c->now > c->most)
         c->most = c->now;
-    rc = echo(stream, NULL);
+    rc = echo_all(stream, NULL);
     c->now--;
     return rc;
 }
@@ -510,7 +498,7 @@ static coil_server *serve_one(int64_t grace_ns, coil_listener **listener,
     coil_server *server = NULL;
 
     *listener = listen_here();
-    CHECK_INT(coil_server_create(*listener, echo, NULL,
+    CHECK_INT(coil_server_create(*listener, echo_all, NULL,
                                  &(coil_server_opts){.grace_ns = grace_ns}, &server),
               0);
     *client = connect_here();
@@ -657,11 +645,11 @@ NET_TEST(server_destroyed_at_once)
     coil_listener *listener = listen_here();
     coil_server *server;
 
-    CHECK_INT(coil_server_create(listener, echo, NULL, NULL, &server), 0);
+    CHECK_INT(coil_server_create(listener, echo_all, NULL, NULL, &server), 0);
     coil_server_destroy(server);
     coil_listener_destroy(listener);
     listener = listen_here();
-    CHECK_INT(coil_server_create(listener, echo, NULL, NULL, &server), 0);
+    CHECK_INT(coil_server_create(listener, echo_all, NULL, NULL, &server), 0);
     coil_listener_destroy(listener);
     CHECK_INT(coil_server_stop(server), 0);
     coil_server_destroy(server);
@@ -677,7 +665,7 @@ struct serving {
 
 static int echo_and_say_bye(coil_stream *stream, void *arg)
 {
-    int rc = echo(stream, NULL);
+    int rc = echo_all(stream, NULL);
     coil_scope scope;
 
     ++*(int *)arg; /* `arg` is on the stack of the serving task */
@@ -784,7 +772,7 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
         test_skip("valgrind drops a connection it cannot accept");
     }
     expect_reports(&reports);
-    CHECK_INT(coil_server_create(listener, echo, NULL, NULL, &server), 0);
+    CHECK_INT(coil_server_create(listener, echo_all, NULL, NULL, &server), 0);
     first = connect_here();
     check_echo(first);
     for (int i = 0; i < 3; i++)
@@ -829,7 +817,7 @@ static int serve_a_crowd(void *reports)
     int before, fds[CROWD];
 
     expect_reports(reports);
-    CHECK_INT(coil_server_create(listener, echo, NULL, NULL, &server), 0);
+    CHECK_INT(coil_server_create(listener, echo_all, NULL, NULL, &server), 0);
     first = connect_here();
     check_echo(first);
     for (int i = 0; i < CROWD; i++)
@@ -874,7 +862,7 @@ static int serve_a_crowd_that_stays(void *reports)
     int before, fd;
 
     expect_reports(reports);
-    CHECK_INT(coil_server_create(listener, echo, NULL, NULL, &server), 0);
+    CHECK_INT(coil_server_create(listener, echo_all, NULL, NULL, &server), 0);
     first = connect_here();
     check_echo(first);
     fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -953,7 +941,7 @@ static bool live_with_failure(int n, bool calls)
     rc = coil_listen("127.0.0.1", "0", 0, &listener);
     if (rc == 0) {
         snprintf(port, sizeof port, "%u", coil_listener_port(listener));
-        rc = coil_server_create(listener, echo, NULL, &opts, &server);
+        rc = coil_server_create(listener, echo_all, NULL, &opts, &server);
         if (rc == 0) {
             ask();
             struck = coil_testing_failed() != NULL;

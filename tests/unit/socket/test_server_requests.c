@@ -174,6 +174,5 @@ NET_TEST(server_request_outside_of_a_handler)
     CHECK_PTR(coil_server_current(), NULL);
     CHECK_INT(coil_stream_pair(ends), 0);
     CHECK_INT(coil_server_wait_request(ends[0]), -EINVAL);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }

@@ -1,23 +1,12 @@
 /*
  * test_server_tls.c - a server with TLS.
  */
+#include "sockets.h"
 #include "../tls/certificates.h"
 
 #include "../../harness/harness.h"
 
 #include <stdio.h>
-
-static int echo(coil_stream *stream, void *arg)
-{
-    char bytes[256];
-    ssize_t n;
-
-    (void)arg;
-    while ((n = coil_read(stream, bytes, sizeof bytes)) > 0)
-        if ((n = coil_write(stream, bytes, (size_t)n)) < 0)
-            break;
-    return (int)n;
-}
 
 struct tls_server {
     struct certificates files;
@@ -38,7 +27,7 @@ static void start_with(struct tls_server *s, int64_t handshake_ns, size_t max_ha
     CHECK_INT(
         coil_tls_create(&(coil_tls_opts){.certificate_file = s->files.server}, &opts.tls),
         0);
-    CHECK_INT(coil_server_create(s->listener, echo, NULL, &opts, &s->server), 0);
+    CHECK_INT(coil_server_create(s->listener, echo_all, NULL, &opts, &s->server), 0);
     coil_tls_release(opts.tls);
 }
 

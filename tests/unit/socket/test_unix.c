@@ -324,16 +324,13 @@ IO_TEST(unix_credentials_of_the_peer)
     CHECK_INT(gid, getgid());
     coil_stream_close(ends[1]);
     CHECK_INT(coil_stream_credentials(ends[1], &pid, &uid, &gid), -EBADF);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     make_stream_pair(ends);
     CHECK_INT(coil_stream_credentials(ends[0], &pid, &uid, &gid), -EOPNOTSUPP);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     CHECK_INT(coil_pipe(ends), 0);
     CHECK_INT(coil_stream_credentials(ends[0], &pid, &uid, &gid), -ENOTSOCK);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 struct credentials {

@@ -128,8 +128,7 @@ IO_TEST(pipe_and_pair_without_descriptors_or_memory)
         rc = coil_pipe(ends);
         if (rc < 0)
             continue;
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
     coil_testing_fail_system_call(0, 0);
 }
@@ -216,8 +215,7 @@ IO_TEST(shutdown_write_is_refused_where_there_is_no_write_end_of_its_own)
     unlink(path);
     CHECK_INT(coil_stream_adopt(fifo, &both), 0);
     check_is_not_shut_down(both);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     coil_stream_destroy(typed);
     coil_stream_destroy(both);
     close(master);

@@ -3,6 +3,7 @@
  * failures.
  */
 #include "../socket/sockets.h"
+#include "transfer.h"
 
 #include "../../harness/harness.h"
 
@@ -168,8 +169,7 @@ NET_TEST(copy_to_the_stream_itself_is_an_echo)
     CHECK_INT(coil_stream_shutdown_write(ends[0]), 0);
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), 0);
     finish(echo);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ends[0] is the destination, because callers close it first. */
@@ -225,19 +225,6 @@ NET_TEST(copy_cancelled_loses_no_byte)
     CHECK_INT(n, 0);
     CHECK_INT(sum, SIZE);
     end(&c);
-}
-
-struct copying {
-    coil_stream *from, *to;
-    ssize_t result;
-};
-
-static int do_copy(void *arg)
-{
-    struct copying *c = arg;
-
-    c->result = coil_copy(c->from, c->to);
-    return 0;
 }
 
 /* Cancel a copy that waits for a receiver that does not read. */

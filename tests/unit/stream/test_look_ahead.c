@@ -254,8 +254,7 @@ IO_TEST(read_until_holds_no_more_than_the_limit)
     CHECK_INT(coil_write(ends[0], "short\n", 6), 6);
     CHECK_INT(coil_read_line(ends[1], buf, sizeof buf), 5);
     CHECK(test_bytes_held() - before <= 8192); /* and shrinks again */
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 static int write_lines(void *arg)
@@ -293,8 +292,7 @@ NET_TEST(read_line_of_very_many)
     CHECK_INT(n, -ENODATA);
     CHECK_INT(count, 20000);
     finish(task);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- peeking ----------------------------------------------------------------------- */

@@ -71,8 +71,7 @@ static int copy_to_nowhere(void *arg)
 
     CHECK_INT(coil_stream_pair(ends), 0);
     rc = (int)coil_copy(arg, ends[0]);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     return rc;
 }
 

@@ -37,12 +37,6 @@ static coil_task *start(struct waiting *w)
     return task;
 }
 
-static void destroy_both(coil_stream *ends[2])
-{
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
-}
-
 /* ---- what counts ------------------------------------------------------------------- */
 
 NET_TEST(wait_readable_until_bytes_come)
@@ -62,7 +56,7 @@ NET_TEST(wait_readable_until_bytes_come)
         CHECK_INT(coil_read_exact(ends[1], buf, 4), 4);
         CHECK(memcmp(buf, "late", 4) == 0);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 NET_TEST(wait_readable_takes_nothing)
@@ -78,7 +72,7 @@ NET_TEST(wait_readable_takes_nothing)
         CHECK_INT(coil_read_exact(ends[1], buf, 5), 5);
         CHECK(memcmp(buf, "bytes", 5) == 0);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 NET_TEST(wait_readable_counts_bytes_that_were_read_ahead)
@@ -100,7 +94,7 @@ NET_TEST(wait_readable_counts_bytes_that_were_read_ahead)
     CHECK_INT(coil_write(ends[0], "x\n", 2), 2);
     finish(task);
     CHECK_INT(coil_read_line(ends[1], line, sizeof line), 1);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 NET_TEST(wait_readable_counts_the_end)
@@ -176,7 +170,7 @@ IO_TEST(wait_readable_counts_what_came_along_from_another_loop)
         CHECK_INT(coil_stream_wait_readable(ends[1]), 0);
         CHECK_INT(coil_read(ends[1], buf, 1), 1);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 IO_TEST(wait_readable_of_pipes_and_of_what_is_always_ready)
@@ -260,7 +254,7 @@ NET_TEST(wait_readable_is_the_one_call_that_reads)
     CHECK_INT(coil_write(ends[0], "x", 1), 1);
     finish(task);
     CHECK_INT(coil_read(ends[1], &byte, 1), 1);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 static int do_read(void *arg)
@@ -281,7 +275,7 @@ NET_TEST(wait_readable_while_another_reads_is_refused)
     CHECK_INT(coil_stream_wait_readable(ends[1]), -EBUSY);
     CHECK_INT(coil_write(ends[0], "x", 1), 1);
     finish(task);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 /* ---- its end ----------------------------------------------------------------------- */
@@ -341,7 +335,7 @@ NET_TEST(wait_readable_that_is_cancelled_has_taken_nothing)
             CHECK_INT(coil_read(ends[1], &byte, 1), 1);
         warm_up(ends, i / 2);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 NET_TEST(wait_readable_ends_at_a_deadline)
@@ -356,7 +350,7 @@ NET_TEST(wait_readable_ends_at_a_deadline)
                   -ETIMEDOUT);
         warm_up(ends, i);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 static int wait_in_vain_and_again(void *arg)
@@ -386,7 +380,7 @@ IO_TEST(wait_readable_again_and_again_in_vain)
         warm_up(ends, i);
         CHECK_INT(test_join(test_spawn(wait_in_vain_and_again, &w)), 0);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 static int spin(void *arg)
@@ -414,7 +408,7 @@ IO_TEST(wait_readable_lets_others_run_though_it_need_not_wait)
     CHECK(rounds >= 3);
     rounds = -1000;
     finish(task);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 /* ---- where it lies ----------------------------------------------------------------- */
@@ -438,7 +432,7 @@ NET_TEST(wait_readable_names_nothing_of_the_stack)
         coil_task_cancel(task, NULL);
         finish_cancelled(task);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 NET_TEST(wait_readable_is_described)
@@ -454,7 +448,7 @@ NET_TEST(wait_readable_is_described)
     CHECK_INT(waiting.fd, coil_stream_fd(ends[1]));
     coil_task_cancel(task, NULL);
     finish_cancelled(task);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 static int wait_after_a_line(void *arg)
@@ -483,5 +477,5 @@ IO_TEST(wait_readable_holds_no_empty_buffer)
         CHECK_STR(line, "next");
         CHECK(ends[1]->buffer != NULL);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }

@@ -2,6 +2,7 @@
  * test_sendfile.c - send files into streams: whole, in part, while they change.
  */
 #include "../socket/sockets.h"
+#include "transfer.h"
 
 #include "../../harness/harness.h"
 
@@ -80,8 +81,7 @@ static bool uses_sendfile(int make_pair(coil_stream *ends[2]), int fd)
         coil_sendfile(ends[1], fd, &(int64_t){0}, 1000);
         name = coil_testing_failed();
         coil_testing_fail_system_call(0, 0);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
     return name != NULL;
 }
@@ -163,8 +163,7 @@ IO_TEST(sendfile_copies_nothing_itself)
     make_stream_pair(ends);
     refuse_sendfile();
     CHECK_INT(coil_sendfile(ends[0], fd, &offset, SIZE_MAX), -EIO);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     close(fd);
 }
 
@@ -181,8 +180,7 @@ IO_TEST(sendfile_from_memory)
     CHECK_INT(coil_sendfile(ends[0], fd, &offset, SIZE_MAX), 5);
     CHECK_INT(coil_read_exact(ends[1], bytes, 5), 5);
     CHECK_STR(bytes, "bytes");
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     close(fd);
 }
 
@@ -243,8 +241,7 @@ IO_TEST(sendfile_from_behind_the_end_and_of_nothing)
     CHECK_INT(coil_sendfile(ends[0], fd, &offset, SIZE_MAX), 0);
     offset = 0;
     CHECK_INT(coil_sendfile(ends[0], empty, &offset, SIZE_MAX), 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     close(fd);
     close(empty);
 }
@@ -264,31 +261,13 @@ IO_TEST(sendfile_of_what_is_no_file)
     coil_stream_close(ends[0]);
     offset = 0;
     CHECK_INT(coil_sendfile(ends[0], fd, &offset, 5), -EBADF);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     close(fd);
     close(pipes[0]);
     close(pipes[1]);
 }
 
 /* ---- while it goes on -------------------------------------------------------------- */
-
-struct sending {
-    coil_stream *stream;
-    int fd;
-    int64_t offset;
-    ssize_t result;
-    bool ended;
-};
-
-static int do_sendfile(void *arg)
-{
-    struct sending *s = arg;
-
-    s->result = coil_sendfile(s->stream, s->fd, &s->offset, SIZE_MAX);
-    s->ended = true;
-    return 0;
-}
 
 /* The task waits for room in the socket, because the file is larger than all buffers. */
 static coil_task *start_sending(struct sending *s, coil_stream *ends[2])
@@ -450,8 +429,7 @@ static const char *nth_call(uint64_t n, int fd, size_t size)
         name = coil_testing_failed();
         coil_testing_fail_system_call(0, 0);
     }
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     return name;
 }
 
@@ -511,8 +489,7 @@ IO_TEST(sendfile_with_each_call_and_allocation_failing)
             CHECK_INT(coil_stream_write_transferred(ends[0]), offset);
             if (offset > 0)
                 CHECK_INT(coil_read(ends[1], &byte, 1), 1);
-            coil_stream_destroy(ends[0]);
-            coil_stream_destroy(ends[1]);
+            destroy_streams(ends);
             close(fd);
         }
 }

@@ -3,6 +3,7 @@
  */
 #include "../socket/sockets.h"
 #include "flood.h"
+#include "transfer.h"
 
 #include "../../harness/harness.h"
 #include "../../../src/loop/loop.h"
@@ -14,53 +15,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/* ---- a call in a task of its own --------------------------------------------------- */
-
-struct transfer {
-    coil_stream *stream;
-    void *buf;
-    size_t n;
-    ssize_t result;
-    bool ended;
-};
-
-static int do_read(void *arg)
-{
-    struct transfer *t = arg;
-
-    t->result = coil_read(t->stream, t->buf, t->n);
-    t->ended = true;
-    return 0;
-}
-
-static int do_read_exact(void *arg)
-{
-    struct transfer *t = arg;
-
-    t->result = coil_read_exact(t->stream, t->buf, t->n);
-    t->ended = true;
-    return 0;
-}
-
-static int do_write(void *arg)
-{
-    struct transfer *t = arg;
-
-    t->result = coil_write(t->stream, t->buf, t->n);
-    t->ended = true;
-    return 0;
-}
-
-/* Start the transfer and let it run as far as it can. */
-static coil_task *start(int (*fn)(void *), struct transfer *t)
-{
-    coil_task *task = NULL;
-
-    CHECK_INT(coil_spawn(fn, t, NULL, &task), 0);
-    settle();
-    return task;
-}
 
 /* ---- moving bytes ------------------------------------------------------------------ */
 
@@ -75,8 +29,7 @@ NET_TEST(stream_reads_what_was_written)
     CHECK(memcmp(buf, "hello", 5) == 0);
     CHECK_INT(coil_read(ends[1], buf, 0), 0);
     CHECK_INT(coil_write(ends[1], "", 0), 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 IO_TEST(stream_read_waits_for_bytes)
@@ -84,7 +37,7 @@ IO_TEST(stream_read_waits_for_bytes)
     char buf[16];
     int peer;
     struct transfer t = {make_stream_and_peer(&peer), buf, sizeof buf, 0, false};
-    coil_task *task = start(do_read, &t);
+    coil_task *task = transfer_start(transfer_read, &t);
 
     CHECK(!t.ended);
     CHECK_INT(write(peer, "late", 4), 4);
@@ -140,8 +93,7 @@ NET_TEST(stream_read_of_one_byte_at_a_time)
         CHECK_INT(coil_read(ends[1], &byte, 1), 1);
         CHECK_INT(byte, sent[i]);
     }
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 NET_TEST(stream_large_transfers_both_ways_with_a_slow_reader)
@@ -150,8 +102,7 @@ NET_TEST(stream_large_transfers_both_ways_with_a_slow_reader)
 
     connect_streams(ends);
     check_floods_both_ways(ends, (size_t)4 * 1024 * 1024);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
@@ -171,8 +122,7 @@ NET_TEST(stream_half_close)
     CHECK_INT(coil_write(ends[1], "answer", 6), 6);
     CHECK_INT(coil_read_exact(ends[0], buf, 6), 6);
     CHECK_INT(coil_write(ends[0], "more", 4), -EPIPE);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* The end may come before, with, or after the event that announces the last bytes. */
@@ -186,7 +136,7 @@ IO_TEST(stream_end_is_seen_whenever_it_comes)
         coil_task *task = NULL;
 
         if (i % 2 == 0)
-            task = start(do_read, &t);
+            task = transfer_start(transfer_read, &t);
         CHECK_INT(write(peer, "last", 4), 4);
         if (i % 3 == 0)
             coil_sleep(COIL_USEC(100));
@@ -194,7 +144,7 @@ IO_TEST(stream_end_is_seen_whenever_it_comes)
         if (i % 5 == 0)
             coil_sleep(COIL_USEC(100));
         if (task == NULL)
-            task = start(do_read, &t);
+            task = transfer_start(transfer_read, &t);
         finish(task);
         CHECK_INT(t.result, 4);
         CHECK_INT(coil_read(t.stream, buf, sizeof buf), 0);
@@ -217,11 +167,11 @@ IO_TEST(stream_hang_up_comes_behind_the_bytes)
         CHECK_INT(i < 2 ? coil_stream_pair(ends) : coil_pipe(ends), 0);
         struct transfer t = {ends[0], buf, 3, 0, false};
         if (i % 2 == 0)
-            task = start(do_read, &t);
+            task = transfer_start(transfer_read, &t);
         CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
         coil_stream_destroy(ends[1]);
         if (task == NULL)
-            task = start(do_read, &t);
+            task = transfer_start(transfer_read, &t);
         finish(task);
         CHECK_INT(t.result, 3);
         CHECK_INT(coil_read(ends[0], buf, sizeof buf), 2);
@@ -276,7 +226,7 @@ IO_TEST(stream_reset_ends_a_write)
     char *buf = calloc(1, n);
     int peer;
     struct transfer t = {make_stream_and_peer(&peer), buf, n, 0, false};
-    coil_task *task = start(do_write, &t);
+    coil_task *task = transfer_start(transfer_write, &t);
 
     CHECK(!t.ended);
     reset(peer);
@@ -301,7 +251,7 @@ IO_TEST(stream_close_does_not_linger)
     coil_task *task;
 
     setsockopt(coil_stream_fd(t.stream), SOL_SOCKET, SO_LINGER, &patient, sizeof patient);
-    task = start(do_write, &t);
+    task = transfer_start(transfer_write, &t);
     CHECK(!t.ended);
     before = coil_now();
     CHECK_INT(coil_stream_close(t.stream), 0);
@@ -341,7 +291,7 @@ IO_TEST(stream_of_a_full_pipe_ends_when_its_reader_goes)
 
     CHECK_INT(coil_pipe(ends), 0);
     struct transfer t = {ends[1], buf, n, 0, false};
-    coil_task *task = start(do_write, &t);
+    coil_task *task = transfer_start(transfer_write, &t);
 
     CHECK(!t.ended);
     coil_stream_destroy(ends[0]);
@@ -357,7 +307,7 @@ IO_TEST(stream_reset_ends_a_read)
     char buf[16];
     int peer;
     struct transfer t = {make_stream_and_peer(&peer), buf, sizeof buf, 0, false};
-    coil_task *task = start(do_read, &t);
+    coil_task *task = transfer_start(transfer_read, &t);
 
     reset(peer);
     finish(task);
@@ -405,7 +355,7 @@ IO_TEST(stream_adopts_pipes)
     memset(buf, 'p', sizeof buf);
     /* buf has more bytes than a pipe holds */
     t = (struct transfer){out, buf, sizeof buf, 0, false};
-    task = start(do_write, &t);
+    task = transfer_start(transfer_write, &t);
     CHECK(!t.ended);
     CHECK_INT(coil_read_exact(in, buf, sizeof buf), sizeof buf);
     finish(task);
@@ -485,7 +435,8 @@ IO_TEST(stream_close_wakes_reader_and_writer)
     coil_stream *stream = make_stream_and_peer(&peer);
     struct transfer in = {stream, buf, sizeof buf, 0, false};
     struct transfer out = {stream, large, n, 0, false};
-    coil_task *reader = start(do_read, &in), *writer = start(do_write, &out);
+    coil_task *reader = transfer_start(transfer_read, &in),
+              *writer = transfer_start(transfer_write, &out);
 
     CHECK(!in.ended && !out.ended);
     CHECK_INT(coil_stream_close(stream), 0);
@@ -519,8 +470,7 @@ NET_TEST(stream_closed_before_a_call_has_moved_nothing)
     CHECK_INT(coil_stream_write_transferred(ends[0]), 0);
     CHECK_INT(coil_read_exact(ends[1], buf, 5), -EBADF);
     CHECK_INT(coil_stream_read_transferred(ends[1]), 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* Send "ab" from one stream to the other. Both streams count the bytes. */
@@ -551,8 +501,7 @@ NET_TEST(stream_calls_that_fail_at_once_have_moved_nothing)
     CHECK_INT(coil_stream_read_transferred(ends[1]), 0);
     CHECK_INT(coil_sendfile(ends[0], -1, NULL, 1), -EBADF);
     CHECK_INT(coil_stream_write_transferred(ends[0]), 0);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 NET_TEST(stream_calls_after_closing_have_moved_nothing)
@@ -577,8 +526,7 @@ NET_TEST(stream_calls_after_closing_have_moved_nothing)
                          : coil_write(ends[0], buf, 1);
         CHECK_INT(rc, -EBADF);
         CHECK_INT(coil_stream_write_transferred(ends[0]), 0);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
 }
 
@@ -587,7 +535,7 @@ IO_TEST(stream_destroy_wakes_a_reader_who_touches_it_no_more)
     char buf[16];
     int peer;
     struct transfer t = {make_stream_and_peer(&peer), buf, sizeof buf, 0, false};
-    coil_task *task = start(do_read_exact, &t);
+    coil_task *task = transfer_start(transfer_read_exact, &t);
 
     coil_stream_destroy(t.stream);
     finish(task);
@@ -605,7 +553,7 @@ IO_TEST(stream_closed_between_arrival_and_reader)
     char buf[16];
     int peer;
     struct transfer t = {make_stream_and_peer(&peer), buf, sizeof buf, 0, false};
-    coil_task *task = start(do_read, &t);
+    coil_task *task = transfer_start(transfer_read, &t);
 
     CHECK_INT(write(peer, "bytes", 5), 5);
     CHECK_INT(backend->class->poll(backend, COIL_SEC(5)), 0);
@@ -637,7 +585,7 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
         peer = fds[1];
         CHECK_INT(coil_stream_adopt(number, &stream), 0);
         t = (struct transfer){stream, buf, sizeof buf, 0, false};
-        task = start(do_read, &t);
+        task = transfer_start(transfer_read, &t);
         coil_sleep(COIL_USEC(200));
         CHECK(!t.ended);
         CHECK_INT(write(peer, "newer", 5), 5);
@@ -660,7 +608,7 @@ IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
     char buf[16];
     int peer;
     struct transfer t = {make_stream_and_peer(&peer), buf, sizeof buf, 0, false};
-    coil_task *task = start(do_read, &t);
+    coil_task *task = transfer_start(transfer_read, &t);
     const char *backend = coil_backend_name();
 
     close(coil_stream_fd(t.stream));
@@ -750,7 +698,8 @@ IO_TEST(stream_second_reader_or_writer_is_busy)
     coil_stream *stream = make_stream_and_peer(&peer);
     struct transfer in = {stream, buf, 10, 0, false};
     struct transfer out = {stream, large, n, 0, false};
-    coil_task *reader = start(do_read_exact, &in), *writer = start(do_write, &out);
+    coil_task *reader = transfer_start(transfer_read_exact, &in),
+              *writer = transfer_start(transfer_write, &out);
 
     CHECK_INT(coil_read(stream, other, sizeof other), -EBUSY);
     CHECK_INT(coil_write(stream, other, sizeof other), -EBUSY);
@@ -775,7 +724,7 @@ IO_TEST(stream_read_cancelled_takes_nothing)
     char buf[16];
     int peer;
     struct transfer t = {make_stream_and_peer(&peer), buf, sizeof buf, 0, false};
-    coil_task *task = start(do_read, &t);
+    coil_task *task = transfer_start(transfer_read, &t);
 
     CHECK(coil_task_cancel(task, NULL));
     CHECK_INT(coil_task_await(task), 0);
@@ -798,7 +747,7 @@ NET_TEST(stream_write_cancelled_tells_how_far_it_came)
 
     connect_streams(ends);
     t = (struct transfer){ends[0], large, n, 0, false};
-    task = start(do_write, &t);
+    task = transfer_start(transfer_write, &t);
     if (test_simulated())
         coil_sleep(COIL_MSEC(10));
     CHECK(coil_task_cancel(task, NULL));
@@ -837,7 +786,7 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
 
         connect_streams(ends);
         struct transfer t = {ends[0], first, 5, 0, false};
-        coil_task *task = start(do_read, &t);
+        coil_task *task = transfer_start(transfer_read, &t);
 
         if (i % 2 == 0)
             CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
@@ -856,8 +805,7 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
         CHECK_INT(coil_read_exact(ends[0], second, 5 - n), 5 - n);
         memcpy(first + n, second, 5 - n);
         CHECK_STR(first, "bytes");
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
 }
 
@@ -867,7 +815,7 @@ IO_TEST(stream_read_that_has_taken_effect_is_not_cancelled)
     char buf[16];
     int peer;
     struct transfer t = {make_stream_and_peer(&peer), buf, sizeof buf, 0, false};
-    coil_task *task = start(read_twice, &t);
+    coil_task *task = transfer_start(read_twice, &t);
 
     CHECK_INT(write(peer, "bytes", 5), 5);
     CHECK_INT(backend->class->poll(backend, COIL_SEC(5)), 0);
@@ -936,8 +884,7 @@ IO_TEST(stream_that_is_always_readable_starves_nobody)
     coil_task_cancel(sleeping, NULL);
     finish(yielding);
     finish(sleeping);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* ---- a peer that has shut down its writing side ------------------------------------ */
@@ -993,8 +940,7 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_waits_asleep)
         CHECK_INT(coil_read_exact(ends[1], test_memory(MUCH), MUCH), MUCH);
         CHECK_INT(coil_task_await(task), MUCH);
         coil_task_release(task);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
 }
 
@@ -1015,7 +961,6 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_is_cancelled_and_closed)
         coil_stream_close(ends[0]);
         CHECK_INT(coil_task_await(task), -EBADF);
         coil_task_release(task);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
 }

@@ -44,8 +44,7 @@ NET_TEST(writev_of_parts_some_of_them_empty)
     CHECK_INT(coil_writev(ends[0], parts, 5), -EINVAL);
     coil_stream_close(ends[0]);
     CHECK_INT(coil_writev(ends[0], parts, 2), -EBADF);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 /* Write more buffers than one writev(2) takes, of all sizes, and more bytes than fit. */

@@ -56,8 +56,7 @@ static void check_unreadable(coil_stream *stream, int error)
         AT_ONCE(coil_peek(stream, &bytes, 1), error);
         AT_ONCE(coil_copy(stream, ends[0]), error);
     }
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     coil_stream_destroy(stream);
 }
 
@@ -133,8 +132,7 @@ IO_TEST(wrong_end_is_closed)
     close(coil_stream_fd(ends[0]));
     AT_ONCE(coil_stream_wait_readable(ends[0]), -EBADF);
     AT_ONCE(coil_read(ends[0], &byte, 1), -EBADF);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 static int read_eight(void *arg)

@@ -66,12 +66,6 @@ static coil_listener *listen_on(const char *host, int backlog)
     return listener;
 }
 
-static void destroy_both(coil_stream *ends[2])
-{
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
-}
-
 /* ---- times ------------------------------------------------------------------------- */
 
 SIM_TEST(simulated_packets_take_their_time, .latency_ns = EXACTLY(COIL_MSEC(10)))
@@ -86,7 +80,7 @@ SIM_TEST(simulated_packets_take_their_time, .latency_ns = EXACTLY(COIL_MSEC(10))
     CHECK_INT(coil_now(), COIL_MSEC(30));
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), 5);
     CHECK_INT(coil_now(), COIL_MSEC(40));
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 SIM_TEST(simulated_bandwidth_is_shared_by_nobody, .bytes_per_second = 1000)
@@ -101,7 +95,7 @@ SIM_TEST(simulated_bandwidth_is_shared_by_nobody, .bytes_per_second = 1000)
     CHECK_INT(coil_now(), COIL_SEC(5));
     CHECK_INT(coil_read_exact(ends[0], buf, 1000), 1000);
     CHECK_INT(coil_now(), COIL_SEC(5));
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 SIM_TEST(simulated_connection_is_refused, .latency_ns = EXACTLY(COIL_MSEC(10)))
@@ -172,7 +166,7 @@ SIM_TEST(simulated_backlog_that_stays_full_times_out)
     CHECK_INT(coil_connect("127.0.0.1", port, &clients[1]), 0);
     CHECK_INT(coil_connect("127.0.0.1", port, &clients[2]), -ETIMEDOUT);
     CHECK_INT(coil_now(), COIL_SEC(127));
-    destroy_both(clients);
+    destroy_streams(clients);
     coil_listener_destroy(listener);
 }
 
@@ -226,7 +220,7 @@ SIM_TEST(simulated_cut_holds_what_is_under_way, .latency_ns = EXACTLY(COIL_MSEC(
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_read_exact(ends[1], buf, 1), 1);
     CHECK_INT(coil_now(), COIL_MSEC(62030));
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 SIM_TEST(simulated_sender_gives_up)
@@ -247,7 +241,7 @@ SIM_TEST(simulated_sender_gives_up)
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_write(ends[1], "a", 1), 1);
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), -ECONNRESET);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 static int cut_nothing(void *arg)
@@ -337,7 +331,7 @@ SIM_TEST(simulated_buffers_are_finite, .send_buffer_bytes = 3000,
     coil_task_cancel(task, NULL);
     CHECK_INT(coil_task_await(task), -ECANCELED);
     coil_task_release(task);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 /* ---- numbers and names ------------------------------------------------------------- */
@@ -352,11 +346,11 @@ SIM_TEST(simulated_numbers_come_back_at_once)
     second = coil_stream_fd(ends[1]);
     CHECK(first >= 1000000000 && first != second);
     CHECK_INT(fcntl(first, F_GETFD), -1);
-    destroy_both(ends);
+    destroy_streams(ends);
     connect_streams(other);
     CHECK_INT(coil_stream_fd(other[0]), first);
     CHECK_INT(coil_stream_fd(other[1]), second);
-    destroy_both(other);
+    destroy_streams(other);
 }
 
 SIM_TEST(simulated_sockets_may_be_few, .socket_limit = 2)
@@ -616,7 +610,7 @@ SIM_TEST(simulated_peek_takes_nothing)
     CHECK(memcmp(buf, "abc", 3) == 0);
     CHECK_INT(coil_read_exact(ends[1], buf, 6), 6);
     CHECK(memcmp(buf, "abcdef", 6) == 0);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 SIM_TEST(simulated_ports_may_be_shared)
@@ -695,7 +689,7 @@ SIM_TEST(simulated_connections_break, .reset_ppm = 1000000)
     CHECK_INT(coil_write(ends[0], "x", 1), 1);
     CHECK_INT(coil_read(ends[1], &byte, 1), -ECONNRESET);
     CHECK_INT(coil_read(ends[0], &byte, 1), -ECONNRESET);
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 static int read_for_ever(void *arg)
@@ -757,7 +751,7 @@ static int echo_once(void *arg)
         if (rc >= 0)
             rc = (int)coil_read_exact(ends[!(i % 2)], buf, sizeof buf);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
     coil_listener_destroy(listener);
     return rc;
 }
@@ -856,7 +850,7 @@ SIM_TEST(simulated_network_goes_on_without_a_timer)
         coil_handle_cancel(handles[i]);
         coil_handle_release(handles[i]);
     }
-    destroy_both(ends);
+    destroy_streams(ends);
 }
 
 /* ---- real descriptors -------------------------------------------------------------- */
@@ -875,11 +869,11 @@ static int use_descriptors(void *arg)
     CHECK_INT(coil_write(ends[1], "pipe", 4), 4);
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), 4);
     CHECK_INT(coil_network_cut("127.0.0.1", COIL_MSEC(500)), 0);
-    destroy_both(ends);
+    destroy_streams(ends);
     connect_streams(ends);
     CHECK_INT(coil_write(ends[0], "x", 1), 1);
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), 1);
-    destroy_both(ends);
+    destroy_streams(ends);
     return 0;
 }
 
@@ -911,7 +905,7 @@ TEST(simulated_sockets_go_with_their_loop)
     coil_stream *left[2];
 
     CHECK_INT(on_network((coil_network_opts){0}, leave_open, left), 6);
-    destroy_both(left);
+    destroy_streams(left);
 }
 
 /* ---- repeatability ----------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "certificates.h"
 #include "../socket/sockets.h"
 #include "../stream/flood.h"
+#include "../stream/transfer.h"
 
 #include "../../harness/harness.h"
 
@@ -73,13 +74,30 @@ static void disconnect(struct ends *e)
     e->client = e->server = NULL;
 }
 
+static void forget_contexts(struct ends *e)
+{
+    coil_tls_release(e->server_tls);
+    coil_tls_release(e->client_tls);
+    e->server_tls = e->client_tls = NULL;
+}
+
+/* Connect with these options. Ends an earlier connection first. */
 static void set_up(struct ends *e, const coil_tls_opts *server,
                    const coil_tls_opts *client)
 {
+    disconnect(e);
+    forget_contexts(e);
     e->server_tls = create(server);
     e->client_tls = create(client);
     connect_as(e, "localhost");
 }
+
+/* Check the results of the handshake. */
+#define CHECK_ENDS(e, server, client)                                                    \
+    do {                                                                                 \
+        CHECK_INT((e)->server_rc, server);                                               \
+        CHECK_INT((e)->client_rc, client);                                               \
+    } while (0)
 
 /* Connect with the default options. */
 static struct ends *open_ends(void)
@@ -91,8 +109,7 @@ static struct ends *open_ends(void)
     server = server_opts(e);
     client = client_opts(e);
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, 0);
-    CHECK_INT(e->client_rc, 0);
+    CHECK_ENDS(e, 0, 0);
     return e;
 }
 
@@ -104,29 +121,12 @@ static struct ends *only_files(void)
     return e;
 }
 
-static void forget_contexts(struct ends *e)
-{
-    coil_tls_release(e->server_tls);
-    coil_tls_release(e->client_tls);
-    e->server_tls = e->client_tls = NULL;
-}
-
 static void close_ends(struct ends *e)
 {
     disconnect(e);
     forget_contexts(e);
     certificates_remove(&e->files);
     free(e);
-}
-
-static void check_talk(coil_stream *from, coil_stream *to, const char *text)
-{
-    char buf[64] = "";
-    size_t n = strlen(text);
-
-    CHECK_INT(coil_write(from, text, n), n);
-    CHECK_INT(coil_read_exact(to, buf, n), n);
-    CHECK_STR(buf, text);
 }
 
 static const char *last_message(void)
@@ -144,36 +144,10 @@ static void check_says(const char *part)
 
 /* ---- calls in tasks of their own --------------------------------------------------- */
 
-struct call {
-    coil_stream *stream;
-    void *buf;
-    size_t n;
-    ssize_t result;
-    bool ended;
-};
-
-static int do_read(void *arg)
-{
-    struct call *c = arg;
-
-    c->result = coil_read(c->stream, c->buf, c->n);
-    c->ended = true;
-    return 0;
-}
-
-static int do_write(void *arg)
-{
-    struct call *c = arg;
-
-    c->result = coil_write(c->stream, c->buf, c->n);
-    c->ended = true;
-    return 0;
-}
-
-/* call->buf is an array of call->n struct iovec. */
+/* transfer->buf is an array of transfer->n struct iovec. */
 static int do_writev(void *arg)
 {
-    struct call *c = arg;
+    struct transfer *c = arg;
 
     c->result = coil_writev(c->stream, c->buf, (int)c->n);
     c->ended = true;
@@ -182,20 +156,11 @@ static int do_writev(void *arg)
 
 static int do_stop(void *arg)
 {
-    struct call *c = arg;
+    struct transfer *c = arg;
 
     c->result = coil_tls_stop(c->stream);
     c->ended = true;
     return 0;
-}
-
-static coil_task *start(int (*fn)(void *), struct call *c)
-{
-    coil_task *task = NULL;
-
-    CHECK_INT(coil_spawn(fn, c, NULL, &task), 0);
-    settle();
-    return task;
 }
 
 /* ---- negotiation ------------------------------------------------------------------- */
@@ -230,8 +195,7 @@ NET_TEST(tls_is_not_on_plain_streams)
     CHECK_PTR(coil_tls_peer(ends[0]), NULL);
     CHECK(!coil_tls_resumed(ends[0]));
     CHECK_INT(coil_tls_stop(ends[0]), -EINVAL);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }
 
 NET_TEST(tls_versions)
@@ -244,13 +208,10 @@ NET_TEST(tls_versions)
     CHECK_STR(coil_tls_version(e->client), "TLSv1.2");
     check_talk(e->client, e->server, "question");
     check_talk(e->server, e->client, "answer");
-    disconnect(e);
-    forget_contexts(e);
 
     client.min_version = COIL_TLS_1_3;
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -EPROTO);
-    CHECK_INT(e->client_rc, -EPROTO);
+    CHECK_ENDS(e, -EPROTO, -EPROTO);
     check_says("the peer sent the alert 'protocol version'");
     close_ends(e);
 }
@@ -263,15 +224,12 @@ NET_TEST(tls_ciphers)
     server.ciphersuites = "TLS_CHACHA20_POLY1305_SHA256";
     set_up(e, &server, &client);
     CHECK_STR(coil_tls_cipher(e->client), "TLS_CHACHA20_POLY1305_SHA256");
-    disconnect(e);
-    forget_contexts(e);
 
     client.max_version = COIL_TLS_1_2;
     client.ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256";
     server.ciphers = "ECDHE-ECDSA-AES256-GCM-SHA384";
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -EPROTO);
-    CHECK_INT(e->client_rc, -EPROTO);
+    CHECK_ENDS(e, -EPROTO, -EPROTO);
     check_says("handshake failure");
     close_ends(e);
 }
@@ -287,18 +245,12 @@ NET_TEST(tls_ciphers_are_forward_secret_unless_others_are_asked_for)
     server.certificate_file = client.ca_file = rsa;
     client.max_version = COIL_TLS_1_2;
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, 0);
-    CHECK_INT(e->client_rc, 0);
+    CHECK_ENDS(e, 0, 0);
     CHECK(strncmp(coil_tls_cipher(e->client), "ECDHE-RSA-", 10) == 0);
-    disconnect(e);
-    forget_contexts(e);
 
     client.ciphers = "AES128-GCM-SHA256";
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -EPROTO);
-    CHECK_INT(e->client_rc, -EPROTO);
-    disconnect(e);
-    forget_contexts(e);
+    CHECK_ENDS(e, -EPROTO, -EPROTO);
 
     server.ciphers = "DEFAULT";
     set_up(e, &server, &client);
@@ -317,21 +269,16 @@ NET_TEST(tls_alpn_is_the_servers_choice)
     set_up(e, &server, &client);
     CHECK_STR(coil_tls_alpn(e->client), "h2");
     CHECK_STR(coil_tls_alpn(e->server), "h2");
-    disconnect(e);
-    forget_contexts(e);
 
     /* the server does not know the extension: no protocol is chosen */
     server.alpn = NULL;
     set_up(e, &server, &client);
     CHECK_INT(e->client_rc, 0);
     CHECK_PTR(coil_tls_alpn(e->client), NULL);
-    disconnect(e);
-    forget_contexts(e);
 
     server.alpn = (const char *const[]){"imap", NULL};
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -EPROTO);
-    CHECK_INT(e->client_rc, -EPROTO);
+    CHECK_ENDS(e, -EPROTO, -EPROTO);
     check_says("no application protocol");
     close_ends(e);
 }
@@ -519,8 +466,7 @@ NET_TEST(tls_refuses_names_that_cannot_be_one)
     check_says("needs a certificate");
     /* the stream still works without TLS */
     CHECK_INT(coil_write(ends[0], "plain", 5), 5);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     coil_tls_release(tls);
 }
 
@@ -621,8 +567,6 @@ NET_TEST(tls_server_asks_who_the_client_is)
     CHECK_INT(e->server_rc, 0);
     CHECK_STR(coil_tls_peer(e->server), "CN = client");
     check_talk(e->client, e->server, "hello");
-    disconnect(e);
-    forget_contexts(e);
 
     /*
      * With TLS 1.3 the client finishes the handshake before the server checks its
@@ -630,14 +574,11 @@ NET_TEST(tls_server_asks_who_the_client_is)
      */
     client.certificate_file = e->files.stranger;
     set_up(e, &server, &client);
-    CHECK_INT(e->server_rc, -ENOKEY);
-    CHECK_INT(e->client_rc, 0);
+    CHECK_ENDS(e, -ENOKEY, 0);
     CHECK_INT(coil_read(e->client, &byte, 1), -EPROTO);
     check_says("the peer sent the alert 'unknown CA'");
     CHECK_INT(coil_read(e->client, &byte, 1), -EPROTO);
     CHECK_INT(coil_write(e->client, &byte, 1), -EPROTO);
-    disconnect(e);
-    forget_contexts(e);
 
     client.certificate_file = NULL;
     set_up(e, &server, &client);
@@ -869,8 +810,8 @@ NET_TEST(tls_second_reader_and_writer_are_refused)
 {
     struct ends *e = open_ends();
     char buf[16];
-    struct call read = {e->client, buf, sizeof buf, 0, false};
-    coil_task *task = start(do_read, &read);
+    struct transfer read = {e->client, buf, sizeof buf, 0, false};
+    coil_task *task = transfer_start(transfer_read, &read);
 
     CHECK_INT(coil_read(e->client, buf, 1), -EBUSY);
     CHECK_INT(coil_start_tls(e->client, e->client_tls, "localhost"), -EBUSY);
@@ -890,7 +831,7 @@ NET_TEST(tls_writes_from_many_places)
     struct iovec parts[COUNT];
     size_t total = 0, wrong = 0;
     unsigned char *bytes, *got;
-    struct call write = {.stream = e->client};
+    struct transfer write = {.stream = e->client};
     coil_task *task;
 
     for (size_t i = 0; i < COUNT; i++)
@@ -903,7 +844,7 @@ NET_TEST(tls_writes_from_many_places)
         parts[i] = (struct iovec){bytes + at, sizes[i]};
     write.buf = parts;
     write.n = COUNT;
-    task = start(do_writev, &write);
+    task = transfer_start(do_writev, &write);
     CHECK_INT(coil_read_exact(e->server, got, total), total);
     finish(task);
     CHECK_INT(write.result, total);
@@ -930,21 +871,6 @@ static int make_file(void)
     CHECK_INT(write(fd, bytes, FILE_BYTES), FILE_BYTES);
     free(bytes);
     return fd;
-}
-
-struct sending {
-    coil_stream *stream;
-    int fd;
-    int64_t offset;
-    ssize_t result;
-};
-
-static int do_sendfile(void *arg)
-{
-    struct sending *s = arg;
-
-    s->result = coil_sendfile(s->stream, s->fd, &s->offset, SIZE_MAX);
-    return 0;
 }
 
 /*
@@ -1025,9 +951,9 @@ NET_TEST(tls_stop_is_orderly_in_either_order)
 {
     for (int first = 0; first < 2; first++) {
         struct ends *e = open_ends();
-        struct call stop[2] = {{.stream = first == 0 ? e->client : e->server},
-                               {.stream = first == 0 ? e->server : e->client}};
-        coil_task *task = start(do_stop, &stop[0]);
+        struct transfer stop[2] = {{.stream = first == 0 ? e->client : e->server},
+                                   {.stream = first == 0 ? e->server : e->client}};
+        coil_task *task = transfer_start(do_stop, &stop[0]);
 
         CHECK(!stop[0].ended);
         CHECK_INT(coil_write(stop[1].stream, "dropped", 7), 7);
@@ -1074,9 +1000,10 @@ NET_TEST(tls_close_wakes_reader_and_writer)
     struct ends *e = open_ends();
     size_t n = (size_t)16 * 1024 * 1024;
     char *bytes = calloc(1, n), buf[16];
-    struct call read = {e->client, buf, sizeof buf, 0, false};
-    struct call write = {e->client, bytes, n, 0, false};
-    coil_task *reader = start(do_read, &read), *writer = start(do_write, &write);
+    struct transfer read = {e->client, buf, sizeof buf, 0, false};
+    struct transfer write = {e->client, bytes, n, 0, false};
+    coil_task *reader = transfer_start(transfer_read, &read),
+              *writer = transfer_start(transfer_write, &write);
 
     CHECK(!read.ended && !write.ended);
     coil_stream_close(e->client);
@@ -1093,8 +1020,8 @@ NET_TEST(tls_destroy_while_a_task_waits)
 {
     struct ends *e = open_ends();
     char buf[16];
-    struct call read = {e->client, buf, sizeof buf, 0, false};
-    coil_task *reader = start(do_read, &read);
+    struct transfer read = {e->client, buf, sizeof buf, 0, false};
+    coil_task *reader = transfer_start(transfer_read, &read);
 
     coil_stream_destroy(e->client);
     e->client = NULL;
@@ -1114,8 +1041,8 @@ NET_TEST(tls_cancelled_read_takes_nothing)
     char buf[16];
 
     for (int i = 0; i < 3; i++) {
-        struct call read = {e->client, buf, sizeof buf, 0, false};
-        coil_task *reader = start(do_read, &read);
+        struct transfer read = {e->client, buf, sizeof buf, 0, false};
+        coil_task *reader = transfer_start(transfer_read, &read);
 
         coil_task_cancel(reader, NULL);
         finish(reader);
@@ -1142,8 +1069,8 @@ NET_TEST(tls_cancelled_write_is_continued_where_it_was)
     for (size_t i = 0; i < HUGE; i++)
         bytes[i] = pattern_byte(i);
     for (int i = 0; i < 5 && done < HUGE; i++) {
-        struct call write = {e->client, bytes + done, HUGE - done, 0, false};
-        coil_task *writer = start(do_write, &write);
+        struct transfer write = {e->client, bytes + done, HUGE - done, 0, false};
+        coil_task *writer = transfer_start(transfer_write, &write);
 
         coil_task_cancel(writer, NULL);
         finish(writer);
@@ -1170,12 +1097,12 @@ NET_TEST(tls_close_after_a_cut_record_is_truncation)
 {
     struct ends *e = open_ends();
     char *bytes = calloc(1, HUGE);
-    struct call write = {e->client, bytes, HUGE, 0, false};
+    struct transfer write = {e->client, bytes, HUGE, 0, false};
     ssize_t n;
     coil_task *writer;
 
     check_talk(e->server, e->client, "with the tickets");
-    writer = start(do_write, &write);
+    writer = transfer_start(transfer_write, &write);
     coil_task_cancel(writer, NULL);
     finish(writer);
     CHECK_INT(write.result, -ECANCELED);

@@ -336,8 +336,7 @@ IO_TEST(tls_default_context_that_nobody_waits_for)
     coil_scope_enter(&scope, coil_in(0));
     rc = coil_start_tls(ends[0], NULL, "localhost");
     CHECK_INT(coil_scope_exit(&scope, rc), -ETIMEDOUT);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     CHECK_INT(meet(&server, NULL, &rc), 0);
     certificates_remove(&files);
 }

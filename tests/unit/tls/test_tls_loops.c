@@ -60,16 +60,6 @@ static void connect_ends(struct shared *s, coil_stream *ends[2])
     coil_tls_release(a.tls);
 }
 
-static void check_talk(coil_stream *from, coil_stream *to, const char *text)
-{
-    char buf[64] = "";
-    size_t n = strlen(text);
-
-    CHECK_INT(coil_write(from, text, n), n);
-    CHECK_INT(coil_read_exact(to, buf, n), n);
-    CHECK_STR(buf, text);
-}
-
 /* ---- contexts on all threads ------------------------------------------------------- */
 
 #define CONNECTIONS 20
@@ -86,8 +76,7 @@ static int use_contexts(void *arg)
         check_talk(ends[1], ends[0], "with tickets");
         check_talk(ends[0], ends[1], "thanks");
         resumed += coil_tls_resumed(ends[0]);
-        coil_stream_destroy(ends[0]);
-        coil_stream_destroy(ends[1]);
+        destroy_streams(ends);
     }
     CHECK(resumed > 0);
     return 0;
@@ -206,8 +195,7 @@ IO_TEST(tls_stream_goes_to_another_loop_and_back)
     CHECK_INT(coil_read_exact(ends[0], buf, 4), 4);
     CHECK_STR(buf, "more");
     check_talk(ends[0], ends[1], "home");
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     forget(&s);
 }
 
@@ -259,8 +247,7 @@ IO_TEST(tls_stream_takes_a_cut_record_along)
     thread = move(&m);
     check_receives(ends[1]);
     pthread_join(thread, NULL);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
     free(bytes);
     forget(&s);
 }

@@ -34,6 +34,5 @@ IO_TEST(tls_that_is_not_there_leaves_streams_as_they_are)
     CHECK_INT(coil_write(ends[0], &byte, 1), 1);
     CHECK_INT(coil_read(ends[1], &byte, 1), 1);
     coil_tls_release(NULL);
-    coil_stream_destroy(ends[0]);
-    coil_stream_destroy(ends[1]);
+    destroy_streams(ends);
 }

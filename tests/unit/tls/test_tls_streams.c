@@ -4,6 +4,7 @@
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
+#include "../stream/transfer.h"
 
 #include "../../harness/harness.h"
 
@@ -208,7 +209,7 @@ NET_TEST(tls_writing_to_a_peer_that_left_ends)
 
 /* ---- given up and taken up again --------------------------------------------------- */
 
-struct sending {
+struct interrupted {
     coil_stream *stream;
     int fd;
     unsigned char *bytes;
@@ -219,7 +220,7 @@ struct sending {
 
 static int send_file(void *arg)
 {
-    struct sending *s = arg;
+    struct interrupted *s = arg;
 
     s->result = coil_sendfile(s->stream, s->fd, &s->offset, SIZE_MAX);
     return 0;
@@ -227,7 +228,7 @@ static int send_file(void *arg)
 
 static int send_parts(void *arg)
 {
-    struct sending *s = arg;
+    struct interrupted *s = arg;
     size_t from = (size_t)s->offset, middle = from + (s->size - from) / 3;
     struct iovec parts[] = {{s->bytes + from, middle - from},
                             {s->bytes + middle, s->size - middle}};
@@ -250,10 +251,10 @@ static void check_taken_up_again(int (*send)(void *))
     make_stream_pair(streams);
     struct ends *e = speak_tls(streams);
     struct receiving r = {.stream = e->server};
-    struct sending s = {.stream = e->client,
-                        .fd = memfd_create("file", MFD_CLOEXEC),
-                        .bytes = make_pattern(size),
-                        .size = size};
+    struct interrupted s = {.stream = e->client,
+                            .fd = memfd_create("file", MFD_CLOEXEC),
+                            .bytes = make_pattern(size),
+                            .size = size};
 
     CHECK_INT(pwrite(s.fd, s.bytes, size, 0), size);
     CHECK_INT(coil_spawn(send, &s, NULL, &task), 0);
@@ -276,19 +277,6 @@ static void check_taken_up_again(int (*send)(void *))
     free(s.bytes);
 }
 
-struct copying {
-    coil_stream *from, *to;
-    ssize_t result;
-};
-
-static int do_copy(void *arg)
-{
-    struct copying *c = arg;
-
-    c->result = coil_copy(c->from, c->to);
-    return 0;
-}
-
 /* The bytes that TLS has accepted are sent. The others are still in the source. */
 IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
 {
@@ -302,7 +290,8 @@ IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
     struct ends *e = speak_tls(streams);
     struct receiving r = {.stream = e->server};
     struct copying c = {.from = source[1], .to = e->client};
-    struct sending s = {.stream = source[0], .bytes = make_pattern(size), .size = size};
+    struct interrupted s = {
+        .stream = source[0], .bytes = make_pattern(size), .size = size};
 
     CHECK_INT(coil_spawn(send_parts, &s, NULL, &sender), 0);
     CHECK_INT(coil_spawn(do_copy, &c, NULL, &copier), 0);
@@ -319,8 +308,7 @@ IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
     finish(sender);
     check_received(e, receiver, &r, size);
     close_ends(e);
-    coil_stream_destroy(source[0]);
-    coil_stream_destroy(source[1]);
+    destroy_streams(source);
     free(s.bytes);
 }
 

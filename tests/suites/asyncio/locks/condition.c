@@ -11,7 +11,7 @@ static int is_ready(void *arg)
     return ready;
 }
 
-static int condition_cancelled_waiter(void *arg)
+static int cancelled_waiter(void *arg)
 {
     int rc = coil_lock_acquire(&lock);
 
@@ -30,7 +30,7 @@ static int condition_cancelled_waiter(void *arg)
  */
 SCENARIO(condition_cancelled_while_taking_the_lock_keeps_the_reason)
 {
-    coil_task *task = start(condition_cancelled_waiter, NULL);
+    coil_task *task = start(cancelled_waiter, NULL);
 
     if (task == NULL)
         return -ENOMEM;
@@ -403,31 +403,13 @@ SCENARIO(condition_wait_cancelled_has_the_lock)
     return 0;
 }
 
-static int never(void *arg)
-{
-    (void)arg;
-    return 0;
-}
-
-static int condition_wait_cancelled_keeps_waiter(void *arg)
-{
-    int rc = coil_lock_acquire(&lock);
-
-    if (rc < 0)
-        return rc;
-    rc = coil_condition_wait_for(&changed, never, arg);
-    trace("cancelled: %s, locked %d", coil_cancel_reason(), coil_lock_locked(&lock));
-    coil_lock_release(&lock);
-    return rc;
-}
-
 /*
  * A task that is cancelled while it waits for a notification gets the reason of the
  * cancellation.
  */
 SCENARIO(condition_wait_cancelled_keeps_the_reason)
 {
-    coil_task *task = start(condition_wait_cancelled_keeps_waiter, NULL);
+    coil_task *task = start(cancelled_waiter, NULL);
 
     if (task == NULL)
         return -ENOMEM;

@@ -6,7 +6,7 @@ changed = asyncio.Condition()
 ready = False
 
 
-async def condition_cancelled_waiter():
+async def cancelled_waiter():
     async with changed:
         try:
             await changed.wait_for(lambda: ready)
@@ -22,7 +22,7 @@ async def condition_cancelled_while_taking_the_lock_keeps_the_reason():
     Since: 3.13
     """
     global ready
-    task = asyncio.create_task(condition_cancelled_waiter())
+    task = asyncio.create_task(cancelled_waiter())
     await turns(1)
     await changed.acquire()
     ready = True
@@ -269,21 +269,12 @@ async def condition_wait_cancelled_has_the_lock():
     trace("locked %d", changed.locked())
 
 
-async def condition_wait_cancelled_keeps_waiter():
-    async with changed:
-        try:
-            await changed.wait_for(lambda: False)
-        except asyncio.CancelledError as error:
-            trace("cancelled: %s, locked %d", error.args[0], changed.locked())
-            raise
-
-
 @scenario
 async def condition_wait_cancelled_keeps_the_reason():
     """A task that is cancelled while it waits for a notification gets the reason of the
     cancellation.
     """
-    task = asyncio.create_task(condition_wait_cancelled_keeps_waiter())
+    task = asyncio.create_task(cancelled_waiter())
     await turns(1)
     task.cancel("tired")
     trace("waiter: %s", await outcome(task))

@@ -1,0 +1,44 @@
+/*
+ * transfer.h - calls on a stream in tasks of their own.
+ */
+#ifndef COIL_TESTS_STREAM_TRANSFER_H
+#define COIL_TESTS_STREAM_TRANSFER_H
+
+#include <coil.h>
+
+struct transfer {
+    coil_stream *stream;
+    void *buf;
+    size_t n;
+    ssize_t result;
+    bool ended;
+};
+
+/* Bodies of tasks. Each makes the call of its name, and stores its result. */
+int transfer_read(void *transfer);
+int transfer_read_exact(void *transfer);
+int transfer_write(void *transfer);
+
+/* Start the transfer and let it run as far as it can. */
+coil_task *transfer_start(coil_task_fn fn, struct transfer *transfer);
+
+/* A call of coil_sendfile() for the whole file. */
+struct sending {
+    coil_stream *stream;
+    int fd;
+    int64_t offset;
+    ssize_t result;
+    bool ended;
+};
+
+int do_sendfile(void *sending);
+
+/* A call of coil_copy(). */
+struct copying {
+    coil_stream *from, *to;
+    ssize_t result;
+};
+
+int do_copy(void *copying);
+
+#endif
