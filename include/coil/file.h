@@ -44,7 +44,8 @@ extern "C" {
 
 typedef struct coil_file coil_file;
 
-struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
+struct timespec; /* declared in <time.h> */
+struct statx;    /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
  * Open a file, close-on-exec, as open(2) does. `mode` is for O_CREAT. *out is the
@@ -183,6 +184,16 @@ COIL_SUSPENDS int coil_file_allocate(coil_file *file, int mode, int64_t offset,
 
 /* fchmod(2). */
 COIL_SUSPENDS int coil_file_chmod(coil_file *file, mode_t mode);
+
+/* fchown(2). -1 leaves the user or the group as it is. */
+COIL_SUSPENDS int coil_file_chown(coil_file *file, uid_t user, gid_t group);
+
+/*
+ * futimens(3): set the time of the last access and of the last change, in this order.
+ * NULL sets both to the present time. A tv_nsec may be UTIME_NOW or UTIME_OMIT
+ * (<sys/stat.h>).
+ */
+COIL_SUSPENDS int coil_file_utimens(coil_file *file, const struct timespec times[2]);
 
 /* ---- whole files ------------------------------------------------------------------- */
 
