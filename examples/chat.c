@@ -1,8 +1,7 @@
 /*
  * chat.c - a chat room: `nc localhost PORT`. Each line goes to all clients.
  *
- * A client that reads slowly misses lines, and learns how many. It neither holds back the
- * others nor uses memory.
+ * A slow client misses lines, and learns how many. The others need not wait for it.
  */
 #include <coil.h>
 
@@ -48,7 +47,8 @@ static int converse(coil_stream *client, void *arg)
 
     (void)arg;
     coil_broadcast_subscribe(&room, &guest.receiver);
-    COIL_WITH_GROUP(group, rc) {
+    COIL_WITH_GROUP(group, rc)
+    {
         rc = coil_group_spawn(&group, send_lines, &guest, NULL, NULL);
         while (rc == 0 &&
                (n = coil_read_line(client, line.text, sizeof line.text - 1)) >= 0) {

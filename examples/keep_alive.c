@@ -54,8 +54,8 @@ static int app(void *arg)
 
 int main(int argc, char **argv)
 {
-    int rc = coil_run(app, argc > 1 ? argv[1] : "0",
-                      &(coil_run_opts){.take_sigterm = true});
+    int rc =
+        coil_run(app, argc > 1 ? argv[1] : "0", &(coil_run_opts){.take_sigterm = true});
 
     return rc < 0 && rc != -EINTR;
 }

@@ -17,7 +17,7 @@ static int take_one(void)
         return rc;
     COIL_RWLOCK_GUARD(&lock); // released on each way out
     shelf--;
-    rc = coil_sleep(COIL_MSEC(1)); // as a database would; nobody may count now
+    rc = coil_sleep(COIL_MSEC(1)); // as a database would: counting must wait
     ++*(rc == 0 ? &cart : &shelf);
     return rc < 0 ? rc : coil_latest_set(&display, &cart);
 }

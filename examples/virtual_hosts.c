@@ -32,8 +32,8 @@ static int load(void)
         COIL_AUTO(coil_tls) tls = NULL;
         char file[300];
         snprintf(file, sizeof file, "%s.pem", names[i]);
-        int rc = coil_tls_create(&(coil_tls_opts){.certificate_file = file, .choose = choose},
-                             &tls);
+        int rc = coil_tls_create(
+            &(coil_tls_opts){.certificate_file = file, .choose = choose}, &tls);
         if (rc < 0)
             return rc;
         coil_tls_release(contexts[i]);

@@ -118,7 +118,7 @@ COIL_API void coil_free(void *block);
 
 /*
  * Allocate memory that coil_free() frees, or change its size, as realloc(3) does. Returns
- * NULL without memory; `block` is unchanged then. It is for libraries on top of coil.
+ * NULL without memory; `block` is unchanged then. Libraries on top of coil use it.
  */
 COIL_API COIL_CHECKED void *coil_realloc(void *block, size_t size);
 

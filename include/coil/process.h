@@ -81,8 +81,8 @@ typedef struct coil_process_opts {
     const coil_process_limit *limits;
     size_t limit_count;
     /*
-     * Give the child a pseudo-terminal: coil_process_terminal() is the other end. It is
-     * the child's controlling terminal, in a new session, and takes the place of the
+     * Give the child a pseudo-terminal: coil_process_terminal() is the other end. The
+     * terminal is the controlling one of the child's new session. It replaces the
      * standard descriptors that are COIL_INHERIT. Its window has 24 rows and 80 columns
      * unless the sizes are set.
      */
@@ -162,8 +162,8 @@ COIL_API int coil_process_resize(coil_process *process, unsigned short rows,
 COIL_API pid_t coil_process_pid(const coil_process *process);
 
 /*
- * Return a new pidfd of the child (pidfd_open(2)), which the caller closes. It is
- * readable when the child has ended, and may be sent to another process. Fails with
+ * Return a new pidfd of the child (pidfd_open(2)), which the caller closes. The
+ * pidfd is readable when the child has ended, and may be sent to another process. Fails with
  * -ESRCH once the loop has noticed the child's end; -EMFILE.
  */
 COIL_API COIL_CHECKED int coil_process_open_pidfd(const coil_process *process);
@@ -231,7 +231,8 @@ COIL_API void coil_output_finish(coil_output *output);
  * Returns as coil_process_wait(). (asyncio: communicate)
  *
  * A terminal counts as the child's stdin and stdout: `input` is written to it, and `out`
- * receives its output. It is not closed after the input; end the input with Ctrl-D, "\4".
+ * receives its output. The terminal stays open after the input. So end the input with
+ * Ctrl-D, "\4".
  * Standard streams that are not pipes, or are closed, are skipped. If an output is NULL,
  * its data is discarded. A child that closes its stdin early is not a failure. A pipe
  * ends when all processes that inherited it have closed it. If the child may leave a

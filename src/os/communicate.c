@@ -144,7 +144,7 @@ static bool is_open(const coil_stream *stream)
 
 /*
  * Add the jobs of the child's streams; at most MOST_JOBS. A terminal takes the place of
- * pipes that the child lacks. What it prints is discarded if stdout is a pipe.
+ * pipes that the child lacks. The output of a terminal is discarded if stdout is a pipe.
  */
 #define MOST_JOBS 4
 

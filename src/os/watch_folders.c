@@ -44,7 +44,8 @@ void coil__folders_unwatch(struct coil__folders *folders, const char *path)
     coil__watched_each(&folders->table, unwatch_inside, &subtree);
 }
 
-void coil__folders_scan_later(struct coil__folders *folders, struct coil__watched *folder, bool quiet)
+void coil__folders_scan_later(struct coil__folders *folders, struct coil__watched *folder,
+                              bool quiet)
 {
     folder->quiet = quiet;
     folder->unlisted |= !folder->has_unwatched;
@@ -119,11 +120,12 @@ static int report_entry(struct coil__folders *folders, struct coil__watched *fol
     return rc;
 }
 
-int coil__folders_watch_inner(struct coil__folders *folders, struct coil__watched *folder, const char *name)
+int coil__folders_watch_inner(struct coil__folders *folders, struct coil__watched *folder,
+                              const char *name)
 {
     char *path = coil__path_join(folder->path, name);
-    int rc =
-        path != NULL ? coil__folders_watch(folders, path, folder->quiet) : coil__failed(-ENOMEM);
+    int rc = path != NULL ? coil__folders_watch(folders, path, folder->quiet)
+                          : coil__failed(-ENOMEM);
 
     coil__free(path);
     if (rc != 1)
@@ -139,8 +141,9 @@ static int take_entry(struct coil__folders *folders, struct coil__watched *folde
 {
     int rc = folder->quiet ? 0 : report_entry(folders, folder, entry);
 
-    return rc == 0 && entry->type == DT_DIR ? coil__folders_watch_inner(folders, folder, entry->name)
-                                            : rc;
+    return rc == 0 && entry->type == DT_DIR
+               ? coil__folders_watch_inner(folders, folder, entry->name)
+               : rc;
 }
 
 /*

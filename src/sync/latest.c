@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* `caller` is a call on an object that is zeroed or finished if it has no value. */
+/* A zeroed object lacks a value, and so does a finished one. */
 static void check(const coil_latest *latest, const char *caller)
 {
     coil__waiters_check(&latest->waiters, caller);

@@ -25,7 +25,8 @@ static int app(void *arg)
         return rc;
     printf("%u\n", coil_listener_port(listener));
     fflush(stdout);
-    return coil_serve(listener, answer, NULL, &(coil_server_opts){.grace_ns = COIL_SEC(3)});
+    return coil_serve(listener, answer, NULL,
+                      &(coil_server_opts){.grace_ns = COIL_SEC(3)});
 }
 
 int main(void)

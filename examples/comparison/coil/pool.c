@@ -24,7 +24,8 @@ static int app(void *arg)
     int rc;
 
     (void)arg;
-    COIL_WITH_GROUP(group, rc) {
+    COIL_WITH_GROUP(group, rc)
+    {
         for (int i = 0; i < 3 && rc == 0; i++)
             rc = coil_group_spawn(&group, work, NULL, NULL, NULL);
         for (int job = 1; job <= 20 && rc == 0; job++)

@@ -19,7 +19,8 @@ static int serve(coil_stream *client, void *port)
     if (rc < 0)
         return rc;
     to[1] = from[0] = server;
-    COIL_WITH_GROUP(group, rc) {
+    COIL_WITH_GROUP(group, rc)
+    {
         rc = coil_group_spawn(&group, copy, from, NULL, NULL);
         if (rc == 0)
             rc = copy(to);

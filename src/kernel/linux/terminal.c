@@ -22,13 +22,12 @@ int coil__terminal_open(int fds[2])
 {
     int unlock = 0, error;
 
-    fds[0] = COIL__CALL(
-        ENOSPC, posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+    fds[0] = COIL__CALL(ENOSPC, posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
     if (fds[0] < 0)
         return coil__failed(-errno);
     if (COIL__CALL(EIO, ioctl(fds[0], TIOCSPTLCK, &unlock)) == 0) {
-        fds[1] = COIL__CALL(
-            EMFILE, ioctl(fds[0], TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+        fds[1] =
+            COIL__CALL(EMFILE, ioctl(fds[0], TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
         if (fds[1] >= 0)
             return 0;
     }

@@ -186,6 +186,11 @@ def test_unmodified():
         equal(lines_of("unmodified"), ["a b c at once"])
 
 
+def test_own_errors():
+    if os.path.exists(os.path.join(FOLDER, "own_errors")):
+        equal(lines_of("own_errors"), ["too late", "failed"])
+
+
 def test_hostile_echo():
     equal(lines_of("hostile_echo"), ["right answers only"])
 

@@ -170,8 +170,8 @@ IO_TEST(process_with_a_terminal_is_killed_with_its_group)
     CHECK_INT(coil_process_wait(p), 128 + SIGKILL);
     CHECK_INT(coil_read_line(coil_process_terminal(p), line, sizeof line), -ENODATA);
     coil_process_destroy(p);
-    CHECK_INT(coil_process_shell("true", &(coil_process_opts){.pty = true,
-                                                              .process_group = 1}, &p),
+    CHECK_INT(coil_process_shell(
+                  "true", &(coil_process_opts){.pty = true, .process_group = 1}, &p),
               -EINVAL);
 }
 
@@ -219,7 +219,8 @@ IO_TEST(process_terminal_write_that_waits_ends_with_the_child)
     coil_process *p;
 
     need_terminals();
-    p = start_command("stty -echo; read a; sleep 3600", &(coil_process_opts){.pty = true});
+    p = start_command("stty -echo; read a; sleep 3600",
+                      &(coil_process_opts){.pty = true});
     CHECK_INT(coil_spawn(write_much, coil_process_terminal(p), NULL, &task), 0);
     CHECK_INT(coil_sleep(COIL_MSEC(100)), 0);
     coil_task_cancel(task, NULL);
@@ -240,7 +241,8 @@ IO_TEST(process_terminal_write_that_waits_ends_with_the_stream)
 
     need_terminals();
     for (int i = 0; i < 2; i++) {
-        p = start_command("stty -echo; exec sleep 3600", &(coil_process_opts){.pty = true});
+        p = start_command("stty -echo; exec sleep 3600",
+                          &(coil_process_opts){.pty = true});
         CHECK_INT(coil_spawn(write_much, coil_process_terminal(p), NULL, &task), 0);
         CHECK_INT(coil_sleep(COIL_MSEC(50)), 0);
         if (i == 0)
@@ -316,7 +318,8 @@ IO_TEST(process_that_exceeds_its_limit_is_killed_by_the_kernel)
     coil_process_limit limit = {RLIMIT_FSIZE, 0, 0};
     coil_process_opts opts = {.out = COIL_NULL, .limits = &limit, .limit_count = 1};
     coil_process *p = start_command("trap - XFSZ; exec head -c 1 /dev/zero >"
-                                    "$(mktemp -u)", &opts);
+                                    "$(mktemp -u)",
+                                    &opts);
 
     CHECK(coil_process_wait(p) != 0);
     coil_process_destroy(p);
