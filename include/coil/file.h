@@ -38,14 +38,15 @@
 
 #include <coil/base.h>
 
+#include <time.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct coil_file coil_file;
 
-struct timespec; /* declared in <time.h> */
-struct statx;    /* declared in <sys/stat.h> with _GNU_SOURCE */
+struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
  * Open a file, close-on-exec, as open(2) does. `mode` is for O_CREAT. *out is the

@@ -14,12 +14,13 @@
 
 #include <coil/base.h>
 
+#include <time.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct timespec; /* declared in <time.h> */
-struct statx;    /* declared in <sys/stat.h> with _GNU_SOURCE */
+struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
  * Query attributes, as statx(2) with STATX_BASIC_STATS | STATX_BTIME. `flags` is 0,
