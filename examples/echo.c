@@ -29,16 +29,14 @@ static int echo(coil_stream *stream, void *arg)
 static int app(void *arg)
 {
     char **address = arg;
-    coil_listener *listener;
+    COIL_AUTO(coil_listener) listener = NULL;
     int rc = coil_listen(address[0], address[1], 0, &listener);
 
     if (rc < 0)
         return rc;
     printf("listening on %s:%u\n", address[0], coil_listener_port(listener));
     fflush(stdout);
-    rc = coil_serve(listener, echo, NULL, NULL); // until Ctrl-C
-    coil_listener_destroy(listener);
-    return rc;
+    return coil_serve(listener, echo, NULL, NULL); // until Ctrl-C
 }
 
 int main(int argc, char *argv[])

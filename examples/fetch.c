@@ -32,7 +32,7 @@ static int fetch(void *arg)
         printf("%s: %d, %zu bytes\n", request.url, coil_http_status(response), n);
     else if (rc != -ECANCELED)
         printf("%s: %s\n", request.url, coil_http_error(response));
-    free(body);
+    coil_free(body);
     coil_http_response_destroy(response);
     return rc == -ECANCELED ? rc : 0; // a page that fails does not end the others
 }

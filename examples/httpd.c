@@ -47,14 +47,11 @@ struct connection {
 
 static int send_bytes(coil_stream *stream, const char *bytes, size_t n)
 {
-    coil_scope scope;
     ssize_t written;
-    int rc = coil_scope_enter(&scope, coil_in(WRITE_NS));
 
-    if (rc < 0)
-        return rc;
+    COIL_WITH_DEADLINE(WRITE_NS, written)
     written = coil_write(stream, bytes, n);
-    return coil_scope_exit(&scope, written < 0 ? (int)written : 0);
+    return written < 0 ? (int)written : 0;
 }
 
 static int send_status(struct connection *c, const struct http_request *request,
@@ -173,10 +170,11 @@ static int read_head(struct connection *c)
 
 static int read_head_in_time(struct connection *c)
 {
-    coil_scope scope;
-    int rc = coil_scope_enter(&scope, coil_in(IDLE_NS));
+    int rc;
 
-    return rc < 0 ? rc : coil_scope_exit(&scope, read_head(c));
+    COIL_WITH_DEADLINE(IDLE_NS, rc)
+    rc = read_head(c);
+    return rc;
 }
 
 /* Answer the request. Returns 1 if another request may follow. */
@@ -208,25 +206,24 @@ static int serve_request(struct connection *c)
  */
 static void linger(struct connection *c)
 {
-    coil_scope scope;
-    ssize_t n;
+    ssize_t n = coil_stream_shutdown_write(c->stream);
 
-    if (coil_stream_shutdown_write(c->stream) < 0 ||
-        coil_scope_enter(&scope, coil_in(LINGER_NS)) < 0)
+    if (n < 0)
         return;
+    COIL_WITH_DEADLINE(LINGER_NS, n)
     do
         n = coil_read(c->stream, c->input, HTTP_HEAD_BYTES);
     while (n > 0);
-    coil_scope_exit(&scope, (int)n);
 }
 
 /* Wait until bytes of a request arrive. */
 static int wait_in_time(coil_stream *stream)
 {
-    coil_scope scope;
-    int rc = coil_scope_enter(&scope, coil_in(IDLE_NS));
+    int rc;
 
-    return rc < 0 ? rc : coil_scope_exit(&scope, coil_stream_wait_readable(stream));
+    COIL_WITH_DEADLINE(IDLE_NS, rc)
+    rc = coil_stream_wait_readable(stream);
+    return rc;
 }
 
 /*

@@ -39,8 +39,8 @@ static int fetch(void *arg)
 {
     const struct page *page = arg;
     coil_tls_opts opts = {.ca_file = page->authorities};
-    coil_tls *tls = NULL;
-    coil_stream *s = NULL;
+    COIL_AUTO(coil_tls) tls = NULL;
+    COIL_AUTO(coil_stream) s = NULL;
     ssize_t rc = coil_tls_create(&opts, &tls);
 
     if (rc < 0)
@@ -55,8 +55,6 @@ static int fetch(void *arg)
     }
     if (rc < 0)
         say((int)rc);
-    coil_stream_destroy(s);
-    coil_tls_release(tls);
     return (int)rc;
 }
 

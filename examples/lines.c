@@ -19,7 +19,7 @@ static size_t number;
 static int number_file(const char *path)
 {
     char line[4096];
-    coil_file *file;
+    COIL_AUTO(coil_file) file = NULL;
     ssize_t n;
     int rc = coil_file_open(path, O_RDONLY, 0, &file);
 
@@ -30,14 +30,13 @@ static int number_file(const char *path)
     // the last line has no newline
     if (n == -ENODATA && (n = coil_file_transferred(file)) > 0)
         printf("%6zu  %s\n", ++number, line);
-    coil_file_destroy(file);
     return n < 0 ? coil_fail((int)n, "line %zu of '%s'", number + 1, path) : 0;
 }
 
 static int number_input(void)
 {
     char line[4096];
-    coil_stream *in;
+    COIL_AUTO(coil_stream) in = NULL;
     ssize_t n;
     int fd = dup(STDIN_FILENO); // a copy, because the stream closes its descriptor
     int rc = coil_stream_adopt(fd, &in);
@@ -50,7 +49,6 @@ static int number_input(void)
         printf("%6zu  %s\n", ++number, line);
     if (n == -ENODATA && (n = coil_stream_read_transferred(in)) > 0)
         printf("%6zu  %s\n", ++number, line);
-    coil_stream_destroy(in);
     return n < 0 ? coil_fail((int)n, "line %zu of standard input", number + 1) : 0;
 }
 

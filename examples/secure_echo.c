@@ -31,30 +31,24 @@ static int serve(coil_tls *tls, const char *port)
         .idle_ns = COIL_SEC(60),
         .grace_ns = COIL_SEC(3),
     };
-    coil_listener *listener;
+    COIL_AUTO(coil_listener) listener = NULL;
     int rc = coil_listen("localhost", port, 0, &listener);
 
     if (rc < 0)
         return rc;
     printf("serving on port %u\n", coil_listener_port(listener));
     fflush(stdout);
-    rc = coil_serve(listener, echo, NULL, &opts);
-    coil_listener_destroy(listener);
-    return rc;
+    return coil_serve(listener, echo, NULL, &opts);
 }
 
 static int app(void *arg)
 {
     char **argv = arg;
-    coil_tls *tls;
+    COIL_AUTO(coil_tls) tls = NULL;
     int rc = coil_tls_create(
         &(coil_tls_opts){.certificate_file = argv[1], .key_file = argv[2]}, &tls);
 
-    if (rc < 0)
-        return rc; // the message names the file and the error
-    rc = serve(tls, argv[3]);
-    coil_tls_release(tls);
-    return rc;
+    return rc < 0 ? rc : serve(tls, argv[3]); // the message names the file and the error
 }
 
 int main(int argc, char **argv)

@@ -619,7 +619,8 @@ int coil_http_read_all(coil_http_response *response, char **body, size_t *n)
     *n = 0;
     while (got > 0) {
         if (capacity - used < 2) {
-            char *longer = realloc(bytes, capacity = capacity > 0 ? 2 * capacity : 8192);
+            char *longer =
+                coil_realloc(bytes, capacity = capacity > 0 ? 2 * capacity : 8192);
             if (longer == NULL) {
                 got = coil_fail(-ENOMEM, "no memory for a body of more than %zu bytes",
                                 used);
@@ -631,7 +632,7 @@ int coil_http_read_all(coil_http_response *response, char **body, size_t *n)
         used += got > 0 ? (size_t)got : 0;
     }
     if (got < 0) {
-        free(bytes);
+        coil_free(bytes);
         return (int)got;
     }
     bytes[used] = '\0';

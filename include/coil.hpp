@@ -343,6 +343,8 @@ using listener = handle<coil_listener, coil_listener_destroy>;
 using server = handle<coil_server, coil_server_destroy>;
 using datagram = handle<coil_datagram, coil_datagram_destroy>;
 using file = handle<coil_file, coil_file_destroy>;
+using directory = handle<coil_directory, coil_directory_destroy>;
+using watch = handle<coil_watch, coil_watch_destroy>;
 using process = handle<coil_process, coil_process_destroy>;
 using tls = handle<coil_tls, coil_tls_release>;
 using task = handle<coil_task, coil_task_release>;
@@ -893,6 +895,40 @@ class lock_guard
 
   private:
     coil_lock &lock_;
+};
+
+/*
+ * Hold a coil_rwlock for reading or for writing. Like lock_guard, both throw if the task
+ * is cancelled.
+ */
+class read_guard
+{
+  public:
+    COIL__INLINED explicit read_guard(coil_rwlock &lock) : lock_(lock)
+    {
+        check(coil_rwlock_acquire_read(&lock));
+    }
+    read_guard(const read_guard &) = delete;
+    read_guard &operator=(const read_guard &) = delete;
+    ~read_guard() { coil_rwlock_release(&lock_); }
+
+  private:
+    coil_rwlock &lock_;
+};
+
+class write_guard
+{
+  public:
+    COIL__INLINED explicit write_guard(coil_rwlock &lock) : lock_(lock)
+    {
+        check(coil_rwlock_acquire_write(&lock));
+    }
+    write_guard(const write_guard &) = delete;
+    write_guard &operator=(const write_guard &) = delete;
+    ~write_guard() { coil_rwlock_release(&lock_); }
+
+  private:
+    coil_rwlock &lock_;
 };
 
 #undef COIL__INLINED

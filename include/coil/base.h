@@ -106,10 +106,21 @@ typedef struct coil_allocator {
 COIL_API void coil_set_allocator(const coil_allocator *allocator);
 
 /*
- * Free memory that coil allocated for the caller, as the function's description says.
- * NULL is accepted.
+ * Free memory that a function of coil's libraries has allocated for the caller: the
+ * result of coil_read_file() or coil_http_read_all(), the data of a coil_output. NULL is
+ * accepted.
+ *
+ * All such memory comes from coil's allocator, so free(3) does not suit. Objects have
+ * their own functions, coil_..._destroy() or coil_..._release(). The list of
+ * coil_getaddrinfo() is freed by freeaddrinfo(3), as that of getaddrinfo(3).
  */
 COIL_API void coil_free(void *block);
+
+/*
+ * Allocate memory that coil_free() frees, or change its size, as realloc(3) does. Returns
+ * NULL without memory; `block` is unchanged then. Libraries on top of coil use it.
+ */
+COIL_API COIL_CHECKED void *coil_realloc(void *block, size_t size);
 
 #ifdef __cplusplus
 }

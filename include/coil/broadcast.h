@@ -47,6 +47,7 @@ typedef struct coil_broadcast {
 typedef struct coil_receiver {
     coil_broadcast *broadcast;
     uint64_t next;
+    uint64_t key; /* detects a receiver that is not subscribed */
 } coil_receiver;
 
 /* Initialise a channel at run time, as COIL_BROADCAST_INIT does. */
@@ -84,7 +85,9 @@ COIL_API void coil_broadcast_subscribe(coil_broadcast *broadcast,
  * time.
  *
  * Returns how many items the receiver missed before this one: 0 unless it was too slow.
- * Fails with -ECANCELED (no item is received), or -ESHUTDOWN.
+ * Fails with -ECANCELED (no item is received), -ESHUTDOWN, or -EINVAL as
+ * coil_broadcast_send(). A receiver that is not
+ * subscribed, or whose channel is finished, aborts the program.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_broadcast_receive(coil_receiver *receiver,
                                                       void *item);

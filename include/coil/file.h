@@ -39,6 +39,8 @@
 
 #include <coil/base.h>
 
+#include <time.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -184,6 +186,16 @@ COIL_SUSPENDS int coil_file_allocate(coil_file *file, int mode, int64_t offset,
 
 /* fchmod(2). */
 COIL_SUSPENDS int coil_file_chmod(coil_file *file, mode_t mode);
+
+/* fchown(2). -1 leaves the user or the group as it is. */
+COIL_SUSPENDS int coil_file_chown(coil_file *file, uid_t user, gid_t group);
+
+/*
+ * futimens(3): set the time of the last access and of the last change, in this order.
+ * NULL sets both to the present time. A tv_nsec may be UTIME_NOW or UTIME_OMIT
+ * (<sys/stat.h>).
+ */
+COIL_SUSPENDS int coil_file_utimens(coil_file *file, const struct timespec times[2]);
 
 /* ---- whole files ------------------------------------------------------------------- */
 

@@ -234,8 +234,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, 
                                                   size_t n);
 
 /*
- * Read the rest of the body. *body is the caller's, to be freed by free(3); a NUL follows
- * its *n bytes. After a failure *body is NULL; fails like coil_http_read().
+ * Read the rest of the body. Free *body by coil_free(); a NUL follows its *n bytes. After a
+ * failure *body is NULL; fails like coil_http_read().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
                                                   char **body, size_t *n);

@@ -14,6 +14,8 @@
 
 #include <coil/base.h>
 
+#include <time.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -37,6 +39,22 @@ COIL_SUSPENDS int coil_rename(const char *from, const char *to, unsigned flags);
 COIL_SUSPENDS int coil_unlink(const char *path);
 COIL_SUSPENDS int coil_mkdir(const char *path, mode_t mode);
 COIL_SUSPENDS int coil_rmdir(const char *path);
+
+/* chmod(2): follows symbolic links. */
+COIL_SUSPENDS int coil_chmod(const char *path, mode_t mode);
+
+/*
+ * Change the owner, as fchownat(2). `flags` is 0, or AT_SYMLINK_NOFOLLOW for a symbolic
+ * link itself (lchown(2)). -1 leaves the user or the group as it is. (Python: os.chown)
+ */
+COIL_SUSPENDS int coil_chown(const char *path, uid_t user, gid_t group, int flags);
+
+/*
+ * Set the time of the last access and of the last change, as utimensat(2). `flags` is as
+ * in coil_chown(). For `times` see coil_file_utimens(). (Python: os.utime)
+ */
+COIL_SUSPENDS int coil_utimens(const char *path, const struct timespec times[2],
+                               int flags);
 
 /*
  * Create a new directory with mode 0700. `name` ends in six X, which are replaced to make

@@ -25,6 +25,8 @@
 
 #include <coil/stream.h>
 
+#include <sys/resource.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,6 +40,15 @@ typedef struct coil_process coil_process;
 #define COIL_PIPE (-1)   /* a pipe; coil_process_stdin() etc. return the other end */
 #define COIL_STDOUT (-2) /* only for err: send it where out goes */
 #define COIL_NULL (-3)   /* /dev/null */
+
+/*
+ * A limit of the child (setrlimit(2)): RLIMIT_AS, RLIMIT_CPU, RLIMIT_NOFILE, ... from
+ * <sys/resource.h>. RLIM_INFINITY means no limit. (Python: resource.setrlimit)
+ */
+typedef struct coil_process_limit {
+    int resource;
+    rlim_t soft, hard;
+} coil_process_limit;
 
 /* Members that are zero have their defaults; argv is required. */
 typedef struct coil_process_opts {
@@ -67,6 +78,17 @@ typedef struct coil_process_opts {
     const uid_t *user;
     const mode_t *umask; /* umask(2); NULL: the program's */
     int kill_signal;     /* the signal of coil_process_destroy(); 0: SIGKILL */
+    /* The child inherits all other limits. Raising a hard limit needs privileges. */
+    const coil_process_limit *limits;
+    size_t limit_count;
+    /*
+     * Give the child a pseudo-terminal: coil_process_terminal() is the other end. The
+     * terminal is the controlling one of the child's new session. It replaces the
+     * standard descriptors that are COIL_INHERIT. Its window has 24 rows and 80 columns
+     * unless the sizes are set.
+     */
+    bool pty;
+    unsigned short pty_rows, pty_columns;
 } coil_process_opts;
 
 /*
@@ -92,7 +114,7 @@ typedef struct coil_process_opts {
  *
  * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on; the program was not
  * started then. The message of coil_last_error() says whether the cause was the program,
- * the directory or the identity (-EPERM). Also fails with -EINVAL, -EBADF for a
+ * the directory the limits or the identity (-EPERM). Also fails with -EINVAL, -EBADF for a
  * descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
  */
 COIL_API COIL_CHECKED int coil_process_spawn(const coil_process_opts *opts,
@@ -118,8 +140,34 @@ COIL_API coil_stream *coil_process_stdin(const coil_process *process);
 COIL_API coil_stream *coil_process_stdout(const coil_process *process);
 COIL_API coil_stream *coil_process_stderr(const coil_process *process);
 
+/*
+ * Return the program's end of the child's terminal, borrowed; NULL without opts.pty.
+ * (Python: pty.openpty, pty.fork)
+ *
+ * The child reads what the program writes, and vice versa. The terminal echoes input and
+ * edits lines, until the child changes that; the bytes 3 and 4 are Ctrl-C and Ctrl-D. A
+ * '\n' of the child arrives as "\r\n". A reader gets the end (0) when the last process
+ * has closed the terminal or the child, its session's leader, has ended; a writer gets
+ * -EPIPE.
+ */
+COIL_API coil_stream *coil_process_terminal(const coil_process *process);
+
+/*
+ * Set the size of the terminal's window. Its processes in the foreground get SIGWINCH if
+ * the size changes. Fails with -ENOTTY without opts.pty, -EBADF if the stream is closed.
+ */
+COIL_API int coil_process_resize(coil_process *process, unsigned short rows,
+                                 unsigned short columns);
+
 /* Return the child's process ID. The ID is available even after the child's end. */
 COIL_API pid_t coil_process_pid(const coil_process *process);
+
+/*
+ * Return a new pidfd of the child (pidfd_open(2)), which the caller closes. The
+ * pidfd is readable when the child has ended, and may be sent to another process. Fails with
+ * -ESRCH once the loop has noticed the child's end; -EMFILE.
+ */
+COIL_API COIL_CHECKED int coil_process_open_pidfd(const coil_process *process);
 
 /*
  * Wait until the child has ended. Any number of tasks may wait, repeatedly. (asyncio:
@@ -175,7 +223,7 @@ typedef struct coil_output {
     size_t size, capacity;
 } coil_output;
 
-/* Free the output. NULL and zeroes are accepted. */
+/* Free the data, as coil_free() does, and set all to zero. NULL is accepted. */
 COIL_API void coil_output_finish(coil_output *output);
 
 /*
@@ -183,6 +231,9 @@ COIL_API void coil_output_finish(coil_output *output);
  * stderr to the end, and then wait for the child. All three transfers run concurrently.
  * Returns as coil_process_wait(). (asyncio: communicate)
  *
+ * A terminal counts as the child's stdin and stdout: `input` is written to it, and `out`
+ * receives its output. The terminal stays open after the input. So end the input with
+ * Ctrl-D, "\4".
  * Standard streams that are not pipes, or are closed, are skipped. If an output is NULL,
  * its data is discarded. A child that closes its stdin early is not a failure. A pipe
  * ends when all processes that inherited it have closed it. If the child may leave a

@@ -130,7 +130,7 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  *
  * The calls are: accept4, bind, chdir, chmod, clone, close_range, connect,
  * copy_file_range, dup3, epoll_create1, epoll_ctl, epoll_pwait2, epoll_wait, eventfd,
- * execve, fallocate, fchmod, fcntl, fdatasync, fopen, fstat, fsync, ftruncate,
+ * execve, fallocate, fchmod, fchownat, fcntl, fdatasync, fopen, fstat, fsync, ftruncate,
  * getaddrinfo, getdents64, getifaddrs, getnameinfo, getpeername, getrandom, getsockname,
  * getsockopt, io_uring_enter, io_uring_register, io_uring_setup, kill, linkat, listen,
  * lseek, lstat, madvise, malloc, mkdirat, mmap, mprotect, open, openat, pidfd_open,

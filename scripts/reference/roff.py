@@ -83,8 +83,35 @@ class Pages:
         self.version, self.date = version, date
         self.pages = {f'{page_of(header)}.3': self.page(header) for header in found}
         self.pages['coil.3'] = self.overview()
-        self.links = {f'{name}.3': f'{page_of(header)}.3' for name, header in self.homes.items()
-                      if f'{name}.3' not in self.pages}
+        self.links = {}
+        for header in found:
+            for block in header.blocks:
+                self.add_block(header, block)
+        for name, header in self.homes.items():
+            if f'{name}.3' not in self.pages:
+                self.links.setdefault(f'{name}.3', f'{page_of(header)}.3')
+
+    def add_block(self, header, block):
+        """A page of the functions that share a comment, and a link for each further name."""
+        kinds = header.named()
+        names = [name for name in dict.fromkeys(block.names())
+                 if kinds[name] == 'function' and f'{name}.3' not in self.pages]
+        if not block.comment or not names:
+            return
+        self.pages[f'{names[0]}.3'] = self.block_page(header, block, names)
+        for name in names[1:]:
+            self.links[f'{name}.3'] = f'{names[0]}.3'
+
+    def block_page(self, header, block, names):
+        summary = re.split(r'(?<=[^.])[.:](?:\s|$)', block.comment[0].text, maxsplit=1)[0]
+        text = '\n'.join(declaration.text for declaration in block.declarations)
+        lines = self.top(names[0], summary)
+        lines[3] = ',\n'.join(code(name) for name in names) + r' \-'
+        lines += ['.SH SYNOPSIS', '.nf', rf'\fB#include <{code(header.path)}>\fP', '.fi', '.PP',
+                  example(text), '.SH DESCRIPTION', *paragraphs(block.comment, '.PP'),
+                  '.SH SEE ALSO',
+                  prose(f'{page_of(header)}(3) describes coil/{header.noun}.h as a whole.')]
+        return '\n'.join(lines) + '\n'
 
     def top(self, name, title):
         return [f'.TH {name.upper()} 3 {self.date} "coil {self.version}" "Library functions of coil"',
@@ -189,7 +216,8 @@ class Pages:
         lines = self.top('coil', 'stackful coroutines and an event loop: the library')
         lines += ['.SH SYNOPSIS', '.nf', r'\fB#include <coil.h>\fP', '.PP',
                   r'cc ... $(pkg\-config \-\-cflags \-\-libs coil)', '.fi', '.SH DESCRIPTION',
-                  prose('Each header has a page, and each function, type and macro leads to it. '
+                  prose('Each header has a page, and so has each function. The name of a type or '
+                        'a macro leads to the page of its header. '
                         'coil.h includes all of them but coil/http.h and coil/posix.h, which are '
                         'of the libraries coil-http and coil-posix. What all have in common '
                         'is in coil_base(3). coil.hpp, for C++17, is one more header: its '

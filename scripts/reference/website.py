@@ -26,10 +26,10 @@ ALWAYS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'src/RE
 START = ['README.md', 'docs/start.md', 'docs/guide.md', 'docs/asyncio.md']
 # The pages of docs/manual/ by task. A page that is not listed comes last, in a group of its own.
 MANUAL = [
-    ('Tasks that work together', ['group', 'scope', 'queue', 'promise', 'timer', 'interval',
+    ('Tasks that work together', ['group', 'scope', 'guard', 'queue', 'broadcast', 'rwlock', 'promise', 'timer', 'interval',
                                   'context', 'gen', 'coro']),
     ('The network', ['stream', 'server', 'names', 'tls', 'http', 'datagram']),
-    ('Files, programs, threads', ['file', 'process', 'signal', 'executor', 'threads', 'fork']),
+    ('Files, programs, threads', ['file', 'watch', 'process', 'signal', 'executor', 'threads', 'fork']),
     ('Errors, debugging, tests', ['error', 'debug', 'testing']),
     ('With other code', ['posix', 'libraries', 'hooks', 'guest', 'cxx', 'python']),
     ('Memory', ['stack', 'light']),

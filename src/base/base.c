@@ -130,6 +130,11 @@ void coil_free(void *block)
     coil__free(block);
 }
 
+void *coil_realloc(void *block, size_t size)
+{
+    return coil__realloc(block, size > 0 ? size : 1); /* 0 would free the block */
+}
+
 int64_t coil__clock_monotonic(void)
 {
     struct timespec now;

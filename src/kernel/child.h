@@ -10,7 +10,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/types.h>
+
+#define COIL__LIMITS 16 /* more than any resource of prlimit(2), less than 32 */
 
 /* The options of a child. */
 struct coil__spawn {
@@ -22,12 +25,15 @@ struct coil__spawn {
     const int *pass_fds;
     size_t pass_fd_count;
     bool new_session, new_group;
+    int terminal;              /* becomes its controlling terminal; -1: none */
     pid_t process_group;       /* 0: none */
     const gid_t *extra_groups; /* this and the next two may be NULL */
     size_t extra_group_count;
     const gid_t *group;
     const uid_t *user;
     const mode_t *umask; /* or NULL */
+    struct rlimit limits[COIL__LIMITS];
+    unsigned limits_set; /* a bit for each resource in `limits` */
 };
 
 /* The steps of a child until it runs its program. Each step may fail. */
@@ -35,9 +41,10 @@ enum coil__child_step {
     COIL__CHILD_STDIO,
     COIL__CHILD_SESSION,
     COIL__CHILD_CWD,
-    COIL__CHILD_IDENTITY,
-    COIL__CHILD_PASS_FDS,
     COIL__CHILD_CLOSE_OTHERS,
+    COIL__CHILD_PASS_FDS,
+    COIL__CHILD_LIMITS,
+    COIL__CHILD_IDENTITY,
     COIL__CHILD_EXEC
 };
 

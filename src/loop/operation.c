@@ -201,7 +201,25 @@ static ssize_t run_allocate(const struct coil__op *op)
 
 static ssize_t run_chmod(const struct coil__op *op)
 {
-    return fchmod(op->fd, op->mode);
+    return op->path != NULL ? fchmodat(op->fd, op->path, op->mode, 0)
+                            : fchmod(op->fd, op->mode);
+}
+
+static ssize_t run_chown(const struct coil__op *op)
+{
+    uid_t user = (uid_t)op->offset;
+    gid_t group = (gid_t)op->offset2;
+
+    return op->path != NULL ? fchownat(op->fd, op->path, user, group, op->flags)
+                            : fchown(op->fd, user, group);
+}
+
+static ssize_t run_utimens(const struct coil__op *op)
+{
+    const struct timespec *times = op->buf;
+
+    return op->path != NULL ? utimensat(op->fd, op->path, times, op->flags)
+                            : futimens(op->fd, times);
 }
 
 static ssize_t run_list(const struct coil__op *op)
@@ -292,6 +310,10 @@ const struct coil__op_row coil__op_rows[COIL__OP_COUNT] = {
         "coil_file_allocate", .error = ENOSPC, .opcode = COIL__URING_FALLOCATE},
     [COIL__OP_CHMOD] = {run_chmod, "fchmod(op->fd, op->mode)", "chmod",
         "coil_file_chmod", .error = EPERM},
+    [COIL__OP_CHOWN] = {run_chown, "fchownat(op->fd, op->path)", "chown",
+        "coil_file_chown", .error = EPERM},
+    [COIL__OP_UTIMENS] = {run_utimens, "utimensat(op->fd, op->path)", "utimens",
+        "coil_file_utimens", .error = EPERM},
     [COIL__OP_LIST] = {run_list, "getdents64(op->fd, op->buf, op->len)", "list",
         "coil_directory_next", .error = EIO},
     [COIL__OP_LINK] = {run_link, "linkat(op->fd, op->path)", "link",

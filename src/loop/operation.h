@@ -51,7 +51,11 @@ enum coil__op_kind {
     COIL__OP_SEEK,     /* lseek(fd, offset, flags: whence) */
     COIL__OP_TRUNCATE, /* ftruncate(fd, offset) */
     COIL__OP_ALLOCATE, /* fallocate(fd, flags, offset, len) */
-    COIL__OP_CHMOD,    /* fchmod(fd, mode) */
+    COIL__OP_CHMOD,    /* fchmodat(fd, path, mode); path NULL: fchmod(fd, mode) */
+    COIL__OP_CHOWN,    /* fchownat(fd, path, offset: user, offset2: group, flags); path
+                          NULL: fchown() */
+    COIL__OP_UTIMENS,  /* utimensat(fd, path, buf: struct timespec[2], flags); path NULL:
+                          futimens() */
     COIL__OP_LIST,     /* getdents64(fd, buf, len) */
     COIL__OP_LINK,     /* linkat(fd, path, fd2, path2, flags) */
     COIL__OP_SYMLINK,  /* symlinkat(path, fd2, path2) */

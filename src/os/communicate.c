@@ -2,7 +2,7 @@
  * communicate.c - writing a child's input, reading its output, and waiting for its end.
  *
  * The pipes are served at the same time, since a child may stop reading its input until
- * its output is read. Each open pipe is a job, so there are up to three. The calling task
+ * its output is read. Each open pipe is a job, and a terminal is two. The calling task
  * does the last job, and tasks of a group do the others. With one pipe, the common case,
  * there is no group.
  *
@@ -25,6 +25,7 @@ struct pipe_job {
     size_t n;
     coil_output *output; /* NULL: the output is discarded */
     size_t limit;
+    bool is_terminal; /* the stream is also the job of the other direction */
 };
 
 static int feed(const struct pipe_job *job)
@@ -37,7 +38,8 @@ static int feed(const struct pipe_job *job)
      */
     if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
         return (int)rc;
-    coil_stream_close(job->stream);
+    if (!job->is_terminal)
+        coil_stream_close(job->stream);
     return 0;
 }
 
@@ -105,7 +107,7 @@ static int drain(const struct pipe_job *job)
 {
     ssize_t rc = job->output != NULL ? read_all(job) : discard_output(job);
 
-    if (rc == 0 || rc == -EMSGSIZE)
+    if ((rc == 0 && !job->is_terminal) || rc == -EMSGSIZE)
         coil_stream_close(job->stream);
     return (int)rc;
 }
@@ -140,31 +142,56 @@ static bool is_open(const coil_stream *stream)
     return stream != NULL && coil_stream_fd(stream) >= 0;
 }
 
+/*
+ * Add the jobs of the child's streams; at most MOST_JOBS. A terminal takes the place of
+ * pipes that the child lacks. The output of a terminal is discarded if stdout is a pipe.
+ */
+#define MOST_JOBS 4
+
+static size_t list_jobs(struct pipe_job *jobs, const coil_process *process,
+                        const struct pipe_job *feeding, coil_output *out,
+                        coil_output *err, size_t limit)
+{
+    coil_stream *terminal = coil_process_terminal(process);
+    coil_stream *pipes[2] = {coil_process_stderr(process), coil_process_stdout(process)};
+    coil_output *outputs[2] = {err, out};
+    size_t count = 0;
+
+    if (is_open(feeding->stream))
+        jobs[count++] = *feeding;
+    if (is_open(terminal))
+        jobs[count++] = (struct pipe_job){.stream = terminal,
+                                          .output = pipes[1] == NULL ? out : NULL,
+                                          .limit = limit,
+                                          .is_terminal = true};
+    for (int i = 0; i < 2; i++)
+        if (is_open(pipes[i]))
+            jobs[count++] = (struct pipe_job){
+                .stream = pipes[i], .output = outputs[i], .limit = limit};
+    return count;
+}
+
 int coil_process_communicate(coil_process *process, const void *input, size_t n,
                              coil_output *out, coil_output *err, size_t limit)
 {
     COIL__REQUIRE(process, "a process");
     coil_stream *in = coil_process_stdin(process);
-    struct pipe_job jobs[3];
-    size_t count = 0;
+    bool is_terminal = in == NULL && coil_process_terminal(process) != NULL;
+    struct pipe_job jobs[MOST_JOBS], feeding;
     int rc;
 
+    if (is_terminal)
+        in = coil_process_terminal(process);
     /* Forget the count of bytes written by an earlier call: this call may fail before its
        own writer starts. */
     if (in != NULL)
         coil__stream_refuse(in, COIL__OUT, 0);
-    if (is_open(in))
-        jobs[count++] = (struct pipe_job){.stream = in,
-                                          .input = input != NULL ? input : "",
-                                          .n = input != NULL ? n : 0};
-    if (is_open(coil_process_stderr(process)))
-        jobs[count++] = (struct pipe_job){
-            .stream = coil_process_stderr(process), .output = err, .limit = limit};
-    if (is_open(coil_process_stdout(process)))
-        jobs[count++] = (struct pipe_job){
-            .stream = coil_process_stdout(process), .output = out, .limit = limit};
+    feeding = (struct pipe_job){.stream = in,
+                                .input = input != NULL ? input : "",
+                                .n = input != NULL ? n : 0,
+                                .is_terminal = is_terminal};
     coil__process_enter(process);
-    rc = do_jobs(jobs, count);
+    rc = do_jobs(jobs, list_jobs(jobs, process, &feeding, out, err, limit));
     if (rc == 0)
         rc = coil_process_wait(process);
     coil__process_leave(process);

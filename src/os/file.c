@@ -532,3 +532,20 @@ int coil_file_chmod(coil_file *file, mode_t mode)
     return (int)coil__file_op(
         file, &(struct coil__op){.kind = COIL__OP_CHMOD, .mode = mode}, __func__);
 }
+
+int coil_file_chown(coil_file *file, uid_t user, gid_t group)
+{
+    COIL__REQUIRE(file, "a file");
+    return (int)coil__file_op(
+        file,
+        &(struct coil__op){.kind = COIL__OP_CHOWN, .offset = user, .offset2 = group},
+        __func__);
+}
+
+int coil_file_utimens(coil_file *file, const struct timespec times[2])
+{
+    COIL__REQUIRE(file, "a file");
+    return (int)coil__file_op(
+        file, &(struct coil__op){.kind = COIL__OP_UTIMENS, .buf = (void *)times},
+        __func__);
+}

@@ -3,17 +3,15 @@
  *
  *     kernel --- fill() ---> buffer --- handle() ---> changes --- coil_watch_next()
  *                                          |             ^
- *                                   folders to scan -- scan()
+ *                                   folders to scan -- coil__folders_scan()
  *
  * A notice contains the number of a watched folder and a name. A new folder in a tree is
- * watched first and then listed, so that no entry is missed. A listed entry may also
- * cause a notice. So the name of a listed entry is recorded until the kernel's queue is
- * empty (watched.h), and the entry's notice is dropped.
+ * listed when its notice is handled: watch_folders.c.
  *
  * A rename is two notices with one cookie, usually next to each other. The change for the
  * first notice stays in the list, and delays the changes after it, until the second
- * notice arrives. If no second notice arrives within PAIR_NS, the file has left the
- * watched folders.
+ * notice arrives. If it does not arrive within PAIR_NS, the file has left the watched
+ * folders.
  *
  * Invariants
  * 1. Folders are listed before the next notice is handled. So a notice finds its folder.
@@ -21,206 +19,32 @@
  *    change that is equal to the last one, so the caller sees no duplicate.
  * 3. `busy` excludes other calls, so no folder is removed while the listing suspends.
  */
-#include "change.h"
-#include "watched.h"
+#include "watch_folders.h"
 
 #include "../base/fault.h"
 #include "../kernel/notices.h"
 #include "../task/budget.h"
 #include "../task/task.h"
 
-#include <coil/directory.h>
 #include <coil/error.h>
 #include <coil/loop.h>
 #include <coil/scope.h>
 #include <coil/stream.h>
 #include <coil/watch.h>
 
-#include <dirent.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PAIR_NS COIL_MSEC(10)
 
 struct coil_watch {
-    struct coil__watched_table table;
-    struct coil__list changes;  /* oldest first */
-    struct coil__list to_scan;  /* coil__watched.scan */
+    struct coil__folders folders;
     struct coil__change *given; /* the latest change that the caller received */
     unsigned alive;             /* 0 in freed memory */
-    int fd;
     bool busy;
     size_t position, filled;
     _Alignas(8) char buffer[4 * COIL__NOTICES_BYTES];
 };
-
-/* ---- watching ---------------------------------------------------------------------- */
-
-static void unwatch(coil_watch *watch, struct coil__watched *folder)
-{
-    coil__notices_remove(watch->fd, folder->number);
-    coil__watched_remove(&watch->table, folder);
-}
-
-struct subtree {
-    coil_watch *watch;
-    const char *path;
-    const char *new_path;
-};
-
-static int unwatch_inside(struct coil__watched *folder, void *arg)
-{
-    const struct subtree *subtree = arg;
-
-    if (!folder->is_root && coil__path_is_inside(folder->path, subtree->path))
-        unwatch(subtree->watch, folder);
-    return 0;
-}
-
-static void unwatch_subtree(coil_watch *watch, const char *path)
-{
-    struct subtree subtree = {watch, path, NULL};
-
-    coil__watched_each(&watch->table, unwatch_inside, &subtree);
-}
-
-static void scan_later(coil_watch *watch, struct coil__watched *folder, bool quiet)
-{
-    folder->quiet = quiet;
-    folder->unlisted |= !folder->has_unwatched;
-    if (coil__list_empty(&folder->scan))
-        coil__list_push(&watch->to_scan, &folder->scan);
-}
-
-static int rename_inside(struct coil__watched *folder, void *arg)
-{
-    const struct subtree *subtree = arg;
-    const char *rest;
-    char *path;
-
-    if (folder->is_root || !coil__path_is_inside(folder->path, subtree->path))
-        return 0;
-    rest = folder->path + strlen(subtree->path);
-    path = coil__path_join(subtree->new_path, rest[0] == '/' ? rest + 1 : rest);
-    if (path == NULL)
-        return coil__failed(-ENOMEM);
-    coil__free(folder->path);
-    folder->path = path;
-    if (folder->unlisted || folder->has_unwatched)
-        scan_later(subtree->watch, folder, folder->quiet);
-    return 0;
-}
-
-/* True if the folder is gone, has been replaced by another file, or must not be read. */
-static bool is_gone(int error)
-{
-    return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;
-}
-
-/* Watch a folder inside a tree, and list it later. Returns 1 if the folder is gone. */
-static int watch_folder(coil_watch *watch, const char *path, bool quiet)
-{
-    int number = coil__notices_add(watch->fd, path, true);
-    struct coil__watched *folder;
-
-    if (number < 0)
-        return is_gone(errno) ? 1 : coil_fail(-errno, "cannot watch '%s'", path);
-    if (coil__watched_find(&watch->table, number) != NULL)
-        return 0;
-    folder = coil__watched_insert(&watch->table, number, path);
-    if (folder == NULL) {
-        coil__notices_remove(watch->fd, number);
-        return coil__failed(-ENOMEM);
-    }
-    folder->is_tree = true;
-    scan_later(watch, folder, quiet);
-    return 0;
-}
-
-static int report_entry(coil_watch *watch, struct coil__watched *folder,
-                        const coil_directory_entry *entry)
-{
-    int rc;
-
-    if (folder->was_begun && coil__watched_has(folder, entry->name))
-        return 0;
-    rc = coil__changes_add(&watch->changes, COIL_CREATED,
-                           coil__path_join(folder->path, entry->name),
-                           entry->type == DT_DIR, NULL);
-    if (rc == 0 && !coil__watched_note(folder, entry->name))
-        rc = coil__failed(-ENOMEM);
-    return rc;
-}
-
-/*
- * Watch a folder in `folder`. If the inner folder is gone, `folder` or a folder above it
- * may have been renamed. Then the inner folder is watched when `folder` gets its new
- * path.
- */
-static int watch_inner(coil_watch *watch, struct coil__watched *folder, const char *name)
-{
-    char *path = coil__path_join(folder->path, name);
-    int rc =
-        path != NULL ? watch_folder(watch, path, folder->quiet) : coil__failed(-ENOMEM);
-
-    coil__free(path);
-    if (rc != 1)
-        return rc;
-    folder->has_unwatched = true;
-    if (!coil__watched_has(folder, name) && !coil__watched_note(folder, name))
-        return coil__failed(-ENOMEM);
-    return 0;
-}
-
-static int take_entry(coil_watch *watch, struct coil__watched *folder,
-                      const coil_directory_entry *entry)
-{
-    int rc = folder->quiet ? 0 : report_entry(watch, folder, entry);
-
-    return rc == 0 && entry->type == DT_DIR ? watch_inner(watch, folder, entry->name)
-                                            : rc;
-}
-
-/*
- * Watch the inner folders that could not be watched earlier. All entries were already
- * reported.
- */
-static int take_unwatched(coil_watch *watch, struct coil__watched *folder,
-                          const coil_directory_entry *entry)
-{
-    return entry->type == DT_DIR && coil__watched_has(folder, entry->name)
-               ? watch_inner(watch, folder, entry->name)
-               : 0;
-}
-
-/*
- * List the next folder in the scan list. A folder that cannot be listed is listed again
- * by the next call, or when the folder gets a new path.
- */
-static int scan(coil_watch *watch)
-{
-    struct coil__watched *folder =
-        COIL__CONTAINER(watch->to_scan.next, struct coil__watched, scan);
-    bool only_unwatched = !folder->unlisted && folder->has_unwatched;
-    coil_directory_entry entry;
-    coil_directory *directory;
-    int rc = coil_directory_open(folder->path, &directory);
-
-    if (rc == 0)
-        folder->has_unwatched = false;
-    while (rc == 0 && (rc = coil_directory_next(directory, &entry)) > 0)
-        rc = only_unwatched ? take_unwatched(watch, folder, &entry)
-                            : take_entry(watch, folder, &entry);
-    coil_directory_destroy(directory);
-    folder->was_begun = rc < 0;
-    if (rc < 0 && only_unwatched)
-        folder->has_unwatched = true;
-    if (rc < 0 && !is_gone(-rc))
-        return rc;
-    folder->unlisted = rc < 0 && !only_unwatched;
-    coil__list_remove(&folder->scan);
-    return 0;
-}
 
 /* ---- notices ----------------------------------------------------------------------- */
 
@@ -229,7 +53,7 @@ static void give_up(coil_watch *watch, struct coil__change *change)
 {
     change->is_open = false;
     if (change->is_directory)
-        unwatch_subtree(watch, change->path);
+        coil__folders_unwatch(&watch->folders, change->path);
 }
 
 static int handle_moved_from(coil_watch *watch, struct coil__watched *folder,
@@ -238,7 +62,7 @@ static int handle_moved_from(coil_watch *watch, struct coil__watched *folder,
     struct coil__change *change = NULL;
     int rc;
 
-    rc = coil__changes_add(&watch->changes, COIL_DELETED,
+    rc = coil__changes_add(&watch->folders.changes, COIL_DELETED,
                            coil__path_join(folder->path, notice->name),
                            notice->is_directory, &change);
     coil__watched_forget(folder, notice->name);
@@ -257,29 +81,29 @@ static int handle_created(coil_watch *watch, struct coil__watched *folder,
 
     if (coil__watched_forget(folder, notice->name))
         return 0;
-    rc = coil__changes_add(&watch->changes, COIL_CREATED,
+    rc = coil__changes_add(&watch->folders.changes, COIL_CREATED,
                            coil__path_join(folder->path, notice->name),
                            notice->is_directory, NULL);
     if (rc < 0 || !notice->is_directory || !folder->is_tree)
         return rc;
     folder->quiet = false;
-    return watch_inner(watch, folder, notice->name);
+    return coil__folders_watch_inner(&watch->folders, folder, notice->name);
 }
 
 /* Update the paths of the folders below a renamed folder. */
 static int move_folders(coil_watch *watch, const struct coil__watched *into,
                         const char *old_path, const char *path)
 {
-    struct subtree subtree = {watch, old_path, path};
     int rc;
 
     if (!into->is_tree) {
-        unwatch_subtree(watch, old_path);
+        coil__folders_unwatch(&watch->folders, old_path);
         return 0;
     }
-    rc = coil__watched_each(&watch->table, rename_inside, &subtree);
+    rc = coil__folders_rename(&watch->folders, old_path, path);
     if (rc == 0)
-        rc = watch_folder(watch, path, false); /* unless it is watched already */
+        rc = coil__folders_watch(&watch->folders, path,
+                                 false); /* unless it is watched already */
     return rc < 0 ? rc : 0;
 }
 
@@ -287,7 +111,7 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
                            const struct coil__notice *notice)
 {
     struct coil__change *change =
-        coil__changes_find_open(&watch->changes, notice->cookie);
+        coil__changes_find_open(&watch->folders.changes, notice->cookie);
     char *path;
     int rc = 0;
 
@@ -318,7 +142,7 @@ static int handle_gone(coil_watch *watch, struct coil__watched *folder)
 {
     if (!folder->is_root)
         return 0;
-    return coil__changes_add(&watch->changes, COIL_DELETED,
+    return coil__changes_add(&watch->folders.changes, COIL_DELETED,
                              coil__path_join(folder->path, ""), folder->is_tree, NULL);
 }
 
@@ -326,16 +150,18 @@ static int scan_tree_later(struct coil__watched *folder, void *arg)
 {
     folder->has_unwatched = false;
     if (folder->is_tree)
-        scan_later(arg, folder, true);
+        coil__folders_scan_later(arg, folder, true);
     return 0;
 }
 
 static int handle_overflow(coil_watch *watch)
 {
-    int rc = coil__changes_add(&watch->changes, COIL_OVERFLOW, coil__path_join("", ""),
-                               false, NULL);
+    int rc = coil__changes_add(&watch->folders.changes, COIL_OVERFLOW,
+                               coil__path_join("", ""), false, NULL);
 
-    return rc == 0 ? coil__watched_each(&watch->table, scan_tree_later, watch) : rc;
+    return rc == 0 ? coil__watched_each(&watch->folders.table, scan_tree_later,
+                                        &watch->folders)
+                   : rc;
 }
 
 /* A folder inside a tree is also reported by its parent folder. */
@@ -344,14 +170,15 @@ static int handle_other(coil_watch *watch, const struct coil__watched *folder,
 {
     if (notice->name[0] == '\0' && !folder->is_root)
         return 0;
-    return coil__changes_add(&watch->changes, kind,
+    return coil__changes_add(&watch->folders.changes, kind,
                              coil__path_join(folder->path, notice->name),
                              notice->is_directory, NULL);
 }
 
 static int handle(coil_watch *watch, const struct coil__notice *notice)
 {
-    struct coil__watched *folder = coil__watched_find(&watch->table, notice->watch);
+    struct coil__watched *folder =
+        coil__watched_find(&watch->folders.table, notice->watch);
 
     if (notice->kind == COIL__NOTICE_OVERFLOW)
         return handle_overflow(watch);
@@ -374,7 +201,7 @@ static int handle(coil_watch *watch, const struct coil__notice *notice)
     case COIL__NOTICE_GONE:
         return handle_gone(watch, folder);
     case COIL__NOTICE_IGNORED:
-        coil__watched_remove(&watch->table, folder);
+        coil__watched_remove(&watch->folders.table, folder);
         return 0;
     case COIL__NOTICE_OVERFLOW:
     case COIL__NOTICE_OTHER:
@@ -407,16 +234,16 @@ static int forget_names(struct coil__watched *folder, void *arg)
 /* Wait for notices, or for the time when the first change is given up. */
 static int wait_for_notices(coil_watch *watch)
 {
-    struct coil__change *first = coil__changes_first(&watch->changes);
+    struct coil__change *first = coil__changes_first(&watch->folders.changes);
     coil_scope scope;
     int rc;
 
     if (first == NULL)
-        return coil_wait_fd(watch->fd, COIL_READABLE);
+        return coil_wait_fd(watch->folders.fd, COIL_READABLE);
     rc = coil_scope_enter(&scope, first->until);
     if (rc < 0)
         return rc;
-    rc = coil_scope_exit(&scope, coil_wait_fd(watch->fd, COIL_READABLE));
+    rc = coil_scope_exit(&scope, coil_wait_fd(watch->folders.fd, COIL_READABLE));
     return rc == -ETIMEDOUT ? 0 : rc;
 }
 
@@ -424,7 +251,7 @@ static int fill(coil_watch *watch)
 {
     ssize_t n = coil__call_fails(EIO, "read")
                     ? -1
-                    : read(watch->fd, watch->buffer, sizeof watch->buffer);
+                    : read(watch->folders.fd, watch->buffer, sizeof watch->buffer);
     int rc;
 
     if (n > 0) {
@@ -434,7 +261,7 @@ static int fill(coil_watch *watch)
     }
     if (n < 0 && errno != EAGAIN && errno != EINTR)
         return coil__failed(-errno);
-    coil__watched_each(&watch->table, forget_names, NULL);
+    coil__watched_each(&watch->folders.table, forget_names, NULL);
     rc = wait_for_notices(watch);
     return rc < 0 ? rc : 0;
 }
@@ -442,7 +269,7 @@ static int fill(coil_watch *watch)
 /* True if the first change can be given to the caller. */
 static bool has_change(coil_watch *watch)
 {
-    struct coil__change *first = coil__changes_first(&watch->changes);
+    struct coil__change *first = coil__changes_first(&watch->folders.changes);
 
     if (first != NULL && first->is_open && coil_now() >= first->until)
         give_up(watch, first);
@@ -455,8 +282,8 @@ static int wait_for_change(coil_watch *watch)
     int rc = 0;
 
     while (rc == 0) {
-        if (!coil__list_empty(&watch->to_scan))
-            rc = scan(watch);
+        if (!coil__list_empty(&watch->folders.to_scan))
+            rc = coil__folders_scan(&watch->folders);
         else if (watch->position < watch->filled)
             rc = handle_next(watch);
         else if (has_change(watch))
@@ -483,36 +310,36 @@ int coil_watch_create(coil_watch **out)
     *out = NULL;
     if (watch == NULL)
         return coil__failed(-ENOMEM);
-    watch->fd = coil__notices_open();
-    if (watch->fd < 0) {
+    watch->folders.fd = coil__notices_open();
+    if (watch->folders.fd < 0) {
         coil__free(watch);
         return coil__failed(-errno);
     }
     watch->alive = 1;
-    coil__list_init(&watch->changes);
-    coil__list_init(&watch->to_scan);
+    coil__list_init(&watch->folders.changes);
+    coil__list_init(&watch->folders.to_scan);
     *out = watch;
     return 0;
 }
 
 static int watch_root(coil_watch *watch, const char *path, enum coil_watch_depth depth)
 {
-    int number = coil__notices_add(watch->fd, path, false);
+    int number = coil__notices_add(watch->folders.fd, path, false);
     struct coil__watched *root;
 
     if (number < 0)
         return coil_fail(-errno, "cannot watch '%s'", path);
-    root = coil__watched_find(&watch->table, number);
+    root = coil__watched_find(&watch->folders.table, number);
     if (root == NULL)
-        root = coil__watched_insert(&watch->table, number, path);
+        root = coil__watched_insert(&watch->folders.table, number, path);
     if (root == NULL) {
-        coil__notices_remove(watch->fd, number);
+        coil__notices_remove(watch->folders.fd, number);
         return coil__failed(-ENOMEM);
     }
     root->is_root = true;
     if (depth == COIL_WATCH_TREE && !root->is_tree) {
         root->is_tree = true;
-        scan_later(watch, root, true);
+        coil__folders_scan_later(&watch->folders, root, true);
     }
     return 0;
 }
@@ -529,8 +356,8 @@ int coil_watch_add(coil_watch *watch, const char *path, enum coil_watch_depth de
         return coil__failed(-EBUSY);
     watch->busy = true;
     rc = watch_root(watch, path, depth);
-    while (rc == 0 && !coil__list_empty(&watch->to_scan))
-        rc = scan(watch);
+    while (rc == 0 && !coil__list_empty(&watch->folders.to_scan))
+        rc = coil__folders_scan(&watch->folders);
     watch->busy = false;
     if (rc < 0)
         coil_watch_remove(watch, path);
@@ -543,9 +370,7 @@ int coil_watch_add(coil_watch *watch, const char *path, enum coil_watch_depth de
  */
 static int give_root_up(struct coil__watched *folder, void *arg)
 {
-    const struct subtree *subtree = arg;
-
-    if (!folder->is_root || strcmp(folder->path, subtree->path) != 0)
+    if (!folder->is_root || strcmp(folder->path, arg) != 0)
         return 0;
     folder->is_root = false;
     return -EEXIST;
@@ -555,14 +380,13 @@ int coil_watch_remove(coil_watch *watch, const char *path)
 {
     COIL__REQUIRE(watch, "a watch");
     COIL__REQUIRE(path, "a path");
-    struct subtree subtree = {watch, path, NULL};
 
     check(watch, "coil_watch_remove");
     if (watch->busy)
         return coil__failed(-EBUSY);
-    if (coil__watched_each(&watch->table, give_root_up, &subtree) == 0)
+    if (coil__watched_each(&watch->folders.table, give_root_up, (void *)path) == 0)
         return coil__failed(-ENOENT);
-    unwatch_subtree(watch, path);
+    coil__folders_unwatch(&watch->folders, path);
     return 0;
 }
 
@@ -586,7 +410,7 @@ int coil_watch_next(coil_watch *watch, coil_change *out)
     watch->busy = false;
     if (rc < 0)
         return rc;
-    change = coil__changes_first(&watch->changes);
+    change = coil__changes_first(&watch->folders.changes);
     coil__list_remove(&change->link);
     watch->given = change;
     *out = (coil_change){.kind = change->kind,
@@ -611,9 +435,9 @@ void coil_watch_destroy(coil_watch *watch)
     check(watch, "coil_watch_destroy");
     if (watch->busy)
         coil__misuse("coil_watch_destroy: a task is still in a call on the watch");
-    close(watch->fd);
-    coil__watched_each(&watch->table, remove_entry, &watch->table);
-    while ((link = coil__list_pop(&watch->changes)) != NULL)
+    close(watch->folders.fd);
+    coil__watched_each(&watch->folders.table, remove_entry, &watch->folders.table);
+    while ((link = coil__list_pop(&watch->folders.changes)) != NULL)
         coil__change_free(COIL__CONTAINER(link, struct coil__change, link));
     coil__change_free(watch->given);
     watch->alive = 0;

@@ -61,6 +61,38 @@ int coil_mkdir(const char *path, mode_t mode)
         "cannot make directory '%s'", path);
 }
 
+int coil_chmod(const char *path, mode_t mode)
+{
+    COIL__REQUIRE(path, "a path");
+    return coil__explain(
+        (int)coil__file_do(&(struct coil__op){
+            .kind = COIL__OP_CHMOD, .fd = AT_FDCWD, .path = path, .mode = mode}),
+        "cannot change the mode of '%s'", path);
+}
+
+int coil_chown(const char *path, uid_t user, gid_t group, int flags)
+{
+    COIL__REQUIRE(path, "a path");
+    return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_CHOWN,
+                                                               .fd = AT_FDCWD,
+                                                               .path = path,
+                                                               .offset = user,
+                                                               .offset2 = group,
+                                                               .flags = flags}),
+                         "cannot change the owner of '%s'", path);
+}
+
+int coil_utimens(const char *path, const struct timespec times[2], int flags)
+{
+    COIL__REQUIRE(path, "a path");
+    return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_UTIMENS,
+                                                               .fd = AT_FDCWD,
+                                                               .path = path,
+                                                               .buf = (void *)times,
+                                                               .flags = flags}),
+                         "cannot set the times of '%s'", path);
+}
+
 static int make_directory(const char *name, void *arg)
 {
     (void)arg;

@@ -25,11 +25,11 @@
  *    parent, and removing it here would also remove it in the parent.
  */
 #include "process.h"
-#include "../stream/stream.h"
+#include "child_stdio.h"
 
 #include "../base/fault.h"
 #include "../kernel/child.h"
-#include "../kernel/descriptors.h"
+#include "../kernel/terminal.h"
 #include "../loop/leak.h"
 #include "reap.h"
 #include "spawn.h"
@@ -38,6 +38,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,7 +53,7 @@ struct coil_process {
     struct coil__timer look_again; /* replaces the watch while a tracer holds the child */
     int64_t pause_ns;              /* how long look_again was last set for */
     struct coil__list waits;       /* waiting.link */
-    coil_stream *ends[3];          /* the parent's ends of pipes; NULL: none */
+    coil_stream *ends[COIL__ENDS]; /* as in struct coil__stdio */
     pid_t pid;
     int handle;
     int status; /* -EINPROGRESS while it runs */
@@ -84,7 +85,7 @@ static COIL__THREAD_LOCAL struct children *this_children; /* NULL until the firs
 
 static void close_ends(coil_process *p)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < COIL__ENDS; i++) {
         coil_stream_destroy(p->ends[i]);
         p->ends[i] = NULL;
     }
@@ -270,173 +271,7 @@ static int watch(coil_process *p)
     return rc;
 }
 
-/* ---- standard descriptors ---------------------------------------------------------- */
-
-struct stdio {
-    int fd[3];    /* the child's standard descriptors */
-    bool ours[3]; /* opened here: closed after the start */
-};
-
-/*
- * Move the descriptor above 2. If the program has closed 0, 1 or 2, open(2) returns these
- * numbers, and a child that should inherit a closed stdin would get that descriptor.
- * Closes `fd` if it was moved or moving failed.
- */
-static int above_stdio(int fd)
-{
-    int higher, error;
-
-    if (fd < 0)
-        return coil__failed(-errno);
-    if (fd > 2)
-        return fd;
-    higher = COIL__CALL(EMFILE, fcntl(fd, F_DUPFD_CLOEXEC, 3));
-    error = errno;
-    close(fd);
-    return higher < 0 ? coil__failed(-error) : higher;
-}
-
-/* Make a pipe with both descriptors above 2; fds[ours] is non-blocking. */
-static int make_pipe(int fds[2], int ours)
-{
-    int rc;
-
-    if (COIL__CALL(EMFILE, pipe2(fds, O_CLOEXEC)) < 0)
-        return coil__failed(-errno);
-    for (int k = 0; k < 2; k++) {
-        fds[k] = above_stdio(fds[k]);
-        if (fds[k] < 0) {
-            rc = fds[k];
-            close(fds[!k]);
-            return rc;
-        }
-    }
-    if (COIL__CALL(EPERM, fcntl(fds[ours], F_SETFL, O_NONBLOCK)) == 0)
-        return 0;
-    rc = coil__failed(-errno);
-    close(fds[0]);
-    close(fds[1]);
-    return rc;
-}
-
-/* Open a pipe for the child's descriptor `i`; returns the child's end. */
-static int open_pipe(coil_process *p, int i)
-{
-    int fds[2], ours = i == 0 ? 1 : 0;
-    int rc = make_pipe(fds, ours);
-
-    if (rc < 0)
-        return rc;
-    rc = coil__stream_make(fds[ours], false, "coil_process_spawn", &p->ends[i]);
-    if (rc == 0) {
-        coil__leak_forget(&p->ends[i]->endpoint); /* the process owns it */
-        return fds[!ours];
-    }
-    close(fds[!ours]);
-    return rc;
-}
-
-/*
- * Open the same pipe or terminal again. coil__fd_reopen() opens it with O_NONBLOCK, so
- * that a FIFO does not wait for its other end. The flag is cleared afterwards.
- */
-static int open_again(int fd, int flags)
-{
-    int again;
-
-    flags &= O_ACCMODE | O_APPEND;
-    again = coil__call_fails(EMFILE, "open") ? -1 : coil__fd_reopen(fd, flags);
-    if (again >= 0)
-        fcntl(again, F_SETFL, flags);
-    return again;
-}
-
-/*
- * With O_NONBLOCK the child's reads of a pipe or terminal would fail with EAGAIN. The
- * flag belongs to the open file description, which other processes may share, so open the
- * file again. Returns the new descriptor, or `fd` if reopening is not needed or not
- * possible (a socket).
- */
-static int open_blocking(int fd)
-{
-    int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL)), again;
-
-    if (flags < 0)
-        return coil__failed(-errno);
-    if (!(flags & O_NONBLOCK) || !coil__fd_may_reopen(fd))
-        return fd;
-    again = open_again(fd, flags);
-    if (again < 0)
-        return errno == EMFILE || errno == ENFILE || errno == ENOMEM
-                   ? coil__failed(-errno)
-                   : fd;
-    return above_stdio(again);
-}
-
-/*
- * coil_stream_adopt() may have made it non-blocking. A descriptor that is closed here is
- * also closed in the child.
- */
-static int open_inherited(int fd)
-{
-    return fcntl(fd, F_GETFD) < 0 ? fd : open_blocking(fd);
-}
-
-static int open_one(coil_process *p, struct stdio *stdio, int i, int what)
-{
-    int fd;
-
-    if (what == COIL_INHERIT)
-        fd = open_inherited(i);
-    else if (what == COIL_PIPE)
-        fd = open_pipe(p, i);
-    else if (what == COIL_NULL)
-        fd = above_stdio(COIL__CALL(EMFILE, open("/dev/null", O_RDWR | O_CLOEXEC)));
-    else if (what == COIL_STDOUT && i == 2)
-        fd = stdio->fd[1];
-    else
-        fd = what > 0 ? open_blocking(what) : coil__failed(-EINVAL);
-    if (fd < 0)
-        return fd;
-    stdio->fd[i] = fd;
-    stdio->ours[i] = fd != what && fd != i && what != COIL_STDOUT;
-    return 0;
-}
-
-static int open_stdio(coil_process *p, struct stdio *stdio, const coil_process_opts *opts)
-{
-    int rc = open_one(p, stdio, 0, opts->in);
-
-    if (rc == 0)
-        rc = open_one(p, stdio, 1, opts->out);
-    if (rc == 0)
-        rc = open_one(p, stdio, 2, opts->err);
-    return rc;
-}
-
-static void close_stdio(const struct stdio *stdio)
-{
-    for (int i = 0; i < 3; i++)
-        if (stdio->ours[i])
-            close(stdio->fd[i]);
-}
-
 /* ---- starting ---------------------------------------------------------------------- */
-
-static bool valid(const coil_process_opts *opts)
-{
-    if (opts->argv == NULL || opts->argv[0] == NULL ||
-        (opts->pass_fds == NULL && opts->pass_fd_count > 0) ||
-        (opts->extra_groups == NULL && opts->extra_group_count > 0) ||
-        opts->process_group < 0 || opts->kill_signal < 0 || opts->kill_signal >= NSIG)
-        return false;
-    if (opts->process_group > 0 && (opts->new_session || opts->new_group))
-        return false;
-    for (size_t i = 0; i < opts->pass_fd_count; i++)
-        if (opts->pass_fds[i] < 0)
-            return false;
-    return true;
-}
 
 static coil_process *create(coil_loop *loop, const coil_process_opts *opts)
 {
@@ -456,31 +291,13 @@ static coil_process *create(coil_loop *loop, const coil_process_opts *opts)
     p->handle = -1;
     p->status = -EINPROGRESS;
     p->kill_signal = opts->kill_signal != 0 ? opts->kill_signal : SIGKILL;
-    p->leads_group = opts->new_session || opts->new_group;
+    p->leads_group = opts->new_session || opts->new_group || opts->pty;
     return p;
 }
 
-static int start(coil_process *p, const struct stdio *stdio,
-                 const coil_process_opts *opts)
+static int start(coil_process *p, const struct coil__spawn *what)
 {
-    struct coil__spawn what = {
-        .argv = opts->argv,
-        .program = opts->program != NULL ? opts->program : opts->argv[0],
-        .envp = opts->envp,
-        .cwd = opts->cwd,
-        .stdio = {stdio->fd[0], stdio->fd[1], stdio->fd[2]},
-        .pass_fds = opts->pass_fds,
-        .pass_fd_count = opts->pass_fd_count,
-        .new_session = opts->new_session,
-        .new_group = opts->new_group,
-        .process_group = opts->process_group,
-        .extra_groups = opts->extra_groups,
-        .extra_group_count = opts->extra_group_count,
-        .group = opts->group,
-        .user = opts->user,
-        .umask = opts->umask,
-    };
-    int rc = coil__spawn(&what, &p->pid, &p->handle);
+    int rc = coil__spawn(what, &p->pid, &p->handle);
 
     if (rc < 0) {
         p->handle = -1;
@@ -501,20 +318,24 @@ int coil_process_spawn(const coil_process_opts *opts, coil_process **out)
     static const struct coil__leak_kind kind = {"a process", "pid",
                                                 "destroyed or detached"};
     coil_loop *loop = coil__loop_require("coil_process_spawn");
-    struct stdio stdio = {.ours = {false, false, false}};
+    struct coil__stdio stdio;
+    struct coil__spawn what;
     coil_process *p;
-    int rc;
+    int rc = coil__spawn_read(opts, &what);
 
     *out = NULL;
-    if (!valid(opts))
-        return coil__failed(-EINVAL);
+    if (rc < 0)
+        return rc;
     p = create(loop, opts);
     if (p == NULL)
         return coil__failed(-ENOMEM);
-    rc = open_stdio(p, &stdio, opts);
+    rc = coil__stdio_open(&stdio, opts);
+    memcpy(p->ends, stdio.ends, sizeof p->ends);
+    memcpy(what.stdio, stdio.fd, sizeof what.stdio);
+    what.terminal = stdio.terminal;
     if (rc == 0)
-        rc = start(p, &stdio, opts);
-    close_stdio(&stdio);
+        rc = start(p, &what);
+    coil__stdio_close(&stdio);
     if (rc < 0) {
         release(p);
         return rc;
@@ -568,6 +389,39 @@ coil_stream *coil_process_stderr(const coil_process *process)
     COIL__REQUIRE(process, "a process");
     check_not_gone(process, __func__);
     return process->ends[2];
+}
+
+coil_stream *coil_process_terminal(const coil_process *process)
+{
+    COIL__REQUIRE(process, "a process");
+    check_not_gone(process, __func__);
+    return process->ends[COIL__TERMINAL];
+}
+
+int coil_process_resize(coil_process *process, unsigned short rows,
+                        unsigned short columns)
+{
+    COIL__REQUIRE(process, "a process");
+    check_not_gone(process, __func__);
+    coil_stream *terminal = process->ends[COIL__TERMINAL];
+
+    if (terminal == NULL)
+        return coil__failed(-ENOTTY);
+    if (coil_stream_fd(terminal) < 0)
+        return coil__failed(-EBADF);
+    return coil__terminal_resize(coil_stream_fd(terminal), rows, columns);
+}
+
+int coil_process_open_pidfd(const coil_process *process)
+{
+    COIL__REQUIRE(process, "a process");
+    check_not_gone(process, __func__);
+    int fd;
+
+    if (process->status >= 0 || process->handle < 0)
+        return coil__failed(-ESRCH);
+    fd = COIL__CALL(EMFILE, fcntl(process->handle, F_DUPFD_CLOEXEC, 0));
+    return fd < 0 ? coil__failed(-errno) : fd;
 }
 
 pid_t coil_process_pid(const coil_process *process)

@@ -1,6 +1,7 @@
 /*
  * spawn.c - start a program.
  *
+ *     coil__spawn_read()     checks and copies the caller's options
  *     prepare()              the paths to try, a stack for the child
  *     coil__child_start()    starts the child, and waits until it runs the program
  *     explain()              the child's failure as an error, from its struct coil__child
@@ -24,6 +25,7 @@
 
 #include <coil/error.h>
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,6 +33,61 @@
 
 #define STACK_BYTES ((size_t)16 * 1024)
 #define DEFAULT_PATH "/bin:/usr/bin"
+
+/* ---- options ----------------------------------------------------------------------- */
+
+static bool valid(const coil_process_opts *opts)
+{
+    if (opts->argv == NULL || opts->argv[0] == NULL ||
+        (opts->pass_fds == NULL && opts->pass_fd_count > 0) ||
+        (opts->extra_groups == NULL && opts->extra_group_count > 0) ||
+        opts->process_group < 0 || opts->kill_signal < 0 || opts->kill_signal >= NSIG)
+        return false;
+    if (opts->process_group > 0 && (opts->new_session || opts->new_group || opts->pty))
+        return false;
+    if (opts->limits == NULL && opts->limit_count > 0)
+        return false;
+    for (size_t i = 0; i < opts->pass_fd_count; i++)
+        if (opts->pass_fds[i] < 0)
+            return false;
+    return true;
+}
+
+static int read_limits(const coil_process_opts *opts, struct coil__spawn *what)
+{
+    for (size_t i = 0; i < opts->limit_count; i++) {
+        const coil_process_limit *limit = &opts->limits[i];
+
+        if (limit->resource < 0 || limit->resource >= COIL__LIMITS ||
+            limit->soft > limit->hard)
+            return coil__failed(-EINVAL);
+        what->limits[limit->resource] = (struct rlimit){limit->soft, limit->hard};
+        what->limits_set |= 1u << limit->resource;
+    }
+    return 0;
+}
+
+int coil__spawn_read(const coil_process_opts *opts, struct coil__spawn *what)
+{
+    *what = (struct coil__spawn){.terminal = -1};
+    if (!valid(opts))
+        return coil__failed(-EINVAL);
+    what->argv = opts->argv;
+    what->program = opts->program != NULL ? opts->program : opts->argv[0];
+    what->envp = opts->envp;
+    what->cwd = opts->cwd;
+    what->pass_fds = opts->pass_fds;
+    what->pass_fd_count = opts->pass_fd_count;
+    what->new_session = opts->new_session || opts->pty;
+    what->new_group = opts->new_group;
+    what->process_group = opts->process_group;
+    what->extra_groups = opts->extra_groups;
+    what->extra_group_count = opts->extra_group_count;
+    what->group = opts->group;
+    what->user = opts->user;
+    what->umask = opts->umask;
+    return read_limits(opts, what);
+}
 
 /* ---- the program's paths ----------------------------------------------------------- */
 
@@ -163,6 +220,8 @@ static int explain(const struct launch *launch, const struct coil__spawn *what, 
     case COIL__CHILD_SESSION:
         return coil_fail(rc, "cannot create a session or process group for '%s'",
                          what->program);
+    case COIL__CHILD_LIMITS:
+        return coil_fail(rc, "cannot set the resource limits of '%s'", what->program);
     case COIL__CHILD_EXEC:
         break;
     }

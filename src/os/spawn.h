@@ -6,6 +6,14 @@
 
 #include "../kernel/child.h"
 
+#include <coil/process.h>
+
+/*
+ * Check the options and copy them. The caller sets `stdio` and `terminal`. Fails with
+ * -EINVAL.
+ */
+int coil__spawn_read(const coil_process_opts *opts, struct coil__spawn *what);
+
 /*
  * Start a child; blocks the thread until the child runs the program. Returns 0, or a
  * negative errno if the child could not be started. After a failure the task's last error

@@ -12,6 +12,29 @@
 #include <limits.h>
 #include <string.h>
 
+/* The value of `sent` in a channel that is finished. */
+#define FINISHED UINT64_MAX
+
+/* A receiver contains this number, mixed with the address of its channel. */
+#define RECEIVER_KEY UINT64_C(0x7265636569766572)
+
+static void check_channel(const coil_broadcast *b, const char *caller)
+{
+    coil__waiters_check(&b->waiters, caller);
+    if (COIL__UNLIKELY(b->sent == FINISHED))
+        coil__misuse("%s: the channel was finished before", caller);
+}
+
+static void check_receiver(const coil_receiver *receiver, const char *caller)
+{
+    if (COIL__UNLIKELY(receiver->key != ((uintptr_t)receiver->broadcast ^ RECEIVER_KEY)))
+        coil__misuse(
+            "%s: the receiver is not subscribed: call coil_broadcast_subscribe() "
+            "first",
+            caller);
+    check_channel(receiver->broadcast, caller);
+}
+
 void coil_broadcast_init(coil_broadcast *broadcast, size_t item_bytes, size_t capacity)
 {
     COIL__REQUIRE(broadcast, "a channel");
@@ -26,6 +49,7 @@ void coil_broadcast_finish(coil_broadcast *broadcast)
     coil__waiters_finish(&broadcast->waiters, "coil_broadcast_finish");
     coil__free(broadcast->items);
     broadcast->items = NULL;
+    broadcast->sent = FINISHED;
 }
 
 static char *place_of(const coil_broadcast *b, uint64_t number)
@@ -53,7 +77,7 @@ int coil_broadcast_send(coil_broadcast *broadcast, const void *item)
     COIL__REQUIRE(item, "an item");
     int rc;
 
-    coil__waiters_check(&broadcast->waiters, "coil_broadcast_send");
+    check_channel(broadcast, "coil_broadcast_send");
     if (broadcast->is_shut_down)
         return coil__failed(-ESHUTDOWN);
     rc = allocate_ring(broadcast);
@@ -67,7 +91,7 @@ int coil_broadcast_send(coil_broadcast *broadcast, const void *item)
 void coil_broadcast_shutdown(coil_broadcast *broadcast)
 {
     COIL__REQUIRE(broadcast, "a channel");
-    coil__waiters_check(&broadcast->waiters, "coil_broadcast_shutdown");
+    check_channel(broadcast, "coil_broadcast_shutdown");
     broadcast->is_shut_down = true;
     coil__waiters_wake_all(&broadcast->waiters);
 }
@@ -76,7 +100,10 @@ void coil_broadcast_subscribe(coil_broadcast *broadcast, coil_receiver *receiver
 {
     COIL__REQUIRE(broadcast, "a channel");
     COIL__REQUIRE(receiver, "a receiver");
-    *receiver = (coil_receiver){broadcast, broadcast->sent};
+    check_channel(broadcast, "coil_broadcast_subscribe");
+    *receiver = (coil_receiver){.broadcast = broadcast,
+                                .next = broadcast->sent,
+                                .key = (uintptr_t)broadcast ^ RECEIVER_KEY};
 }
 
 /* Skip the items that were overwritten. Returns how many. */
@@ -98,6 +125,8 @@ static int take_item(coil_receiver *receiver, void *item)
     const coil_broadcast *b = receiver->broadcast;
     int missed;
 
+    if (b->item_bytes == 0 || b->capacity == 0)
+        return coil__failed(-EINVAL);
     if (receiver->next == b->sent)
         return b->is_shut_down ? coil__failed(-ESHUTDOWN) : -EAGAIN;
     missed = skip_missed(receiver);
@@ -109,7 +138,7 @@ int coil_broadcast_receive_nowait(coil_receiver *receiver, void *item)
 {
     COIL__REQUIRE(receiver, "a receiver");
     COIL__REQUIRE(item, "memory for an item");
-    coil__waiters_check(&receiver->broadcast->waiters, "coil_broadcast_receive_nowait");
+    check_receiver(receiver, "coil_broadcast_receive_nowait");
     return take_item(receiver, item);
 }
 
@@ -122,7 +151,7 @@ int coil_broadcast_receive(coil_receiver *receiver, void *item)
     coil_broadcast *broadcast = receiver->broadcast;
     int rc;
 
-    coil__waiters_check(&broadcast->waiters, "coil_broadcast_receive");
+    check_receiver(receiver, "coil_broadcast_receive");
     while ((rc = take_item(receiver, item)) == -EAGAIN) {
         rc = coil__waiters_wait(&broadcast->waiters, &class, broadcast);
         if (rc < 0)

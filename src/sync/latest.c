@@ -7,6 +7,15 @@
 
 #include <string.h>
 
+/* A zeroed object lacks a value, and so does a finished one. */
+static void check(const coil_latest *latest, const char *caller)
+{
+    coil__waiters_check(&latest->waiters, caller);
+    if (COIL__UNLIKELY(latest->value == NULL))
+        coil__misuse("%s: the object is not initialised: call coil_latest_init() first",
+                     caller);
+}
+
 void coil_latest_init(coil_latest *latest, void *value, size_t bytes)
 {
     COIL__REQUIRE(latest, "an object");
@@ -17,15 +26,17 @@ void coil_latest_init(coil_latest *latest, void *value, size_t bytes)
 
 void coil_latest_finish(coil_latest *latest)
 {
-    if (latest != NULL)
-        coil__waiters_finish(&latest->waiters, "coil_latest_finish");
+    if (latest == NULL)
+        return;
+    coil__waiters_finish(&latest->waiters, "coil_latest_finish");
+    latest->value = NULL;
 }
 
 int coil_latest_set(coil_latest *latest, const void *value)
 {
     COIL__REQUIRE(latest, "an object");
     COIL__REQUIRE(value, "a value");
-    coil__waiters_check(&latest->waiters, "coil_latest_set");
+    check(latest, "coil_latest_set");
     if (latest->is_shut_down)
         return coil__failed(-ESHUTDOWN);
     memmove(latest->value, value, latest->bytes); /* the two may be the same memory */
@@ -38,6 +49,7 @@ void coil_latest_get(const coil_latest *latest, void *value)
 {
     COIL__REQUIRE(latest, "an object");
     COIL__REQUIRE(value, "memory for a value");
+    check(latest, "coil_latest_get");
     memmove(value, latest->value, latest->bytes);
 }
 
@@ -50,7 +62,7 @@ int coil_latest_wait(coil_latest *latest, uint64_t *seen, void *value)
         COIL__WAITER_CLASS("latest.wait", "coil_latest_wait");
     int rc;
 
-    coil__waiters_check(&latest->waiters, "coil_latest_wait");
+    check(latest, "coil_latest_wait");
     while (*seen == latest->version) {
         if (latest->is_shut_down)
             return coil__failed(-ESHUTDOWN);
@@ -66,7 +78,7 @@ int coil_latest_wait(coil_latest *latest, uint64_t *seen, void *value)
 void coil_latest_shutdown(coil_latest *latest)
 {
     COIL__REQUIRE(latest, "an object");
-    coil__waiters_check(&latest->waiters, "coil_latest_shutdown");
+    check(latest, "coil_latest_shutdown");
     latest->is_shut_down = true;
     coil__waiters_wake_all(&latest->waiters);
 }

@@ -196,7 +196,7 @@ static int read_page(struct page *page, coil_http_response *response)
     if (page->status == 200 && (strcasecmp(page->content_type, "text/html") == 0 ||
                                 strcasecmp(page->content_type, "application/xml") == 0))
         parse_links(page, body);
-    free(body);
+    coil_free(body);
     return 0;
 }
 

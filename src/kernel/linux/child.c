@@ -10,8 +10,9 @@
  *
  * Order of the steps: set the standard descriptors first, while their sources are open.
  * Change the directory before running the program, whose path may be relative to it, and
- * before changing the user, as in Python. Set the groups before the user, since only root
- * may set groups. Set the signal mask last, when none of the parent's handlers can run
+ * before changing the user, as in Python. Set limits when no further descriptor is needed,
+ * and before the user, since only root may raise hard limits. Set the groups before the
+ * user, since only root may set groups. Set the signal mask last, when none of the parent's handlers can run
  * here.
  */
 #include "../child.h"
@@ -23,6 +24,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -152,12 +154,27 @@ COIL__NO_SANITIZE static void reset_signals(void)
 
 COIL__NO_SANITIZE static bool enter_session(const struct coil__child *child)
 {
+    if (child->what.new_session && COIL__CALL(EPERM, syscall(SYS_setsid)) < 0)
+        return false;
+    if (child->what.terminal >= 0)
+        return COIL__CALL(EPERM,
+                          syscall(SYS_ioctl, child->what.terminal, TIOCSCTTY, 0)) == 0;
     if (child->what.new_session)
-        return COIL__CALL(EPERM, syscall(SYS_setsid)) >= 0;
+        return true;
     if (child->what.new_group)
         return COIL__CALL(EPERM, syscall(SYS_setpgid, 0, 0)) >= 0;
     if (child->what.process_group > 0)
         return COIL__CALL(EPERM, syscall(SYS_setpgid, 0, child->what.process_group)) >= 0;
+    return true;
+}
+
+COIL__NO_SANITIZE static bool set_limits(const struct coil__child *child)
+{
+    for (int i = 0; i < COIL__LIMITS; i++)
+        if (child->what.limits_set & 1u << i &&
+            COIL__CALL(EPERM,
+                       syscall(SYS_prlimit64, 0, i, &child->what.limits[i], NULL)) < 0)
+            return false;
     return true;
 }
 
@@ -215,14 +232,17 @@ COIL__NO_SANITIZE static void become(struct coil__child *child)
         return;
     if (child->what.umask != NULL)
         syscall(SYS_umask, *child->what.umask);
-    child->step = COIL__CHILD_IDENTITY;
-    if (!become_somebody(child))
-        return;
     child->step = COIL__CHILD_CLOSE_OTHERS;
     if (!close_others_on_exec())
         return;
     child->step = COIL__CHILD_PASS_FDS;
     if (!keep_passed(child))
+        return;
+    child->step = COIL__CHILD_LIMITS;
+    if (!set_limits(child))
+        return;
+    child->step = COIL__CHILD_IDENTITY;
+    if (!become_somebody(child))
         return;
     child->step = COIL__CHILD_EXEC;
     reset_signals();

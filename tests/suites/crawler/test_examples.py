@@ -186,6 +186,11 @@ def test_unmodified():
         equal(lines_of("unmodified"), ["a b c at once"])
 
 
+def test_own_errors():
+    if os.path.exists(os.path.join(FOLDER, "own_errors")):
+        equal(lines_of("own_errors"), ["too late", "failed"])
+
+
 def test_hostile_echo():
     equal(lines_of("hostile_echo"), ["right answers only"])
 
@@ -303,6 +308,14 @@ def test_at_most():
     while is_alive(pid) and time.monotonic() < end:
         time.sleep(0.01)
     assert not is_alive(pid), pid
+
+
+def test_limited():
+    done = subprocess.run([*WRAPPER, os.path.join(FOLDER, "limited"),
+                           "test -t 1 && ulimit -t; exit 3"], capture_output=True, timeout=60)
+    if b"pidfds" in done.stderr or b"terminal" in done.stderr:
+        raise Skip("no child processes or terminals here")
+    equal((done.returncode, done.stdout), (3, b"1\r\n"))
 
 
 def is_alive(pid):
@@ -432,6 +445,114 @@ def test_echo():
     equal(clients[0].recv(1), b"")
     clients[0].close()
     process.stdout.close()
+
+
+@contextlib.contextmanager
+def example_server(name, *arguments, **options):
+    """Start an example that prints its port at the end of a line. Ends it by SIGINT."""
+    with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, name), *arguments],
+                          stdout=subprocess.PIPE, text=True, **options) as server:
+        try:
+            yield server, int(server.stdout.readline().split()[-1])
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.wait(60)
+
+
+def dial(port):
+    return socket.create_connection(("localhost", port), timeout=60)
+
+
+def test_keep_alive_ends_idle_connections_at_once_and_busy_ones_with_an_answer():
+    with example_server("keep_alive") as (server, port):
+        with dial(port) as idle, dial(port) as busy:
+            for client in (idle, busy):
+                client.sendall(b"0\n")
+                equal(client.recv(100), b"done\n")
+            busy.sendall(b"1000\n")
+            time.sleep(0.2)  # if the request comes too late, the connection was idle
+            server.send_signal(signal.SIGTERM)
+            equal(read_all(idle), b"")
+            contains(read_all(busy).decode(), "done, goodbye")
+        equal(server.wait(60), 0)
+
+
+def test_lend_passes_an_open_file():
+    with tempfile.TemporaryDirectory() as folder:
+        file, path = os.path.join(folder, "file"), os.path.join(folder, "socket")
+        with open(file, "w", encoding="utf-8") as text:
+            text.write("first\nsecond\n")
+        with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "lend"), path, file],
+                              stdout=subprocess.PIPE, text=True) as lender:
+            try:
+                while not os.path.exists(path):
+                    time.sleep(0.01)
+                os.unlink(file)  # the descriptor suffices
+                equal(lines_of("lend", path), ["first"])
+                contains(lender.stdout.readline(), f"of user {os.getuid()} asks")
+            finally:
+                lender.send_signal(signal.SIGINT)
+
+
+def test_virtual_hosts_chooses_and_reloads_certificates():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a.example", "b.example"):
+            make_host(folder, name)
+        with example_server("virtual_hosts", "0", "a.example", "b.example", cwd=folder,
+                            env={**os.environ, "SSLKEYLOGFILE": folder + "/keys"}
+                            ) as (server, port):
+            equal(subject_of(port, "a.example"), "a.example")
+            equal(subject_of(port, "b.example"), "b.example")
+            equal(subject_of(port, "unknown.example"), "a.example")
+            make_host(folder, "b.example", subject="new")
+            server.send_signal(signal.SIGHUP)
+            equal(server.stdout.readline(), "reloaded\n")
+            equal(subject_of(port, "b.example"), "new")
+            os.unlink(os.path.join(folder, "b.example.pem"))
+            server.send_signal(signal.SIGHUP)
+            contains(server.stdout.readline(), "b.example.pem")
+            equal(subject_of(port, "b.example"), "new")
+            with open(folder + "/keys", encoding="ascii") as keys:
+                contains(keys.read(), "CLIENT_TRAFFIC_SECRET_0")
+
+
+def make_host(folder, name, subject=None):
+    """Make a certificate and its key in one file."""
+    pem = os.path.join(folder, name + ".pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={subject or name}",
+                    "-keyout", pem + ".new", "-out", pem + ".cert"], check=True, capture_output=True)
+    with open(pem + ".new", "ab") as both, open(pem + ".cert", "rb") as cert:
+        both.write(cert.read())
+    os.rename(pem + ".new", pem)
+
+
+def subject_of(port, name):
+    """The common name in the certificate that the server presents for the name."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with dial(port) as plain, context.wrap_socket(plain, server_hostname=name) as s:
+        equal(read_all(s), b"hello\n")
+        der = s.getpeercert(True)
+    done = subprocess.run(["openssl", "x509", "-inform", "der", "-noout", "-subject", "-nameopt",
+                           "multiline"], input=der, check=True, capture_output=True)
+    return done.stdout.decode().split("=")[-1].strip()
+
+
+def test_chat():
+    with example_server("chat") as (_, port):
+        with dial(port) as one, dial(port) as two:
+            lines_of_one, lines_of_two = one.makefile("rb"), two.makefile("rb")
+            one.sendall(b"first\n")
+            equal(lines_of_one.readline(), b"first\n")
+            two.sendall(b"second\n")
+            while lines_of_two.readline() != b"second\n":  # it may have been in the room earlier
+                pass
+            equal(lines_of_one.readline(), b"second\n")
+
+
+def test_stock():
+    equal(lines_of("stock"), ["20 in the cart"])
 
 
 def test_udp_echo_answers_from_the_address_that_was_asked():

@@ -102,6 +102,7 @@ static void body_that_never_begins_is_destroyed()
 static void scopes_and_locks_end_with_their_block()
 {
     coil_lock lock = COIL_LOCK_INIT;
+    coil_rwlock shared = COIL_RWLOCK_INIT;
     coil::scope limit(coil_in(COIL_MSEC(5)));
 
     {
@@ -109,7 +110,17 @@ static void scopes_and_locks_end_with_their_block()
         CHECK(coil_lock_locked(&lock));
     }
     CHECK(!coil_lock_locked(&lock));
+    {
+        coil::read_guard first(shared), second(shared);
+        CHECK(coil_rwlock_locked(&shared));
+    }
+    {
+        coil::write_guard held(shared);
+        CHECK(coil_rwlock_locked(&shared));
+    }
+    CHECK(!coil_rwlock_locked(&shared));
     CHECK(limit.exit(coil_sleep(COIL_SEC(100))) == -ETIMEDOUT);
+    coil_rwlock_finish(&shared);
     coil_lock_finish(&lock);
 }
 

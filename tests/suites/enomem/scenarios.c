@@ -109,7 +109,7 @@ static int check_body(coil_http_response *response)
 
     if (rc == 0)
         rc = n == BYTES && body[0] == 'h' && body[n - 1] == 'h' ? 0 : 1;
-    free(body);
+    coil_free(body);
     return rc;
 }
 

@@ -18,7 +18,7 @@ void http_client_open(struct http_client *client, const coil_http_session_opts *
 static void forget_response(struct http_client *client)
 {
     coil_http_response_destroy(client->response);
-    free(client->body);
+    coil_free(client->body);
     client->response = NULL;
     client->body = NULL;
     client->body_bytes = 0;

@@ -176,3 +176,35 @@ NET_TEST(server_request_outside_of_a_handler)
     CHECK_INT(coil_server_wait_request(ends[0]), -EINVAL);
     destroy_streams(ends);
 }
+
+static int wait_without_memory(coil_stream *stream, void *arg)
+{
+    int *tried = arg, rc = -ENOMEM;
+
+    for (int n = 1; rc == -ENOMEM; n++, ++*tried) {
+        test_fail_allocation(n);
+        rc = coil_server_wait_request(stream);
+        test_fail_allocation(0);
+    }
+    return rc == 0 ? answer(stream) : rc;
+}
+
+NET_TEST(server_request_bears_failing_allocations)
+{
+    struct place p = {NULL, NULL, ""};
+    coil_stream *client = NULL;
+    char byte = '?';
+    int tried = 0;
+
+    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &p.listener), 0);
+    snprintf(p.port, sizeof p.port, "%u", coil_listener_port(p.listener));
+    CHECK_INT(
+        coil_server_create(p.listener, wait_without_memory, &tried, NULL, &p.server), 0);
+    client = connect_to(&p);
+    CHECK_INT(coil_write(client, "q", 1), 1);
+    CHECK_INT(coil_read(client, &byte, 1), 1);
+    CHECK_INT(byte, 'r');
+    CHECK(tried >= 2);
+    coil_stream_destroy(client);
+    destroy_server(&p);
+}

@@ -103,3 +103,27 @@ IO_TEST(idle_stream_without_a_limit)
     CHECK_INT(rc, -ETIMEDOUT);
     close_pair();
 }
+
+IO_TEST(idle_stream_bears_failing_allocations)
+{
+    char byte;
+    ssize_t n = -ENOMEM;
+
+    open_pair(COIL_MSEC(20));
+    for (int i = 1; n == -ENOMEM; i++) {
+        test_fail_allocation(i);
+        n = coil_read(ends[0], &byte, 1);
+        test_fail_allocation(0);
+    }
+    CHECK_INT(n, -ETIMEDOUT);
+    n = -ENOMEM;
+    for (int i = 1; n == -ENOMEM; i++) {
+        test_fail_allocation(i);
+        n = coil_stream_wait_readable(ends[0]);
+        test_fail_allocation(0);
+    }
+    CHECK_INT(n, -ETIMEDOUT);
+    CHECK_INT(coil_write(ends[1], "x", 1), 1);
+    CHECK_INT(coil_read(ends[0], &byte, 1), 1);
+    close_pair();
+}

@@ -139,3 +139,82 @@ IO_TEST(send_fds_needs_a_local_socket)
     coil_stream_destroy(pipe_ends[0]);
     coil_stream_destroy(pipe_ends[1]);
 }
+
+/* ---- waiting and failing ----------------------------------------------------------- */
+
+static int send_until_cancelled(void *arg)
+{
+    static char bytes[65536];
+    ssize_t n = 0;
+
+    while (n >= 0)
+        n = coil_send_fds(ends[0], bytes, sizeof bytes, arg, 1);
+    return (int)n;
+}
+
+/* The descriptors in the full socket are closed with it. */
+IO_TEST(send_fds_that_waits_is_cancelled)
+{
+    coil_task *task;
+    int fds[2];
+
+    open_pair();
+    make_pipe(fds);
+    task = test_spawn(send_until_cancelled, &fds[0]);
+    coil_sleep(COIL_MSEC(10));
+    coil_task_cancel(task, NULL);
+    CHECK_INT(test_join(task), -ECANCELED);
+    task = test_spawn(send_until_cancelled, &fds[0]);
+    coil_sleep(COIL_MSEC(10));
+    coil_stream_close(ends[0]);
+    CHECK_INT(test_join(task), -EBADF);
+    close_fds(fds, 2);
+    close_pair();
+}
+
+static int pass_one(void)
+{
+    int fds[2], got[2];
+    size_t count = 2;
+    char byte;
+    ssize_t n;
+
+    make_pipe(fds);
+    n = coil_send_fds(ends[0], "x", 1, fds, 2);
+    if (n == 1)
+        n = coil_receive_fds(ends[1], &byte, 1, got, &count);
+    close_fds(got, n == 1 ? count : 0);
+    close_fds(fds, 2);
+    return (int)n;
+}
+
+IO_TEST(send_fds_bears_every_failing_call)
+{
+    int failures = 0, rc = 0;
+
+    for (unsigned n = 1, done = 0; !done; n++) {
+        open_pair();
+        coil_testing_fail_system_call(n, 0);
+        rc = pass_one();
+        done = coil_testing_failed() == NULL;
+        coil_testing_fail_system_call(0, 0);
+        failures += rc < 0;
+        close_pair();
+    }
+    CHECK_INT(rc, 1);
+    CHECK(failures > 0);
+}
+
+IO_TEST(send_fds_bears_failing_allocations)
+{
+    int rc = -ENOMEM;
+
+    open_pair();
+    for (int n = 1; rc == -ENOMEM; n++) {
+        test_fail_allocation(n);
+        rc = pass_one();
+        test_fail_allocation(0);
+    }
+    CHECK_INT(rc, 1);
+    close_pair();
+}

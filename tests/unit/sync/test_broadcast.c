@@ -90,3 +90,96 @@ TASK_TEST(broadcast_fails_without_memory_or_a_size)
     coil_broadcast_init(&news, 4, 0);
     CHECK_INT(coil_broadcast_send(&news, &(int){1}), -EINVAL);
 }
+
+/* ---- misuse ------------------------------------------------------------------------ */
+
+static void receive_by(void *receiver)
+{
+    int item, rc = coil_broadcast_receive_nowait(receiver, &item);
+
+    (void)rc;
+}
+
+static int receive_in_a_task(void *receiver)
+{
+    int item;
+
+    return coil_broadcast_receive(receiver, &item);
+}
+
+static void run_receive_by(void *receiver)
+{
+    coil_run(receive_in_a_task, receiver, NULL);
+}
+
+static void check_both(coil_receiver *receiver, const char *message)
+{
+    char text[200];
+
+    snprintf(text, sizeof text, "coil_broadcast_receive_nowait: %s", message);
+    test_dies(receive_by, receiver, text);
+    snprintf(text, sizeof text, "coil_broadcast_receive: %s", message);
+    test_dies(run_receive_by, receiver, text);
+}
+
+TEST(broadcast_receiver_that_is_not_subscribed_is_a_mistake)
+{
+    coil_receiver receiver = {.broadcast = NULL};
+
+    check_both(&receiver, "the receiver is not subscribed");
+    memset(&receiver, 0xa5, sizeof receiver);
+    check_both(&receiver, "the receiver is not subscribed");
+    memset(&receiver, 0xff, sizeof receiver);
+    check_both(&receiver, "the receiver is not subscribed");
+}
+
+static void send_to(void *broadcast)
+{
+    coil_broadcast_send(broadcast, &(int){1});
+}
+
+static void subscribe_to(void *broadcast)
+{
+    coil_receiver receiver;
+
+    coil_broadcast_subscribe(broadcast, &receiver);
+}
+
+static void shut_down(void *broadcast)
+{
+    coil_broadcast_shutdown(broadcast);
+}
+
+TEST(broadcast_that_is_finished_is_not_used)
+{
+    coil_broadcast broadcast = COIL_BROADCAST_INIT(sizeof(int), 4);
+    coil_receiver receiver;
+
+    coil_broadcast_subscribe(&broadcast, &receiver);
+    CHECK_INT(coil_broadcast_send(&broadcast, &(int){1}), 0);
+    coil_broadcast_finish(&broadcast);
+    check_both(&receiver, "the channel was finished before");
+    test_dies(send_to, &broadcast,
+              "coil_broadcast_send: the channel was finished before");
+    test_dies(subscribe_to, &broadcast,
+              "coil_broadcast_subscribe: the channel was finished before");
+    test_dies(shut_down, &broadcast,
+              "coil_broadcast_shutdown: the channel was finished before");
+    coil_broadcast_finish(&broadcast);
+    coil_broadcast_init(&broadcast, sizeof(int), 4);
+    CHECK_INT(coil_broadcast_send(&broadcast, &(int){1}), 0);
+    coil_broadcast_finish(&broadcast);
+}
+
+TEST(broadcast_of_zeroes_fails)
+{
+    coil_broadcast broadcast = {.capacity = 0};
+    coil_receiver receiver;
+    int item;
+
+    coil_broadcast_subscribe(&broadcast, &receiver);
+    CHECK_INT(coil_broadcast_send(&broadcast, &(int){1}), -EINVAL);
+    CHECK_INT(coil_broadcast_receive_nowait(&receiver, &item), -EINVAL);
+    CHECK_INT(coil_broadcast_receive(&receiver, &item), -EINVAL);
+    coil_broadcast_finish(&broadcast);
+}

@@ -59,3 +59,53 @@ TASK_TEST(latest_follower_cancelled)
     coil_latest_finish(&latest);
     coil_latest_finish(NULL);
 }
+
+/* ---- misuse ------------------------------------------------------------------------ */
+
+static void set_it(void *object)
+{
+    coil_latest_set(object, &(int){1});
+}
+
+static void get_it(void *object)
+{
+    int value;
+
+    coil_latest_get(object, &value);
+}
+
+static int wait_for_it(void *object)
+{
+    uint64_t seen = 0;
+    int value;
+
+    return coil_latest_wait(object, &seen, &value);
+}
+
+static void run_wait_for_it(void *object)
+{
+    coil_run(wait_for_it, object, NULL);
+}
+
+static void shut_it_down(void *object)
+{
+    coil_latest_shutdown(object);
+}
+
+TEST(latest_of_zeroes_or_finished_is_not_used)
+{
+    coil_latest object = {.value = NULL};
+    int value = 1;
+
+    for (int i = 0; i < 2; i++) {
+        test_dies(set_it, &object, "coil_latest_set: the object is not initialised");
+        test_dies(get_it, &object, "coil_latest_get: the object is not initialised");
+        test_dies(run_wait_for_it, &object,
+                  "coil_latest_wait: the object is not initialised");
+        test_dies(shut_it_down, &object,
+                  "coil_latest_shutdown: the object is not initialised");
+        coil_latest_init(&object, &value, sizeof value);
+        CHECK_INT(coil_latest_set(&object, &(int){2}), 0);
+        coil_latest_finish(&object);
+    }
+}

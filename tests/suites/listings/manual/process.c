@@ -35,6 +35,30 @@ static int at_most(coil_process *p)
     return rc;
 }
 
+static int limited(const char *const *argv)
+{
+    coil_process *p;
+    int rc;
+
+#include "process.md/limits"
+    if (rc == 0)
+        rc = coil_process_wait(p);
+    coil_process_destroy(p);
+    return rc;
+}
+
+static int at_a_terminal(const char *const *argv)
+{
+    coil_process *p;
+    char buf[100];
+    ssize_t n;
+    int rc;
+
+#include "process.md/terminals"
+    coil_process_destroy(p);
+    return rc;
+}
+
 static coil_process *sh(const char *command)
 {
     const char *argv[] = {"sh", "-c", command, NULL};
@@ -55,6 +79,8 @@ static int app(void *arg)
     CHECK(rc == -ENOENT || rc >= 0);
     coil_output_finish(&small);
     CHECK(pipeline(a, b) == 0);
+    CHECK(limited(a) == 0);
+    CHECK(at_a_terminal(a) == 0);
     CHECK(end(sh("exec sleep 100")) == 128 + SIGTERM);
     CHECK(at_most(sh("echo hello")) == 0);
     return 0;

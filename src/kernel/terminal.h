@@ -1,0 +1,16 @@
+/*
+ * terminal.h (internal) - pseudo-terminals.
+ */
+#ifndef COIL_KERNEL_TERMINAL_H
+#define COIL_KERNEL_TERMINAL_H
+
+/*
+ * Open a pseudo-terminal: fds[0] is the controlling program's end, non-blocking, and
+ * fds[1] the terminal. Both are close-on-exec. Returns 0 or a negative errno.
+ */
+int coil__terminal_open(int fds[2]);
+
+/* Set the size of the window, by either end. Returns 0 or a negative errno. */
+int coil__terminal_resize(int fd, unsigned short rows, unsigned short columns);
+
+#endif

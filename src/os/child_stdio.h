@@ -1,0 +1,29 @@
+/*
+ * child_stdio.h (internal) - the standard descriptors of a child.
+ */
+#ifndef COIL_OS_CHILD_STDIO_H
+#define COIL_OS_CHILD_STDIO_H
+
+#include <coil/process.h>
+
+/* The index of the pseudo-terminal, behind those of stdin, stdout and stderr. */
+enum { COIL__TERMINAL = 3, COIL__ENDS };
+
+struct coil__stdio {
+    int fd[3];    /* the child's standard descriptors */
+    bool ours[3]; /* opened here: closed after the start */
+    int terminal; /* the child's end of the pseudo-terminal; -1: none */
+    /* the parent's ends of pipes and of the terminal; NULL: none */
+    coil_stream *ends[COIL__ENDS];
+};
+
+/*
+ * Open the child's descriptors and the parent's ends. After a failure, too, the caller
+ * destroys the ends and calls coil__stdio_close().
+ */
+int coil__stdio_open(struct coil__stdio *stdio, const coil_process_opts *opts);
+
+/* Close the child's descriptors in the parent. */
+void coil__stdio_close(const struct coil__stdio *stdio);
+
+#endif
