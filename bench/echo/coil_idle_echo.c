@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BACKLOG = 4096 };
+enum { BACKLOG = 4096, LIGHT_BYTES = 4 << 20 };
 
 static __attribute__((noinline)) ssize_t echo_once(coil_stream *stream)
 {
@@ -41,9 +41,11 @@ static int app(void *arg)
     return rc;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    int rc = coil_run(app, NULL, NULL);
+    coil_run_opts opts = {.light = argc > 1 && strcmp(argv[1], "light") == 0,
+                          .light_resident_bytes = LIGHT_BYTES};
+    int rc = coil_run(app, NULL, &opts);
 
     if (rc < 0 && rc != -EINTR)
         fprintf(stderr, "coil_idle_echo: %s\n", strerror(-rc));
