@@ -40,7 +40,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct coil__list loops;
-    unsigned long sleeps; /* of all threads, while they waited for locks; else 0 */
+    unsigned long sleeps;     /* of all threads, while they waited for locks; else 0 */
     unsigned long generation; /* number of the current thread: older threads end */
     bool has_thread;
     pthread_t thread;
