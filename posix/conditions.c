@@ -10,6 +10,7 @@
 #include "holding.h"
 #include "parking.h"
 
+#include <coil/debug.h>
 #include <coil/scope.h>
 #include <coil/task.h>
 
@@ -59,6 +60,19 @@ static int park_after_cancel(struct posix__parked *p, int64_t span_ns)
     return rc;
 }
 
+/* Like park_after_cancel(), for a wait without a time-out, which is counted for
+ * deadlocks. */
+static int park_counted(struct posix__parked *p, int64_t span_ns, bool shared)
+{
+    coil_lock_wait wait;
+    int rc;
+
+    coil_lock_wait_begin(&wait, NULL, shared);
+    rc = park_after_cancel(p, span_ns);
+    coil_lock_wait_end(&wait);
+    return rc;
+}
+
 /* Called after posix__park_begin(): signals from now on wake the task. */
 static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
                        pthread_mutex_t *mutex, int64_t left)
@@ -72,7 +86,8 @@ static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
             posix__unpark(cond); /* pass the signal on to another task */
         return rc;
     }
-    waited = park_after_cancel(p, round);
+    waited = left == COIL_NEVER ? park_counted(p, round, is_shared(cond))
+                                : park_after_cancel(p, round);
     woken = posix__park_end(p);
     errno = saved;
     rc = pthread_mutex_lock(mutex);

@@ -96,6 +96,16 @@
     X(mtx_lock) X(mtx_timedlock) X(cnd_wait) X(cnd_timedwait) X(thrd_sleep)              \
     X(thrd_yield)
 
+/* by a module: a module of the name service suspends the task while it asks a server. */
+#define POSIX__BY_MODULES(X)                                                             \
+    /* name_service.c, 0.1: The calls suspend if the name service queries a server. Most \
+       of them run in one task at a time. See below */                                   \
+    X(getpwnam) X(getpwuid) X(getgrnam) X(getgrgid) X(getpwnam_r) X(getpwuid_r)          \
+    X(getgrnam_r) X(getgrgid_r) X(getpwent) X(setpwent) X(endpwent) X(getpwent_r)        \
+    X(getgrent) X(setgrent) X(endgrent) X(getgrent_r) X(initgroups) X(getgrouplist)      \
+    X(getservbyname) X(getservbyport) X(getservent) X(setservent) X(endservent)          \
+    X(getprotobyname) X(getprotobynumber) X(getprotoent) X(setprotoent) X(endprotoent)
+
 /* on a thread: the C library's function runs there, and the task waits for it. */
 #define POSIX__ON_LANES(X)                                                               \
     /* syncing.c, 0.1: A thread of the file lane makes the call */                       \
@@ -160,7 +170,8 @@
     X(pthread_key_create) X(pthread_key_delete) X(__cxa_thread_atexit_impl)
 
 #define POSIX__FUNCTIONS(X)                                                              \
-    POSIX__SUSPENDING(X) POSIX__ON_LANES(X) POSIX__AT_INTERVALS(X) POSIX__NEVER_WAITING(X)
+    POSIX__SUSPENDING(X) POSIX__BY_MODULES(X) POSIX__ON_LANES(X)                         \
+    POSIX__AT_INTERVALS(X) POSIX__NEVER_WAITING(X)
 
 /* blocks: these may wait and are not interposed. All tasks of the thread wait. */
 #define POSIX__BLOCKING(X)                                                               \
@@ -178,16 +189,10 @@
        does not accept more bytes */                                                     \
     X(perror) X(psignal) X(psiginfo) X(fmtmsg) X(getopt) X(err) X(errx) X(warn) X(warnx) \
     X(syslog) X(vsyslog)                                                                 \
-    /* the C library: These calls block if the name service queries a server for users   \
-       and groups */                                                                     \
-    X(getpwnam) X(getpwuid) X(getgrnam) X(getgrgid) X(getpwnam_r) X(getpwuid_r)          \
-    X(getgrnam_r) X(getgrgid_r) X(getpwent) X(setpwent) X(getgrent) X(setgrent)          \
-    X(initgroups) X(getgrouplist)                                                        \
     /* the C library: These calls block if the name service queries a server for         \
-       networks and services */                                                          \
+       networks and hosts */                                                             \
     X(gethostent) X(sethostent) X(gethostid) X(getnetbyname) X(getnetbyaddr)             \
-    X(getnetent) X(setnetent) X(getservbyname) X(getservbyport) X(getservent)            \
-    X(setservent) X(getprotobyname) X(getprotobynumber) X(getprotoent) X(setprotoent)    \
+    X(getnetent) X(setnetent)                                                            \
     /* the C library: These calls block while another process has locked the list of     \
        logins */                                                                         \
     X(pututxline) X(getutxent) X(getutxid) X(getutxline)                                 \

@@ -83,10 +83,11 @@ static clockid_t clock_of(long operation)
  * If the task is cancelled, its wait ends as if it had been woken. Most callers of
  * futex(2) expect nothing else, and some abort at an unknown errno.
  */
-static long await_one(struct posix__futex_wait *w, const struct posix__futex_limit *limit)
+static long await_one(struct posix__futex_wait *w, const struct posix__futex_limit *limit,
+                      const void *caller)
 {
     posix__fairly();
-    if (posix__futex_await(w, 1, limit) >= 0 || errno == ECANCELED)
+    if (posix__futex_await(w, 1, limit, caller) >= 0 || errno == ECANCELED)
         return 0;
     return -1;
 }
@@ -107,7 +108,7 @@ static long wait_in_task(const struct posix__futex_call *call, uint32_t bitset)
     if (is_span && a[1] & FUTEX_CLOCK_REALTIME)
         return fail(ENOSYS); /* some kernels reject this flag, others ignore it */
     limit = is_span ? at_the_end_of(time) : at(clock_of(a[1]), time);
-    return await_one(&w, &limit);
+    return await_one(&w, &limit, call->caller);
 }
 
 /*
@@ -223,12 +224,13 @@ static long wait_2_in_task(const struct posix__futex_call *call)
         (unsigned long)a[1] > UINT32_MAX || !posix__is_span(time) ||
         (time != NULL && !posix__is_clock_of_locks(limit.until.clock)))
         return fail(EINVAL);
-    return await_one(&w, &limit);
+    return await_one(&w, &limit, call->caller);
 }
 
 /* futex_waitv(entries, count, 0, time, clock) */
 static long await_vector(struct posix__futex_wait *waits, const struct vector_entry *all,
-                         unsigned count, const struct posix__futex_limit *limit)
+                         unsigned count, const struct posix__futex_limit *limit,
+                         const void *caller)
 {
     for (unsigned i = 0; i < count; i++) {
         if (!is_of_32_bits(all[i].flags) || all[i].reserved != 0 ||
@@ -241,7 +243,7 @@ static long await_vector(struct posix__futex_wait *waits, const struct vector_en
             .private_flag = (int)all[i].flags & FUTEX_PRIVATE_FLAG};
     }
     posix__fairly();
-    return posix__futex_await(waits, count, limit);
+    return posix__futex_await(waits, count, limit, caller);
 }
 
 static long waitv_in_task(const struct posix__futex_call *call)
@@ -262,7 +264,7 @@ static long waitv_in_task(const struct posix__futex_call *call)
         return fail(EINVAL);
     if (count > FEW && (waits = malloc(count * sizeof *waits)) == NULL)
         return -1;
-    rc = await_vector(waits, all, count, &limit);
+    rc = await_vector(waits, all, count, &limit, call->caller);
     if (waits != few)
         free(waits);
     return rc < 0 && errno == ECANCELED ? fail(EINTR) : rc;
@@ -307,10 +309,10 @@ static bool is_park(const struct posix__futex_call *call)
            (call->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
 }
 
-static long await_call(const struct posix__futex_call *call, const void *caller)
+static long await_call(const struct posix__futex_call *call)
 {
     if (is_park(call))
-        posix__note_park(caller);
+        posix__note_park(call->caller);
     return wait_by_its_number(call);
 }
 
@@ -322,13 +324,13 @@ static long await_call(const struct posix__futex_call *call, const void *caller)
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5)
 {
-    struct posix__futex_call call = {number, {a0, a1, a2, a3, a4, a5}};
+    struct posix__futex_call call = {
+        number, {a0, a1, a2, a3, a4, a5}, __builtin_return_address(0)};
 
     if (waits_by_its_number(&call))
-        return IN_TASK() && posix__may_wait()
-                   ? await_call(&call, __builtin_return_address(0))
-                   : posix__futex_pass_on(&call);
-    if (posix__may_block(__builtin_return_address(0)))
+        return IN_TASK() && posix__may_wait() ? await_call(&call)
+                                              : posix__futex_pass_on(&call);
+    if (posix__may_block(call.caller))
         return posix__futex_pass_on(&call);
     switch (number) {
     case NUMBER_OF_WAKE: /* (address, mask, n, flags) */

@@ -26,6 +26,7 @@
  */
 #include "futexes.h"
 
+#include <coil/debug.h>
 #include <coil/scope.h>
 #include <coil/task.h>
 
@@ -260,6 +261,31 @@ static int await_listed(struct posix__futex_wait *waits, unsigned count,
     return ETIMEDOUT;
 }
 
+/* Another process may wake a futex that is not private. */
+static bool any_is_shared(const struct posix__futex_wait *waits, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (waits[i].private_flag == 0)
+            return true;
+    return false;
+}
+
+/* Like await_listed(), and count a wait without a time-out for deadlocks. */
+static int await_counted(struct posix__futex_wait *waits, unsigned count,
+                         const struct posix__futex_limit *limit, const void *caller)
+{
+    bool has_limit = left_of(limit) != COIL_NEVER;
+    coil_lock_wait wait;
+    int rc;
+
+    if (has_limit)
+        return await_listed(waits, count, limit);
+    coil_lock_wait_begin(&wait, caller, any_is_shared(waits, count));
+    rc = await_listed(waits, count, limit);
+    coil_lock_wait_end(&wait);
+    return rc;
+}
+
 /* List all waits with a new promise. Returns 0 or an errno. *listed receives the number
  * of listed waits. */
 static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *listed)
@@ -286,13 +312,14 @@ static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *l
 
 /* Returns 0 or an errno. *index receives the index of the woken wait, or -1. */
 static int wait_for(struct posix__futex_wait *waits, unsigned count,
-                    const struct posix__futex_limit *limit, int *index)
+                    const struct posix__futex_limit *limit, const void *caller,
+                    int *index)
 {
     unsigned listed;
     int rc = list_all(waits, count, &listed);
 
     if (rc == 0)
-        rc = await_listed(waits, count, limit);
+        rc = await_counted(waits, count, limit, caller);
     *index = unlist_all(waits, listed);
     if (rc != ENOMEM)
         return rc;
@@ -301,12 +328,12 @@ static int wait_for(struct posix__futex_wait *waits, unsigned count,
 }
 
 int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
-                       const struct posix__futex_limit *limit)
+                       const struct posix__futex_limit *limit, const void *caller)
 {
     coil_scope shield;
     bool shielded =
         coil_cancel_delivered() && coil_scope_enter_shielded(&shield, COIL_NEVER) == 0;
-    int index, saved = errno, rc = wait_for(waits, count, limit, &index);
+    int index, saved = errno, rc = wait_for(waits, count, limit, caller, &index);
 
     if (shielded)
         coil_scope_exit(&shield, 0);
@@ -549,7 +576,7 @@ static int check_is_writable(uint32_t *address, int private_flag)
 static long wake_by_op(uint32_t *address, int private_flag, long n)
 {
     struct posix__futex_call wake = {
-        SYS_futex, {(long)address, FUTEX_WAKE | private_flag, n, 0, 0, 0}};
+        SYS_futex, {(long)address, FUTEX_WAKE | private_flag, n, 0, 0, 0}, NULL};
 
     return posix__futex_wake(&wake, address, (int)n, FUTEX_BITSET_MATCH_ANY);
 }

@@ -35,9 +35,10 @@ struct posix__futex_limit {
  * value, bitset and private_flag of each. Returns the index of the woken futex, or -1 and
  * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT as futex(2). Fails with ECANCELED once if
  * the task is cancelled; its later waits are shielded. Spurious wake-ups are possible.
+ * `caller` is an address in the library that waits.
  */
 int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
-                       const struct posix__futex_limit *limit);
+                       const struct posix__futex_limit *limit, const void *caller);
 
 /* ---- calls that wake, by any thread ------------------------------------------------ */
 
@@ -45,6 +46,7 @@ int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
 struct posix__futex_call {
     long number; /* SYS_futex, or one of the later system calls */
     long arguments[6];
+    const void *caller; /* the return address of a call that waits */
 };
 
 /* Pass the call on to the C library, unchanged. */

@@ -33,6 +33,12 @@ static int try_mutex(pthread_mutex_t *mutex)
     return EAGAIN; /* no memory for the record: POSIX's "too many recursive locks" */
 }
 
+/* glibc's PTHREAD_MUTEX_PSHARED_BIT. */
+static bool is_shared(const pthread_mutex_t *mutex)
+{
+    return mutex->__data.__kind & 128;
+}
+
 /* Unlike pthread_mutex_trylock(), locking an error-checking mutex twice is EDEADLK. */
 static int attempt_mutex(void *mutex)
 {
@@ -45,7 +51,7 @@ INTERPOSE int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (!IN_TASK())
         return NEXT(pthread_mutex_lock)(mutex);
-    return posix__retry_shielded(attempt_mutex, mutex, NULL);
+    return posix__retry_shielded(attempt_mutex, mutex, NULL, is_shared(mutex));
 }
 
 INTERPOSE int pthread_mutex_trylock(pthread_mutex_t *mutex)
@@ -61,7 +67,7 @@ INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex,
     if (!IN_TASK())
         return NEXT(pthread_mutex_timedlock)(mutex, time);
     return posix__retry_shielded(attempt_mutex, mutex,
-                                 &(struct posix__until){CLOCK_REALTIME, time});
+                                 &(struct posix__until){CLOCK_REALTIME, time}, false);
 }
 
 INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
@@ -70,7 +76,7 @@ INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t
     if (!IN_TASK() || !posix__is_clock_of_locks(clock))
         return NEXT(pthread_mutex_clocklock)(mutex, clock, time);
     return posix__retry_shielded(attempt_mutex, mutex,
-                                 &(struct posix__until){clock, time});
+                                 &(struct posix__until){clock, time}, false);
 }
 
 /*
@@ -125,14 +131,15 @@ INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     if (!IN_TASK())
         return NEXT(pthread_rwlock_rdlock)(lock);
-    return posix__retry_shielded(attempt_to_read, lock, NULL);
+    return posix__retry_shielded(attempt_to_read, lock, NULL, lock->__data.__shared != 0);
 }
 
 INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
     if (!IN_TASK())
         return NEXT(pthread_rwlock_wrlock)(lock);
-    return posix__retry_shielded(attempt_to_write, lock, NULL);
+    return posix__retry_shielded(attempt_to_write, lock, NULL,
+                                 lock->__data.__shared != 0);
 }
 
 INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
@@ -150,7 +157,7 @@ INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock,
     if (!IN_TASK() || !posix__is_time(time))
         return NEXT(pthread_rwlock_timedrdlock)(lock, time);
     return posix__retry_shielded(attempt_to_read, lock,
-                                 &(struct posix__until){CLOCK_REALTIME, time});
+                                 &(struct posix__until){CLOCK_REALTIME, time}, false);
 }
 
 INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock,
@@ -159,7 +166,7 @@ INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock,
     if (!IN_TASK() || !posix__is_time(time))
         return NEXT(pthread_rwlock_timedwrlock)(lock, time);
     return posix__retry_shielded(attempt_to_write, lock,
-                                 &(struct posix__until){CLOCK_REALTIME, time});
+                                 &(struct posix__until){CLOCK_REALTIME, time}, false);
 }
 
 INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clockid_t clock,
@@ -168,7 +175,7 @@ INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clocki
     if (!IN_TASK() || !posix__is_clock_of_locks(clock) || !posix__is_time(time))
         return NEXT(pthread_rwlock_clockrdlock)(lock, clock, time);
     return posix__retry_shielded(attempt_to_read, lock,
-                                 &(struct posix__until){clock, time});
+                                 &(struct posix__until){clock, time}, false);
 }
 
 INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clockid_t clock,
@@ -177,7 +184,7 @@ INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clocki
     if (!IN_TASK() || !posix__is_clock_of_locks(clock) || !posix__is_time(time))
         return NEXT(pthread_rwlock_clockwrlock)(lock, clock, time);
     return posix__retry_shielded(attempt_to_write, lock,
-                                 &(struct posix__until){clock, time});
+                                 &(struct posix__until){clock, time}, false);
 }
 
 /* Wake waiting readers and writers; each tries the lock again. */

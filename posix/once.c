@@ -130,7 +130,7 @@ static void once_in_task(pthread_once_t *control, void (*routine)(void))
         struct callable kept;
 
         keep_callable(&kept);
-        rc = posix__retry_shielded(begin_once, control, NULL);
+        rc = posix__retry_shielded(begin_once, control, NULL, false);
         put_callable_back(&kept);
     }
     if (rc == 0)

@@ -24,6 +24,7 @@
  */
 #include "parking.h"
 
+#include <coil/debug.h>
 #include <coil/scope.h>
 
 #define FIRST_LOOK COIL_USEC(100)
@@ -356,8 +357,21 @@ int posix__retry(posix__attempt_fn *attempt, void *object,
     return rc;
 }
 
+static int retry_counted(posix__attempt_fn *attempt, void *object, bool shared)
+{
+    coil_lock_wait wait;
+    int rc;
+
+    if (!posix__may_wait())
+        return posix__retry(attempt, object, NULL);
+    coil_lock_wait_begin(&wait, NULL, shared);
+    rc = posix__retry(attempt, object, NULL);
+    coil_lock_wait_end(&wait);
+    return rc;
+}
+
 int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
-                          const struct posix__until *until)
+                          const struct posix__until *until, bool shared)
 {
     int saved = errno, rc = attempt(object);
     coil_scope shield;
@@ -366,7 +380,8 @@ int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
     if (rc != EBUSY)
         return rc;
     shielded = posix__may_wait() && coil_scope_enter_shielded(&shield, COIL_NEVER) == 0;
-    rc = posix__retry(attempt, object, until);
+    rc = until == NULL ? retry_counted(attempt, object, shared)
+                       : posix__retry(attempt, object, until);
     if (shielded)
         coil_scope_exit(&shield, 0);
     errno = saved;

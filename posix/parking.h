@@ -107,9 +107,12 @@ typedef int posix__attempt_fn(void *object);
 int posix__retry(posix__attempt_fn *attempt, void *object,
                  const struct posix__until *until);
 
-/* Like posix__retry(), but shielded, for calls that cannot fail. A later call reports the
- * cancellation. Preserves errno. */
+/*
+ * Like posix__retry(), but shielded, for calls that cannot fail. A later call reports the
+ * cancellation. Preserves errno. Without `until`, the wait is counted for deadlocks;
+ * `shared` means that another process may release the lock.
+ */
 int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
-                          const struct posix__until *until);
+                          const struct posix__until *until, bool shared);
 
 #endif

@@ -141,11 +141,36 @@ COIL_API void coil_set_slow_callback_ns(int64_t ns);
  *
  * If a step of a task, or a callback, has waited for a lock (a futex) for five seconds,
  * its position is printed on standard error. Such a wait blocks the thread. If another
- * task of the same thread holds the lock, it never ends. libcoil-posix calls this
- * function for each loop whose tasks wait in it. Meanwhile the process has one additional
- * thread, which examines its loops once a second.
+ * task of the same thread holds the lock, it never ends. If all threads of the process
+ * wait for locks, without a time-out, the program aborts after three seconds, unless a
+ * signal handler or another process may release a lock.
+ *
+ * libcoil-posix calls this function for each loop whose tasks wait in it. Meanwhile the
+ * process has one additional thread, which examines its loops once a second.
  */
 COIL_API void coil_watch_locks(void);
+
+/* The caller's memory; all fields are coil's own. */
+typedef struct coil_lock_wait {
+    void *private_[4];
+} coil_lock_wait;
+
+/*
+ * Begin and end a task's wait for a lock, during which the only timer of the task makes it
+ * check the lock again. Abort without a loop.
+ *
+ * If all tasks of the loop wait, and all its timers are such timers, the loop is stuck
+ * unless something outside of it releases a lock. If there is no other thread, the loop
+ * reports a deadlock at once, as if it had no timers: coil_run() returns -EDEADLK. If
+ * another thread, another process (`outside`) or a signal handler may release a lock, the
+ * wait is reported on standard error after five seconds, once, and the loop continues.
+ *
+ * `caller` is an address in the library that waits, for the report; it may be NULL.
+ * libcoil-posix calls these functions. Any number of waits, ended in any order.
+ */
+COIL_API void coil_lock_wait_begin(coil_lock_wait *wait, const void *caller,
+                                   bool outside);
+COIL_API void coil_lock_wait_end(coil_lock_wait *wait);
 
 /* ---- code that must not wait ------------------------------------------------------- */
 

@@ -20,6 +20,23 @@ void coil_watch_locks(void)
     coil__stall_watch(coil__loop_require("coil_watch_locks"));
 }
 
+_Static_assert(sizeof(struct coil__lock_wait) <= sizeof(coil_lock_wait),
+               "coil_lock_wait is too small");
+
+void coil_lock_wait_begin(coil_lock_wait *wait, const void *caller, bool outside)
+{
+    COIL__REQUIRE(wait, "a wait");
+    coil__loop_begin_lock_wait(coil__loop_require("coil_lock_wait_begin"),
+                               (struct coil__lock_wait *)wait, caller, outside);
+}
+
+void coil_lock_wait_end(coil_lock_wait *wait)
+{
+    COIL__REQUIRE(wait, "a wait");
+    coil__loop_end_lock_wait(coil__loop_require("coil_lock_wait_end"),
+                             (struct coil__lock_wait *)wait);
+}
+
 void coil_set_slow_callback_ns(int64_t ns)
 {
     coil__loop_set_slow(coil__loop_require("coil_set_slow_callback_ns"), ns);

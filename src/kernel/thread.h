@@ -47,10 +47,20 @@ bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
 
 /*
+ * True if each other thread of this process sleeps in futex(2), without a time-out and
+ * for a futex of this process. Then store how often all of them have gone to sleep so
+ * far.
+ */
+bool coil__thread_others_wait_for_locks(unsigned long *sleeps);
+
+/*
  * True if this process has more than `n` threads, not counting the kernel's workers, or
  * if the number is unknown.
  */
 bool coil__thread_count_exceeds(unsigned n);
+
+/* True if another thread of this process is running, or can run. */
+bool coil__thread_others_run(void);
 
 /*
  * Block the thread while *word is `value`, until coil__thread_wake_all() is called for

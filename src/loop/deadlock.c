@@ -14,14 +14,27 @@
  *
  * Counting threads takes longer than a poll. A loop that is woken only by posts must not
  * count each time, so threads are counted only if nothing has happened for 100 ms.
+ *
+ * Locks. A task of libcoil-posix that waits for a lock or a futex has a timer: it repeats
+ * its check, because the lock may be released without a wake-up. Such timers change
+ * nothing by themselves. So the loop is also stuck if each of its timers belongs to such
+ * a wait. If another thread, another process or a signal handler may release a lock,
+ * the loop reports the wait once, after five seconds, and continues.
  */
 #include "loop.h"
 
+#include "../error/report.h"
 #include "../kernel/thread.h"
+#include "stall.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 #define LOOK_AGAIN COIL_MSEC(100)
+#define RARELY COIL_SEC(1) /* locks that have been waited for as long as this */
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
@@ -49,4 +62,182 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
     if (!coil__wakeup_pending(&loop->wakeup) && coil__task_layer->stuck(loop))
         *rc = -EDEADLK;
     return COIL_NEVER;
+}
+
+/* ---- locks ------------------------------------------------------------------------- */
+
+void coil__deadlock_init(struct coil__deadlock *deadlock)
+{
+    coil__list_init(&deadlock->lock_waits);
+}
+
+void coil__loop_begin_lock_wait(coil_loop *loop, struct coil__lock_wait *wait,
+                                const void *caller, bool outside)
+{
+    *wait = (struct coil__lock_wait){.caller = caller, .outside = outside};
+    coil__list_push(&loop->deadlock.lock_waits, &wait->link);
+    loop->deadlock.lock_wait_count++;
+    loop->deadlock.locked_since = 0;
+}
+
+void coil__loop_end_lock_wait(coil_loop *loop, struct coil__lock_wait *wait)
+{
+    coil__list_remove(&wait->link);
+    loop->deadlock.lock_wait_count--;
+    loop->deadlock.locked_since = 0;
+}
+
+bool coil__loop_place_of_lock(const coil_loop *loop, char *text, size_t room)
+{
+    const struct coil__list *first = loop->deadlock.lock_waits.next;
+    const void *caller;
+    const char *slash;
+    Dl_info info;
+
+    if (first == &loop->deadlock.lock_waits)
+        return false;
+    text[0] = '\0';
+    caller = COIL__CONTAINER(first, const struct coil__lock_wait, link)->caller;
+    if (caller == NULL || dladdr(caller, &info) == 0)
+        return true;
+    slash = strrchr(info.dli_fname, '/');
+    snprintf(text, room, " in %s", slash != NULL ? slash + 1 : info.dli_fname);
+    return true;
+}
+
+static void report_locks(const coil_loop *loop, int64_t waited_ns)
+{
+    struct coil__report text;
+    char place[128];
+
+    if (!coil__loop_place_of_lock(loop, place, sizeof place))
+        return;
+    coil__report_begin(&text, stderr, "locks");
+    coil__report_words(&text, "coil: All tasks of a thread have waited for locks");
+    coil__report_value(&text, "seconds", " for %.0f seconds",
+                       (double)waited_ns / (double)COIL_SEC(1));
+    coil__report_value(&text, "place", "%s", place);
+    coil__report_words(&text, ". Unless another thread or process releases a lock, this "
+                              "is a deadlock: see Futexes in docs/manual/posix.md\n");
+    coil__report_end(&text);
+}
+
+static bool any_from_outside(const struct coil__deadlock *deadlock)
+{
+    COIL__LIST_EACH (link, &deadlock->lock_waits)
+        if (COIL__CONTAINER(link, struct coil__lock_wait, link)->outside)
+            return true;
+    return false;
+}
+
+/* Return the module that contains the address, or NULL. */
+static const void *module_of(const void *address)
+{
+    Dl_info info;
+
+    return dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+static bool is_of_fault(int signo)
+{
+    return signo == SIGSEGV || signo == SIGBUS || signo == SIGFPE || signo == SIGILL ||
+           signo == SIGTRAP || signo == SIGSYS || signo == SIGABRT;
+}
+
+/* If libcoil is linked into the program, its handlers cannot be distinguished from the
+ * program's. */
+bool coil__deadlock_has_handler(void)
+{
+    const void *own = module_of((const void *)(uintptr_t)coil__deadlock_has_handler);
+    bool is_program = own == module_of((const void *)getauxval(AT_PHDR));
+    struct sigaction action;
+
+    for (int signo = 1; signo <= SIGRTMAX; signo++)
+        if (!is_of_fault(signo) && sigaction(signo, NULL, &action) == 0 &&
+            action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
+            (is_program || module_of((const void *)(uintptr_t)action.sa_handler) != own))
+            return true;
+    return false;
+}
+
+/* Something outside the loop may release a lock. Reports the wait once. */
+static void suspect_deadlock(coil_loop *loop, int64_t waited_ns)
+{
+    if (loop->deadlock.lock_reported || waited_ns < coil__stall_span())
+        return;
+    loop->deadlock.lock_reported = true;
+    report_locks(loop, waited_ns);
+}
+
+static bool waits_for_locks_alone(const coil_loop *loop)
+{
+    return loop->backend->in_use == 0 && !coil__deadlock_expects(&loop->deadlock) &&
+           coil__task_layer != NULL &&
+           coil__timers_count(&loop->timers) == loop->deadlock.lock_wait_count;
+}
+
+/* The time in which each task checks its lock. A task of many checks every N ms. */
+static int64_t span_of_checks(const struct coil__deadlock *deadlock)
+{
+    int64_t span = (int64_t)deadlock->lock_wait_count * COIL_MSEC(1);
+
+    return 2 * (span > LOOK_AGAIN ? span : LOOK_AGAIN);
+}
+
+/*
+ * True if for some time no other thread has run. The tasks have seen all locks that
+ * another thread had released before.
+ */
+static bool is_quiet(coil_loop *loop, bool outside, int64_t now)
+{
+    struct coil__deadlock *deadlock = &loop->deadlock;
+
+    if (outside ? coil__thread_others_run()
+                : coil__pool_idle < coil__pool_threads ||
+                      coil__wakeup_pending(&loop->wakeup)) {
+        deadlock->quiet_since = 0;
+        return false;
+    }
+    if (deadlock->quiet_since == 0 || outside != deadlock->was_outside)
+        deadlock->quiet_since = now;
+    deadlock->was_outside = outside;
+    return now - deadlock->quiet_since >= span_of_checks(deadlock);
+}
+
+/* True if a deadlock was reported. */
+static bool check_locks(coil_loop *loop, int64_t now)
+{
+    bool outside = coil__thread_count_exceeds(1 + coil__pool_threads) ||
+                   any_from_outside(&loop->deadlock) || coil__deadlock_has_handler();
+
+    if (!is_quiet(loop, outside, now))
+        return false;
+    if (!outside)
+        return coil__task_layer->stuck(loop);
+    suspect_deadlock(loop, now - loop->deadlock.locked_since);
+    return false;
+}
+
+int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout)
+{
+    struct coil__deadlock *deadlock = &loop->deadlock;
+    int64_t now = coil__clock_monotonic(), waited;
+
+    if (!waits_for_locks_alone(loop)) {
+        deadlock->locked_since = 0;
+        return timeout;
+    }
+    if (deadlock->locked_since == 0) {
+        deadlock->locked_since = now;
+        deadlock->next_check = now + LOOK_AGAIN;
+        deadlock->quiet_since = 0;
+    }
+    if (now >= deadlock->next_check) {
+        waited = now - deadlock->locked_since;
+        deadlock->next_check = now + (waited < RARELY ? LOOK_AGAIN : RARELY);
+        if (check_locks(loop, now))
+            return -EDEADLK;
+    }
+    waited = deadlock->next_check - now;
+    return timeout < waited ? timeout : waited;
 }

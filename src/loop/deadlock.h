@@ -2,6 +2,8 @@
 #ifndef COIL_LOOP_DEADLOCK_H
 #define COIL_LOOP_DEADLOCK_H
 
+#include "../base/list.h"
+
 #include <coil/loop.h>
 
 #include <stdatomic.h>
@@ -10,7 +12,27 @@
 struct coil__deadlock {
     uint64_t runs_when_idle; /* loop->runs at the last wait without limit */
     size_t outside_work;
+    struct coil__list lock_waits; /* tasks in coil_lock_wait_begin(), the oldest first */
+    size_t lock_wait_count;
+    int64_t locked_since; /* only locks are waited for since then; 0: not so */
+    int64_t next_check;   /* when to count the threads again */
+    int64_t quiet_since;  /* nothing has released a lock since then; 0: unknown */
+    bool was_outside;     /* something outside of the loop may do so, at that time */
+    bool lock_reported;
 };
+
+void coil__deadlock_init(struct coil__deadlock *deadlock);
+
+/* coil_lock_wait */
+struct coil__lock_wait {
+    struct coil__list link;
+    const void *caller;
+    bool outside;
+};
+
+void coil__loop_begin_lock_wait(coil_loop *loop, struct coil__lock_wait *wait,
+                                const void *caller, bool outside);
+void coil__loop_end_lock_wait(coil_loop *loop, struct coil__lock_wait *wait);
 
 /*
  * The threads that coil has created in this process, and the number of them that wait for
@@ -28,6 +50,21 @@ void coil__deadlock_forked(void);
  * event can ever happen, reports the deadlock and sets *rc to -EDEADLK.
  */
 int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
+
+/* True if a signal handler may release a lock. coil's own handlers do not. */
+bool coil__deadlock_has_handler(void);
+
+/*
+ * Nothing is ready, and tasks wait for locks: coil_lock_wait_begin(). Returns how long to
+ * poll, at most `timeout`. Returns -EDEADLK after reporting a deadlock.
+ */
+int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout);
+
+/*
+ * Write where the oldest wait for a lock is, as "in libx.so". False if no task waits for
+ * a lock.
+ */
+bool coil__loop_place_of_lock(const coil_loop *loop, char *text, size_t room);
 
 /* See coil__loop_expect(). */
 static inline bool coil__deadlock_expects(const struct coil__deadlock *deadlock)

@@ -63,6 +63,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     coil__list_init(&loop->idle);
     coil__list_init(&loop->fork.put_aside);
     coil__list_init(&loop->close_hooks);
+    coil__deadlock_init(&loop->deadlock);
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
     loop->thread = coil__thread_id_in(loop->pid);

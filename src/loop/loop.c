@@ -149,6 +149,10 @@ static int poll_now(coil_loop *loop)
 {
     int64_t timeout = poll_timeout(loop);
 
+    if (COIL__UNLIKELY(loop->deadlock.lock_wait_count > 0) && timeout > 0)
+        timeout = coil__loop_check_locks(loop, timeout);
+    if (COIL__UNLIKELY(timeout < 0))
+        return (int)timeout;
     if (loop->virtual_clock && timeout > 0)
         return jump_to_next_timer(loop);
     if (timeout == COIL_NEVER && loop->backend->in_use == 0)

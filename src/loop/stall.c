@@ -8,6 +8,11 @@
  * lock, the loop is reported, once per wait. The cause may be a deadlock, or another
  * thread that holds the lock for a long time.
  *
+ * If every thread of the process waits for a lock, without a time-out, no thread can
+ * release one. If two checks in a row find this, and no thread has run in between, the
+ * program is aborted, because it could only hang. A signal handler might release a lock,
+ * and so might another process if the lock is shared. Then the program is not aborted.
+ *
  * libcoil-posix uses this, because it runs code in tasks that was not written for coil.
  * The watching thread exists while any loop is watched.
  */
@@ -20,15 +25,22 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #define LOOKS 5
 
 int64_t coil__stall_look_ns = COIL_SEC(1);
 
+int64_t coil__stall_span(void)
+{
+    return LOOKS * coil__stall_look_ns;
+}
+
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct coil__list loops;
+    unsigned long sleeps;     /* of all threads, while they waited for locks; else 0 */
     unsigned long generation; /* number of the current thread: older threads end */
     bool has_thread;
     pthread_t thread;
@@ -36,7 +48,7 @@ static struct {
            .changed = PTHREAD_COND_INITIALIZER,
            .loops = {&watch.loops, &watch.loops}};
 
-static void report(pid_t thread, int64_t waited_ns)
+static void report(pid_t thread, int64_t waited_ns, const char *consequence)
 {
     struct coil__sample sample;
     struct coil__report text;
@@ -47,8 +59,8 @@ static void report(pid_t thread, int64_t waited_ns)
     coil__report_value(&text, "seconds", " for %.0f seconds, waiting for a lock",
                        (double)waited_ns / (double)COIL_SEC(1));
     coil__sample_print(&text, &sample);
-    coil__report_words(&text, ". The thread's other tasks cannot run: see Futexes in "
-                              "docs/manual/posix.md\n");
+    coil__report_words(&text, consequence);
+    coil__report_words(&text, ": see Futexes in docs/manual/posix.md\n");
     coil__report_end(&text);
 }
 
@@ -66,9 +78,32 @@ COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
     return stall->looks == LOOKS;
 }
 
+/* True if no thread of the process can ever run again. The caller holds the lock. */
+static bool is_all_stuck(void)
+{
+    unsigned long sleeps, before = watch.sleeps;
+
+    watch.sleeps = 0;
+    if (!coil__thread_others_wait_for_locks(&sleeps) || coil__deadlock_has_handler())
+        return false;
+    watch.sleeps = sleeps;
+    return sleeps == before && sleeps > 0;
+}
+
+/* Abort if no lock can be released. The caller holds the lock. */
+static void stop_if_all_stuck(const struct coil__stall *stall)
+{
+    if (!is_all_stuck())
+        return;
+    report(stall->thread, stall->looks * coil__stall_look_ns,
+           ". No thread can release it, because all threads wait for locks");
+    abort();
+}
+
 /* Return the thread of a loop to report, or 0. */
 static pid_t look_at_all(void)
 {
+    const struct coil__stall *stalled = NULL;
     pid_t found = 0;
 
     for (struct coil__list *l = watch.loops.next; l != &watch.loops; l = l->next) {
@@ -76,7 +111,11 @@ static pid_t look_at_all(void)
 
         if (look_at(stall) && found == 0)
             found = stall->thread;
+        if (stall->looks > 0)
+            stalled = stall;
     }
+    if (stalled != NULL)
+        stop_if_all_stuck(stalled);
     return found;
 }
 
@@ -101,7 +140,7 @@ static void *look_again_and_again(void *arg)
         if (found == 0)
             continue;
         pthread_mutex_unlock(&watch.lock);
-        report(found, LOOKS * coil__stall_look_ns);
+        report(found, coil__stall_span(), ". The thread's other tasks cannot run");
         pthread_mutex_lock(&watch.lock);
     }
     pthread_mutex_unlock(&watch.lock);

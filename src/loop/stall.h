@@ -22,6 +22,9 @@ struct coil__stall {
 /* The time between two checks of a loop. Tests shorten it. */
 extern int64_t coil__stall_look_ns;
 
+/* The time after which such a wait is reported. */
+int64_t coil__stall_span(void);
+
 /*
  * Watch the loop of this thread from now on, until it closes. May be called any number of
  * times.

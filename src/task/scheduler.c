@@ -158,13 +158,20 @@ static const void *spawned_at(const coil_task *task)
 static bool report_deadlock(coil_loop *loop)
 {
     void (*dump)(FILE *) = atomic_load(&coil__dump);
+    const char *message = "Deadlock: all tasks wait, for nothing that could still happen";
+    char place[128], text[320];
 
     if (coil__scheduler.hooked != loop || coil__list_empty(&coil__scheduler.tasks))
         return false;
-    coil_call_exception_handler(
-        &(coil_exception){.message = "Deadlock: all tasks wait, for nothing that could "
-                                     "still happen",
-                          .rc = -EDEADLK});
+    if (coil__loop_place_of_lock(loop, place, sizeof place)) {
+        snprintf(
+            text, sizeof text,
+            "Deadlock: all tasks wait, the first for a lock%s that only a task could "
+            "release: see Futexes in docs/manual/posix.md",
+            place);
+        message = text;
+    }
+    coil_call_exception_handler(&(coil_exception){.message = message, .rc = -EDEADLK});
     if (coil__exception_is_default(&loop->exception) && dump != NULL)
         dump(stderr);
     return true;

@@ -136,19 +136,26 @@ bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc)
     return *sp != 0 && *pc != 0;
 }
 
-bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps)
+static bool count_sleeps(pid_t id, unsigned long *sleeps)
 {
     static const char key[] = "\nvoluntary_ctxt_switches:";
-    char line[256], status[4096];
+    char status[4096];
     const char *found;
 
-    read_about(id, "syscall", line, sizeof line);
-    if (line[0] == '\0' || line[0] == 'r' || strtol(line, NULL, 10) != SYS_futex)
-        return false;
     read_about(id, "status", status, sizeof status);
     found = strstr(status, key);
     *sleeps = found != NULL ? strtoul(found + strlen(key), NULL, 10) : 0;
     return found != NULL;
+}
+
+bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps)
+{
+    char line[256];
+
+    read_about(id, "syscall", line, sizeof line);
+    if (line[0] == '\0' || line[0] == 'r' || strtol(line, NULL, 10) != SYS_futex)
+        return false;
+    return count_sleeps(id, sleeps);
 }
 
 /* ---- how many there are ------------------------------------------------------------ */
@@ -207,4 +214,66 @@ bool coil__thread_count_exceeds(unsigned n)
     unsigned threads = count_threads();
 
     return threads > n && threads - count_kernel_workers() > n;
+}
+
+static bool runs(const char *thread)
+{
+    char line[512];
+    const char *end;
+
+    read_about((pid_t)strtol(thread, NULL, 10), "stat", line, sizeof line);
+    end = strrchr(line, ')');
+    return end != NULL && end[1] == ' ' && end[2] == 'R';
+}
+
+bool coil__thread_others_run(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    bool found = false;
+
+    if (tasks == NULL)
+        return false;
+    while (!found && (entry = readdir(tasks)) != NULL)
+        found = entry->d_name[0] != '.' &&
+                strtol(entry->d_name, NULL, 10) != coil__thread_id() &&
+                runs(entry->d_name);
+    closedir(tasks);
+    return found;
+}
+
+/* Only a thread of this process can end such a wait. */
+static bool waits_for_threads(pid_t id)
+{
+    long number;
+    unsigned long operation, time;
+    char line[256];
+
+    read_about(id, "syscall", line, sizeof line);
+    if (sscanf(line, "%ld %*x %lx %*x %lx", &number, &operation, &time) != 3 ||
+        number != SYS_futex || time != 0)
+        return false;
+    operation &= ~(unsigned long)FUTEX_CLOCK_REALTIME;
+    return operation == FUTEX_WAIT_PRIVATE || operation == FUTEX_WAIT_BITSET_PRIVATE;
+}
+
+bool coil__thread_others_wait_for_locks(unsigned long *sleeps)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    bool all = tasks != NULL;
+    unsigned long one;
+    pid_t id;
+
+    *sleeps = 0;
+    while (all && (entry = readdir(tasks)) != NULL) {
+        id = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (entry->d_name[0] == '.' || id == coil__thread_id())
+            continue;
+        all = waits_for_threads(id) && count_sleeps(id, &one);
+        *sleeps += all ? one : 0;
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return all;
 }

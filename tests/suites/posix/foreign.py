@@ -26,6 +26,7 @@ import time
 import ldap
 import libraries
 import mariadb
+import mongodb
 from libraries import Skip
 
 PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
@@ -77,6 +78,59 @@ def mariadb_protocol(_folder):
 def ldap_protocol(_folder):
     with ldap.listening() as port:
         yield {'FOREIGN_SERVER': str(port)}
+
+
+@contextlib.contextmanager
+def mongodb_protocol(_folder):
+    with mongodb.listening() as port:
+        yield {'FOREIGN_SERVER': str(port)}
+
+
+@contextlib.contextmanager
+def kerberos(folder):
+    """A key distribution centre with the realm TEST, a user and a service."""
+    kdc, util, admin = find('krb5kdc'), find('kdb5_util'), find('kadmin.local')
+    port = free_port()
+    (folder / 'kdc.conf').write_text(
+        f'[kdcdefaults]\n kdc_listen = ""\n kdc_tcp_listen = 127.0.0.1:{port}\n'
+        f'[realms]\n TEST = {{\n  database_name = {folder}/principal\n'
+        f'  key_stash_file = {folder}/stash\n }}\n')
+    (folder / 'krb5.conf').write_text(
+        '[libdefaults]\n default_realm = TEST\n udp_preference_limit = 1\n'
+        ' dns_lookup_kdc = false\n dns_canonicalize_hostname = false\n rdns = false\n'
+        '[domain_realm]\n localhost = TEST\n')
+    environment = dict(os.environ, KRB5_CONFIG=str(folder / 'krb5.conf'),
+                       KRB5_KDC_PROFILE=str(folder / 'kdc.conf'))
+    quietly(util, 'create', '-s', '-r', 'TEST', '-P', 'master', env=environment)
+    for query in 'addprinc -pw secret user', 'addprinc -randkey service/localhost', \
+            f'ktadd -k {folder}/keytab service/localhost':
+        quietly(admin, '-r', 'TEST', '-q', query, env=environment)
+    with listening([kdc, '-n', '-r', 'TEST', '-P', folder / 'pid'], folder, port=port,
+                   env=environment) as found:
+        yield {**found, 'KRB5_CONFIG': str(folder / 'krb5.conf'), 'KRB5CCNAME': 'MEMORY:',
+               'KRB5_KTNAME': str(folder / 'keytab')}
+
+
+@contextlib.contextmanager
+def slapd(folder):
+    """OpenLDAP's server, with a user who may log in by SASL."""
+    program, add = find('slapd'), find('slapadd')
+    port = free_port()
+    (folder / 'data').mkdir()
+    (folder / 'slapd.conf').write_text(
+        'include /etc/ldap/schema/core.schema\nmodulepath /usr/lib/ldap\n'
+        f'moduleload back_mdb\npidfile {folder}/pid\nsasl-host localhost\n'
+        'sasl-auxprops slapd\nsasl-secprops none\n'
+        'authz-regexp uid=([^,]*),cn=.*,cn=auth cn=$1,dc=test\n'
+        f'database mdb\nsuffix dc=test\ndirectory {folder}/data\n')
+    (folder / 'entries').write_text(
+        'dn: dc=test\nobjectClass: dcObject\nobjectClass: organization\ndc: test\no: test\n\n'
+        'dn: cn=user,dc=test\nobjectClass: person\ncn: user\nsn: user\n'
+        'userPassword: secret\n')
+    quietly(add, '-f', folder / 'slapd.conf', '-l', folder / 'entries')
+    with listening([program, '-d', '0', '-f', folder / 'slapd.conf', '-h',
+                    f'ldap://127.0.0.1:{port}'], folder, port=port) as found:
+        yield found
 
 
 @contextlib.contextmanager
@@ -138,7 +192,9 @@ def nothing(folder):
 
 SERVERS = {'libldap': ldap_protocol, 'libmariadb': mariadb_protocol, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
            'sqlite': nothing, 'zeromq': nothing, 'python': nothing, 'glib': nothing, 'gio': slow_http, 'libxml2': slow_http,
-           'tcl': slow_http, 'rust': nothing}
+           'tcl': slow_http, 'rust': nothing, 'channel': nothing, 'guile': slow_http,
+           'ruby': nothing, 'liburing': nothing, 'magick': nothing, 'mongoc': mongodb_protocol,
+           'gssapi': kerberos, 'sasl': slapd, 'nss': slow_http}
 
 
 MANUAL = pathlib.Path(__file__).resolve().parents[3] / 'docs' / 'manual' / 'libraries.md'
@@ -179,6 +235,7 @@ def test(name, program):
         with SERVERS[name](pathlib.Path(folder)) as environment:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
+                environment |= {'LD_LIBRARY_PATH': str(program.parent)}  # the module of nss
                 counts = libraries.run(name, [program], dict(os.environ, **environment))
             print(printed.getvalue(), end='')
             rows = ROW.findall(printed.getvalue())

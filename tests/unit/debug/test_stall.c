@@ -11,7 +11,10 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +66,11 @@ static void begin(pthread_t *thread, void *(*fn)(void *arg))
     CHECK_INT(pthread_create(thread, NULL, fn, NULL), 0);
 }
 
+static void *do_nothing(void *unused)
+{
+    return unused;
+}
+
 static bool was_reported(void)
 {
     return poll(&(struct pollfd){.fd = pipe_ends[0], .events = POLLIN}, 1, 0) > 0;
@@ -107,6 +115,61 @@ TEST(stall_of_a_task_is_reported_with_its_place)
     CHECK(strstr(reported, "docs/manual/posix.md") != NULL);
     if (!COIL__TSAN && !COIL__ASAN)
         CHECK(strstr(reported, "in syscall in libc") != NULL);
+}
+
+/* No thread, and no signal handler, can release the lock. */
+TEST(stall_of_the_only_thread_aborts)
+{
+    size_t n = 0;
+    ssize_t got;
+    pid_t child;
+    int status;
+
+    skip_without_proc();
+    CHECK_INT(pipe(pipe_ends), 0);
+    child = fork();
+    if (child == 0) {
+        alarm(60);
+        lock = 1;
+        coil__stall_look_ns = COIL_MSEC(5);
+        dup2(pipe_ends[1], STDERR_FILENO);
+        coil_run(wait_in_a_task, NULL, &(coil_run_opts){.no_signals = true});
+        _exit(0);
+    }
+    close(pipe_ends[1]);
+    while ((got = read(pipe_ends[0], reported + n, sizeof reported - 1 - n)) > 0)
+        n += (size_t)got;
+    close(pipe_ends[0]);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    CHECK(strstr(reported, "all threads wait for locks: see Futexes in docs/manual/") !=
+          NULL);
+}
+
+static void on_alarm(int signo)
+{
+    (void)signo;
+    lock = 0;
+}
+
+/* The signal interrupts futex(2), and the task sees that the lock is free. */
+static int wait_for_handler(void *unused)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval late = {.it_value = {.tv_usec = 300000}};
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &late, NULL);
+    return wait_in_a_task(unused);
+}
+
+TEST(stall_that_a_signal_handler_may_end_does_not_abort)
+{
+    pthread_t thread;
+
+    begin(&thread, do_nothing);
+    CHECK_INT(coil_run(wait_for_handler, NULL, &(coil_run_opts){.no_signals = true}), 0);
+    end(thread);
 }
 
 static void wait_in_a_callback(void *unused)
@@ -211,4 +274,84 @@ static int wait_for_nothing(void *unused)
 TEST(stall_watch_leaves_deadlocks_to_be_found)
 {
     CHECK_INT(coil_run(wait_for_nothing, NULL, NULL), -EDEADLK);
+}
+
+/* ---- tasks that wait for locks ----------------------------------------------------- */
+
+/* As a task of libcoil-posix waits: its timer repeats the check. */
+static int wait_suspended(void *unused)
+{
+    coil_lock_wait wait;
+    int rc = 0;
+
+    (void)unused;
+    coil_lock_wait_begin(&wait, (const void *)(uintptr_t)wait_suspended, false);
+    while (lock == 1 && rc == 0)
+        rc = coil_sleep(coil__stall_look_ns);
+    coil_lock_wait_end(&wait);
+    return rc;
+}
+
+TEST(stall_of_all_tasks_in_locks_of_threads_is_reported)
+{
+    pthread_t thread;
+
+    begin(&thread, read_report);
+    CHECK_INT(coil_run(wait_suspended, NULL, NULL), 0);
+    end(thread);
+    CHECK(strstr(reported, "coil: All tasks of a thread have waited for locks for ") ==
+          reported);
+    CHECK(strstr(reported, " in coil-tests") != NULL);
+    CHECK(strstr(reported, "docs/manual/posix.md") != NULL);
+}
+
+static int wait_beside_a_sleeper(void *unused)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(wait_suspended, unused, NULL, &task), 0);
+    CHECK_INT(coil_sleep(COIL_SEC(1) / 2), 0);
+    unlock();
+    CHECK_INT(coil_task_await(task), 0);
+    coil_task_release(task);
+    return 0;
+}
+
+TEST(stall_is_not_reported_while_a_task_sleeps)
+{
+    pthread_t thread;
+
+    begin(&thread, do_nothing);
+    CHECK_INT(coil_run(wait_beside_a_sleeper, NULL, NULL), 0);
+    CHECK(!was_reported());
+    end(thread);
+}
+
+/* `thread` computes all the time. */
+static void *compute(void *unused)
+{
+    int64_t end = coil_now() + COIL_SEC(1) / 2;
+
+    while (coil_now() < end)
+        continue;
+    unlock();
+    return unused;
+}
+
+TEST(stall_is_not_reported_while_another_thread_computes)
+{
+    pthread_t thread;
+
+    begin(&thread, compute);
+    CHECK_INT(coil_run(wait_suspended, NULL, NULL), 0);
+    CHECK(!was_reported());
+    end(thread);
+}
+
+TEST(stall_of_all_tasks_in_locks_is_a_deadlock_without_threads)
+{
+    lock = 1;
+    CHECK_INT(coil_run(wait_suspended, NULL,
+                       &(coil_run_opts){.no_report = true, .no_signals = true}),
+              -EDEADLK);
 }

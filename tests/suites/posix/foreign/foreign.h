@@ -9,18 +9,22 @@
 #ifndef COIL_TESTS_POSIX_FOREIGN_H
 #define COIL_TESTS_POSIX_FOREIGN_H
 
+#include <coil/hooks.h>
+
 #include <stdbool.h>
 
 #define FOREIGN_USES 20
 
 struct foreign {
     const char *name;
-    const char *tested;          /* a few words, for docs/manual/libraries.md */
-    const char *option;          /* another option that the library needs; may be NULL */
-    bool thread_keys;            /* use coil_hooks_thread_keys() */
-    void (*thread_locals)(void); /* use coil_hooks_thread_locals(); may be NULL */
-    bool server;                 /* the port on 127.0.0.1 is in FOREIGN_SERVER */
-    bool (*start)(void);         /* runs in a task, before the uses; may be NULL */
+    const char *tested;           /* a few words, for docs/manual/libraries.md */
+    const char *option;           /* another option that the library needs; may be NULL */
+    void (*before_run)(void);     /* called before coil_run(); may be NULL */
+    bool thread_keys;             /* use coil_hooks_thread_keys() */
+    void (*thread_locals)(void);  /* use coil_hooks_thread_locals(); may be NULL */
+    const coil_task_hooks *hooks; /* use these hooks, too; may be NULL */
+    bool server;                  /* the port on 127.0.0.1 is in FOREIGN_SERVER */
+    bool (*start)(void);          /* runs in a task, before the uses; may be NULL */
     /*
      * runs in tasks with the numbers 0, 1, ...; returns true if all results were correct
      */

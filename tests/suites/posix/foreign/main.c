@@ -125,14 +125,16 @@ static int call(void *arg)
 
 static coil_task *start(int (*fn)(void *arg), void *arg)
 {
-    static const coil_task_hooks *hooks[2];
+    static const coil_task_hooks *hooks[4];
     coil_spawn_opts opts = {.stack_bytes = STACK_BYTES, .hooks = hooks};
     coil_task *task = NULL;
+    int n = 0;
 
     if (foreign.thread_keys)
-        hooks[0] = coil_hooks_thread_keys();
+        hooks[n++] = coil_hooks_thread_keys();
     if (foreign.thread_locals != NULL)
-        hooks[0] = coil_hooks_thread_locals((const void *)foreign.thread_locals);
+        hooks[n++] = coil_hooks_thread_locals((const void *)foreign.thread_locals);
+    hooks[n] = foreign.hooks;
     check(coil_spawn(fn, arg, &opts, &task) == 0, "a task could not be started");
     return task;
 }
@@ -185,13 +187,15 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     alarm(WATCHDOG_S);
     check(!foreign.server || port != NULL, "FOREIGN_SERVER says no port");
+    if (foreign.before_run != NULL)
+        foreign.before_run();
     if (failed == 0)
         check(coil_run(app, port, NULL) == 0, "it failed");
     printf("%s: %d uses, %ld ticks\n", foreign.name, FOREIGN_USES, ticks);
     printf("| %s | %s | %s | %zd KiB | %s |\n", foreign.name, FOREIGN_VERSION,
-           foreign.thread_keys      ? "with `coil_hooks_thread_keys()`"
-           : foreign.option != NULL ? foreign.option
-                                    : "works",
+           foreign.option != NULL ? foreign.option
+           : foreign.thread_keys  ? "with `coil_hooks_thread_keys()`"
+                                  : "works",
            (stack_peak + 4095) / 4096 * 4, foreign.tested);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;

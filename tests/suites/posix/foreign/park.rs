@@ -49,3 +49,28 @@ pub extern "C" fn scope_sum(number: i32) -> i32 {
         one.join().unwrap() + two.join().unwrap()
     })
 }
+
+// ---- for channel.c ------------------------------------------------------------------
+
+use std::sync::mpsc;
+
+struct Channel {
+    sender: mpsc::Sender<i32>,
+    receiver: mpsc::Receiver<i32>,
+}
+
+#[no_mangle]
+pub extern "C" fn channel_create() -> *mut c_void {
+    let (sender, receiver) = mpsc::channel();
+    Box::into_raw(Box::new(Channel { sender, receiver })) as *mut c_void
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn channel_receive(channel: *mut c_void) -> i32 {
+    (*(channel as *const Channel)).receiver.recv().unwrap_or(-1)
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn channel_send(channel: *mut c_void, value: i32) {
+    let _ = (*(channel as *const Channel)).sender.send(value);
+}

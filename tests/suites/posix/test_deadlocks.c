@@ -1,0 +1,370 @@
+/*
+ * test_deadlocks.c - waits for locks that only tasks of this thread could release. The
+ * loop reports them as a deadlock, unless something outside of the tasks may release the
+ * lock.
+ */
+#include "differential.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#define LATE_US 700000 /* long after the loop would have reported a deadlock */
+
+static _Atomic uint32_t word, *shared_word;
+static char message[400];
+
+static void note_message(const coil_exception *exception, void *unused)
+{
+    (void)unused;
+    if (message[0] == '\0')
+        snprintf(message, sizeof message, "%s", exception->message);
+}
+
+static void wait_once(void)
+{
+    coil_set_exception_handler(note_message, NULL);
+    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+}
+
+static void wake(void)
+{
+    word = 1;
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static int run_with_backend(coil_task_fn fn)
+{
+    word = 0;
+    message[0] = '\0';
+    return coil_run(fn, NULL, NULL);
+}
+
+/* ---- deadlocks --------------------------------------------------------------------- */
+
+static int wait_for_futex(void *unused)
+{
+    (void)unused;
+    wait_once();
+    return 0;
+}
+
+static int wait_for_futex_and_event(void *unused)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(wait_for_futex, unused, NULL, &task), 0);
+    coil_task_await(task);
+    coil_task_release(task);
+    return 0;
+}
+
+static void check_message(void)
+{
+    CHECK(strstr(message, "Deadlock") == message);
+    CHECK(strstr(message, "docs/manual/posix.md") != NULL);
+}
+
+TEST(deadlock_of_a_futex_is_reported_with_the_module_that_waits)
+{
+    CHECK_INT(run_with_backend(wait_for_futex), -EDEADLK);
+    check_message();
+    CHECK(strstr(message, "posix-tests") != NULL);
+}
+
+TEST(deadlock_of_a_futex_and_of_an_event_is_reported)
+{
+    CHECK_INT(run_with_backend(wait_for_futex_and_event), -EDEADLK);
+    check_message();
+}
+
+/* Run `fn` in a child process, because its tasks cannot be cancelled. */
+static void check_deadlock_in_child(coil_task_fn fn)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        alarm(60);
+        status = run_with_backend(fn) == -EDEADLK && strstr(message, "Futexes") != NULL;
+        _exit(status ? 0 : 1);
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+}
+
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, two = PTHREAD_MUTEX_INITIALIZER;
+
+static int lock_both(void *arg)
+{
+    pthread_mutex_t *first = arg != NULL ? &one : &two, *second = arg ? &two : &one;
+
+    coil_set_exception_handler(note_message, NULL);
+    pthread_mutex_lock(first);
+    coil_yield();
+    return pthread_mutex_lock(second);
+}
+
+static int lock_in_both_orders(void *unused)
+{
+    coil_task *task;
+
+    (void)unused;
+    CHECK_INT(coil_spawn(lock_both, &one, NULL, &task), 0);
+    return lock_both(NULL);
+}
+
+static int lock_twice(void *unused)
+{
+    (void)unused;
+    coil_set_exception_handler(note_message, NULL);
+    pthread_mutex_lock(&one);
+    return pthread_mutex_lock(&one);
+}
+
+static int read_twice(void *unused)
+{
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+    (void)unused;
+    coil_set_exception_handler(note_message, NULL);
+    pthread_rwlock_rdlock(&lock);
+    return pthread_rwlock_wrlock(&lock);
+}
+
+static int wait_for_signal(void *unused)
+{
+    pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+
+    (void)unused;
+    coil_set_exception_handler(note_message, NULL);
+    pthread_mutex_lock(&one);
+    while (word == 0)
+        pthread_cond_wait(&cond, &one);
+    return 0;
+}
+
+TEST(deadlock_of_two_mutexes_is_reported)
+{
+    check_deadlock_in_child(lock_in_both_orders);
+}
+
+TEST(deadlock_of_a_mutex_that_its_task_holds_is_reported)
+{
+    check_deadlock_in_child(lock_twice);
+}
+
+TEST(deadlock_of_a_read_write_lock_is_reported)
+{
+    check_deadlock_in_child(read_twice);
+}
+
+TEST(deadlock_of_a_condition_is_reported)
+{
+    check_deadlock_in_child(wait_for_signal);
+}
+
+/* ---- waits that end ---------------------------------------------------------------- */
+
+static void *wake_late(void *unused)
+{
+    usleep(LATE_US);
+    wake();
+    return unused;
+}
+
+static int wake_late_in_task(void *unused)
+{
+    wake_late(unused);
+    return 0;
+}
+
+static int wait_beside_a_sleep(void *unused)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(wake_late_in_task, unused, NULL, &task), 0);
+    wait_once();
+    coil_task_await(task);
+    coil_task_release(task);
+    return 0;
+}
+
+static int wait_beside_a_reader(void *unused)
+{
+    coil_task *task;
+    int ends[2];
+    char byte;
+
+    (void)unused;
+    CHECK_INT(pipe(ends), 0);
+    if (fork() == 0) {
+        usleep(LATE_US);
+        _exit(write(ends[1], "x", 1) != 1);
+    }
+    CHECK_INT(coil_spawn(wait_for_futex, NULL, NULL, &task), 0);
+    CHECK_INT(read(ends[0], &byte, 1), 1);
+    wake();
+    coil_task_await(task);
+    coil_task_release(task);
+    wait(NULL);
+    close(ends[0]);
+    close(ends[1]);
+    return 0;
+}
+
+static int wait_for_thread(void *unused)
+{
+    pthread_t thread;
+
+    (void)unused;
+    CHECK_INT(pthread_create(&thread, NULL, wake_late, NULL), 0);
+    wait_once();
+    return pthread_join(thread, NULL);
+}
+
+static int wait_for_job(void *unused)
+{
+    coil_task *task;
+
+    (void)unused;
+    CHECK_INT(coil_spawn(wait_for_futex, NULL, NULL, &task), 0);
+    CHECK_INT(coil_blocking(COIL_LANE_FILE, wake_late_in_task, NULL), 0);
+    coil_task_await(task);
+    coil_task_release(task);
+    return 0;
+}
+
+/* A handler must not call libcoil. The task sees the new value at its next check. */
+static void on_alarm(int signo)
+{
+    (void)signo;
+    word = 1;
+}
+
+static int wait_for_handler(void *unused)
+{
+    struct itimerval late = {.it_value = {.tv_usec = LATE_US}};
+
+    (void)unused;
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &late, NULL);
+    wait_once();
+    signal(SIGALRM, SIG_DFL);
+    return 0;
+}
+
+static int wait_for_process(void *unused)
+{
+    (void)unused;
+    coil_set_exception_handler(note_message, NULL);
+    if (fork() == 0) {
+        usleep(LATE_US);
+        *shared_word = 1;
+        _exit(0);
+    }
+    syscall(SYS_futex, shared_word, FUTEX_WAIT, 0, NULL, NULL, 0);
+    wait(NULL);
+    return 0;
+}
+
+static int wait_for_mutex_of_process(void *unused)
+{
+    pthread_mutex_t *mutex = (pthread_mutex_t *)(void *)(shared_word + 16);
+    pthread_mutexattr_t attributes;
+
+    (void)unused;
+    coil_set_exception_handler(note_message, NULL);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(mutex, &attributes);
+    *shared_word = 0;
+    if (fork() == 0) {
+        pthread_mutex_lock(mutex);
+        *shared_word = 1;
+        usleep(LATE_US);
+        pthread_mutex_unlock(mutex);
+        _exit(0);
+    }
+    while (*shared_word == 0)
+        usleep(1000);
+    CHECK_INT(pthread_mutex_lock(mutex), 0);
+    CHECK_INT(pthread_mutex_unlock(mutex), 0);
+    wait(NULL);
+    return 0;
+}
+
+static int wait_in_scope(void *unused)
+{
+    coil_scope scope;
+
+    CHECK_INT(coil_scope_enter(&scope, coil_in(COIL_USEC(LATE_US))), 0);
+    wait_for_futex(unused);
+    return coil_scope_exit(&scope, -ECANCELED) == -ETIMEDOUT ? 0 : -1;
+}
+
+static int wait_with_limit(void *unused)
+{
+    struct timespec span = {.tv_nsec = LATE_US * 1000L};
+
+    (void)unused;
+    coil_set_exception_handler(note_message, NULL);
+    CHECK_INT(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &span, NULL, 0), -1);
+    CHECK_INT(errno, ETIMEDOUT);
+    return 0;
+}
+
+static void check_no_deadlock(coil_task_fn fn)
+{
+    CHECK_INT(run_with_backend(fn), 0);
+    CHECK_STR(message, "");
+}
+
+IO_TEST(lock_wait_beside_a_sleep_is_no_deadlock)
+{
+    word = 0;
+    wait_beside_a_sleep(NULL);
+    CHECK_STR(message, "");
+}
+
+IO_TEST(lock_wait_beside_a_reader_is_no_deadlock)
+{
+    word = 0;
+    wait_beside_a_reader(NULL);
+    CHECK_STR(message, "");
+}
+
+TEST(lock_wait_that_a_thread_ends_is_no_deadlock)
+{
+    check_no_deadlock(wait_for_thread);
+}
+
+TEST(lock_wait_that_a_blocking_job_ends_is_no_deadlock)
+{
+    check_no_deadlock(wait_for_job);
+}
+
+TEST(lock_wait_that_a_signal_handler_ends_is_no_deadlock)
+{
+    check_no_deadlock(wait_for_handler);
+}
+
+TEST(lock_wait_that_another_process_ends_is_no_deadlock)
+{
+    shared_word =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check_no_deadlock(wait_for_process);
+    check_no_deadlock(wait_for_mutex_of_process);
+    munmap((void *)shared_word, 4096);
+}
+
+TEST(lock_wait_that_a_deadline_ends_is_no_deadlock)
+{
+    check_no_deadlock(wait_in_scope);
+    check_no_deadlock(wait_with_limit);
+}
