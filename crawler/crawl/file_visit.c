@@ -188,7 +188,7 @@ static int settle_file(struct visiting *visiting, bool had_ids)
     }
     judgement = judge_file(visiting);
     if (judgement.verdict == VERDICT_OK)
-        text_checks_ask_again(&crawler->texts, page);
+        text_checks_refetch(&crawler->texts, page);
     return verdicts_settle(&crawler->verdicts, page, judgement,
                            visiting->failure < 0 && visiting->message[0] == '\0'
                                ? strerror(-visiting->failure)

@@ -13,7 +13,7 @@ struct finding {
     struct target *page;
     const char *from; /* the page's URL, if the link may be a trap; or NULL */
     size_t links;
-    bool tells_links;
+    bool reports_links;
     int rc; /* below 0: the failure that ends the crawl */
 };
 

@@ -88,7 +88,7 @@ static void expect_soon(uint64_t hash, void *arg)
 
 /* ---- a page ------------------------------------------------------------------------ */
 
-static bool tells_links(const struct crawler *crawler, const struct target *page)
+static bool reports_links(const struct crawler *crawler, const struct target *page)
 {
     return !crawler->takes_no_links && page->refetch != REFETCH_IDS &&
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
@@ -107,7 +107,7 @@ static int on_found(const struct search_found *found, void *arg)
     finding->from = is_of_sitemap(found->link) ? NULL : finding->page->url;
     if (found->kind == SEARCH_ID)
         finding->rc = note_id(finding->pages, found->link->reference);
-    else if (!finding->tells_links)
+    else if (!finding->reports_links)
         return 0;
     else if (page_link_is_followed(finding, found))
         finding->rc = page_note_link(finding, found);
@@ -159,7 +159,7 @@ static enum target_content content_of(const struct search *search,
 }
 
 /* Keep the ids and the text of a page that was searched. */
-static int keep_content(struct page_search *pages, struct target *page)
+static int store_content(struct page_search *pages, struct target *page)
 {
     struct crawler *crawler = pages->crawler;
     int rc = text_checks_take(&crawler->texts, page, search_take_text(pages->search));
@@ -172,8 +172,9 @@ static int keep_content(struct page_search *pages, struct target *page)
 int page_search_end(struct page_search *pages, struct target *page,
                     const struct page_source *source, struct page_findings *found)
 {
-    struct finding finding = {
-        .pages = pages, .page = page, .tells_links = tells_links(pages->crawler, page)};
+    struct finding finding = {.pages = pages,
+                              .page = page,
+                              .reports_links = reports_links(pages->crawler, page)};
     struct search_visitor visitor = {on_found, expect, expect_soon,
                                      page->kind == TARGET_FILE ? page_rebase : NULL,
                                      &finding};
@@ -195,7 +196,7 @@ int page_search_end(struct page_search *pages, struct target *page,
     }
     found->links = finding.links;
     if (rc == 0)
-        return keep_content(pages, page);
+        return store_content(pages, page);
     if (rc == -ECANCELED || rc == -ENOMEM || finding.rc < 0)
         return rc;
     found->problem = rc;
@@ -209,14 +210,14 @@ struct replaying {
     const struct saved_urls *book;
 };
 
-static const char *kept_url(uint32_t number, size_t *fragment_at, void *arg)
+static const char *saved_url(uint32_t number, size_t *fragment_at, void *arg)
 {
     struct replaying *replaying = arg;
 
     return saved_urls_text(number, fragment_at, (void *)replaying->book);
 }
 
-static int on_kept(const struct search_found *found, void *arg)
+static int on_saved(const struct search_found *found, void *arg)
 {
     struct replaying *replaying = arg;
     struct search_found marked = *found;
@@ -226,8 +227,8 @@ static int on_kept(const struct search_found *found, void *arg)
     return on_found(&marked, &replaying->finding);
 }
 
-static int keep_kept_ids(struct page_search *pages, struct target *page,
-                         const struct store_page *kept)
+static int store_saved_ids(struct page_search *pages, struct target *page,
+                           const struct store_page *kept)
 {
     while (pages->id_capacity < kept->id_count)
         if (array_grow(&pages->ids, &pages->id_capacity, sizeof *pages->ids) < 0)
@@ -246,9 +247,9 @@ int page_search_replay(struct page_search *pages, struct target *page,
 {
     const struct store_page *kept = saved->page;
     struct replaying replaying = {
-        {.pages = pages, .page = page, .tells_links = !pages->crawler->takes_no_links},
+        {.pages = pages, .page = page, .reports_links = !pages->crawler->takes_no_links},
         saved->urls};
-    struct link_blob_reader reader = {kept_url, on_kept, &replaying};
+    struct link_blob_reader reader = {saved_url, on_saved, &replaying};
     int rc;
 
     *found = (struct page_findings){.problem = kept->problem};
@@ -258,7 +259,7 @@ int page_search_replay(struct page_search *pages, struct target *page,
     found->links = replaying.finding.links;
     if (rc < 0 || kept->problem < 0 || (kept->flags & STORE_BODY) == 0)
         return rc;
-    return keep_kept_ids(pages, page, kept);
+    return store_saved_ids(pages, page, kept);
 }
 
 /* ---- robots.txt -------------------------------------------------------------------- */
@@ -286,7 +287,7 @@ int page_search_robots(struct page_search *pages, const struct host *host,
                        const struct target **rules)
 {
     struct finding finding = {.pages = pages,
-                              .tells_links = !pages->crawler->takes_no_links};
+                              .reports_links = !pages->crawler->takes_no_links};
     struct search_visitor visitor = {on_found, expect, expect_soon, NULL, &finding};
     char *url;
     bool is_new;

@@ -78,7 +78,7 @@ static const char *flaw_of(const struct visit *visit, const struct answer *answe
 }
 
 /* True if the answer goes to the cache. Replayed answers are in the cache already. */
-static bool keeps_cache(const struct visit *visit)
+static bool updates_cache(const struct visit *visit)
 {
     return visit->crawler->enqueuer.cache != NULL &&
            visit->page->kind == TARGET_EXTERNAL && !visit->pages->is_replay;
@@ -127,7 +127,7 @@ static void refetch_if_wanted(struct visit *visit)
         page->refetch = REFETCH_IDS;
         frontier_add_again(&crawler->frontier, page);
     }
-    text_checks_ask_again(&crawler->texts, page);
+    text_checks_refetch(&crawler->texts, page);
 }
 
 /* The page was fetched again for its ids, so its verdict stays. */
@@ -158,7 +158,7 @@ static int process_page(struct visit *visit, const struct answer *answer)
             page->kind == TARGET_SITE && page->refetch != REFETCH_IDS;
         judgement = outcome_judge(page, &outcome, message, sizeof message);
     }
-    if (judgement.verdict == VERDICT_OK && keeps_cache(visit))
+    if (judgement.verdict == VERDICT_OK && updates_cache(visit))
         rc = cache_add(crawler->enqueuer.cache, page->url, time(NULL));
     if (rc == 0 && page->refetch == REFETCH_IDS)
         return end_refetch(crawler, page);
@@ -219,7 +219,7 @@ int process_answer(struct visit *visit, const struct answer *answer)
     page->sets_cookie = answer->sets_cookie;
     link_blob_begin(&visit->pages->links);
     visit->reopens = saved != NULL && (saved->flags & STORE_REOPENS) != 0;
-    if (keeps_cache(visit))
+    if (updates_cache(visit))
         cache_drop(crawler->enqueuer.cache, page->url); /* until it has a verdict */
     if (answer->rc == 0 && answer_is_redirect(answer->status) && !is_refetch)
         rc = process_redirect(visit, answer);

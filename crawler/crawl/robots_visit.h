@@ -1,4 +1,6 @@
-/* robots_visit.h - fetch the robots.txt of a host, and settle the pages that it forbids. */
+/*
+ * robots_visit.h - fetch the robots.txt of a host, and settle the pages that it forbids.
+ */
 #ifndef CRAWLER_ROBOTS_VISIT_H
 #define CRAWLER_ROBOTS_VISIT_H
 

@@ -222,7 +222,7 @@ int text_checks_take(struct text_checks *checks, const struct target *page, char
     return rc;
 }
 
-void text_checks_ask_again(struct text_checks *checks, struct target *page)
+void text_checks_refetch(struct text_checks *checks, struct target *page)
 {
     struct text_page *wanted = find_page(checks, page);
 

@@ -43,7 +43,7 @@ int text_checks_take(struct text_checks *checks, const struct target *page, char
 
 /* Call before the verdict of a page is settled. If a link needs the text of the page by
    now, enqueue the page again. */
-void text_checks_ask_again(struct text_checks *checks, struct target *page);
+void text_checks_refetch(struct text_checks *checks, struct target *page);
 
 /* The page redirects to page->next: look for its texts there. Returns 0 or -ENOMEM. */
 int text_checks_redirect(struct text_checks *checks, struct target *page);

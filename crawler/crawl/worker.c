@@ -67,7 +67,7 @@ static int request_page(struct visit *visit, const struct frontier_job *job,
     if (rc < 0)
         return rc;
     reader.headers = saved->headers;
-    visit->request.is_rested = frontier_ask(job->host);
+    visit->request.is_rested = frontier_begin_request(job->host);
     visit->request.begin_ns = coil_now();
     visit->request.wants_body = page->wants_body;
     page->tries += page->tries < UINT8_MAX;
@@ -130,7 +130,7 @@ static int drop_leased(struct crawler *crawler, const struct frontier_job *job)
     const struct shared *shared = &crawler->member->shared;
     int rc = 0;
 
-    if (shared_may_ask(shared, job->target)) {
+    if (shared_may_fetch(shared, job->target)) {
         if (!shared_has_given_up(shared, job->target))
             return 0;
         rc = save_given_up(crawler, job->target);

@@ -273,7 +273,7 @@ int robots_txt_get(struct requester *requester, struct host *host)
     host->robots.rules = NULL;
     free(host->robots.failure);
     host->robots.failure = NULL;
-    host->robots.is_rested = frontier_ask(host);
+    host->robots.is_rested = frontier_begin_request(host);
     host->robots.asked_ns = coil_now();
     rc = get_rules(requester, host, &answer, &is_of_host);
     if (rc == 0)

@@ -85,7 +85,7 @@ static void spend(struct host *host, int64_t at_ns)
     frontier_pause(host, throttle_due(&host->pace.throttle, at_ns));
 }
 
-bool frontier_ask(struct host *host)
+bool frontier_begin_request(struct host *host)
 {
     int64_t now = coil_now();
     bool is_rested = host->in_flight <= 1 &&
@@ -303,7 +303,8 @@ static int take_job(struct frontier *frontier, enum frontier_class class,
            frontier->in_flight[class] < frontier->options.limits[class]) {
         struct host *host = frontier_first_ready(frontier, class);
         int rc;
-        if (host->pace.next_ns <= coil_now() && frontier_may_be_asked(frontier, host)) {
+        if (host->pace.next_ns <= coil_now() &&
+            frontier_may_get_request(frontier, host)) {
             take_from(frontier, host, job);
             rc = frontier_list_if_ready(frontier, host);
             if (frontier->ready[class].first != NULL)

@@ -197,13 +197,13 @@ int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
 /* Note that a request to the host begins: start its delay, and take a token from its
    bucket. Returns true if the host got no request for throttle_rest_ns() before. */
-bool frontier_ask(struct host *host);
+bool frontier_begin_request(struct host *host);
 
 /* Reserve the host for another request of the same job. Returns when the request may be
    sent. */
 int64_t frontier_take_turn(struct host *host);
 
-/* The host has answered; `is_rested` is what frontier_ask() returned. */
+/* The host has answered; `is_rested` is what frontier_begin_request() returned. */
 void frontier_accept(struct host *host, struct target *target, bool is_rested);
 
 /* The host has refused a request: slow its requests down. Counts target->refusals;

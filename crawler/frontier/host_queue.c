@@ -59,7 +59,7 @@ static bool has_job(const struct host *host)
     return host->queue.first != NULL && host->robots.state != ROBOTS_ASKED;
 }
 
-bool frontier_may_be_asked(const struct frontier *frontier, const struct host *host)
+bool frontier_may_get_request(const struct frontier *frontier, const struct host *host)
 {
     unsigned limit = host->pace.is_troubled ? 1 : frontier->options.per_host[host->class];
 
@@ -79,7 +79,7 @@ int frontier_list_if_ready(struct frontier *frontier, struct host *host)
 {
     int rc;
 
-    if (host->is_ready || !frontier_may_be_asked(frontier, host))
+    if (host->is_ready || !frontier_may_get_request(frontier, host))
         return 0;
     if (host->pace.next_ns > coil_now()) {
         rc = schedule_add(&frontier->delays.hosts, host->pace.next_ns, host);

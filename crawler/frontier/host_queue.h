@@ -23,7 +23,7 @@ void frontier_wake_all(struct frontier *frontier);
 
 void frontier_forget_idle(struct frontier *frontier, struct frontier_idle *idle);
 
-bool frontier_may_be_asked(const struct frontier *frontier, const struct host *host);
+bool frontier_may_get_request(const struct frontier *frontier, const struct host *host);
 
 /* Set the timer: invariant 3 of frontier.c. */
 int frontier_set_timer(struct frontier *frontier);

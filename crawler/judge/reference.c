@@ -31,7 +31,7 @@ static uint32_t take_index(struct references *references)
 }
 
 /* Return a copy that lives as long as the targets. Cut a long text. */
-static const char *keep_text(struct targets *targets, const char *text, size_t n)
+static const char *intern_text(struct targets *targets, const char *text, size_t n)
 {
     enum { KEPT = 200 };
     char cut[KEPT + 4];
@@ -53,7 +53,7 @@ static int set_text(struct reference *reference, struct targets *targets,
         reference->text_n = (uint32_t)n;
         return 0;
     }
-    reference->text = keep_text(targets, text, n);
+    reference->text = intern_text(targets, text, n);
     reference->text_n = REFERENCE_HAS_TEXT;
     return reference->text != NULL ? 0 : -ENOMEM;
 }

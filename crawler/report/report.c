@@ -261,7 +261,8 @@ static void choose_broken(const struct options *options, bool *verdicts)
     verdicts[VERDICT_OPEN] = verdicts[VERDICT_OK] = false;
 }
 
-/* Write the lists that -v, or else -vv, adds. `told` has the verdicts that were listed. */
+/* Write the lists that -v, or else -vv, adds. The verdicts in `told` are listed already.
+ */
 static int put_lists(struct view *view, const struct targets *targets,
                      const struct references *references, unsigned verbosity,
                      const bool *told)

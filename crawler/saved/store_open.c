@@ -94,7 +94,7 @@ static int begin_crawl(struct store *store, const struct store_setup *setup)
     return store_end_transaction(store, rc);
 }
 
-static int keep_text(struct store *store, const unsigned char *text)
+static int add_text(struct store *store, const unsigned char *text)
 {
     char **longer = realloc(store->texts, (store->text_count + 1) * sizeof *longer);
 
@@ -114,7 +114,7 @@ static int read_text(struct store *store, sqlite3_stmt *row, void *arg)
         return store_fail_as(
             store, -EBADMSG,
             "the file is damaged: options or start URLs of the crawl are lost");
-    rc = keep_text(store, sqlite3_column_text(row, 0));
+    rc = add_text(store, sqlite3_column_text(row, 0));
     if (rc == -ENOMEM)
         store_set_message(store, strerror(ENOMEM));
     return rc;

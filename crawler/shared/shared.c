@@ -76,7 +76,7 @@ struct shared_work *held_add_work(struct shared *shared, struct target *target)
     return work;
 }
 
-bool shared_may_ask(const struct shared *shared, const struct target *target)
+bool shared_may_fetch(const struct shared *shared, const struct target *target)
 {
     const struct shared_work *work = held_find_work(shared, target);
 

@@ -8,7 +8,7 @@
  *     coil_group_spawn(&group, shared_run, &shared, NULL, NULL);
  *     ...
  *     while ((rc = frontier_take(&frontier, class, &job)) == 0) {      // in each worker
- *         if (shared_may_ask(&shared, job.target)) {
+ *         if (shared_may_fetch(&shared, job.target)) {
  *             ... fetch ...
  *             shared_bring(&shared, job.target, bytes, n);
  *         }
@@ -114,7 +114,7 @@ void shared_hold(struct shared *shared, struct target *target);
 void shared_add_origin(struct shared *shared, const char *url);
 
 /* True if a target that the frontier has returned has a lease that is still valid. */
-bool shared_may_ask(const struct shared *shared, const struct target *target);
+bool shared_may_fetch(const struct shared *shared, const struct target *target);
 
 /*
  * True if several processes have died while they fetched the target. In this case, the

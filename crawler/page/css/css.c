@@ -211,7 +211,7 @@ STATE(state_skip_lf)
     return *p == '\n' ? p + 1 : p;
 }
 
-/* ---- strings, url() and comments ----------------------------------------------------- */
+/* ---- strings, url() and comments --------------------------------------------------- */
 
 static const char *begin_string(struct css *css, const char *p)
 {

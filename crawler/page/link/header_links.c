@@ -15,7 +15,7 @@ static char *skip_blank(char *s)
     return s + strspn(s, BLANK);
 }
 
-/* ---- parameters --------------------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------------------- */
 
 /* Read a quoted string and decode it in place. Returns the address after it. (B.4) */
 static char *read_quoted(char *s, char **value)
@@ -76,7 +76,7 @@ static char *read_parameters(char *s, char **relations)
     return s;
 }
 
-/* ---- headers ------------------------------------------------------------------------ */
+/* ---- headers ----------------------------------------------------------------------- */
 
 static int visit_links(struct link_visit *visit, char *s)
 {

@@ -57,7 +57,7 @@ static int select_db(struct redis_link *link)
 
 /* ---- server ------------------------------------------------------------------------ */
 
-static int ask_info(struct redis_link *link, const char *section, redisReply **reply)
+static int request_info(struct redis_link *link, const char *section, redisReply **reply)
 {
     int rc = query(link, (const char *const[3]){"INFO", section}, reply);
 
@@ -95,7 +95,7 @@ static int check_version(struct redis_link *link, const redisReply *info)
 static int check_server(struct redis_link *link, char run_id[REDIS_RUN_ID_BYTES])
 {
     redisReply *info;
-    int rc = ask_info(link, "server", &info);
+    int rc = request_info(link, "server", &info);
 
     if (rc < 0)
         return rc;
@@ -113,7 +113,7 @@ static int check_policy(struct redis_link *link)
 {
     char policy[32], words[160];
     redisReply *info;
-    int rc = ask_info(link, "memory", &info);
+    int rc = request_info(link, "memory", &info);
 
     if (rc < 0)
         return rc;

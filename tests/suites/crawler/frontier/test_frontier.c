@@ -86,7 +86,7 @@ static int work_in(enum frontier_class class)
     int rc;
 
     while ((rc = frontier_take(&frontier, class, &job)) == 0) {
-        frontier_ask(job.host);
+        frontier_begin_request(job.host);
         test_trace("%d:%s ", (int)((coil_now() - begin) / COIL_SEC(1)), name_of(&job));
         if (job.target == NULL)
             job.host->robots.state = ROBOTS_KNOWN;
@@ -241,7 +241,7 @@ TASK_TEST(frontier_pause_outlasts_a_delay)
     open_frontier(&options);
     first = add("http://a/1");
     frontier_pause(first->host, begin + COIL_SEC(5));
-    frontier_ask(first->host);
+    frontier_begin_request(first->host);
     run_workers(1);
     CHECK_TRACE("5:a/1 ");
     close_frontier();

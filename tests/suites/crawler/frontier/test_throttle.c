@@ -113,7 +113,7 @@ static int put_back(const struct frontier_job *job, int64_t sent_ns, bool is_res
 static int ask(const struct frontier_job *job)
 {
     int64_t sent_ns = coil_now();
-    bool is_answered, is_rested = frontier_ask(job->host);
+    bool is_answered, is_rested = frontier_begin_request(job->host);
     int rc;
 
     rc = answer(job->target, &is_answered);

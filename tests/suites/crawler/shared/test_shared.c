@@ -91,7 +91,7 @@ static int visit(struct process *process, const struct frontier_job *job)
         job->target->tries = 1;
         return frontier_retry(&process->frontier, job, coil_in(COIL_MSEC(5)));
     }
-    if (shared_may_ask(&process->shared, job->target))
+    if (shared_may_fetch(&process->shared, job->target))
         rc = ask(process, job->target);
     frontier_done(&process->frontier, job);
     return rc;

@@ -81,7 +81,7 @@ TASK_TEST(watch_knows_what_a_host_waits_for)
     CHECK_INT(numbers.hosts[0].state, WATCH_ASKED);
     CHECK_INT(numbers.hosts[0].queued, 1);
     CHECK_INT(numbers.in_flight[FRONTIER_EXTERNAL], 1);
-    frontier_ask(job.host);
+    frontier_begin_request(job.host);
     frontier_done(&crawler.frontier, &job);
     watch_count(&numbers, &crawler);
     CHECK_INT(numbers.hosts[0].state, WATCH_DELAYED);
