@@ -60,15 +60,16 @@ static void print_filters(FILE *out, const struct pattern_list *list, const char
 /* `line` is the number of the line in robots.txt that decided, or 0. */
 static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
-    if (host->robots != ROBOTS_KNOWN)
+    if (host->robots.state != ROBOTS_KNOWN)
         print_line(out, "robots.txt", "is not asked for");
-    else if (host->rules_failure != NULL && host->rules_failure->rc < 0)
+    else if (host->robots.failure != NULL && host->robots.failure->rc < 0)
         print_line(out, "robots.txt", "cannot be fetched, so nothing else is: %s",
-                   host->rules_failure->error);
-    else if (host->rules_failure != NULL)
+                   host->robots.failure->error);
+    else if (host->robots.failure != NULL)
         print_line(out, "robots.txt", "%d %s, so nothing else is fetched",
-                   host->rules_failure->status, status_name(host->rules_failure->status));
-    else if (host->rules == NULL)
+                   host->robots.failure->status,
+                   status_name(host->robots.failure->status));
+    else if (host->robots.rules == NULL)
         print_line(out, "robots.txt", "there is none");
     else if (line > 0)
         print_line(out, "robots.txt", "line %u %s it", line,
@@ -79,9 +80,9 @@ static void print_rules(FILE *out, const struct host *host, bool forbids, unsign
 
 static void print_delay(FILE *out, const struct options *options, const struct host *host)
 {
-    if (host->delay_ns > 0)
+    if (host->pace.delay_ns > 0)
         print_line(out, "delay", "%g s between two requests",
-                   (double)host->delay_ns / 1e9);
+                   (double)host->pace.delay_ns / 1e9);
     else
         print_line(out, "delay", "none");
     if (host->headers != NULL && host->headers[0] != NULL)
@@ -105,8 +106,8 @@ static int explain_host(struct crawler *crawler, const struct target *page, FILE
     unsigned line;
     int forbids, rc = request_find_headers(&crawler->requester, host);
 
-    while (rc == 0 && host->robots == ROBOTS_WANTED) {
-        rc = coil_sleep_until(host->next_ns);
+    while (rc == 0 && host->robots.state == ROBOTS_WANTED) {
+        rc = coil_sleep_until(host->pace.next_ns);
         if (rc == 0)
             rc = robots_txt_get(&crawler->requester, host);
     }
@@ -117,7 +118,7 @@ static int explain_host(struct crawler *crawler, const struct target *page, FILE
         return forbids;
     print_rules(out, host, forbids > 0, line);
     print_delay(out, crawler->options, host);
-    if (forbids == 0 && host->rules_failure == NULL)
+    if (forbids == 0 && host->robots.failure == NULL)
         print_line(out, "so it is", "%s", manner(page, crawler->options));
     return 0;
 }

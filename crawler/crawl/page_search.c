@@ -292,7 +292,7 @@ int page_search_robots(struct page_search *pages, const struct host *host,
     bool is_new;
 
     *rules = NULL;
-    if (robots_sitemap(host->rules, 0) == NULL)
+    if (robots_sitemap(host->robots.rules, 0) == NULL)
         return 0;
     if (asprintf(&url, "%s/robots.txt", host->origin) < 0)
         return -ENOMEM;
@@ -303,8 +303,8 @@ int page_search_robots(struct page_search *pages, const struct host *host,
     *rules = finding.page;
     link_blob_begin(&pages->links);
     pages->nofollow = false;
-    return search_links(pages->search, find_in_robots, host->rules, finding.page->url,
-                        &visitor);
+    return search_links(pages->search, find_in_robots, host->robots.rules,
+                        finding.page->url, &visitor);
 }
 
 /* ---- life cycle -------------------------------------------------------------------- */

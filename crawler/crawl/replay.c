@@ -42,7 +42,7 @@ static int process_sitemaps(struct visit *visit)
 
     if (host == NULL)
         return -ENOMEM;
-    host->has_told_sitemaps = true;
+    host->robots.has_told_sitemaps = true;
     return page_search_replay(visit->pages, rules, &visit->saved, &visit->found);
 }
 

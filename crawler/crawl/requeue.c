@@ -36,9 +36,10 @@ static int requeue_failed(struct crawler *crawler, const struct frontier_job *jo
     struct host *host = job->host;
     unsigned max_tries = crawler->options->max_tries;
 
-    host->failures = retry->again ? host->failures + (host->failures < UINT32_MAX) : 0;
+    host->pace.failures =
+        retry->again ? host->pace.failures + (host->pace.failures < UINT32_MAX) : 0;
     if (!retry->again || tries_of(job->target) >= max_tries ||
-        host->failures >= FAILURES_ENOUGH * max_tries)
+        host->pace.failures >= FAILURES_ENOUGH * max_tries)
         return 0;
     return retry_at(crawler, job, coil_now() + retry->pause_ns);
 }
@@ -75,8 +76,8 @@ static int requeue_refused(const struct visit *visit, const struct frontier_job 
 /* The host does answer, so requeue the page until robots.txt is fetched. Returns 1. */
 static int fetch_rules_first(struct crawler *crawler, const struct frontier_job *job)
 {
-    if (job->host->robots == ROBOTS_KNOWN)
-        job->host->robots = ROBOTS_WANTED;
+    if (job->host->robots.state == ROBOTS_KNOWN)
+        job->host->robots.state = ROBOTS_WANTED;
     return retry_at(crawler, job, coil_now());
 }
 
@@ -86,14 +87,14 @@ int requeue_page(const struct visit *visit, const struct frontier_job *job,
     struct host *host = job->host;
     struct retry retry = {.again = false};
 
-    if (host->deserted > 0 && answer->rc == 0)
+    if (host->robots.deserted > 0 && answer->rc == 0)
         return fetch_rules_first(visit->crawler, job);
     if (visit->judgement.verdict != VERDICT_OK)
         retry = retry_after(answer, tries_of(job->target), time(NULL));
     if (retry.is_refusal && retry.again)
         return requeue_refused(visit, job, answer, &retry);
     if (retry.is_refusal)
-        host->is_troubled = true; /* its Retry-After is too long to wait for */
+        host->pace.is_troubled = true; /* its Retry-After is too long to wait for */
     else if (answer->rc == 0)
         frontier_accept(host, job->target, visit->request.is_rested);
     return requeue_failed(visit->crawler, job, &retry);

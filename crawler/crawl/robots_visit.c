@@ -11,10 +11,10 @@ static int report_sitemaps(struct page_search *pages, struct host *host)
     const struct target *rules;
     int rc;
 
-    if (pages->crawler->options->no_sitemaps || host->rules == NULL ||
-        host->has_told_sitemaps)
+    if (pages->crawler->options->no_sitemaps || host->robots.rules == NULL ||
+        host->robots.has_told_sitemaps)
         return 0;
-    host->has_told_sitemaps = true;
+    host->robots.has_told_sitemaps = true;
     rc = page_search_robots(pages, host, &rules);
     return rc == 0 && rules != NULL ? save_sitemaps(pages, host, rules) : rc;
 }
@@ -61,14 +61,14 @@ int robots_settle(struct crawler *crawler, const struct frontier_job *job)
     unsigned line;
     int rc;
 
-    if (host->robots == ROBOTS_KNOWN && coil_now() > host->rules_until_ns) {
-        host->robots = ROBOTS_WANTED;
+    if (host->robots.state == ROBOTS_KNOWN && coil_now() > host->robots.until_ns) {
+        host->robots.state = ROBOTS_WANTED;
         rc = frontier_retry(&crawler->frontier, job, coil_now());
         return rc < 0 ? rc : 1;
     }
-    if (host->rules_failure != NULL)
+    if (host->robots.failure != NULL)
         return end_job(crawler, job,
-                       settle_failed(crawler, job->target, host->rules_failure));
+                       settle_failed(crawler, job->target, host->robots.failure));
     rc = robots_txt_forbids(host, job->target->url, &line);
     return rc > 0 ? end_job(crawler, job, settle_forbidden(crawler, job->target, line))
                   : rc;

@@ -114,7 +114,7 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
     int rc = file_visit(&worker->pages, job->target, &pause_ns);
 
     if (rc > 0) {
-        job->host->is_troubled =
+        job->host->pace.is_troubled =
             true; /* too few descriptors: open its files one by one */
         return frontier_retry(frontier, job, coil_now() + pause_ns);
     }

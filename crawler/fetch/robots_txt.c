@@ -64,13 +64,14 @@ static int take_rules(const struct requester *requester, struct host *host,
 {
     int64_t delay_ns;
 
-    host->rules = robots_parse(text->at != NULL ? text->at : "", text->n, "coil-crawl");
-    if (host->rules == NULL)
+    host->robots.rules =
+        robots_parse(text->at != NULL ? text->at : "", text->n, "coil-crawl");
+    if (host->robots.rules == NULL)
         return -ENOMEM;
-    delay_ns = robots_delay_ns(host->rules) * requester->split;
+    delay_ns = robots_delay_ns(host->robots.rules) * requester->split;
     if (delay_ns > requester->options->delay_ns * requester->split &&
         !is_loopback(host->origin))
-        host->delay_ns = delay_ns;
+        host->pace.delay_ns = delay_ns;
     return 0;
 }
 
@@ -191,7 +192,7 @@ static bool is_deserted(const struct answer *answer, bool is_of_host)
 static bool is_failure(const struct host *host, const struct answer *answer)
 {
     if (answer->rc < 0)
-        return host->deserted == 0 || host->deserted > DESERTED_ENOUGH;
+        return host->robots.deserted == 0 || host->robots.deserted > DESERTED_ENOUGH;
     return answer->status >= 500;
 }
 
@@ -206,7 +207,7 @@ static int save_failure(struct host *host, const struct answer *answer)
                                .is_late = answer->is_late,
                                .is_tls = answer->is_tls};
     memcpy(failure->error, answer->error, sizeof failure->error);
-    host->rules_failure = failure;
+    host->robots.failure = failure;
     return 0;
 }
 
@@ -215,12 +216,12 @@ static int save_failure(struct host *host, const struct answer *answer)
 static bool is_refused_again(struct requester *requester, struct host *host,
                              const struct answer *answer, const struct retry *retry)
 {
-    struct throttle_refusal refusal = {.sent_ns = host->rules_asked_ns,
+    struct throttle_refusal refusal = {.sent_ns = host->robots.asked_ns,
                                        .now_ns = coil_now(),
                                        .retry_after_ns = retry->host_ns,
                                        .is_too_many = answer->status == 429,
-                                       .is_rested = host->rules_is_rested,
-                                       .page_refusals = host->rules_refusals,
+                                       .is_rested = host->robots.is_rested,
+                                       .page_refusals = host->robots.refusals,
                                        .max_tries = requester->options->max_tries};
 
     switch (frontier_refuse(host, NULL, &refusal)) {
@@ -230,9 +231,9 @@ static bool is_refused_again(struct requester *requester, struct host *host,
     default:
         break;
     }
-    host->rules_tries--;
-    host->rules_refusals += host->rules_refusals < THROTTLE_PAGE_REFUSALS;
-    host->robots = ROBOTS_WANTED;
+    host->robots.tries--;
+    host->robots.refusals += host->robots.refusals < THROTTLE_PAGE_REFUSALS;
+    host->robots.state = ROBOTS_WANTED;
     frontier_pause(host, refusal.now_ns + throttle_pause_ns(&refusal));
     return true;
 }
@@ -240,22 +241,23 @@ static bool is_refused_again(struct requester *requester, struct host *host,
 static int conclude(struct requester *requester, struct host *host,
                     const struct answer *answer, bool is_of_host)
 {
-    struct retry retry = retry_after(answer, ++host->rules_tries, time(NULL));
+    struct retry retry = retry_after(answer, ++host->robots.tries, time(NULL));
     bool fails;
 
     if (retry.is_refusal && retry.again &&
         is_refused_again(requester, host, answer, &retry))
         return 0;
-    host->deserted = is_deserted(answer, is_of_host) ? host->deserted + 1 : 0;
+    host->robots.deserted =
+        is_deserted(answer, is_of_host) ? host->robots.deserted + 1 : 0;
     fails = is_failure(host, answer);
-    if (fails && retry.again && host->rules_tries < requester->options->max_tries) {
-        host->robots = ROBOTS_WANTED;
+    if (fails && retry.again && host->robots.tries < requester->options->max_tries) {
+        host->robots.state = ROBOTS_WANTED;
         frontier_pause(host, coil_in(retry.pause_ns));
         return 0;
     }
-    host->robots = ROBOTS_KNOWN;
-    host->rules_tries = host->rules_refusals = 0;
-    host->rules_until_ns = coil_in(RULES_NS);
+    host->robots.state = ROBOTS_KNOWN;
+    host->robots.tries = host->robots.refusals = 0;
+    host->robots.until_ns = coil_in(RULES_NS);
     return fails ? save_failure(host, answer) : 0;
 }
 
@@ -267,12 +269,12 @@ int robots_txt_get(struct requester *requester, struct host *host)
 
     if (rc < 0)
         return rc;
-    robots_destroy(host->rules);
-    host->rules = NULL;
-    free(host->rules_failure);
-    host->rules_failure = NULL;
-    host->rules_is_rested = frontier_ask(host);
-    host->rules_asked_ns = coil_now();
+    robots_destroy(host->robots.rules);
+    host->robots.rules = NULL;
+    free(host->robots.failure);
+    host->robots.failure = NULL;
+    host->robots.is_rested = frontier_ask(host);
+    host->robots.asked_ns = coil_now();
     rc = get_rules(requester, host, &answer, &is_of_host);
     if (rc == 0)
         rc = conclude(requester, host, &answer, is_of_host);
@@ -285,10 +287,10 @@ int robots_txt_forbids(const struct host *host, const char *url, unsigned *line)
     int allows;
 
     *line = 0;
-    if (host->robots != ROBOTS_KNOWN)
+    if (host->robots.state != ROBOTS_KNOWN)
         return 0;
-    if (host->rules == NULL)
+    if (host->robots.rules == NULL)
         return 0;
-    allows = robots_allows(host->rules, url + url_origin_length(url), line);
+    allows = robots_allows(host->robots.rules, url + url_origin_length(url), line);
     return allows < 0 ? allows : !allows;
 }

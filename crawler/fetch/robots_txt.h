@@ -7,10 +7,10 @@
 #include "request.h"
 
 /*
- * Fetch the robots.txt of the host. Sets host->robots to ROBOTS_KNOWN, or to
+ * Fetch the robots.txt of the host. Sets host->robots.state to ROBOTS_KNOWN, or to
  * ROBOTS_WANTED if the request failed and must be repeated at host->next_ns. A status of
  * 400 to 499 allows everything. After a status of 500 or more, or without an answer, no
- * page may be fetched, and host->rules_failure says why. If the host cannot be reached at
+ * page may be fetched, and host->robots.failure says why. If the host cannot be reached at
  * all, its pages report that. Fails only with errors that end the crawl: -ECANCELED,
  * -ENOMEM.
  */

@@ -5,8 +5,8 @@
  *   1. A host is in the list `ready` of its class if and only if it may get a request
  *      now: is_ready. Every change that may make a host ready is followed by
  *      frontier_list_if_ready().
- *   2. A host that has a job but must wait is in `waiting`: is_timed.
- *   3. The timer is set to the earliest time in `waiting` and `retries`.
+ *   2. A host that has a job but must wait is in `delays.hosts`: is_timed.
+ *   3. The timer is set to the earliest time in `delays`.
  *   4. While a job is available and a worker of its class is idle, a worker is being
  *      woken. The code that makes a job available wakes one worker. A worker that takes a
  *      job wakes the next one if more jobs are available.
@@ -28,12 +28,12 @@
 static void enqueue(struct host *host, struct target *target)
 {
     target->link = NULL;
-    if (host->first == NULL)
-        host->first = target;
+    if (host->queue.first == NULL)
+        host->queue.first = target;
     else
-        host->last->link = target;
-    host->last = target;
-    host->queued++;
+        host->queue.last->link = target;
+    host->queue.last = target;
+    host->queue.count++;
 }
 
 static int release_target(struct frontier *frontier, struct target *target)
@@ -53,10 +53,10 @@ static int release_due(struct frontier *frontier)
     int64_t now = coil_now();
     int rc = 0;
 
-    while (rc == 0 && schedule_first(&frontier->retries) <= now)
-        rc = release_target(frontier, schedule_take(&frontier->retries));
-    while (rc == 0 && schedule_first(&frontier->waiting) <= now)
-        rc = release_host(frontier, schedule_take(&frontier->waiting));
+    while (rc == 0 && schedule_first(&frontier->delays.retries) <= now)
+        rc = release_target(frontier, schedule_take(&frontier->delays.retries));
+    while (rc == 0 && schedule_first(&frontier->delays.hosts) <= now)
+        rc = release_host(frontier, schedule_take(&frontier->delays.hosts));
     return rc == 0 ? frontier_set_timer(frontier) : rc;
 }
 
@@ -75,82 +75,82 @@ static void on_time(void *arg)
    taken from the list. */
 void frontier_pause(struct host *host, int64_t until_ns)
 {
-    if (until_ns > host->next_ns)
-        host->next_ns = until_ns;
+    if (until_ns > host->pace.next_ns)
+        host->pace.next_ns = until_ns;
 }
 
 static void spend(struct host *host, int64_t at_ns)
 {
-    throttle_spend(&host->throttle, at_ns);
-    frontier_pause(host, throttle_due(&host->throttle, at_ns));
+    throttle_spend(&host->pace.throttle, at_ns);
+    frontier_pause(host, throttle_due(&host->pace.throttle, at_ns));
 }
 
 bool frontier_ask(struct host *host)
 {
     int64_t now = coil_now();
-    bool is_rested =
-        host->in_flight <= 1 && now - host->asked_ns >= throttle_rest_ns(&host->throttle);
+    bool is_rested = host->in_flight <= 1 &&
+                     now - host->pace.asked_ns >= throttle_rest_ns(&host->pace.throttle);
 
-    if (host->delay_ns > 0)
-        frontier_pause(host, now + host->delay_ns);
+    if (host->pace.delay_ns > 0)
+        frontier_pause(host, now + host->pace.delay_ns);
     spend(host, now);
-    host->asked_ns = now;
+    host->pace.asked_ns = now;
     return is_rested;
 }
 
 int64_t frontier_take_turn(struct host *host)
 {
-    int64_t at = coil_now() + host->delay_ns;
+    int64_t at = coil_now() + host->pace.delay_ns;
 
-    if (at < host->next_ns)
-        at = host->next_ns;
-    frontier_pause(host, at + host->delay_ns);
+    if (at < host->pace.next_ns)
+        at = host->pace.next_ns;
+    frontier_pause(host, at + host->pace.delay_ns);
     spend(host, at);
     return at;
 }
 
 void frontier_accept(struct host *host, struct target *target, bool is_rested)
 {
-    if (host->suspect != NULL && host->suspect != target) {
-        host->suspect->refusals = THROTTLE_PAGE_REFUSALS;
-        throttle_prove(&host->throttle);
+    if (host->pace.suspect != NULL && host->pace.suspect != target) {
+        host->pace.suspect->refusals = THROTTLE_PAGE_REFUSALS;
+        throttle_prove(&host->pace.throttle);
     } else if (is_rested && target->refusals > 0) {
-        throttle_disprove(&host->throttle);
+        throttle_disprove(&host->pace.throttle);
     }
-    host->suspect = NULL;
-    host->is_troubled = false;
-    throttle_accept(&host->throttle, coil_now());
+    host->pace.suspect = NULL;
+    host->pace.is_troubled = false;
+    throttle_accept(&host->pace.throttle, coil_now());
 }
 
 enum throttle_advice frontier_refuse(struct host *host, struct target *target,
                                      const struct throttle_refusal *refusal)
 {
-    enum throttle_advice advice = throttle_refuse(&host->throttle, refusal);
+    enum throttle_advice advice = throttle_refuse(&host->pace.throttle, refusal);
 
-    host->suspect = NULL;
+    host->pace.suspect = NULL;
     if (advice == THROTTLE_FAILURE)
         return advice;
-    host->is_troubled = true;
+    host->pace.is_troubled = true;
     if (advice == THROTTLE_FINAL)
         return advice;
     frontier_pause(host, advice == THROTTLE_TEST
-                             ? refusal->now_ns + throttle_rest_ns(&host->throttle)
+                             ? refusal->now_ns + throttle_rest_ns(&host->pace.throttle)
                              : refusal->now_ns + refusal->retry_after_ns);
-    frontier_pause(host, throttle_due(&host->throttle, refusal->now_ns));
+    frontier_pause(host, throttle_due(&host->pace.throttle, refusal->now_ns));
     if (target == NULL)
         return advice;
     target->refusals += target->refusals < THROTTLE_PAGE_REFUSALS;
     if (refusal->is_rested && throttle_is_test(refusal))
-        host->suspect = target;
+        host->pace.suspect = target;
     return advice;
 }
 
 int64_t frontier_spacing_ns(const struct host *host)
 {
     int64_t taught_ns =
-        host->throttle.rate > 0 ? (int64_t)(1e9 / host->throttle.rate) : 0;
+        host->pace.throttle.rate > 0 ? (int64_t)(1e9 / host->pace.throttle.rate) : 0;
 
-    return taught_ns > host->delay_ns ? taught_ns : host->delay_ns;
+    return taught_ns > host->pace.delay_ns ? taught_ns : host->pace.delay_ns;
 }
 
 /* ---- by depth ---------------------------------------------------------------------- */
@@ -176,10 +176,10 @@ static int go_deeper(struct frontier *frontier)
     struct target *target;
     int rc = 0;
 
-    frontier->depth = depth_queue_first(&frontier->depth_queue);
-    while (rc == 0 &&
-           (target = depth_queue_take(&frontier->depth_queue, frontier->depth)) != NULL) {
-        cold_tend(frontier->depth_queue.all.cold);
+    frontier->later.current = depth_queue_first(&frontier->later.queue);
+    while (rc == 0 && (target = depth_queue_take(&frontier->later.queue,
+                                                 frontier->later.current)) != NULL) {
+        cold_tend(frontier->later.queue.all.cold);
         if (!target_was_queued(target))
             rc = queue_target(frontier, target);
     }
@@ -212,7 +212,7 @@ static void hand_up(const struct frontier *frontier, struct target *target)
 
 void frontier_add(struct frontier *frontier, struct target *target)
 {
-    bool is_later = frontier->options.by_depth && target->depth > frontier->depth;
+    bool is_later = frontier->options.by_depth && target->depth > frontier->later.current;
 
     if (!target_was_accepted(target))
         target_set_state(target, TARGET_ACCEPTED);
@@ -226,7 +226,7 @@ void frontier_add(struct frontier *frontier, struct target *target)
         target_set_state(target, TARGET_NOTED);
     else if (is_later)
         note_failure(frontier,
-                     depth_queue_add(&frontier->depth_queue, target->depth, target));
+                     depth_queue_add(&frontier->later.queue, target->depth, target));
     else
         note_failure(frontier, queue_target(frontier, target));
 }
@@ -281,13 +281,13 @@ static void take_from(struct frontier *frontier, struct host *host,
                       struct frontier_job *job)
 {
     *job = (struct frontier_job){.host = host};
-    if (host->robots == ROBOTS_WANTED) {
-        host->robots = ROBOTS_ASKED;
+    if (host->robots.state == ROBOTS_WANTED) {
+        host->robots.state = ROBOTS_ASKED;
     } else {
-        job->target = host->first;
-        host->first = job->target->link;
+        job->target = host->queue.first;
+        host->queue.first = job->target->link;
         job->target->link = NULL;
-        host->queued--;
+        host->queue.count--;
         frontier->queued--;
     }
     host->in_flight++;
@@ -299,14 +299,14 @@ static void take_from(struct frontier *frontier, struct host *host,
 static int take_job(struct frontier *frontier, enum frontier_class class,
                     struct frontier_job *job)
 {
-    while (frontier->ready[class] != NULL &&
+    while (frontier->ready[class].first != NULL &&
            frontier->in_flight[class] < frontier->options.limits[class]) {
         struct host *host = frontier_first_ready(frontier, class);
         int rc;
-        if (host->next_ns <= coil_now() && frontier_may_be_asked(frontier, host)) {
+        if (host->pace.next_ns <= coil_now() && frontier_may_be_asked(frontier, host)) {
             take_from(frontier, host, job);
             rc = frontier_list_if_ready(frontier, host);
-            if (frontier->ready[class] != NULL)
+            if (frontier->ready[class].first != NULL)
                 frontier_wake_one(frontier, class);
             return rc < 0 ? rc : 1;
         }
@@ -348,7 +348,7 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
             return rc < 0 ? rc : 0;
         if (!is_depth_over(frontier) || frontier->options.above != NULL)
             rc = wait_idle(frontier, class);
-        else if (frontier->depth_queue.count > 0)
+        else if (frontier->later.queue.count > 0)
             rc = go_deeper(frontier);
         else
             frontier_close(frontier);
@@ -367,7 +367,7 @@ static void put_down(struct frontier *frontier, const struct frontier_job *job)
     rc = frontier_list_if_ready(frontier, job->host);
     if (rc < 0)
         frontier->failure = rc;
-    if (frontier->ready[job->host->class] != NULL)
+    if (frontier->ready[job->host->class].first != NULL)
         frontier_wake_one(frontier, job->host->class);
     if (is_depth_over(frontier) || rc < 0)
         frontier_wake_all(frontier);
@@ -385,7 +385,7 @@ void frontier_done(struct frontier *frontier, const struct frontier_job *job)
 
 static int retry_here(struct frontier *frontier, struct target *target, int64_t at_ns)
 {
-    int rc = schedule_add(&frontier->retries, at_ns, target);
+    int rc = schedule_add(&frontier->delays.retries, at_ns, target);
 
     if (rc == 0)
         rc = frontier_set_timer(frontier);
@@ -415,11 +415,11 @@ static int put_first(struct frontier *frontier, struct target *target)
 {
     struct host *host = target->host;
 
-    target->link = host->first;
-    host->first = target;
+    target->link = host->queue.first;
+    host->queue.first = target;
     if (target->link == NULL)
-        host->last = target;
-    host->queued++;
+        host->queue.last = target;
+    host->queue.count++;
     frontier->queued++;
     return frontier_list_if_ready(frontier, host);
 }
@@ -430,7 +430,7 @@ int frontier_test(struct frontier *frontier, const struct frontier_job *job)
     int rc;
 
     if (above != NULL)
-        rc = above->release(above->arg, job, job->host->next_ns);
+        rc = above->release(above->arg, job, job->host->pace.next_ns);
     else
         rc = put_first(frontier, job->target);
     if (rc == 0)
@@ -441,7 +441,7 @@ int frontier_test(struct frontier *frontier, const struct frontier_job *job)
 void frontier_close(struct frontier *frontier)
 {
     frontier->closed = true;
-    coil_timer_stop(&frontier->timer);
+    coil_timer_stop(&frontier->delays.timer);
     frontier_wake_all(frontier);
 }
 
@@ -465,24 +465,24 @@ size_t frontier_through(const struct frontier *frontier)
 void frontier_init(struct frontier *frontier, const struct frontier_options *options)
 {
     *frontier =
-        (struct frontier){.options = *options, .depth_queue.all.cold = options->cold};
+        (struct frontier){.options = *options, .later.queue.all.cold = options->cold};
     for (int class = 0; class < FRONTIER_CLASSES; class ++)
-        frontier->ready_end[class] = &frontier->ready[class];
-    coil_timer_init(&frontier->timer, on_time, frontier);
+        frontier->ready[class].end = &frontier->ready[class].first;
+    coil_timer_init(&frontier->delays.timer, on_time, frontier);
 }
 
 void frontier_finish(struct frontier *frontier)
 {
-    coil_timer_stop(&frontier->timer);
-    schedule_finish(&frontier->retries);
-    schedule_finish(&frontier->waiting);
-    depth_queue_finish(&frontier->depth_queue);
+    coil_timer_stop(&frontier->delays.timer);
+    schedule_finish(&frontier->delays.retries);
+    schedule_finish(&frontier->delays.hosts);
+    depth_queue_finish(&frontier->later.queue);
     for (size_t i = 0; i < frontier->hosts.capacity; i++) {
         struct host *host = frontier->hosts.slots[i].value;
         if (host == NULL)
             continue;
-        robots_destroy(host->rules);
-        free(host->rules_failure);
+        robots_destroy(host->robots.rules);
+        free(host->robots.failure);
         free((void *)host->headers);
         free(host->origin);
         free(host);

@@ -33,38 +33,53 @@ struct robots;
    delay the site. */
 enum frontier_class { FRONTIER_SITE, FRONTIER_EXTERNAL, FRONTIER_CLASSES };
 
-enum host_robots { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN };
+/* The targets of a host that wait for a worker. */
+struct host_queue {
+    struct target *first, *last;
+    size_t count;
+};
+
+/* When a host gets its next request. */
+struct host_pace {
+    int64_t next_ns;          /* no request before this time */
+    int64_t delay_ns;         /* between two requests */
+    int64_t asked_ns;         /* when the last request went out */
+    struct throttle throttle; /* the rate that its refusals allow */
+    /* A target whose test was just refused. The next answer shows whether the target
+       itself is the reason (throttle.c). */
+    struct target *suspect;
+    bool is_troubled;  /* the host has refused a request: one request at a time */
+    unsigned failures; /* temporary failures in a row */
+};
+
+enum robots_state { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN };
+
+/* The robots.txt of a host. robots_txt.c fetches it. */
+struct host_robots {
+    enum robots_state state;
+    struct robots *rules; /* NULL: no rules, or not yet known */
+    /* Why it could not be fetched, in which case no page is fetched. Freed by free(). May
+       be NULL. */
+    struct answer *failure;
+    int64_t asked_ns;         /* when it was last requested */
+    int64_t until_ns;         /* when it is fetched again */
+    bool is_rested;           /* the host got no request for a while before it */
+    unsigned tries, refusals; /* in a row */
+    unsigned deserted;        /* how often in a row the host was unreachable for it */
+    bool has_told_sitemaps;   /* its sitemaps were reported */
+    bool has_lost_sitemaps;   /* they must be reported again; for shared.c */
+};
 
 struct host {
     char *origin; /* "http://example.org:8080" */
     enum frontier_class class;
-    struct target *first, *last; /* its queue */
-    size_t queued;               /* targets in its queue */
+    struct host_queue queue;
+    struct host_pace pace;
+    struct host_robots robots;
     struct host *next_ready;
     unsigned in_flight;
-    int64_t next_ns;          /* the host gets no request before this time */
-    int64_t delay_ns;         /* between two requests */
-    bool is_ready;            /* the host is in the list of ready hosts of its class */
-    bool is_timed;            /* the host is in the schedule */
-    bool is_troubled;         /* the host has refused a request: one request at a time */
-    struct throttle throttle; /* the rate that its refusals allow */
-    int64_t asked_ns;         /* when the last request went out */
-    /* A target whose test was just refused. The next answer shows whether the target
-       itself is the reason (throttle.c). */
-    struct target *suspect;
-    enum host_robots robots;
-    bool has_told_sitemaps; /* the sitemaps in its robots.txt were reported */
-    bool has_lost_sitemaps; /* they must be reported again; for shared.c */
-    struct robots *rules;   /* from its robots.txt; NULL: no rules, or not yet known */
-    int64_t rules_asked_ns; /* when its robots.txt was last requested */
-    int64_t rules_until_ns; /* when its robots.txt is fetched again */
-    /* Why its robots.txt could not be fetched, in which case no page is fetched. Freed by
-       free(). May be NULL. */
-    struct answer *rules_failure;
-    bool rules_is_rested; /* the host got no request for a while before its robots.txt */
-    unsigned rules_tries, rules_refusals; /* of its robots.txt, in a row */
-    unsigned deserted;          /* how often in a row it was unreachable for robots.txt */
-    unsigned failures;          /* temporary failures in a row */
+    bool is_ready;              /* the host is in the list of ready hosts of its class */
+    bool is_timed;              /* the host is in the schedule */
     const char *const *headers; /* of its requests; set by the crawler */
     bool has_headers;           /* `headers` is set */
 };
@@ -96,18 +111,33 @@ struct frontier_options {
     const struct frontier_above *above; /* must outlive the frontier; may be NULL */
 };
 
+/* Hosts of one class that may get a request now, in the order of their turns. */
+struct ready_hosts {
+    struct host *first, **end;
+};
+
+/* The targets of later depths; only with by_depth. */
+struct later_depths {
+    struct depth_queue queue;
+    unsigned current; /* the depth that is crawled now */
+};
+
+/* What must wait for a time. */
+struct delays {
+    struct schedule retries; /* targets that are tried again later */
+    struct schedule hosts;   /* hosts that must wait before their next request */
+    coil_timer timer;        /* runs out at the earliest of these times */
+};
+
 struct frontier {
     struct frontier_options options;
     struct table hosts;
-    struct host *ready[FRONTIER_CLASSES], **ready_end[FRONTIER_CLASSES];
+    struct ready_hosts ready[FRONTIER_CLASSES];
     unsigned in_flight[FRONTIER_CLASSES];
-    size_t queued;                  /* targets in host queues and in `retries` */
-    size_t through;                 /* targets that are finished */
-    struct depth_queue depth_queue; /* targets of later depths; only with by_depth */
-    unsigned depth;                 /* the current depth; only with by_depth */
-    struct schedule retries;        /* targets that are tried again later */
-    struct schedule waiting;        /* hosts that must wait before their next request */
-    coil_timer timer;
+    size_t queued;  /* targets in host queues and in delays.retries */
+    size_t through; /* targets that are finished */
+    struct later_depths later;
+    struct delays delays;
     struct frontier_idle *idle;
     int failure;
     bool closed;

@@ -56,23 +56,23 @@ bool frontier_has_idle(const struct frontier *frontier, enum frontier_class clas
 
 static bool has_job(const struct host *host)
 {
-    return host->first != NULL && host->robots != ROBOTS_ASKED;
+    return host->queue.first != NULL && host->robots.state != ROBOTS_ASKED;
 }
 
 bool frontier_may_be_asked(const struct frontier *frontier, const struct host *host)
 {
-    unsigned limit = host->is_troubled ? 1 : frontier->options.per_host[host->class];
+    unsigned limit = host->pace.is_troubled ? 1 : frontier->options.per_host[host->class];
 
     return has_job(host) && host->in_flight < limit && !host->is_timed;
 }
 
 int frontier_set_timer(struct frontier *frontier)
 {
-    int64_t retry = schedule_first(&frontier->retries);
-    int64_t host = schedule_first(&frontier->waiting);
+    int64_t retry = schedule_first(&frontier->delays.retries);
+    int64_t host = schedule_first(&frontier->delays.hosts);
     int64_t first = retry < host ? retry : host;
 
-    return first < INT64_MAX ? coil_timer_start(&frontier->timer, first) : 0;
+    return first < INT64_MAX ? coil_timer_start(&frontier->delays.timer, first) : 0;
 }
 
 int frontier_list_if_ready(struct frontier *frontier, struct host *host)
@@ -81,26 +81,26 @@ int frontier_list_if_ready(struct frontier *frontier, struct host *host)
 
     if (host->is_ready || !frontier_may_be_asked(frontier, host))
         return 0;
-    if (host->next_ns > coil_now()) {
-        rc = schedule_add(&frontier->waiting, host->next_ns, host);
+    if (host->pace.next_ns > coil_now()) {
+        rc = schedule_add(&frontier->delays.hosts, host->pace.next_ns, host);
         host->is_timed = rc == 0;
         return rc == 0 ? frontier_set_timer(frontier) : rc;
     }
     host->is_ready = true;
     host->next_ready = NULL;
-    *frontier->ready_end[host->class] = host;
-    frontier->ready_end[host->class] = &host->next_ready;
+    *frontier->ready[host->class].end = host;
+    frontier->ready[host->class].end = &host->next_ready;
     frontier_wake_one(frontier, host->class);
     return 0;
 }
 
 struct host *frontier_first_ready(struct frontier *frontier, enum frontier_class class)
 {
-    struct host *host = frontier->ready[class];
+    struct host *host = frontier->ready[class].first;
 
-    frontier->ready[class] = host->next_ready;
+    frontier->ready[class].first = host->next_ready;
     if (host->next_ready == NULL)
-        frontier->ready_end[class] = &frontier->ready[class];
+        frontier->ready[class].end = &frontier->ready[class].first;
     host->is_ready = false;
     return host;
 }
@@ -114,10 +114,10 @@ static struct host *create_host(struct frontier *frontier, const char *origin,
         return NULL;
     host->origin = strdup(origin);
     host->class = class;
-    host->delay_ns = frontier->options.delay_ns;
+    host->pace.delay_ns = frontier->options.delay_ns;
     if (class == FRONTIER_SITE && frontier->options.asks_robots &&
         strncmp(origin, "file:", 5) != 0)
-        host->robots = ROBOTS_WANTED;
+        host->robots.state = ROBOTS_WANTED;
     if (host->origin != NULL && table_add(&frontier->hosts, host->origin, host) == 0)
         return host;
     free(host->origin);

@@ -38,9 +38,9 @@ static const enum lease_class lease_classes[FRONTIER_CLASSES] = {
 struct shared_work *held_find_work(const struct shared *shared,
                                    const struct target *target)
 {
-    for (size_t i = 0; i < shared->work_count; i++)
-        if (shared->works[i].target == target)
-            return &shared->works[i];
+    for (size_t i = 0; i < shared->works.count; i++)
+        if (shared->works.all[i].target == target)
+            return &shared->works.all[i];
     return NULL;
 }
 
@@ -58,18 +58,18 @@ static void drop_work(struct shared *shared, struct shared_work *work)
     held_leave_held(work);
     text_finish(&work->bytes);
     shared->at_work[work->target->host->class]--;
-    *work = shared->works[--shared->work_count];
-    coil_event_set(&shared->has_room);
+    *work = shared->works.all[--shared->works.count];
+    coil_event_set(&shared->held.has_room);
 }
 
 struct shared_work *held_add_work(struct shared *shared, struct target *target)
 {
     struct shared_work *work;
 
-    if (shared->work_count == shared->work_capacity &&
-        array_grow(&shared->works, &shared->work_capacity, sizeof *work) < 0)
+    if (shared->works.count == shared->works.capacity &&
+        array_grow(&shared->works.all, &shared->works.capacity, sizeof *work) < 0)
         return NULL;
-    work = &shared->works[shared->work_count++];
+    work = &shared->works.all[shared->works.count++];
     *work = (struct shared_work){.target = target};
     shared->at_work[target->host->class]++;
     frontier_lease(shared->options.frontier, target);
@@ -138,8 +138,8 @@ static bool add_result(struct held *held, int64_t number, const void *bytes, siz
 
 static struct held *held_of_host(const struct shared *shared, const struct host *host)
 {
-    for (size_t i = 0; i < shared->work_count; i++) {
-        struct held *held = shared->works[i].held;
+    for (size_t i = 0; i < shared->works.count; i++) {
+        struct held *held = shared->works.all[i].held;
 
         if (held != NULL && held->host == host && !held->lease.is_lost)
             return held;
@@ -149,16 +149,16 @@ static struct held *held_of_host(const struct shared *shared, const struct host 
 
 void held_ask_for_robots_again(struct host *host)
 {
-    host->has_lost_sitemaps = false;
-    if (!host->has_told_sitemaps && host->robots == ROBOTS_KNOWN)
-        host->robots = ROBOTS_WANTED;
+    host->robots.has_lost_sitemaps = false;
+    if (!host->robots.has_told_sitemaps && host->robots.state == ROBOTS_KNOWN)
+        host->robots.state = ROBOTS_WANTED;
 }
 
 void held_forget_sitemaps(const struct shared *shared, struct host *host)
 {
-    host->has_lost_sitemaps |= host->has_told_sitemaps;
-    host->has_told_sitemaps = false;
-    if (host->has_lost_sitemaps && held_of_host(shared, host) != NULL)
+    host->robots.has_lost_sitemaps |= host->robots.has_told_sitemaps;
+    host->robots.has_told_sitemaps = false;
+    if (host->robots.has_lost_sitemaps && held_of_host(shared, host) != NULL)
         held_ask_for_robots_again(host);
 }
 
@@ -254,10 +254,10 @@ static int on_release(void *arg, const struct frontier_job *job, int64_t at_ns)
 
 bool held_has_room(const struct shared *shared, enum frontier_class class)
 {
-    if (shared->sending >= SENDING_MOST)
+    if (shared->held.sending >= SENDING_MOST)
         return false;
     return shared->at_work[class] < shared->options.ahead ||
-           (shared->held_count < LEASES_MOST &&
+           (shared->held.count < LEASES_MOST &&
             frontier_has_idle(shared->options.frontier, class));
 }
 
@@ -267,10 +267,10 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
     int rc = 0;
 
     while (rc == 0 && !held_has_room(shared, class)) {
-        coil_event_clear(&shared->has_room);
+        coil_event_clear(&shared->held.has_room);
         rc = coil_scope_enter(&scope, coil_in(LOOK_NS));
         if (rc == 0)
-            rc = coil_scope_exit(&scope, coil_event_wait(&shared->has_room));
+            rc = coil_scope_exit(&scope, coil_event_wait(&shared->held.has_room));
         if (rc == -ETIMEDOUT)
             rc = 0;
     }
@@ -297,7 +297,7 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
 
     if (held == NULL)
         return -ENOMEM;
-    shared->held_count++;
+    shared->held.count++;
     held->class = class;
     held_link_held(shared, held);
     rc = leases_acquire(shared->options.leases, lease_classes[class],
@@ -426,7 +426,7 @@ static bool wants_renewal(const struct held *held, int64_t now)
 static void note_renewal(struct shared *shared, const struct lease_renewal *renewal,
                          int64_t until_ns)
 {
-    struct held *held = shared->first_held;
+    struct held *held = shared->held.first;
 
     while (held != NULL && strcmp(held->lease.token, renewal->token) != 0)
         held = held->next;
@@ -445,7 +445,7 @@ static int renew_some(struct shared *shared)
     int64_t now = coil_now(), until_ns = held_expiry(shared);
     int count = 0, rc;
 
-    for (struct held *held = shared->first_held; held != NULL && count < RENEWED_AT_ONCE;
+    for (struct held *held = shared->held.first; held != NULL && count < RENEWED_AT_ONCE;
          held = held->next)
         if (wants_renewal(held, now))
             memcpy(due[count++].token, held->lease.token, sizeof held->lease.token);
@@ -557,17 +557,17 @@ void shared_init(struct shared *shared, const struct shared_options *options)
     *shared = (struct shared){.above = {hand_up, on_complete, on_release, shared},
                               .options = *options,
                               .lives = redis_lives(options->leases->redis)};
-    coil_event_init(&shared->has_room);
-    coil_lock_init(&shared->completing);
+    coil_event_init(&shared->held.has_room);
+    coil_lock_init(&shared->held.completing);
 }
 
 void shared_finish(struct shared *shared)
 {
-    while (shared->work_count > 0)
-        drop_work(shared, &shared->works[shared->work_count - 1]);
-    free(shared->works);
+    while (shared->works.count > 0)
+        drop_work(shared, &shared->works.all[shared->works.count - 1]);
+    free(shared->works.all);
     redis_words_finish(&shared->links);
-    coil_event_finish(&shared->has_room);
-    coil_lock_finish(&shared->completing);
-    *shared = (struct shared){.work_count = 0};
+    coil_event_finish(&shared->held.has_room);
+    coil_lock_finish(&shared->held.completing);
+    *shared = (struct shared){.works.count = 0};
 }

@@ -59,20 +59,30 @@ struct shared_options {
     unsigned ahead;
 };
 
+/* The leased targets that are in the frontier. */
+struct shared_works {
+    struct shared_work *all;
+    size_t count, capacity;
+};
+
+/* The leases of this process. */
+struct shared_held {
+    struct held *first; /* a list */
+    unsigned count;
+    unsigned sending; /* number of tasks that complete URLs, or wait for their turn */
+    coil_event has_room;
+    coil_lock completing;
+};
+
 struct shared {
     struct frontier_above above;
     struct shared_options options;
-    struct redis_words links;  /* URLs that were found, but not sent to Redis yet */
-    struct shared_work *works; /* leased targets that are in the frontier */
-    size_t work_count, work_capacity;
+    struct redis_words links; /* URLs that were found, but not sent to Redis yet */
+    struct shared_works works;
     unsigned at_work[FRONTIER_CLASSES];
-    struct held *first_held; /* first element of the list of leases */
-    unsigned held_count;
-    unsigned sending; /* number of tasks that complete URLs, or wait for their turn */
-    int64_t origins;  /* number of the site's origins that were passed to add_origin() */
-    bool knows_site;  /* end_starts() has been called */
-    coil_event has_room;
-    coil_lock completing;
+    struct shared_held held;
+    int64_t origins; /* number of the site's origins that were passed to add_origin() */
+    bool knows_site; /* end_starts() has been called */
     coil_group group;
     unsigned lives; /* result of redis_lives() when restarts were last handled */
     /* A negative errno that ends the crawl. After a failure nothing is completed. */

@@ -76,9 +76,9 @@ static int take_host(struct held *held)
     if (host == NULL)
         return -ENOMEM;
     held->host = host;
-    host->is_troubled |= held->lease.is_troubled;
-    host->has_told_sitemaps |= held->lease.has_told_sitemaps;
-    if (host->has_lost_sitemaps)
+    host->pace.is_troubled |= held->lease.is_troubled;
+    host->robots.has_told_sitemaps |= held->lease.has_told_sitemaps;
+    if (host->robots.has_lost_sitemaps)
         held_ask_for_robots_again(host);
     frontier_pause(host, coil_now() + held->lease.pause_ns);
     return 0;
@@ -103,8 +103,8 @@ static void forget_targets(struct shared *shared)
         forget(targets, targets_at(targets, i));
         cold_tend(targets->all.cold);
     }
-    for (size_t i = 0; i < shared->work_count; i++)
-        target_set_state(shared->works[i].target, TARGET_ACCEPTED);
+    for (size_t i = 0; i < shared->works.count; i++)
+        target_set_state(shared->works.all[i].target, TARGET_ACCEPTED);
 }
 
 void held_forget_if_reborn(struct shared *shared)
@@ -197,18 +197,18 @@ static int complete_alone(struct held *held, struct lease_done *done)
     struct shared *shared = held->shared;
     int rc;
 
-    shared->sending++;
+    shared->held.sending++;
     held->sending_ns = coil_now();
-    rc = coil_lock_acquire(&shared->completing);
+    rc = coil_lock_acquire(&shared->held.completing);
     if (rc == 0) {
         rc = shared->failure;
         if (rc == 0)
             rc = complete(held, done);
-        coil_lock_release(&shared->completing);
+        coil_lock_release(&shared->held.completing);
     }
     held->sending_ns = 0;
-    shared->sending--;
-    coil_event_set(&shared->has_room);
+    shared->held.sending--;
+    coil_event_set(&shared->held.has_room);
     return rc;
 }
 
@@ -217,8 +217,8 @@ static int send_results(struct held *held)
     struct lease_done done = {.results = held->results,
                               .count = held->result_count,
                               .more = more_of(held),
-                              .pause_ns = held->host->next_ns - coil_now(),
-                              .is_troubled = held->host->is_troubled};
+                              .pause_ns = held->host->pace.next_ns - coil_now(),
+                              .is_troubled = held->host->pace.is_troubled};
     int rc;
 
     held->results = NULL;
@@ -247,7 +247,7 @@ static int send_back(struct held *held, const struct held_back *back)
             return 0; /* the item is no longer in the lease */
         lease->items[i].url.tries = back->tries;
         rc = lease_release(held->shared->options.leases, lease, i, back->at_ns - now,
-                           held->host->next_ns - now, held->host->is_troubled);
+                           held->host->pace.next_ns - now, held->host->pace.is_troubled);
     } while (held_is_to_repeat(&rc));
     return rc;
 }
@@ -310,7 +310,7 @@ static int send_all(struct held *held)
 static void give_back(struct held *held)
 {
     const struct host *host = held->host;
-    int64_t pause_ns = host != NULL ? host->next_ns - coil_now() : 0;
+    int64_t pause_ns = host != NULL ? host->pace.next_ns - coil_now() : 0;
     coil_scope scope;
     int rc;
 
@@ -319,7 +319,7 @@ static void give_back(struct held *held)
     if (coil_scope_enter_shielded(&scope, coil_in(GOODBYE_NS)) < 0)
         return;
     rc = lease_release_all(held->shared->options.leases, &held->lease, pause_ns,
-                           host != NULL && host->is_troubled);
+                           host != NULL && host->pace.is_troubled);
     coil_scope_exit(&scope, rc);
 }
 
@@ -327,14 +327,14 @@ void held_link_held(struct shared *shared, struct held *held)
 {
     held->shared = shared;
     held->until_ns = held_expiry(shared);
-    held->next = shared->first_held;
-    shared->first_held = held;
+    held->next = shared->held.first;
+    shared->held.first = held;
     coil_event_init(&held->changed);
 }
 
 void held_unlink_held(struct held *held)
 {
-    struct held **at = &held->shared->first_held;
+    struct held **at = &held->shared->held.first;
 
     while (*at != held)
         at = &(*at)->next;
@@ -346,12 +346,12 @@ void held_destroy_held(struct held *held)
 {
     struct shared *shared = held->shared;
 
-    for (size_t i = 0; i < shared->work_count; i++)
-        if (shared->works[i].held == held)
-            held_leave_held(&shared->works[i]);
+    for (size_t i = 0; i < shared->works.count; i++)
+        if (shared->works.all[i].held == held)
+            held_leave_held(&shared->works.all[i]);
     held_unlink_held(held);
-    shared->held_count--;
-    coil_event_set(&shared->has_room);
+    shared->held.count--;
+    coil_event_set(&shared->held.has_room);
     held_forget_unsent_sitemaps(held, held->results, held->result_count);
     free_results(held->results, held->result_count);
     free(held->backs);

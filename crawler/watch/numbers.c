@@ -34,13 +34,13 @@ static int64_t resident_bytes(void)
 
 static enum watch_state state_of(const struct host *host, int64_t now)
 {
-    if (host->robots == ROBOTS_ASKED)
+    if (host->robots.state == ROBOTS_ASKED)
         return WATCH_RULES;
     if (host->in_flight > 0)
         return WATCH_ASKED;
-    if (host->queued == 0)
+    if (host->queue.count == 0)
         return WATCH_IDLE;
-    return host->next_ns > now ? WATCH_DELAYED : WATCH_READY;
+    return host->pace.next_ns > now ? WATCH_DELAYED : WATCH_READY;
 }
 
 static size_t work_of(const struct watch_host *host)
@@ -76,13 +76,13 @@ static void count_hosts(struct watch_numbers *numbers, const struct frontier *fr
         if (host == NULL)
             continue;
         listed = (struct watch_host){.origin = host->origin,
-                                     .queued = host->queued,
+                                     .queued = host->queue.count,
                                      .in_flight = host->in_flight,
                                      .delay_ns = frontier_spacing_ns(host),
                                      .state = state_of(host, now),
-                                     .is_troubled = host->is_troubled};
-        if (host->next_ns > now)
-            listed.wait_ns = host->next_ns - now;
+                                     .is_troubled = host->pace.is_troubled};
+        if (host->pace.next_ns > now)
+            listed.wait_ns = host->pace.next_ns - now;
         numbers->host_count++;
         numbers->delayed_count += listed.state == WATCH_DELAYED;
         insert_host(numbers, &listed);
@@ -99,7 +99,7 @@ void watch_count(struct watch_numbers *numbers, const struct crawler *crawler)
             crawler->result.begin_ns != 0 ? coil_now() - crawler->result.begin_ns : 0,
         .urls = crawler_progress(crawler),
         .queued = frontier_left(frontier),
-        .retrying = frontier->retries.count,
+        .retrying = frontier->delays.retries.count,
         .pages = summary->pages,
         .links = summary->links,
         .received_bytes = summary->bytes,

@@ -89,7 +89,7 @@ static int work_in(enum frontier_class class)
         frontier_ask(job.host);
         test_trace("%d:%s ", (int)((coil_now() - begin) / COIL_SEC(1)), name_of(&job));
         if (job.target == NULL)
-            job.host->robots = ROBOTS_KNOWN;
+            job.host->robots.state = ROBOTS_KNOWN;
         rc = coil_sleep(COIL_SEC(1));
         if (rc < 0)
             return rc;
@@ -302,7 +302,7 @@ TASK_TEST(frontier_troubled_host_is_asked_by_one_at_a_time)
     add("http://a/2");
     add("http://b/1");
     add("http://b/2");
-    first->host->is_troubled = true;
+    first->host->pace.is_troubled = true;
     run_workers(4);
     CHECK_TRACE("0:a/1 0:b/1 0:b/2 1:a/2 ");
     close_frontier();
@@ -461,7 +461,7 @@ TASK_TEST(frontier_counts_each_target_in_one_place_whatever_its_class)
     check_counts(2, 0, 0);
     job = take();
     CHECK_TRACE("robots.txt ");
-    job.host->robots = ROBOTS_KNOWN;
+    job.host->robots.state = ROBOTS_KNOWN;
     frontier_done(&frontier, &job);
     check_counts(2, 0, 0);
     job = take();
@@ -632,7 +632,7 @@ TASK_TEST(frontier_below_another_keeps_robots_to_itself)
     open_frontier(&options);
     lease("http://a/1");
     job = take();
-    job.host->robots = ROBOTS_KNOWN;
+    job.host->robots.state = ROBOTS_KNOWN;
     frontier_done(&frontier, &job);
     CHECK_TRACE("robots.txt ");
     take_and_finish();

@@ -73,8 +73,8 @@ static int ask(struct process *process, struct target *target)
 static void ask_robots(struct process *process, struct host *host)
 {
     process->robots_asked++;
-    host->robots = ROBOTS_KNOWN;
-    host->has_told_sitemaps = true;
+    host->robots.state = ROBOTS_KNOWN;
+    host->robots.has_told_sitemaps = true;
     shared_bring_sitemaps(&process->shared, host, "sitemaps", 8);
 }
 
@@ -292,12 +292,12 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     redis_process_start(&server);
     open_process(&process, COIL_SEC(600));
     host = frontier_host(&process.frontier, "http://host0/", FRONTIER_SITE);
-    host->robots = ROBOTS_KNOWN;
-    host->has_told_sitemaps = true;
+    host->robots.state = ROBOTS_KNOWN;
+    host->robots.has_told_sitemaps = true;
     /* No target of the host is leased, so another process may lease the host. */
     shared_bring_sitemaps(&process.shared, host, "sitemaps", 8);
-    CHECK_INT(host->robots, ROBOTS_KNOWN);
-    CHECK(!host->has_told_sitemaps);
+    CHECK_INT(host->robots.state, ROBOTS_KNOWN);
+    CHECK(!host->robots.has_told_sitemaps);
     add_start(&process);
     begin(&process);
     join(&process, 0);
@@ -319,13 +319,13 @@ IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
     open_process(&waits, COIL_SEC(6));
     open_process(&other, COIL_SEC(600));
     add_start(&waits);
-    CHECK_INT(coil_lock_acquire(&waits.shared.completing), 0);
+    CHECK_INT(coil_lock_acquire(&waits.shared.held.completing), 0);
     begin(&waits);
     CHECK_INT(coil_sleep(COIL_SEC(7)), 0);
     CHECK_INT(leases_reap(&other.leases), 0);
     CHECK_INT(leases_acquire(&other.leases, LEASE_SITE, 8, &lease, &wait_ns), 0);
     CHECK_INT(waits.asked, 1);
-    coil_lock_release(&waits.shared.completing);
+    coil_lock_release(&waits.shared.held.completing);
     join(&waits, 0);
     check_collected(&waits);
     close_process(&waits);
