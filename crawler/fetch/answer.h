@@ -10,7 +10,8 @@
 
 #define ANSWER_ERROR_BYTES 256
 
-/* The strings live until the answer is finished. NULL: absent. */
+/* The strings live until the answer is finished. NULL: absent. The struct has many
+ * members, because each is one fact about the answer, which another step needs. */
 struct answer {
     int rc;     /* 0, or why the request failed: a negative errno */
     int status; /* 0: no answer */

@@ -62,7 +62,8 @@ enum target_content {
     CONTENT_MARKDOWN /* links and ids, which are also compared in lower case */
 };
 
-/* The state of one URL. There may be millions, so small members share bytes. */
+/* The state of one URL. There may be millions, so small members share bytes. The struct
+ * has many members, because a struct for each subject would need more bytes. */
 struct target {
     const char *url; /* with the fragment, encoded; or the text of a link */
     struct target *page;

@@ -19,7 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All zeroes: a host without refusals. */
+/* All zeroes: a host without refusals. The struct has many members, because the rules
+ * above need that much of the history of a host. */
 struct throttle {
     double rate;   /* requests per second; 0: no limit */
     double growth; /* how much the rate grows in each second of answers */

@@ -33,6 +33,8 @@ struct option_source {
     bool *is_given; /* for each row, whether a value has replaced the default */
 };
 
+/* One option. The struct has many members, because a row has everything about an option,
+ * from its name to its help. */
 struct option_row {
     const char *name;
     char letter;          /* 0 without a short name */

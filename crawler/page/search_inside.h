@@ -49,6 +49,8 @@ struct ahead {
     uint64_t mark;
 };
 
+/* A search. The struct has many members, because pages of all types are read by the same
+ * object, piece by piece. */
 struct search {
     struct links links;
     char content_type[256]; /* the beginning of the header's value, with the charset */

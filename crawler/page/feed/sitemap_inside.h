@@ -28,6 +28,8 @@ struct entry {
     bool cut;
 };
 
+/* A sitemap that is being read. The struct has many members, because a sitemap arrives
+ * in pieces, and its state must outlive each piece. */
 struct sitemap {
     enum form form;
     enum sitemap_root root;
