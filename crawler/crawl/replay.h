@@ -14,13 +14,13 @@
 
 /*
  * Process the pages of crawler->saving.earlier. Before the call, the starts must be
- * enqueued and noted: frontier_note_only(). Afterwards the frontier has noted the targets
- * that are left. Returns 0, -ECANCELED, -ENOMEM, -EBADMSG, or the failure of the file or
- * of a sink. If the file fails, crawler->result.complaint is the message.
+ * enqueued and noted: frontier_note_only(). Afterwards the targets that still have to be
+ * fetched are noted. Returns 0, -ECANCELED, -ENOMEM, -EBADMSG, or the error of the file
+ * or of a sink. If the file fails, crawler->result.complaint is the error message.
  */
 COIL_SUSPENDS int replay(struct crawler *crawler);
 
-/* Make an answer from a saved page. Its strings point into the page. */
+/* Convert a saved page into an answer, whose strings point into the page. */
 void replay_answer(const struct store_page *page, struct answer *answer);
 
 #endif
