@@ -26,7 +26,7 @@ struct charset {
  */
 const char *charset_name(const char *label, size_t n);
 
-/* The encoding must be declared within this many bytes. */
+/* A declaration of the encoding is only searched in this many bytes. */
 #define CHARSET_HEAD_BYTES 1024
 
 /*
@@ -55,7 +55,8 @@ struct charset_check {
 
 void charset_check_utf8(struct charset_check *check, const char *text, size_t n);
 
-/* Receives a piece of UTF-8. A negative return value ends the conversion. */
+/* A callback that receives a piece of UTF-8. A negative return value ends the
+   conversion. */
 typedef int (*charset_take)(const char *text, size_t n, void *arg);
 
 /* Converts a text in pieces to UTF-8. Invalid bytes become U+FFFD. */
@@ -70,8 +71,8 @@ struct charset_converter {
 };
 
 /*
- * Fails with -ENOMEM, or with -EINVAL if iconv(3) does not know the charset. The function
- * may read files, because iconv(3) loads modules from disk.
+ * Open a converter. Fails with -ENOMEM, or with -EINVAL if iconv(3) does not support the
+ * charset. The function may read files, because iconv(3) loads modules from disk.
  */
 int charset_converter_open(struct charset_converter *converter,
                            const struct charset *charset);
@@ -83,7 +84,7 @@ int charset_convert_end(struct charset_converter *converter, charset_take take,
 /*
  * Append a query as browsers send it for a page in this encoding; NULL is Windows-1252.
  * Characters that are not ASCII are converted and percent-encoded. Characters that the
- * encoding lacks become numeric references like "&#9731;". `s` is UTF-8. (WHATWG, URL:
+ * encoding lacks become numeric references such as "&#9731;". `s` is UTF-8. (WHATWG, URL:
  * percent-encode after encoding)
  */
 void charset_add_query(const struct charset_converter *converter, struct text *out,

@@ -2,7 +2,7 @@
  * sniff.c - guess the type of a page without a content type, from its first bytes.
  *
  * The standard's patterns for images, sound and archives are omitted. Such files contain
- * bytes that text cannot contain, or are never searched for links.
+ * bytes that do not occur in text, or are never searched for links.
  */
 #include "sniff.h"
 

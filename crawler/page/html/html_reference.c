@@ -10,9 +10,9 @@
  *       v                    v
  *      (code) --- ';' is consumed, other bytes not -----> over
  *
- * The table of names is sorted. So all names that begin with the bytes read so far form a
- * range of the table, and each further byte narrows the range. The longest complete name
- * counts.
+ * The table of names is sorted, so all names that begin with the bytes read so far are a
+ * range of the table. Each further byte narrows the range. The longest complete name is
+ * used.
  */
 #include "html_reference.h"
 
@@ -217,7 +217,7 @@ static const char *decode_reference(const char *s, const char *end, char **out)
     return s;
 }
 
-/* A 64-bit word that consists of eight equal bytes. */
+/* A 64-bit word of eight equal bytes. */
 #define EACH(byte) (0x0101010101010101U * (byte))
 
 /* True if one of the word's eight bytes is 0. */

@@ -3,7 +3,7 @@
  *
  * If the sink does not want text, these states only search for the next '<'. In RCDATA,
  * RAWTEXT and scripts only one end tag counts, and any '<' may begin it. Bytes that may
- * belong to this tag are held back until they turn out to be the tag or text.
+ * belong to this tag are held back until it is clear whether they are the tag or text.
  *
  * A script has three levels (13.2.5.15 to 31), in `phase`:
  *
@@ -162,7 +162,7 @@ HTML_STATE(html_state_plaintext)
     return end;
 }
 
-/* After '&'. */
+/* The state after '&'. */
 HTML_STATE(html_state_reference)
 {
     char out[HTML_REFERENCE_OUT_BYTES];
@@ -176,7 +176,8 @@ HTML_STATE(html_state_reference)
     return p;
 }
 
-/* After '<'. The '<' is text, unless an end tag or (in a script) "<!" follows. */
+/* The state after '<'. The '<' is text unless it begins an end tag or (in a script)
+   "<!". */
 HTML_STATE(html_state_raw_open)
 {
     if (p == end)
@@ -201,7 +202,7 @@ HTML_STATE(html_state_raw_open)
     return p + 1;
 }
 
-/* After "</": check for the name of the start tag. */
+/* The state after "</", which compares the name with that of the start tag. */
 HTML_STATE(html_state_raw_end_name)
 {
     for (; p < end && t->matched < t->last_start_n; p++, t->matched++) {
@@ -223,7 +224,8 @@ HTML_STATE(html_state_raw_end_name)
 
 /* ---- scripts ----------------------------------------------------------------------- */
 
-/* Skip escaped text, which "-->" ends. Returns the address of '<'. */
+/* Skip escaped text up to the next '<', and return its address. A "-->" ends the escaped
+   text. */
 static const char *skip_escaped(struct html_tokenizer *t, const char *p, const char *end)
 {
     for (; p < end && *p != '<'; p++) {
@@ -251,7 +253,7 @@ HTML_STATE(html_state_script)
     return html_state_raw_open(t, p + 1, end);
 }
 
-/* After "<!": two dashes begin escaped text. */
+/* The state after "<!" in a script, where two dashes begin escaped text. */
 HTML_STATE(html_state_script_escape)
 {
     for (; p < end && *p == '-' && t->matched < 2; p++, t->matched++)
@@ -266,7 +268,7 @@ HTML_STATE(html_state_script_escape)
     return p;
 }
 
-/* In an escaped script, compare a tag name with "script". */
+/* The state in a tag name of an escaped script, which compares the name with "script". */
 HTML_STATE(html_state_script_word)
 {
     static const char word[] = "script";
@@ -287,7 +289,7 @@ HTML_STATE(html_state_script_word)
 
 /* ---- CDATA sections ---------------------------------------------------------------- */
 
-/* In a CDATA section, `matched` is the number of bytes of "]]>" read so far. */
+/* The state in a CDATA section. `matched` is the number of bytes of "]]>" read so far. */
 HTML_STATE(html_state_cdata)
 {
     while (p < end) {
@@ -298,7 +300,7 @@ HTML_STATE(html_state_cdata)
             t->matched = p < end;
             p += p < end;
         } else if (*p == ']') {
-            /* of three or more brackets, the first is text */
+            /* the first of three or more brackets is text */
             html_put_text(t, p++, t->matched == 2);
             t->matched = 2;
         } else if (*p == '>' && t->matched == 2) {

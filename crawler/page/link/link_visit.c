@@ -1,6 +1,6 @@
 /*
- * link_visit.c - find the URLs in values that contain more than one URL; classify
- * relations.
+ * link_visit.c - find the URLs in attribute values that can contain several URLs, and
+ * classify relations.
  */
 #include "link_visit.h"
 
