@@ -8,7 +8,7 @@
  *
  * state_add() adds to a batch. The first worker that finds the batch due writes it as one
  * transaction, in a thread of the file lane. Meanwhile the other workers fill a second
- * batch. If the second batch is full as well, they wait.
+ * batch. If the second batch is also full, they wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H
@@ -40,7 +40,7 @@ void state_take_targets(struct state *state, const struct targets *targets);
 
 /*
  * Return the first error, and set *message to a message that names the file. Without an
- * error, return 0 and set *message to NULL. After an error every further call fails with
+ * error, return 0 and set *message to NULL. After an error, all further calls fail with
  * this error.
  */
 int state_failure(const struct state *state, const char **message);
