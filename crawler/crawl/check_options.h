@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* Returns 0. Prints a message to `complaints` and returns -EINVAL if options contradict
-   each other. */
+/* Return 0, or -EINVAL after a message to `complaints` if options contradict each
+   other. */
 int check_options(const struct options *options, FILE *complaints);
 
 #endif

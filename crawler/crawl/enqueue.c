@@ -68,9 +68,9 @@ static enum reason trap_of(struct enqueuer *enqueuer, const struct target *page,
     return REASON_NONE;
 }
 
-/* Cloudflare replaces "mailto:" by this path, and puts the encoded address into the
-   fragment or an attribute. Its script restores the link. Without the script, the link
-   leads to a 404. */
+/* True for Cloudflare's replacement of "mailto:": this path, with the encoded address in
+   the fragment or in an attribute. A script of Cloudflare restores the link. Without the
+   script, the link leads to a 404. */
 static bool hides_mail(const char *url)
 {
     static const char path[] = "/cdn-cgi/l/email-protection";

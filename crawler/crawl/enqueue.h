@@ -12,7 +12,7 @@
 /* Held targets: they seem to be on other sites, but a start may still redirect there. */
 struct undecided {
     struct target *first, **end;
-    size_t starts_open; /* starts and their redirects that are not fetched yet */
+    size_t starts_open; /* starts and targets of their redirects to fetch */
 };
 
 /* Decides about new targets. The pointers are borrowed. */
@@ -23,7 +23,7 @@ struct enqueuer {
     struct verdicts *verdicts;
     struct shared *shared; /* the shared crawl that this process takes part in; or NULL */
     struct cache *cache;   /* external targets that were OK recently; or NULL */
-    struct site site;      /* defined by all starts */
+    struct site site;      /* the site, which all starts define */
     struct traps traps;
     struct undecided undecided;
     size_t page_count; /* accepted pages: --max-pages */

@@ -130,7 +130,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     if (!target_is_decided(page)) {
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
-        /* hops are above 0 if a chain of redirects was given up before this page */
+        /* hops > 0: a chain of redirects to this page was too long */
         page->hops = 0;
         return enqueue_page(&crawler->enqueuer, page, finding->from);
     }
@@ -138,7 +138,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     return rc == 0 && page->hops > 0 ? enqueue_nearer(&crawler->enqueuer, page, 0) : rc;
 }
 
-/* Decode the fragment in place: `url` is not needed afterwards. */
+/* Decode the fragment in place, because `url` is not needed afterwards. */
 static char *decode_fragment(const struct url *url)
 {
     char *fragment = url->href + url->fragment_at;

@@ -20,7 +20,7 @@ struct page_search {
         links;
 };
 
-/* Returns 0 or -ENOMEM. Call page_search_finish() in any case. */
+/* Returns 0 or -ENOMEM. Always call page_search_finish() afterwards. */
 int page_search_init(struct page_search *pages, struct crawler *crawler);
 void page_search_finish(struct page_search *pages);
 
@@ -32,7 +32,7 @@ struct page_source {
     const coil_http_response *response; /* also search its headers; or NULL */
 };
 
-/* What the search of a page has found, apart from the targets of its links. */
+/* The results of searching a page, other than the targets of its links. */
 struct page_findings {
     size_t links;
     int problem; /* below 0: why the page could not be searched */
@@ -45,9 +45,9 @@ struct saved_page {
 };
 
 /*
- * Report each link of a page, and decide about its target. On other sites, and in files
- * that are not starts, search only for ids. If the source has no body and its headers
- * have no links, do nothing.
+ * Report each link of a page, and decide whether to fetch its target. On other sites, and
+ * in files that are not starts, search only for ids. If the source has no body and its
+ * headers have no links, do nothing.
  *
  * Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the error of a
  * sink.

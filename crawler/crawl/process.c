@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* Copy the charset of a content type, or "". */
+/* Copy the charset of a content type to `charset`, or "" if it has none. */
 static void copy_charset(const char *content_type, char *charset, size_t room)
 {
     const char *at = content_type != NULL ? strcasestr(content_type, "charset=") : NULL;

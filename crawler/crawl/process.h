@@ -18,7 +18,7 @@ struct visit {
     struct target *page;
     struct {
         int64_t begin_ns, duration_ns;
-        bool wants_body; /* page->wants_body at the request; a link may set it later */
+        bool wants_body; /* page->wants_body at the time of the request */
         bool is_rested;  /* the host had been idle before the request */
     } request;
     struct saved_page saved;    /* the answer, if it is from a saved crawl; else zeroes */

@@ -1,8 +1,9 @@
 /*
  * redirect.c - follow the redirect of a page.
  *
- * Each URL of a chain is a target of its own and is fetched once, so two chains can share
- * their ends. target->hops counts redirects, to limit the length of a chain.
+ * Each URL of a chain is a target of its own and is fetched once, so two chains that lead
+ * to the same URL share the rest. target->hops counts redirects, to limit the length of a
+ * chain.
  */
 #include "redirect.h"
 

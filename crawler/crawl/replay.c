@@ -106,7 +106,7 @@ static int postpone(struct replay *replay, int64_t number)
     return 0;
 }
 
-/* Return the target of a page if the frontier has noted it, else NULL. */
+/* Return the target of a page if its state is TARGET_NOTED, else NULL. */
 static struct target *waiting_target(const struct replay *replay,
                                      const struct store_page *page)
 {

@@ -30,7 +30,8 @@ struct text_checks {
 /* Return the directive after ":~:" in a reference, or NULL if it names no text. */
 const char *text_checks_directive(const char *reference);
 
-/* Add a link on the page `from` to a text of `page`. Fails like verdicts_settle(). */
+/* Add a link on the page `from` that leads to a text on `page`. Fails like
+   verdicts_settle(). */
 int text_checks_add(struct text_checks *checks, const struct target *from,
                     const struct link *link, struct target *page, const char *directive);
 
@@ -46,8 +47,8 @@ int text_checks_take(struct text_checks *checks, const struct target *page, char
    enqueue the page again. Call this before the verdict of the page is settled. */
 void text_checks_ask_again(struct text_checks *checks, struct target *page);
 
-/* Check the texts of a page that redirects on the page where its redirects end. Returns 0
-   or -ENOMEM. */
+/* If a page redirects, look for its linked texts on the page where its redirects end.
+   Returns 0 or -ENOMEM. */
 int text_checks_redirect(struct text_checks *checks, struct target *page);
 
 /* Zeroes are accepted. */

@@ -13,7 +13,7 @@
 /* Strings are NULL if absent, and valid until answer_finish(). The struct has many
  * members, because each is one fact about the answer that a later step needs. */
 struct answer {
-    int rc;     /* 0, or why the request failed: a negative errno */
+    int rc;     /* 0, or a negative errno if the request failed */
     int status; /* 0: no answer */
     const char *content_type, *location, *retry_after;
     char *extracted_type; /* owns content_type if it was combined from several headers */
@@ -24,7 +24,7 @@ struct answer {
     bool is_tls;      /* rc is -EPROTO: TLS failed, not HTTP */
     bool is_too_long; /* the body was longer than the limit and was cut off there */
     bool is_cut;      /* the body was cut off because it was not needed */
-    bool has_body;    /* the reader got the whole body, or all up to the limit */
+    bool has_body;    /* the reader received all of the body, up to the limit */
     int64_t size;     /* body size: Content-Length, or else the bytes received */
     /* Bytes received over the network, headers included, in all requests of this
        fetch. */

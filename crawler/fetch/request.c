@@ -223,7 +223,8 @@ int request_answer(struct requester *requester, const struct target *page,
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Prevent links to other sites from reaching the user's own network. */
+/* Return false for private addresses, so that links to other sites cannot reach the
+   user's own network. */
 static bool allows_address(const struct sockaddr *address, void *arg)
 {
     (void)arg;

@@ -26,7 +26,7 @@ struct request_reader {
     bool (*begin_body)(const struct answer *answer, void *arg);
     int (*feed_body)(const char *bytes, size_t n, void *arg);
     void *arg;
-    const char *const *headers; /* sent instead of the host's headers; NULL: the host's */
+    const char *const *headers; /* sent instead of the host's headers; or NULL */
 };
 
 /* Set host->headers to the user's headers: those for the starts' origins, and those for

@@ -15,7 +15,7 @@
 /* The longest Retry-After that is obeyed. Servers that limit the requests per minute send
    60 s. */
 #define LONGEST_OBEYED_NS COIL_SEC(60)
-#define LONGEST_S 1000000000 /* prevents overflow: a longer Retry-After is cut */
+#define LONGEST_S 1000000000 /* the maximum, to prevent overflow */
 
 static int64_t parse_seconds(const char *header)
 {

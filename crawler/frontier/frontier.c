@@ -1,5 +1,5 @@
 /*
- * frontier.c - which URL to fetch next, from which host, and when.
+ * frontier.c - decide which URL to fetch next, from which host, and when.
  *
  * Invariants
  *   1. A host is in its class's list `ready` (is_ready) if and only if it may get a

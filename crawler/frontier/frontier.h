@@ -1,5 +1,5 @@
 /*
- * frontier.h - which URL to fetch next, from which host, and when.
+ * frontier.h - decide which URL to fetch next, from which host, and when.
  *
  *     frontier_add(&frontier, target);
  *     ...
@@ -11,9 +11,9 @@
  * Each host has a queue. Hosts that may get a request now take turns. A host that
  * must wait, for its delay or its Retry-After, does not block a worker.
  *
- * In a shared crawl, a coordinator gets all added targets: struct frontier_above. The
- * targets that this process leases come back through frontier_lease().
- * (docs/design/many-machines.md)
+ * In a shared crawl, all added targets are passed to a coordinator: struct
+ * frontier_above. The targets that this process leases come back through
+ * frontier_lease(). (docs/design/many-machines.md)
  */
 #ifndef CRAWLER_FRONTIER_H
 #define CRAWLER_FRONTIER_H
@@ -39,10 +39,10 @@ struct host_queue {
     size_t count;
 };
 
-/* When a host gets its next request. */
+/* The data that decide when a host gets its next request. */
 struct host_pace {
     int64_t next_ns;          /* no request before this time */
-    int64_t delay_ns;         /* between two requests */
+    int64_t delay_ns;         /* time between two requests */
     int64_t asked_ns;         /* when the last request was sent */
     struct throttle throttle; /* limits the rate after refusals */
     /* A target whose test was just refused. The host's next answer shows whether the
@@ -63,7 +63,7 @@ struct host_robots {
     struct answer *failure;
     int64_t asked_ns;         /* when it was last requested */
     int64_t until_ns;         /* when it is fetched again */
-    bool is_rested;           /* no request to the host for a while before it */
+    bool is_rested;           /* the host was idle before that request */
     unsigned tries, refusals; /* in a row */
     unsigned deserted;        /* how often in a row the host was unreachable */
     bool has_told_sitemaps;   /* its sitemaps were reported */
@@ -105,7 +105,7 @@ struct frontier_above {
 struct frontier_options {
     unsigned limits[FRONTIER_CLASSES];   /* requests at a time, to all hosts */
     unsigned per_host[FRONTIER_CLASSES]; /* requests at a time, to one host */
-    int64_t delay_ns;                    /* between two requests to a host */
+    int64_t delay_ns;                    /* time between two requests to a host */
     bool asks_robots;                    /* fetch the robots.txt of the site's hosts */
     bool by_depth;                       /* finish each depth before the next begins */
     struct cold *cold; /* stores the targets of later depths on disk; may be NULL */

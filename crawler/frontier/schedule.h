@@ -1,5 +1,5 @@
 /*
- * schedule.h - a priority queue of objects, ordered by time: a binary heap.
+ * schedule.h - a priority queue of objects ordered by time, implemented as a binary heap.
  */
 #ifndef CRAWLER_SCHEDULE_H
 #define CRAWLER_SCHEDULE_H

@@ -302,7 +302,8 @@ static struct text_slot *find_text(const struct targets *targets, const char *te
     }
 }
 
-/* Empty the table of texts. The texts stay valid; an equal text gets a second copy. */
+/* Empty the table of texts. The texts stay valid, but a text that is stored again gets a
+   second copy. */
 static int forget_texts(struct targets *targets)
 {
     memset(targets->texts, 0, targets->text_capacity * sizeof *targets->texts);

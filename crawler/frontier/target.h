@@ -1,5 +1,5 @@
 /*
- * target.h - the URLs of a crawl: one target, and the table of all targets.
+ * target.h - the URLs of a crawl, which are called targets, and the table of all targets.
  *
  * A target is a URL with its fragment. The target of the same URL without the fragment is
  * its page. A target without a fragment is its own page. Targets are stored in blocks, in
@@ -65,12 +65,12 @@ enum target_content {
 /* The state of one URL. There may be millions, so small members share bytes. The struct
  * has many members, because a struct for each subject would need more bytes. */
 struct target {
-    const char *url; /* with the fragment, encoded; or the text of a link */
+    const char *url; /* the encoded URL with its fragment, or the text of a link */
     struct target *page;
     struct target *next;    /* the target that it redirects to */
     struct target *link;    /* next target in the list that contains this target */
     struct target *waiting; /* the first target whose verdict depends on this one */
-    struct host *host;      /* set before the frontier gets the target */
+    struct host *host;      /* set before frontier_add() */
     const char *message;    /* explains the verdict to people; or NULL */
     const uint64_t *ids;    /* sorted hashes; set for a page with CONTENT_IDS */
     uint32_t id_count;
@@ -93,7 +93,7 @@ struct target {
     bool is_start : 1;    /* a start, or the target of a start's redirect on the site */
     bool is_sitemap : 1;  /* named as a sitemap by robots.txt, a sitemap or the user */
     bool is_wanted : 1;   /* a link leads to it, so its verdict is reported */
-    bool is_known : 1;    /* the baseline has its verdict: it does not fail the run */
+    bool is_known : 1;    /* the baseline has its verdict, so it does not fail the run */
     bool wants_body : 1;  /* its ids are needed, even if it is on another site */
     bool sets_cookie : 1; /* its answer sets a cookie */
 };
@@ -117,7 +117,7 @@ struct known {
     bool is_near : 1;         /* target_is_decided(), and its hops are 0 */
     bool is_well : 1;         /* no report lists the links to it: references_drop() */
     bool has_new : 1;         /* the baseline lacks at least one link to it */
-    uint8_t counted : 5; /* for a page: verdicts whose URL counts include it; summary.c */
+    uint8_t counted : 5; /* for a page: verdicts for which it was counted; summary.c */
 };
 
 /* A target that was found by its URL, without reading `target`, which may be on disk. */
@@ -129,8 +129,8 @@ struct unseen {
 };
 
 struct targets {
-    struct blocks all;   /* of struct target, in the order of discovery */
-    struct blocks known; /* of struct known, in the same order */
+    struct blocks all;   /* struct target, in order of discovery */
+    struct blocks known; /* struct known, in the same order */
     size_t count;
     uint32_t *slots; /* the hash table: target.c */
     size_t capacity;
@@ -186,7 +186,7 @@ void targets_finish(struct targets *targets);
 /*
  * Return the target of this URL. `fragment_at` is the offset of its fragment, after the
  * '#', or 0 if there is none. If the target is new, *is_new is set, its verdict is
- * VERDICT_OPEN, and its page is found or added, too. Returns NULL if memory runs out.
+ * VERDICT_OPEN, and its page is also found or added. Returns NULL if memory runs out.
  */
 struct target *targets_get(struct targets *targets, const char *url, size_t fragment_at,
                            bool *is_new);

@@ -1,5 +1,5 @@
 /*
- * throttle.c - the rate of requests to a host that limits it.
+ * throttle.c - adapt the rate of requests to a host that limits this rate.
  *
  *     no limit -- refused --> 128/s -- refused --> 64/s -- ... --> 1/4 per second
  *         ^                    |  ^                 |
@@ -51,7 +51,7 @@
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
-#define LONGEST_REST_NS COIL_SEC(8) /* unless Retry-After is longer */
+#define LONGEST_REST_NS COIL_SEC(8) /* maximum, unless Retry-After is longer */
 #define RESTS_OF_RATE 4 /* a rest is as long as 4 requests at the current rate */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LAST_DOUBLING 5 /* a page's pause doubles at most 5 times, to 6.4 s */
@@ -262,8 +262,9 @@ bool throttle_is_test(const struct throttle_refusal *refusal)
     return refusal->page_refusals > 0;
 }
 
-/* Test a page at its first refusal until a test has shown that the host limits the rate.
-   After that, a test would take time and show little. */
+/* Return true if the page must be tested. A page is tested at its first refusal, until a
+   test has shown that the host limits the rate. After that, such a test would take time
+   and show little. */
 static bool is_to_be_tested(const struct throttle *throttle,
                             const struct throttle_refusal *refusal)
 {

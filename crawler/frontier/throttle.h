@@ -1,5 +1,5 @@
 /*
- * throttle.h - the rate of requests to a host that limits it.
+ * throttle.h - adapt the rate of requests to a host that limits this rate.
  *
  *     due = throttle_due(&throttle, now);            when the next request may go out
  *     throttle_spend(&throttle, now);                it goes out
@@ -24,13 +24,13 @@
 struct throttle {
     double rate;   /* requests per second; 0: no limit */
     double growth; /* how much the rate grows per second while the host answers */
-    double tokens; /* in the bucket, at filled_ns */
+    double tokens; /* tokens in the bucket at filled_ns */
     int64_t filled_ns;
     int64_t cut_ns;       /* when the rate was last cut */
     int64_t grown_ns;     /* when the rate was last cut, or its growth last doubled */
-    int64_t answered_ns;  /* the last answer other than a refusal; 0: none */
-    int64_t first_ns;     /* the first refusal after answered_ns; 0: none */
-    int64_t last_ns;      /* the last refusal */
+    int64_t answered_ns;  /* time of the last answer that was not a refusal; or 0 */
+    int64_t first_ns;     /* time of the first refusal after answered_ns; or 0 */
+    int64_t last_ns;      /* time of the last refusal */
     int64_t asked_for_ns; /* the Retry-After of the last refusal; 0: none */
     /* The last ten answers since the cut. Bit 0 is the latest; a 1 is a refusal. */
     uint16_t recent;
@@ -48,7 +48,7 @@ struct throttle_refusal {
     int64_t retry_after_ns;  /* 0: no Retry-After */
     bool is_too_many;        /* the status is 429, not 503 */
     bool is_external;        /* not on the site: a refusal does not fail the run */
-    bool is_rested;          /* no request to the host for throttle_rest_ns() before it */
+    bool is_rested;          /* the host was idle for throttle_rest_ns() before it */
     unsigned page_refusals;  /* how often the same page was refused before */
     unsigned max_tries;      /* --max-tries */
 };

@@ -1,5 +1,5 @@
 /*
- * redirect_fragment.h - the fragments in the Location headers of redirects.
+ * redirect_fragment.h - store the fragments in the Location headers of redirects.
  *
  * Few redirects have a fragment. So fragments are stored in a table instead of struct
  * target.

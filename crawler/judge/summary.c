@@ -1,9 +1,9 @@
 /* summary.c - see summary.h */
 #include "summary.h"
 
-/* Return the bit of a verdict in `counted`. Each verdict that depends on the fragment has
-   a bit of its own. The other verdicts share the first bit, because a page has only one
-   of them. */
+/* Return the bit that represents a verdict in known->counted. Each verdict that depends
+   on the fragment has a bit of its own. The other verdicts share the first bit, because a
+   page has only one of them. */
 static uint8_t counted_bit(enum verdict verdict)
 {
     unsigned bit = 1;

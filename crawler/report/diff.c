@@ -1,5 +1,5 @@
 /*
- * diff.c - compare two crawls: changes from OK to broken and back.
+ * diff.c - compare two crawls, and report changes from OK to broken and back.
  *
  *     broken since:
  *       http://h/gone  404 Not Found (was ok)

@@ -1,5 +1,5 @@
 /*
- * diff.h - compare two crawls: changes from OK to broken and back.
+ * diff.h - compare two crawls, and report changes from OK to broken and back.
  *
  *     struct record_sink sink = diff_sink(&diff.earlier);  // all records of one crawl
  *     ... the same for &diff.later and the other crawl ...

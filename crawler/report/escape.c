@@ -108,8 +108,8 @@ void escape_markup(const char *text, escape_put put, void *to)
 }
 
 /*
- * Escape all ASCII punctuation except the characters without meaning inside a line. A ':'
- * could begin a URL or an emoji, a '@' a mention, and a '#' an issue.
+ * Escape all ASCII punctuation except characters without a special meaning inside a line.
+ * A ':' could begin a URL or an emoji, a '@' a mention, and a '#' an issue.
  */
 void escape_markdown(const char *text, escape_put put, void *to)
 {

@@ -43,7 +43,7 @@ void escape_markdown(const char *text, escape_put put, void *to);
  */
 void escape_csv(const char *text, escape_put put, void *to);
 
-/* An escape_put whose `to` is a struct out. */
+/* An escape_put function for a `to` that is a struct out. */
 void escape_to_out(void *to, const char *piece, size_t n);
 
 /* Write text, escaped for HTML and XML. */

@@ -49,7 +49,8 @@ struct graph {
     uint32_t *page_first;
     uint32_t *page_links; /* indexes into `all` */
     size_t page_count;
-    /* Maps a target's index to 1 + the number of its finding, later of its page. */
+    /* Maps a target's index to 1 + the number of its finding, and later to 1 + the number
+       of its page. */
     uint32_t *numbers;
     struct heap_entry *heap;
     size_t heap_count;
@@ -215,7 +216,7 @@ static void merge_links(struct graph *graph)
     }
 }
 
-/* Number the pages, and list the links of each. */
+/* Assign numbers to the pages, and list the links of each page. */
 static int list_pages(struct graph *graph)
 {
     size_t n = graph->link_count;

@@ -1,5 +1,5 @@
 /*
- * report.c - the text report.
+ * report.c - write the text report.
  *
  * Readers want to know what to fix, so the groups with the most broken links come first
  * (groups.c). Places are written as "page:line:column", like the messages of compilers.

@@ -1,5 +1,5 @@
 /*
- * reports.c - the requested reports, each with its writer.
+ * reports.c - create the requested reports, each with its writer.
  *
  *     jsonl                                a sink that writes each record immediately
  *     text, github                         made from the targets, once the crawl is over
@@ -208,7 +208,7 @@ static int write_report(struct report *report, const struct options *options,
     if (report->format == FORMAT_GITHUB)
         return report_github(&report->out, options, &crawler->targets,
                              &crawler->verdicts.references);
-    return 0; /* a sink, or already written with the summary */
+    return 0; /* a sink, or was written with the summary */
 }
 
 int reports_flush(struct reports *reports)

@@ -69,7 +69,7 @@ enum reason {
     REASON_COUNT
 };
 
-/* The importance of a verdict. It decides the color in reports. */
+/* The importance of a verdict, which decides its color in reports. */
 enum verdict_tone {
     TONE_NEUTRAL,
     TONE_GOOD,
@@ -79,7 +79,8 @@ enum verdict_tone {
 
 /* Everything that reports need to know about a verdict. */
 struct verdict_traits {
-    const char *word; /* in JSONL and --fail-on; at most 15 bytes; NULL: VERDICT_OPEN */
+    /* name in JSONL and --fail-on, at most 15 bytes; NULL for VERDICT_OPEN */
+    const char *word;
     enum verdict_tone tone;
     const char *title;  /* title of an annotation on GitHub */
     const char *list;   /* the headline of its list in the text report; NULL: none */
