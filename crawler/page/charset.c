@@ -184,8 +184,8 @@ static bool find_mark(const char *text, size_t n, struct charset *out)
     return out->mark_bytes > 0;
 }
 
-/* A page whose declaration consists of ASCII bytes cannot be in UTF-16: use UTF-8
- * instead. */
+/* Replace UTF-16 with UTF-8, because a page whose declaration consists of ASCII bytes
+ * cannot be in UTF-16. */
 static void replace_utf_16(struct charset *charset)
 {
     if (strncasecmp(charset->label, "utf-16", 6) == 0)
@@ -429,7 +429,8 @@ int charset_convert_end(struct charset_converter *converter, charset_take take, 
 
 /* ---- queries ----------------------------------------------------------------------- */
 
-/* Append "&#9731;" for the character of n bytes, percent-encoded. */
+/* Append a numeric reference, such as "&#9731;", for a character of n bytes. The
+   reference is percent-encoded. */
 static void add_by_number(struct text *out, const char *s, size_t n)
 {
     char reference[sizeof "%26%23%3B" + 10];

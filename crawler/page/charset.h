@@ -1,4 +1,4 @@
-/* charset.h - the encodings of pages that are not UTF-8. */
+/* charset.h - find the encodings of pages, and convert pages that are not in UTF-8. */
 #ifndef CRAWLER_CHARSET_H
 #define CRAWLER_CHARSET_H
 
@@ -22,11 +22,11 @@ struct charset {
 /*
  * Return iconv(3)'s name for the encoding with this label. The label has n bytes, in
  * upper or lower case. Returns "" for UTF-8, and NULL for a label that browsers do not
- * know.
+ * support.
  */
 const char *charset_name(const char *label, size_t n);
 
-/* A declaration of the encoding is only searched in this many bytes. */
+/* A declaration of the encoding must be within this many bytes from the beginning. */
 #define CHARSET_HEAD_BYTES 1024
 
 /*
@@ -47,7 +47,7 @@ void charset_of_sheet(struct charset *charset, const char *content_type, const c
 
 bool charset_is_utf8(const struct charset *charset);
 
-/* Checks that a text in pieces is valid UTF-8. Initialize with zeroes. */
+/* Checks that a text that arrives in pieces is valid UTF-8. Initialize with zeroes. */
 struct charset_check {
     int pending;
     bool failed;
@@ -59,7 +59,7 @@ void charset_check_utf8(struct charset_check *check, const char *text, size_t n)
    conversion. */
 typedef int (*charset_take)(const char *text, size_t n, void *arg);
 
-/* Converts a text in pieces to UTF-8. Invalid bytes become U+FFFD. */
+/* Converts a text that arrives in pieces to UTF-8. Invalid bytes become U+FFFD. */
 struct charset_converter {
     iconv_t iconv;
     /* Converts from UTF-8. (iconv_t)-1 for UTF-16, because queries on UTF-16 pages are

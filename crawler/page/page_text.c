@@ -2,9 +2,9 @@
  * page_text.c - extract the text of an HTML page, and find text fragments in it.
  *
  * The page and the words of a directive are normalised in the same way: lower case,
- * single spaces. So a search for bytes finds a directive. A match must begin and end at
- * word boundaries. Any white space, even the end of a block, may separate the text from
- * its prefix and suffix.
+ * single spaces. So the text of a directive can be found by comparing bytes. A match must
+ * begin and end at word boundaries. Any white space, even the end of a block, may
+ * separate the text from its prefix and suffix.
  */
 #include "page_text.h"
 
@@ -82,7 +82,8 @@ static bool is_block(enum html_element element)
     }
 }
 
-/* End a block: replace the spaces at its end by '\n'. */
+/* End a block: replace the spaces at its end with '
+   '. */
 static void end_block(struct extraction *extraction)
 {
     struct text *text = &extraction->text;

@@ -93,7 +93,7 @@ void search_expect_feed(struct search *search);
 
 /*
  * Guess the type of the current page from its first bytes, because the server did not
- * send one. Plain text is searched if `takes_text`. Other types than HTML, XML and text
+ * send one. Plain text is searched if `takes_text`. Types other than HTML, XML and text
  * are ignored.
  */
 void search_expect_unknown(struct search *search, bool takes_text);

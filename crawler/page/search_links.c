@@ -248,7 +248,7 @@ static void drop_last_line(struct html_buffer *text)
         text->n--;
 }
 
-/* End a page whose rest is missing. */
+/* End a page that was cut off. */
 static int end_cut_page(struct search *search)
 {
     if (search->type == PAGE_MARKDOWN) {
@@ -281,7 +281,7 @@ static int end_page(struct search *search)
     return rc == 0 ? links_end(&search->links) : rc;
 }
 
-/* Begin visits relative to `url`. */
+/* Begin to visit links that are relative to `url`. */
 static int begin_visits(struct search *search, const char *url,
                         const struct search_visitor *visitor)
 {

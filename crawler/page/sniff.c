@@ -47,7 +47,8 @@ static bool is_html(const char *s, size_t n)
     return false;
 }
 
-/* (WHATWG, MIME Sniffing, 3: binary data byte) */
+/* True for a byte that does not occur in text. (WHATWG, MIME Sniffing, 3: binary data
+   byte) */
 static bool is_binary(unsigned char c)
 {
     return c <= 0x08 || c == 0x0b || (c >= 0x0e && c <= 0x1a) || (c >= 0x1c && c <= 0x1f);

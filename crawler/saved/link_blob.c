@@ -1,5 +1,5 @@
 /*
- * link_blob.c - the links of a page in a compact form, as stored in a page record.
+ * link_blob.c - encode the links of a page in a compact form, for the page's record.
  *
  * The bytes come from a file and are not trusted. The reader checks each value, and never
  * reads beyond the end.
@@ -35,7 +35,7 @@ static void put_byte(struct text *to, unsigned value)
     text_add(to, &byte, 1);
 }
 
-/* A missing attribute (NULL) is stored as an empty name. */
+/* Append a name. A missing attribute (NULL) is stored as an empty name. */
 static void put_name(struct text *to, const char *name)
 {
     leb128_put_bytes(to, name != NULL ? name : "", name != NULL ? strlen(name) : 0);

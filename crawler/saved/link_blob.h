@@ -1,5 +1,5 @@
 /*
- * link_blob.h - the links of a page in a compact form, as stored in a page record.
+ * link_blob.h - encode the links of a page in a compact form, for the page's record.
  *
  *     link_blob_begin(&blob);
  *     link_blob_add(&blob, &found, id, url, n); // for each link, in the order of the page

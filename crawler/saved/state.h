@@ -23,7 +23,7 @@ struct state;
 
 /*
  * Take ownership of the store. A batch is due `due_ns` after its first page; 0 means
- * immediately. Returns NULL if memory runs out; the store is then closed.
+ * immediately. If memory runs out, closes the store and returns NULL.
  */
 struct state *state_create(struct store *store, int64_t due_ns);
 
@@ -53,7 +53,7 @@ uint32_t state_number_of(struct state *state, const struct target *target);
 
 /*
  * Add a copy of `page`. In the copy, `url` is the number of the target's URL, and a
- * `time_s` of 0 is replaced by the current time. Fails with -ENOMEM, or with the first
+ * `time_s` of 0 is replaced with the current time. Fails with -ENOMEM, or with the first
  * error of the file.
  */
 int state_add(struct state *state, const struct target *target,

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* time limit of a command; Redis may be unreachable for as long */
+/* time limit of a command, and of a period in which Redis is unreachable */
 #define TIMEOUT_NS COIL_SEC(30)
 
 int connection_complain(struct connection *connection, int rc, const char *words)

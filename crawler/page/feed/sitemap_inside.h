@@ -1,5 +1,5 @@
 /*
- * sitemap_inside.h - shared by the files of the sitemap parser.
+ * sitemap_inside.h - declarations shared by the files of the sitemap parser.
  */
 #ifndef CRAWLER_SITEMAP_INSIDE_H
 #define CRAWLER_SITEMAP_INSIDE_H

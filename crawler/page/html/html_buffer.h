@@ -1,4 +1,4 @@
-/* html_buffer.h - collect bytes from several pieces, and sets of names. */
+/* html_buffer.h - collect bytes from several pieces, and store sets of names. */
 #ifndef CRAWLER_HTML_BUFFER_H
 #define CRAWLER_HTML_BUFFER_H
 

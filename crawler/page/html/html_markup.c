@@ -1,5 +1,5 @@
 /*
- * html_markup.c - text that begins with "<!" or "<?": comments, DOCTYPEs, and the
+ * html_markup.c - parse text that begins with "<!" or "<?": comments, DOCTYPEs, and the
  * beginnings of CDATA sections.
  *
  * The states of a comment (13.2.5.43 to 52) are phases here, named after the last bytes

@@ -1,5 +1,5 @@
 /*
- * html_names.c - the elements and attributes that coil-crawl knows, in hash tables.
+ * html_names.c - hash tables of the elements and attributes that matter to coil-crawl.
  *
  * The tokenizer computes the key of a name while it reads the name. For names of at most
  * eight bytes the key is the whole name. The tables are built once.

@@ -1,4 +1,4 @@
-/* html_names.h - the elements and attributes that coil-crawl knows. */
+/* html_names.h - look up the elements and attributes that matter to coil-crawl. */
 #ifndef CRAWLER_HTML_NAMES_H
 #define CRAWLER_HTML_NAMES_H
 

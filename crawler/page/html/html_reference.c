@@ -109,8 +109,8 @@ uint32_t html_windows_1252(unsigned char byte)
     return byte >= 0x80 && byte < 0xa0 ? upper[byte - 0x80] : byte;
 }
 
-/* For historical reasons, the numbers 0x80 to 0x9f stand for characters of
- * Windows-1252. */
+/* Return the character of a numeric reference. For historical reasons, the numbers 0x80
+ * to 0x9f mean characters of Windows-1252. */
 static uint32_t point_of(uint32_t code)
 {
     if (code == 0 || code > LAST_CODE || (code >= 0xd800 && code < 0xe000))

@@ -1,5 +1,5 @@
 /*
- * html_states.h - shared by the files of the HTML tokenizer.
+ * html_states.h - declarations shared by the files of the HTML tokenizer.
  *
  * A state is a function. The function reads as much of a piece as it can, sets `state` to
  * the next state, and returns the address of the first unread byte. A state may be called

@@ -1,5 +1,5 @@
 /*
- * html_tags.c - tags and their attributes.
+ * html_tags.c - parse tags and their attributes.
  *
  *      '<' --> TAG_OPEN --> TAG_NAME --> BEFORE_ATTRIBUTE --> ATTRIBUTE_NAME
  *                 |  ^                      ^   ^       |        \ '='

@@ -1,5 +1,5 @@
 /*
- * html_text.c - text between tags: ordinary text, scripts and CDATA sections.
+ * html_text.c - parse the text between tags: ordinary text, scripts and CDATA sections.
  *
  * If the sink does not want text, these states only search for the next '<'. In RCDATA,
  * RAWTEXT and scripts only one end tag counts, and any '<' may begin it. Bytes that may
@@ -32,7 +32,8 @@ static bool wants_text(const struct html_tokenizer *t)
     return t->wants_text && t->sink->text != NULL;
 }
 
-/* NUL is replaced everywhere except in data and CDATA sections. */
+/* True if NUL is replaced, which is the case everywhere except in data and CDATA
+   sections. */
 static bool replaces_nul(const struct html_tokenizer *t)
 {
     return t->content != HTML_DATA && t->content != HTML_CDATA;

@@ -1,6 +1,6 @@
 /*
- * link_visit.h - find the URLs in attribute values that can contain more than a URL
- * (srcset, refresh and style), and classify relations.
+ * link_visit.h - find the URLs in attribute values that are not just a URL (srcset,
+ * refresh and style), and classify relations.
  */
 #ifndef CRAWLER_LINK_VISIT_H
 #define CRAWLER_LINK_VISIT_H

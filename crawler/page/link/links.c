@@ -24,7 +24,8 @@
 
 #define BIT(name) (1U << ATTRIBUTE_##name)
 
-/* Attributes that are URLs, or decide whether another attribute is one. */
+/* For each element, the attributes that are URLs or decide whether another attribute is a
+   URL. */
 static const uint32_t wanted_of[ELEMENT_COUNT] = {
     [ELEMENT_A] = BIT(HREF) | BIT(XLINK_HREF),
     [ELEMENT_AREA] = BIT(HREF),
@@ -58,7 +59,7 @@ static const uint32_t urls = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET
                              BIT(IMAGESRCSET) | BIT(POSTER) | BIT(DATA) | BIT(ACTION) |
                              BIT(FORMACTION) | BIT(BACKGROUND);
 
-/* Attributes that decide whether links are followed. */
+/* Return the attributes that decide whether links are followed. */
 static uint32_t rel_of(enum html_element element)
 {
     if (element == ELEMENT_A || element == ELEMENT_AREA)
@@ -327,8 +328,8 @@ static int store_value(struct links *links, const char *bytes, size_t n,
 }
 
 /*
- * A style attribute can contain a URL only if it has a parenthesis, or a character
- * reference that may decode to one. Most have neither.
+ * True if a style attribute may contain a URL: it must contain a parenthesis, or a
+ * character reference that may decode to one. Most contain neither.
  */
 static bool may_have_url(const struct html_value *style)
 {
@@ -384,8 +385,7 @@ static struct html_start start_of(const struct links *links, const struct html_n
 
 /* ---- style sheets ------------------------------------------------------------------ */
 
-/* Called for a URL in a <style>, outside of tags. The next value is stored after this
- * one. */
+/* Store a URL in a <style>, outside of tags. The next value is stored after this URL. */
 static int on_css_url(const struct css_url *url, void *arg)
 {
     struct links *links = arg;
@@ -401,7 +401,7 @@ static int on_css_url(const struct css_url *url, void *arg)
     return rc;
 }
 
-/* (HTML: update a style block) */
+/* True if the current start tag begins a style sheet. (HTML: update a style block) */
 static bool is_style_sheet(const struct links *links, const struct html_effect *effect)
 {
     return links->wants_css && links->element == ELEMENT_STYLE && effect->is_inserted &&
