@@ -1,8 +1,8 @@
 /*
  * crawler.c - see crawler.h
  *
- * Options and starts become the arguments of a command line, so that programs and users
- * have the same options, checks and messages.
+ * Options and starts are turned into the arguments of a command line, so that programs
+ * have the same options, checks and messages as users of the command.
  */
 #include "crawler.h"
 
@@ -23,11 +23,11 @@ struct crawl {
     size_t count, capacity;
     struct options options;
     struct crawler crawler;
-    char *message; /* for free(); or NULL */
+    char *message; /* released by free(); or NULL */
     bool has_run;
 };
 
-/* The crawl owns the argument, also after a failure. */
+/* Append an argument. The crawl owns it, even after a failure. */
 static int add_argument(struct crawl *crawl, char *argument)
 {
     if (argument == NULL)
@@ -91,7 +91,7 @@ int crawl_add_start(struct crawl *crawl, const char *start)
     return add_argument(crawl, strdup(start));
 }
 
-/* The files of these options are opened by the command. */
+/* Refuse options whose files only the command opens. */
 static int refuse_options_of_command(const struct options *options, FILE *complaints)
 {
     if (options->state == NULL && options->frontier == NULL && options->crawl == NULL &&
@@ -104,7 +104,7 @@ static int refuse_options_of_command(const struct options *options, FILE *compla
     return -EINVAL;
 }
 
-/* Remove the name of the command and the end of the line from a message. */
+/* Remove the command's name and the newline from a message. */
 static void strip_message(char *message)
 {
     static const char name[] = "coil-crawl: ";
@@ -118,7 +118,7 @@ static void strip_message(char *message)
     message[n - from] = '\0';
 }
 
-/* Parse the arguments. The message of a wrong one, and the text of --help, go to
+/* Parse the arguments. Error messages and the text of --help are stored in
    crawl->message. */
 static int parse_arguments(struct crawl *crawl)
 {

@@ -16,9 +16,9 @@
  *
  *     crawl_destroy(crawl);
  *
- * Programs include this header alone. The interface may still change, so the header is not
+ * Programs include only this header. The interface may still change, so the header is not
  * installed. Call curl_global_init() before the first crawl. docs/design/crawler.md
- * describes the inside.
+ * describes the implementation.
  */
 #ifndef CRAWLER_CRAWLER_H
 #define CRAWLER_CRAWLER_H
@@ -30,8 +30,8 @@
 struct crawl;
 
 /*
- * Create a crawl whose records go to the functions of `sink`, which is copied. Returns 0
- * or -ENOMEM. Destroy the crawl afterwards. A crawl may run once.
+ * Create a crawl that passes its records to the functions of `sink`, which is copied.
+ * Returns 0 or -ENOMEM. The caller destroys the crawl. A crawl can run only once.
  */
 int crawl_create(const struct record_sink *sink, struct crawl **out);
 
@@ -43,26 +43,29 @@ void crawl_destroy(struct crawl *crawl);
  * value, pass NULL. crawl_run() checks the value. No configuration file is read. Returns 0
  * or -ENOMEM.
  *
- * Options that write files or share a crawl belong to the command, and crawl_run() refuses
- * them: state, frontier, crawl, format, status, cache, baseline, warc.
+ * Options that write files or share a crawl are only for the command, and crawl_run()
+ * refuses them: state, frontier, crawl, format, status, cache, baseline, warc.
  */
 int crawl_set(struct crawl *crawl, const char *option, const char *value);
 
 /*
  * Add a URL, a file or a folder at which the crawl starts. Returns 0 or -ENOMEM. Fails
- * with -EINVAL if the start begins with "-", or lacks all of ":", "/" and ".". Such words
- * are options and commands of coil-crawl. Write http://localhost/ or ./folder.
+ * with -EINVAL if the start begins with "-", or contains neither ":" nor "/" nor ".",
+ * because coil-crawl takes such words for options and commands. Write http://localhost/
+ * or ./folder.
  */
 int crawl_add_start(struct crawl *crawl, const char *start);
 
 /*
- * Crawl, and call the sink for each record; the last one is the summary. A page that fails
- * is a record, so the result is 0. Fails with -EINVAL for an option that is wrong or a
- * second run, -ECANCELED, -ENOMEM, or what a function of the sink has returned.
+ * Crawl, and call the sink for each record. The last record is the summary. Returns 0
+ * even if pages fail, because failed pages are reported as records. Fails with -EINVAL
+ * for a wrong option or a second run, with -ECANCELED, with -ENOMEM, or with the error of
+ * a function of the sink.
  */
 COIL_SUSPENDS int crawl_run(struct crawl *crawl);
 
-/* Returns why the crawl failed, or "" if it did not. Valid until crawl_destroy(). */
+/* Return the message of the crawl's error, or "" if it did not fail. Valid until
+   crawl_destroy(). */
 const char *crawl_message(const struct crawl *crawl);
 
 #endif

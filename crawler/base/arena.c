@@ -12,8 +12,8 @@ struct arena_chunk {
     uint64_t bytes[];
 };
 
-/* Chunks in cold memory are not listed in `chunks`, because the owner of the cold memory
- * frees them. */
+/* Allocate a chunk in cold memory. It is not listed in `chunks`, because the owner of the
+ * cold memory frees it. */
 static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 {
     char *at = cold_take(arena->cold, room);
@@ -26,9 +26,9 @@ static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 }
 
 /*
- * Allocate from a new chunk, because the rest of the first chunk is too small.
- * A large object gets a chunk of its own. This chunk becomes the second in the list, so
- * that the free space in the first chunk remains in use.
+ * Allocate from a new chunk, because the rest of the first chunk is too small. A large
+ * object gets a chunk of its own. That chunk becomes the second in the list, so that the
+ * free space in the first chunk can still be used.
  */
 static char *allocate_chunk(struct arena *arena, size_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * arena.h - memory for objects that live as long as the crawl: allocated in pieces, freed
- * all at once.
+ * arena.h - memory for objects that live as long as the crawl. They are allocated one by
+ * one, and freed all at once.
  */
 #ifndef CRAWLER_ARENA_H
 #define CRAWLER_ARENA_H

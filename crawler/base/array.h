@@ -1,5 +1,5 @@
 /*
- * array.h - arrays that grow.
+ * array.h - grow arrays as needed.
  *
  *     if (list->count == list->capacity &&
  *         array_grow(&list->at, &list->capacity, sizeof *list->at) < 0)
@@ -14,13 +14,14 @@
 /*
  * Double the capacity of an array, or allocate a few elements if it is empty. `size` is
  * the size of an element. `array` is the address of the pointer to the elements, which
- * may move. Returns 0, or -ENOMEM and leaves the array unchanged.
+ * may move. Returns 0. If memory runs out, returns -ENOMEM and leaves the array
+ * unchanged.
  */
 int array_grow(void *array, size_t *capacity, size_t size);
 
 /*
- * Grow the array until element `index` exists. New elements are zeroes. Returns 0, or
- * -ENOMEM and keeps all existing elements.
+ * Grow the array until element `index` exists. New elements are zeroes. Returns 0. If
+ * memory runs out, returns -ENOMEM and keeps the existing elements.
  */
 int array_reach(void *array, size_t *capacity, size_t size, size_t index);
 

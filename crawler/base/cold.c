@@ -4,16 +4,16 @@
  * The file is mapped in chunks with MAP_SHARED. The kernel keeps written data in its page
  * cache, and writes them to the disk when memory is short. MADV_DONTNEED removes pages
  * from the process but not from the file. The next access causes a page fault of about a
- * microsecond, which also maps the pages around it. Code that reads data in the order of
- * their addresses causes one fault per 64 KiB.
+ * microsecond, which also maps the pages around it. Code that reads data in address order
+ * causes one fault per 64 KiB.
  *
  * Invariants
  *   1. The disk blocks of a chunk are allocated before it is mapped. So a full disk is
  *      detected at that time, and does not cause SIGBUS at a later write.
- *   2. A new chunk is an eighth of the total, so that there are few chunks.
+ *   2. The size of a new chunk is an eighth of the total, so that there are few chunks.
  *
- * Only the kernel can report how much of the file is resident. /proc/self/statm has the
- * number of mapped file pages. This number includes pages of libraries, but their number
+ * Only the kernel can report how much of the file is resident. /proc/self/statm contains
+ * the number of mapped file pages. It includes the pages of libraries, whose number
  * hardly changes. If /proc/self/statm cannot be read, all pages are released each time.
  */
 #include "cold.h"
@@ -53,7 +53,7 @@ struct cold {
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* Create the file. Some file systems do not support O_TMPFILE. */
+/* Create the file under a name, because some file systems do not support O_TMPFILE. */
 static int open_named(const char *folder)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /*
- * cold.h - memory for rarely used data, which the kernel can write to a file.
+ * cold.h - memory for rarely used data. The kernel can move such data to a file.
  *
  *     struct cold *cold = cold_create(folder);        // NULL without memory
  *     at = cold_take(cold, n);               // the address never changes
@@ -19,13 +19,14 @@
 struct cold;
 
 /*
- * Create cold memory. Cold memory uses an unnamed file in `folder`, which disappears with
- * the process. If the file cannot be created or is full, or `folder` is NULL, ordinary
- * memory is used. Returns NULL if memory runs out.
+ * Create cold memory, which uses an unnamed file in `folder`. The file disappears when
+ * the process ends. If the file cannot be created or is full, or `folder` is NULL,
+ * ordinary memory is used. Returns NULL if memory runs out.
  */
 struct cold *cold_create(const char *folder);
 
-/* False if the file could not be created, so that all cold memory is ordinary memory. */
+/* False if the file could not be created. In that case all cold memory is ordinary
+   memory. */
 bool cold_has_file(const struct cold *cold);
 
 /* Free all cold memory. NULL is allowed. */
@@ -35,9 +36,9 @@ void cold_destroy(struct cold *cold);
 void *cold_take(struct cold *cold, size_t n);
 
 /*
- * If more than COLD_BUDGET_BYTES of the file are in the process's memory, release these
- * pages of memory. The call is cheap: call it after each crawled page, and for each
- * target in a loop over all targets. NULL is allowed.
+ * If more than COLD_BUDGET_BYTES of the file are in the process's memory, release those
+ * pages. The call is cheap: call it after each crawled page, and for each target in a
+ * loop over all targets. NULL is allowed.
  */
 void cold_tend(struct cold *cold);
 

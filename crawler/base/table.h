@@ -32,7 +32,7 @@ void *table_get(const struct table *table, const char *key);
  */
 int table_add(struct table *table, const char *key, void *value);
 
-/* Free the memory of the table itself, but not its keys and values. A table of zeroes is
+/* Free the memory of the table itself, but not its keys and values. All zeroes are
  * allowed. */
 void table_finish(struct table *table);
 

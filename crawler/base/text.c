@@ -1,8 +1,8 @@
 /*
  * text.c - growing byte strings, percent-encoding and UTF-8.
  *
- * All functions read their input once, and a full text doubles its capacity. So the time
- * is linear for any input.
+ * All functions read their input once, and the capacity of a full text is doubled. So the
+ * time is linear for any input.
  */
 #include "text.h"
 
@@ -181,7 +181,8 @@ void text_add_decoded(struct text *text, const char *s, size_t n)
 /* ---- UTF-8 ------------------------------------------------------------------------- */
 
 /*
- * Return the length of the sequence that a byte begins, or 0 for an invalid first byte.
+ * Return the length of a sequence, which its first byte determines, or 0 if that byte is
+ * invalid.
  */
 static size_t announced_length(unsigned char byte)
 {
@@ -195,7 +196,7 @@ static size_t announced_length(unsigned char byte)
 }
 
 /*
- * An invalid sequence ends before the first byte that cannot continue it. The allowed
+ * An invalid sequence ends before the first byte that cannot be part of it. The allowed
  * range of the second byte excludes overlong forms, surrogates, and values above
  * U+10FFFF.
  */

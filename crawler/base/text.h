@@ -35,16 +35,16 @@ void text_add(struct text *text, const char *s, size_t n);
 /* Append bytes, with ASCII letters in lower case, independent of the locale. */
 void text_add_lower(struct text *text, const char *s, size_t n);
 
-/* Append bytes, replacing bytes in the set by "%XX". A '%' is not encoded. */
+/* Append bytes, replacing bytes in the set with "%XX". A '%' is not encoded. */
 void text_add_encoded(struct text *text, const char *s, size_t n, enum percent_set set);
 
-/* Append bytes, replacing each complete "%XX" by the byte that it encodes. */
+/* Append bytes, replacing each complete "%XX" with the byte that it encodes. */
 void text_add_decoded(struct text *text, const char *s, size_t n);
 
 /*
  * Return the length of the UTF-8 sequence at `s`, which has n bytes. If the sequence is
  * invalid, *is_valid is false, and the length is the number of bytes that a decoder
- * replaces by one U+FFFD.
+ * replaces with one U+FFFD.
  */
 size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
 
@@ -52,8 +52,9 @@ size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
 uint32_t text_utf8_point(const char *s, size_t n);
 
 /*
- * True for C0 and C1 control characters; overrides, embeddings, isolates and marks of the
- * bidirectional algorithm; line and paragraph separators; and noncharacters.
+ * True for C0 and C1 control characters, for the overrides, embeddings, isolates and
+ * marks of the bidirectional algorithm, for line and paragraph separators, and for
+ * noncharacters.
  */
 bool text_is_hidden(uint32_t point);
 

@@ -1,5 +1,5 @@
 /*
- * command.h - the subcommands of coil-crawl, and the exit status of each.
+ * command.h - the subcommands of coil-crawl, which return the exit status.
  *
  * Each subcommand has a file: command_NAME.c. Code that several subcommands share is in
  * run.h, signals.h and notice.h.

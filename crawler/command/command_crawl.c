@@ -22,7 +22,7 @@
 struct outcome {
     int crawl;
     int cache, reports, warc, saved; /* results of writing these files */
-    enum exit_status status;         /* the exit status if all files were written */
+    enum exit_status status;         /* exit status if all files were written */
 };
 
 static enum exit_status exit_status_of(const struct outcome *outcome)
@@ -74,8 +74,8 @@ static int write_cache(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Create the files of a saved crawl, unless the run continues one that is already
-   open. */
+/* Create the files of a saved crawl, unless the run continues a saved crawl that is
+   already open. */
 static int begin_saved(struct run *run)
 {
     char *message;
@@ -123,7 +123,8 @@ static void report_summary(struct crawler *crawler, enum exit_status status)
     records_summary(&crawler->verdicts.sinks, &crawler->verdicts.summary);
 }
 
-/* If a report or the cache cannot be written, print only that failure. */
+/* Crawl, and write the cache and the reports. If one of these cannot be written, print
+   only that error. */
 static enum exit_status crawl_and_report(struct run *run)
 {
     struct crawler *crawler = &run->crawler;

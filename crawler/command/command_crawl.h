@@ -1,5 +1,5 @@
 /*
- * command_crawl.h - a crawl in this process, with its reports.
+ * command_crawl.h - run a crawl in this process, with its reports.
  */
 #ifndef CRAWLER_COMMAND_CRAWL_H
 #define CRAWLER_COMMAND_CRAWL_H
@@ -7,8 +7,8 @@
 #include "../saved/saved_crawl.h"
 #include "command.h"
 
-/* Crawl, and write reports. `saved` is an open saved crawl or a struct of zeroes. This
- * function closes it. */
+/* Crawl, and write reports. `saved` is an open saved crawl, which the function closes, or
+ * all zeroes. */
 enum exit_status command_crawl_with(const struct options *options,
                                     const struct saved_crawl *saved);
 

@@ -43,8 +43,8 @@ static int read_records(const struct options *now, const char *folder,
     return rc;
 }
 
-/* Return the argument of -f, by default "text" on stdout. If a diff cannot have that
-   format, print a message and return NULL. */
+/* Return the argument of -f; the default is "text" on stdout. If that format is not
+   available for a diff, print a message and return NULL. */
 static const char *format_of_diff(const struct options *options)
 {
     const struct text_list *formats = &options->formats;

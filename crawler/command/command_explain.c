@@ -2,8 +2,7 @@
  * command_explain.c - coil-crawl explain URL: print whether a crawl would fetch a URL,
  * and why.
  *
- * The command calls the same functions as a crawl, so a crawl would decide in the same
- * way.
+ * The command calls the functions of a crawl, so that its decisions are those of a crawl.
  */
 #include "../crawl/crawl.h"
 #include "../crawl/enqueue.h"
@@ -57,7 +56,7 @@ static void print_filters(FILE *out, const struct pattern_list *list, const char
     }
 }
 
-/* `line` is the number of the line in robots.txt that decided, or 0. */
+/* Print what robots.txt says. `line` is the number of the deciding line, or 0. */
 static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
     if (host->robots.state != ROBOTS_KNOWN)

@@ -40,7 +40,7 @@ enum exit_status command_saved(const struct options *now)
     }
     rc = command_saved_options(&options, now, &saved);
     if (rc == -ENOMEM)
-        /* code that parses options has printed all other failures */
+        /* the parser of options has already printed all other errors */
         notice_failure(NULL, rc);
     if (rc == 0)
         status = command_crawl_with(&options, &saved);

@@ -8,7 +8,7 @@
 #include "command.h"
 
 /* Restore the options of the saved crawl, then apply the options of this command (`now`).
-   Fails as options_restore(). */
+   Fails like options_restore(). */
 int command_saved_options(struct options *options, const struct options *now,
                           const struct saved_crawl *saved);
 

@@ -1,5 +1,6 @@
 /*
- * main.c - the command coil-crawl: options, subcommand, exit status.
+ * main.c - the command coil-crawl: parse the options, run a subcommand, and return its
+ * exit status.
  */
 #include "command.h"
 

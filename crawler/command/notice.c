@@ -36,7 +36,7 @@ void notice_end(enum exit_status status, int rc, const char *complaint)
         fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
 
-/* If nothing was fetched because a start has moved to another site, print that. */
+/* If nothing was fetched because a start has moved to another site, print a message. */
 static void print_other_site(const struct crawler *crawler)
 {
     const struct target *start =
@@ -61,8 +61,8 @@ static void print_unchecked(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/* Print which starts must not be fetched. Otherwise the user may wonder why nothing was
-   crawled. */
+/* Print which starts must not be fetched, so that the user does not wonder why nothing
+   was crawled. */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;
@@ -82,11 +82,11 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-/* if there are more starts, print only the number of further starts */
+/* only the number of further starts is printed */
 #define UNSEARCHED_NAMED 10
 
-/* Print which starts were not searched for links: the user named them and may expect
- * their links to be checked. */
+/* Print which starts were not searched for links, because the user named them and may
+ * expect their links to be checked. */
 static void print_unsearched_starts(const struct crawler *crawler)
 {
     struct page_names names;

@@ -1,5 +1,5 @@
 /*
- * notice.h - messages for the user on stderr about the end of a crawl.
+ * notice.h - print messages about the end of a crawl to stderr.
  */
 #ifndef CRAWLER_NOTICE_H
 #define CRAWLER_NOTICE_H

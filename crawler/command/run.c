@@ -17,7 +17,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Write the reports and the crawl's file each second. */
+/* Write the reports and the crawl's file every second. */
 static int write_each_second(void *arg)
 {
     struct run *run = arg;
@@ -44,8 +44,8 @@ static size_t terminal_width(void)
                                                                            : 80;
 }
 
-/* Print one line that overwrites itself: "\r" goes to the start of the line, and "\x1b[K"
-   erases the rest of it. */
+/* Show the progress in one line, which is overwritten each time: "\r" moves to the start
+   of the line, and "\x1b[K" erases the rest of it. */
 static int show_progress(void *arg)
 {
     struct run *run = arg;
@@ -81,7 +81,8 @@ static void on_usr1(void *arg)
     watch_print(&run->watch);
 }
 
-/* Print the address, because the kernel may have chosen the port. */
+/* Begin to watch the crawl. The address is printed, because the kernel may have chosen
+   the port. */
 static int begin_watching(struct run *run, coil_group *group)
 {
     char name[128];
@@ -100,7 +101,7 @@ static int begin_watching(struct run *run, coil_group *group)
     return coil_group_spawn(group, watch_serve, &run->watch, NULL, NULL);
 }
 
-/* The function of the main task, which runs the crawl and all tasks beside it. */
+/* The function of the main task, which runs the crawl and all other tasks. */
 static int crawl_with_tasks(void *arg)
 {
     struct run *run = arg;

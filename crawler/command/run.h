@@ -11,7 +11,7 @@
 #include "command.h"
 
 /* How long to wait at the end for a thread in which the C library runs a DNS query. After
-   this time, the program exits without waiting for it. */
+   this time, the program exits even if the thread is still running. */
 #define DRAIN_NS COIL_SEC(1)
 
 #define PROGRESS_NS COIL_MSEC(100)
@@ -29,11 +29,11 @@ struct run {
     int (*body)(void *crawler); /* the function of the task; see run_crawl() */
 };
 
-/* Call body(&run->crawler) in a loop, with tasks that handle signals, write the reports
-   each second, and show the progress line. Returns what `body` returns. */
+/* Call body(&run->crawler) in an event loop, with tasks that handle signals, write the
+   reports every second, and show the progress line. Returns the result of `body`. */
 int run_crawl(struct run *run, int (*body)(void *crawler));
 
-/* Call fn(arg) in a loop of its own, on the backend of --backend. */
+/* Call fn(arg) in an event loop of its own, with the backend of --backend. */
 int run_in_loop(const struct options *options, int (*fn)(void *arg), void *arg);
 
 bool run_wants_progress(const struct options *options);

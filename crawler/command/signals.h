@@ -1,8 +1,8 @@
 /*
- * signals.h - SIGINT, SIGTERM and SIGHUP.
+ * signals.h - handle SIGINT, SIGTERM and SIGHUP.
  *
  * The first signal wakes a task that cancels the crawl. The reports are then written in
- * full. The second signal ends the program at once, after the complete lines of the
+ * full. The second signal ends the program immediately after the complete lines of the
  * reports are written. coil's own signal handlers are not used, because the second signal
  * must work while the loop is blocked, for example by a slow reader of stdout.
  */
@@ -14,7 +14,7 @@
 #include <coil/task.h>
 
 /* Install the handlers. The second signal writes the complete lines of `reports`, which
-   may be NULL. A signal that nohup(1) has set to be ignored stays ignored. Returns 0, or
+   may be NULL. A signal that is ignored because of nohup(1) stays ignored. Returns 0, or
    a negative errno after a message. */
 int signals_catch(struct reports *reports);
 
@@ -24,7 +24,7 @@ void signals_forget_reports(void);
 
 bool signals_were_caught(void);
 
-/* The function of a task. After the first signal, it cancels the coil_task `arg`. */
+/* A task function. After the first signal, it cancels the coil_task `arg`. */
 COIL_SUSPENDS int signals_cancel_task(void *arg);
 
 #endif

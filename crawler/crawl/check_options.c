@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Through a proxy, coil connects to the proxy's address and does not know the host's. */
+/* True if requests go through a proxy. In that case the crawler does not know the
+   addresses of the hosts. */
 static bool goes_through_proxy(const struct options *options)
 {
     if (options->proxy != NULL)
@@ -23,7 +24,8 @@ static bool is_url(const char *start)
     return strstr(start, "://") != NULL;
 }
 
-/* Local files are read again quickly, and may have changed, so they are not saved. */
+/* Refuse to save a crawl of local files: reading them again is quick, and they may have
+   changed. */
 static int check_state(const struct options *options, FILE *complaints)
 {
     if (options->state == NULL || options->command != COMMAND_CRAWL || options->explain)
@@ -52,7 +54,7 @@ static bool has_files(const struct options *options)
     return false;
 }
 
-/* Refuse options that a process of a shared crawl cannot have. */
+/* Refuse options that a shared crawl does not support. */
 static int check_shared(const struct options *options, FILE *complaints)
 {
     bool is_shared = options->frontier != NULL;

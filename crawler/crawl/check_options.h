@@ -1,5 +1,5 @@
 /*
- * check_options.h - combinations of options that exclude each other.
+ * check_options.h - refuse combinations of options that exclude each other.
  */
 #ifndef CRAWLER_CHECK_OPTIONS_H
 #define CRAWLER_CHECK_OPTIONS_H
@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-/* Returns 0, or -EINVAL after a message to `complaints`. */
+/* Return 0, or -EINVAL after a message to `complaints` if options contradict each
+   other. */
 int check_options(const struct options *options, FILE *complaints);
 
 #endif

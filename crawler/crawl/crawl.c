@@ -64,7 +64,7 @@ static int begin_crawl(struct crawler *crawler)
         frontier_note_only(&crawler->frontier);
     if (crawler->member != NULL)
         crawler->enqueuer.undecided.starts_open =
-            1; /* Redis reports the end of the starts */
+            1; /* Redis reports when all starts are fetched */
     rc = starts_enqueue(crawler);
     if (rc == 0 && crawler->saving.earlier != NULL)
         rc = replay(crawler);
@@ -155,7 +155,7 @@ void crawler_close(struct crawler *crawler)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* Every target gets a verdict, even if the crawl was cut short. */
+/* Give every target a verdict, even if the crawl was cut short. */
 static int settle_rest(struct crawler *crawler)
 {
     struct judgement judgement = {VERDICT_UNCHECKED, REASON_INTERRUPTED};
@@ -169,7 +169,7 @@ static int settle_rest(struct crawler *crawler)
     return rc;
 }
 
-/* Copy the message of the failure, because errno does not name the file. */
+/* Copy the error message, because errno does not name the file. */
 static void complain_of_state(struct crawler *crawler)
 {
     const char *message;
@@ -179,8 +179,8 @@ static void complain_of_state(struct crawler *crawler)
         crawler->result.complaint = strdup(message);
 }
 
-/* Write all results to disk, and whether the crawl is finished. Works even after a
-   cancellation. A write by crawler_save() may still be in progress. */
+/* Write the remaining results to disk, and record whether the crawl is finished. Works
+   even after a cancellation, or while crawler_save() is writing in another task. */
 static int finish_state(struct crawler *crawler, int rc)
 {
     bool is_over = rc == 0 && !crawler->result.out_of_time;

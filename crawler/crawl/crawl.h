@@ -22,13 +22,13 @@
 
 struct member;
 
-/* The file of a saved crawl, which the crawler borrows. Zeroes: the crawl is not
+/* The files of a saved crawl. The pointers are borrowed. All zeroes: the crawl is not
    saved. */
 struct crawl_saving {
     struct state *state; /* this crawl is written to it; or NULL */
     struct store
         *earlier; /* an earlier crawl that this one continues or reports; or NULL */
-    struct recheck *recheck; /* answers whose validators are sent; or NULL */
+    struct recheck *recheck; /* saved answers to validate; or NULL */
     int64_t bytes;           /* how much of summary.bytes is already in the file */
     int64_t earlier_ns;      /* the duration of earlier runs */
     bool is_only_reported;   /* nothing is fetched */
@@ -55,20 +55,21 @@ struct crawler {
     struct text_checks texts;
     struct local local; /* files and folders among the starts */
     struct crawl_saving saving;
-    struct member *member; /* of a shared crawl, or NULL: member.h */
+    struct member *member; /* set in a shared crawl (member.h), else NULL */
     struct crawl_result result;
-    bool takes_no_links; /* crawler_ask() */
+    bool takes_no_links; /* links are not followed: crawler_ask() */
 };
 
-/* Initialize the crawler, which must not move afterwards. Targets are stored in `cold`,
-   or on the heap if it is NULL: targets_init(). The crawler borrows all arguments, and
-   the pointers that are set in it later. Returns 0 or -ENOMEM. */
+/* Initialize the crawler. Do not move the struct afterwards. Targets are stored in
+   `cold`, or on the heap if it is NULL: targets_init(). The crawler borrows its
+   arguments, and pointers that the caller sets in it later. Returns 0 or -ENOMEM. */
 int crawler_init(struct crawler *crawler, const struct options *options,
                  struct cold *cold, const struct record_sink *sinks, size_t sink_count);
 
-/* A task's function, with the crawler as argument: crawl. Returns 0 even if pages fail,
-   because failed pages are a result. Fails with -ECANCELED, -ENOMEM, or the failure of a
-   sink or of the crawl's file. In any case every target has a verdict afterwards. */
+/* A task function that runs the crawl. Its argument is the crawler. Returns 0 even if
+   pages fail, because failed pages are a result. Fails with -ECANCELED, -ENOMEM, or the
+   error of a sink or of the crawl's file. Every target has a verdict afterwards, even
+   after a failure. */
 COIL_SUSPENDS int crawler_run(void *arg);
 
 void crawler_finish(struct crawler *crawler);
@@ -77,12 +78,12 @@ void crawler_finish(struct crawler *crawler);
    outlive the crawler. */
 void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved);
 
-/* Write the results since the last call to the crawl's file, if it has one. Call it
-   about every second. Fails like state_save_if_due(). */
+/* If the crawl is saved, write the results since the last call to its file. Call this
+   about once a second. Fails like state_save_if_due(). */
 COIL_SUSPENDS int crawler_save(struct crawler *crawler);
 
-/* The first and last steps of crawler_run(), for a caller that only checks some
-   URLs. crawler_open() fails with -ENOMEM. Call crawler_close() in any case. */
+/* The first and last steps of crawler_run(), for a caller that only checks some URLs.
+   crawler_open() fails with -ENOMEM. Call crawler_close() even after a failure. */
 int crawler_open(struct crawler *crawler);
 void crawler_close(struct crawler *crawler);
 
@@ -90,7 +91,7 @@ void crawler_close(struct crawler *crawler);
    redirects, but no links. Fails like crawler_run(). */
 COIL_SUSPENDS int crawler_ask(struct crawler *crawler);
 
-/* The number of pages that are known, and that are done. */
+/* The numbers of pages that were found, that are done, and that have a bad verdict. */
 struct crawler_progress {
     size_t known, done, bad;
 };

@@ -35,7 +35,8 @@ static int matches(const struct pattern_list *list, const char *option, const ch
     return if_slow;
 }
 
-/* If a pattern takes too long, the URL is excluded. */
+/* Return 1 if --exclude or --include rules the URL out, 0 if not, or -ENOMEM. If a
+   pattern takes too long, the URL is ruled out. */
 static int is_excluded(const struct options *options, const char *url)
 {
     int rc = matches(&options->exclude, "--exclude", url, 1);
@@ -67,9 +68,9 @@ static enum reason trap_of(struct enqueuer *enqueuer, const struct target *page,
     return REASON_NONE;
 }
 
-/* Cloudflare replaces "mailto:" by this path, and puts the encoded address into the
-   fragment or an attribute. Its script restores the link. Without the script, the URL
-   is a 404. */
+/* True for Cloudflare's replacement of "mailto:": this path, with the encoded address in
+   the fragment or in an attribute. A script of Cloudflare restores the link. Without the
+   script, the link leads to a 404. */
 static bool hides_mail(const char *url)
 {
     static const char path[] = "/cdn-cgi/l/email-protection";
@@ -79,7 +80,8 @@ static bool hides_mail(const char *url)
     return at != NULL && strcmp(at, path) == 0;
 }
 
-/* A shared crawl counts pages when it queues them. */
+/* True if the crawl has accepted --max-pages pages. A shared crawl instead counts pages
+   when they are queued. */
 static bool has_enough_pages(const struct enqueuer *enqueuer)
 {
     size_t max_pages = enqueuer->options->max_pages;
@@ -178,7 +180,8 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file)
     return accept_page(enqueuer, file, FRONTIER_SITE);
 }
 
-/* A page of another site. A start that is not fetched yet may still redirect there. */
+/* Enqueue a page of another site. Hold it while starts are not fetched yet, because a
+   start may still redirect to that site. */
 static int enqueue_outside(struct enqueuer *enqueuer, struct target *page)
 {
     if (enqueuer->undecided.starts_open == 0)
@@ -252,7 +255,7 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
     return 0;
 }
 
-/* In a shared crawl, another process may have fetched the page without its ids, so send
+/* In a shared crawl, another process may have fetched the page without its ids, so pass
    the page to Redis again. */
 static void hand_up_again(struct enqueuer *enqueuer, struct target *page)
 {

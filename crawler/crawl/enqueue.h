@@ -12,10 +12,10 @@
 /* Held targets: they seem to be on other sites, but a start may still redirect there. */
 struct undecided {
     struct target *first, **end;
-    size_t starts_open; /* starts and targets of their redirects not fetched yet */
+    size_t starts_open; /* starts and targets of their redirects to fetch */
 };
 
-/* Decides about new targets. Borrows the pointers. */
+/* Decides about new targets. The pointers are borrowed. */
 struct enqueuer {
     const struct options *options;
     struct targets *targets;
@@ -23,7 +23,7 @@ struct enqueuer {
     struct verdicts *verdicts;
     struct shared *shared; /* the shared crawl that this process takes part in; or NULL */
     struct cache *cache;   /* external targets that were OK recently; or NULL */
-    struct site site;      /* all starts */
+    struct site site;      /* the site, which all starts define */
     struct traps traps;
     struct undecided undecided;
     size_t page_count; /* accepted pages: --max-pages */
@@ -38,12 +38,13 @@ void enqueuer_finish(struct enqueuer *enqueuer);
    linking page, or NULL. Returns 0, or fails like verdicts_settle(). */
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from);
 
-/* Return the rule that excludes a page whose kind is known, REASON_NONE, or -ENOMEM. */
+/* Return the rule that excludes the page, REASON_NONE if no rule does, or -ENOMEM.
+   page->kind must be set. */
 int enqueue_reason(struct enqueuer *enqueuer, const struct target *page,
                    const char *from);
 
-/* Decide about a new target with a fragment: leave it out, or search its page for the
-   id. 0, or as verdicts_settle(). */
+/* Decide about a new target with a fragment: leave it out, or search its page for the id.
+   Returns 0, or fails like verdicts_settle(). */
 int enqueue_fragment(struct enqueuer *enqueuer, struct target *target);
 
 /* Decide about a file or folder that is a start, or that a local file links to. */
@@ -52,26 +53,26 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file);
 /* Enqueue a start, even if a rule excludes it. */
 int enqueue_start(struct enqueuer *enqueuer, struct target *page);
 
-/* The process has leased the target in a shared crawl, so stop holding it. */
+/* Stop holding a target that this process has leased in a shared crawl. */
 void enqueue_leased(struct enqueuer *enqueuer, struct target *page);
 
-/* All starts are fetched, so the site is known: decide about the targets that were
-   held. */
+/* Decide about all held targets. Call this when all starts are fetched, because then the
+   site is known. */
 int enqueue_held(struct enqueuer *enqueuer);
 
-/* A path of `depth` links leads to a page that is already decided. If the path is
-   shorter than those known, lower the page's depth and enqueue it again. */
+/* Note that a path of `depth` links leads to a page that is already decided. If the path
+   is shorter than all known ones, lower the page's depth and enqueue it again. */
 int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned depth);
 
 /* Fetch the ids of a page and of the targets of its redirects, even on another site. */
 void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page);
 
-/* The page lacks the text of this target: settle its verdict, unless --exclude matches
-   it. */
+/* Settle the verdict of a target whose text is missing from its page, unless an option
+   excludes the target. */
 int enqueue_text(struct enqueuer *enqueuer, struct target *target);
 
-/* A chain of only `hops` redirects leads to the page. If that is fewer than before,
-   follow the page's own redirects that were beyond --max-redirects. */
+/* Note that a chain of only `hops` redirects leads to the page. If that is fewer than
+   before, follow the page's own redirects that were beyond --max-redirects. */
 int enqueue_nearer(struct enqueuer *enqueuer, struct target *page, unsigned hops);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * file_visit.c - read a local file instead of fetching a page.
  *
- * A file is searched for links if it is a start, or lies in a folder that is a start.
- * Other files are only opened if a link leads to them, to check that they exist. If the
- * link has a fragment, the file is searched for ids, too.
+ * A file is searched for links if it is a start, or is in a folder that is a start. Other
+ * files are only opened if a link leads to them, to check that they exist. If the link
+ * has a fragment, the file is searched for ids, too.
  */
 #include "file_visit.h"
 
@@ -25,8 +25,8 @@ struct visiting {
     struct target *page;
     struct local_file file;
     struct page_findings found;
-    int failure;  /* below 0: the file could not be opened or read */
-    size_t limit; /* the file is longer, and was searched up to here; or 0 */
+    int failure;  /* negative errno if the file could not be read; or 0 */
+    size_t limit; /* where the search of a longer file stopped; or 0 */
     char message[256];
 };
 
@@ -35,7 +35,7 @@ static int feed_search(const char *bytes, size_t n, void *search)
     return search_feed(search, bytes, n);
 }
 
-/* End the search of a file that was read to its end, or to the limit. */
+/* Finish the search after the file was read to its end, or up to the limit. */
 static int end_search(struct visiting *visiting)
 {
     struct crawler *crawler = visiting->pages->crawler;
@@ -59,8 +59,8 @@ static bool is_of_the_crawl(int rc)
     return rc == -ECANCELED || rc == -ENOMEM;
 }
 
-/* Store a failure to read the file, for its verdict. Fails only with errors that must end
-   the crawl. */
+/* Read the file. If that fails, store the error for the file's verdict. Returns only
+   errors that must end the crawl. */
 static int read_file(struct visiting *visiting, size_t limit,
                      int (*take)(const char *bytes, size_t n, void *arg))
 {
@@ -183,7 +183,7 @@ static int settle_file(struct visiting *visiting, bool had_ids)
     }
     if (page->wants_body && !had_ids && !target_is_searched(page) &&
         visiting->failure == 0) {
-        page->refetch = REFETCH_IDS; /* a link needs its ids by now */
+        page->refetch = REFETCH_IDS; /* a link to an id was found */
         frontier_add_again(&crawler->frontier, page);
     }
     judgement = judge_file(visiting);

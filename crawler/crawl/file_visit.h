@@ -5,8 +5,8 @@
 #include "page_search.h"
 
 /* Read a file, search it if necessary, and settle its verdict. Returns 1 if too few
-   descriptors were free; try again after *pause_ns then. Fails like verdicts_settle(), or
-   with -ECANCELED. */
+   descriptors were free: try again after *pause_ns. Fails like verdicts_settle(), or with
+   -ECANCELED. */
 COIL_SUSPENDS int file_visit(struct page_search *pages, struct target *page,
                              int64_t *pause_ns);
 

@@ -12,8 +12,8 @@
 #include <time.h>
 
 #define SPAN_NS COIL_SEC(30) /* how long a lease lasts */
-#define MOST 32              /* URLs of a host in a lease */
-#define MOST_SLOWLY 4        /* URLs of a host in a lease, with --delay */
+#define MOST 32              /* URLs of one host per lease */
+#define MOST_SLOWLY 4        /* the same limit if --delay is set */
 
 /* ---- callbacks from shared.c ------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ static void take_leased(void *arg, struct target *target)
     enqueue_leased(&member->crawler->enqueuer, target);
 }
 
-/* Decide about a held target, now that all processes have fetched the starts. */
+/* Decide about a target that was held until all processes had fetched their starts. */
 static int enqueue_undecided(void *arg, const struct lease_url *url)
 {
     struct member *member = arg;

@@ -1,5 +1,5 @@
 /*
- * member.h - a process that takes part in a shared crawl: --frontier, --crawl.
+ * member.h - one process of a shared crawl (--frontier, --crawl).
  *
  *     rc = member_open(&member, &crawler);         // after crawler_init()
  *     if (rc == 0)
@@ -7,8 +7,8 @@
  *     rc = member_close(&member, rc);              // in any case, in the same task
  *
  * The process fetches the URLs that it leases, and sends their links and answers to
- * Redis. It has no verdicts and no references: `collect` finds them later.
- * docs/design/many-machines.md
+ * Redis. It does not determine verdicts and references: `collect` does that later.
+ * (docs/design/many-machines.md)
  */
 #ifndef CRAWLER_MEMBER_H
 #define CRAWLER_MEMBER_H
@@ -26,24 +26,25 @@ struct member {
     struct shared shared;
 };
 
-/* Connect, and begin the crawl or join it. Fails like connection_open() and
+/* Connect to Redis, and begin or join the crawl. Fails like connection_open() and
    leases_begin(). */
 COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
 
-/* Disconnect. `rc` is the result of the crawl. Return it, or the failure of the
-   connection; the message is crawler->result.complaint. */
+/* Disconnect. `rc` is the result of the crawl. Returns `rc`, or the connection's error
+   with its message in crawler->result.complaint. */
 COIL_SUSPENDS int member_close(struct member *member, int rc);
 
-/* A task's function, with the member as argument: lease hosts until the crawl is over.
-   Targets that were added before are the starts. Fails like shared_run(). */
+/* A task function that leases hosts until the crawl is over. Its argument is the member.
+   Targets that were added before it begins are the starts. Fails like shared_run(). */
 COIL_SUSPENDS int member_lease(void *arg);
 
-/* Send the result of a target. The links are stored without numbers. Returns 0 or
+/* Send the result of a target. The links of the page have no numbers. Returns 0 or
    -ENOMEM. */
 int member_bring(struct member *member, const struct target *target,
                  const struct store_page *page);
 
-/* Send the sitemaps that the robots.txt of a host names. `rules` is its target. */
+/* Send the sitemaps that the robots.txt of a host names. `rules` is the target of the
+   robots.txt. */
 int member_bring_sitemaps(struct member *member, struct host *host,
                           const struct target *rules, const struct store_page *page);
 

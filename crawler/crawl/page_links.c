@@ -1,5 +1,5 @@
 /*
- * page_links.c - make the target, reference and record of a link on a page.
+ * page_links.c - create the target, reference and record for a link on a page.
  */
 #include "page_links.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* Report the link. *is_known becomes true if the baseline has it. */
+/* Report the link. *is_known becomes true if the baseline contains the link. */
 static int report_link(struct finding *finding, const struct link *link,
                        const char *target, const char *fragment, bool *is_known)
 {
@@ -48,8 +48,8 @@ static int report_link(struct finding *finding, const struct link *link,
     return records_link(&crawler->verdicts.sinks, &record);
 }
 
-/* Return the line for the reference. A link in a header has line 0, which references do
-   not store. */
+/* Return the line that is stored in the reference: 1 for a link in a header, because
+   references cannot store its line 0. */
 static uint32_t reference_line(const struct link *link)
 {
     return link->place.line == 0 ? 1 : link->place.line;
@@ -77,7 +77,7 @@ static int add_link_reference(struct finding *finding, const struct link *link,
         rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
                             &place);
     wanted = verdicts_want(&crawler->verdicts,
-                           /* even after a failure, because other reports have the link */
+                           /* even after a failure: other reports have the link */
                            target);
     return rc == 0 ? wanted : rc;
 }
@@ -91,7 +91,7 @@ static bool saves_links(const struct page_search *pages)
 }
 
 /* Add the link to the page's links in the crawl's file, if it has one. `number` is the
-   number of its URL in the file, or 0. The URL may be NULL. */
+   URL's number in the file, or 0. `url` may be NULL. */
 static int save_link(struct page_search *pages, const struct search_found *found,
                      bool nofollow, const struct url *url, uint32_t number)
 {
@@ -119,8 +119,8 @@ static int save_followed_link(struct page_search *pages, const struct search_fou
     return number > 0 ? save_link(pages, found, nofollow, url, number) : -ENOMEM;
 }
 
-/* Decide about a new page. For a known page, lower its depth if this link is a shorter
-   path. */
+/* Decide whether to fetch a new page. For a known page, lower its depth if this link is a
+   shorter path. */
 static int enqueue_linked_page(struct finding *finding, struct target *page)
 {
     struct crawler *crawler = finding->pages->crawler;
@@ -130,7 +130,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     if (!target_is_decided(page)) {
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
-        /* hops are above 0 if a chain of redirects was given up before this page */
+        /* hops > 0: a chain of redirects to this page was too long */
         page->hops = 0;
         return enqueue_page(&crawler->enqueuer, page, finding->from);
     }
@@ -138,7 +138,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     return rc == 0 && page->hops > 0 ? enqueue_nearer(&crawler->enqueuer, page, 0) : rc;
 }
 
-/* Decode the fragment in place: `url` is not needed afterwards. */
+/* Decode the fragment in place, because `url` is not needed afterwards. */
 static char *decode_fragment(const struct url *url)
 {
     char *fragment = url->href + url->fragment_at;
@@ -171,7 +171,7 @@ static bool is_near_enough(const struct targets *targets, const struct unseen *t
     return page.known->is_near && page.known->depth <= depth;
 }
 
-/* True if the link changes only counts, as most links do. */
+/* True if the link only increases counts, as most links do. */
 static bool is_one_more(const struct finding *finding, const struct link *link,
                         const struct url *url, bool is_followed,
                         const struct unseen *target)
@@ -189,8 +189,8 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
            is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
 }
 
-/* Add a reference without reading the target, which may be on disk. Its URL is that of
-   the link. */
+/* Add a reference without reading the target, which may be on disk. The target's URL is
+   taken from the link. */
 static int note_one_more(struct finding *finding, const struct search_found *found,
                          struct url *url, bool is_followed, const struct unseen *target)
 {
@@ -251,8 +251,8 @@ int page_note_link(struct finding *finding, const struct search_found *found)
     return rc;
 }
 
-/* Return the target of a text. A long text is truncated, and a hash is appended to
-   distinguish it from other texts. */
+/* Return the target for the text of a link. A long text is truncated, and a hash is
+   appended to distinguish it from other texts. */
 static struct target *target_of_text(struct crawler *crawler, const char *text, size_t n,
                                      size_t fragment_at)
 {
@@ -271,7 +271,7 @@ static struct target *target_of_text(struct crawler *crawler, const char *text, 
     return target;
 }
 
-/* Make a target of a link that is not followed, and settle its verdict at once. */
+/* Create a target for a link that is not followed, and settle its verdict immediately. */
 static int note_text(struct finding *finding, const struct link *link,
                      const struct url *url, struct judgement judgement)
 {
@@ -294,9 +294,9 @@ static int note_text(struct finding *finding, const struct link *link,
     return verdicts_settle_text(&crawler->verdicts, target, judgement, text, fragment);
 }
 
-/* True for a "file:///..." link that leaves the root. Servers and other machines do not
-   have that file. A relative link, "../README.md", may lead out of a folder of a
-   repository. */
+/* True for a "file:///..." link that leaves the root, because the file does not exist on
+   a server or on other machines. A relative link such as "../README.md" may leave the
+   root: the start may be a subfolder of a repository. */
 static bool leads_outside(const struct finding *finding, const struct search_found *found)
 {
     const char *reference = found->link->reference;
@@ -306,8 +306,8 @@ static bool leads_outside(const struct finding *finding, const struct search_fou
            local_is_outside(&finding->pages->crawler->local, found->url->href);
 }
 
-/* Make a target of the text "file:/path". It is not the target of the file itself, which
-   other links may reach by a relative path. */
+/* Create a target for the text "file:/path". The file itself has a separate target,
+   because other links may reach it through a relative path. */
 static int note_outside(struct finding *finding, const struct search_found *found)
 {
     const char *href = found->url->href;
@@ -326,7 +326,7 @@ static int note_outside(struct finding *finding, const struct search_found *foun
     return rc;
 }
 
-/* A reference that is not a URL. */
+/* Report a reference that is not a URL. */
 static int note_no_url(struct finding *finding, const struct search_found *found)
 {
     bool is_long = found->kind != SEARCH_NO_URL;

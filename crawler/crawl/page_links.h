@@ -1,5 +1,5 @@
 /*
- * page_links.h - make the target, reference and record of a link on a page.
+ * page_links.h - create the target, reference and record for a link on a page.
  *
  * Only page_search.c uses it.
  */
@@ -14,21 +14,22 @@ struct finding {
     const char *from; /* the page's URL, if the link may be a trap; or NULL */
     size_t links;
     bool reports_links;
-    int rc; /* below 0: the failure that ends the crawl */
+    int rc; /* below 0: the error that ends the crawl */
 };
 
 /* True for a URL that the crawl can fetch. */
 bool page_link_is_followed(const struct finding *finding,
                            const struct search_found *found);
 
-/* Make the target of such a link, report the link, and enqueue the target unless the link
-   has nofollow. Fails like page_search_end(). */
+/* Create the target of a link that the crawl can fetch, report the link, and enqueue the
+   target unless the link has nofollow. Fails like page_search_end(). */
 int page_note_link(struct finding *finding, const struct search_found *found);
 
-/* Report any other link. The text of the link becomes a target with a verdict. */
+/* Report a link that the crawl cannot fetch. The link's text becomes a target with a
+   verdict. */
 int page_note_text(struct finding *finding, const struct search_found *found);
 
-/* For search_visitor.rebase: resolve a link of a local file. */
+/* Resolve a link in a local file. Used as search_visitor.rebase. */
 int page_rebase(const char *reference, struct url *url, void *arg);
 
 #endif

@@ -41,8 +41,8 @@ static bool is_text_of_start(const struct target *page, const char *content_type
                               is_of_type(content_type, "text/markdown"));
 }
 
-/* True if the body is searched. On other sites only ids are needed, and style sheets and
-   sitemaps have none. */
+/* True if the body is searched. On other sites only ids are needed, so style sheets and
+   sitemaps are not searched. */
 static bool is_searched(const struct visit *visit, const char *content_type,
                         bool is_named)
 {

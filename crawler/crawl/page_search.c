@@ -1,4 +1,4 @@
-/* page_search.c - search a page: make targets of its links, and store its ids. */
+/* page_search.c - search a page: create targets for its links, and store its ids. */
 #include "page_links.h"
 
 #include "../base/array.h"
@@ -16,7 +16,8 @@
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-/* Hash an id as well-formed UTF-8, because fragments are well-formed. 0 or -ENOMEM. */
+/* Hash an id as well-formed UTF-8, because fragments are well-formed. Returns 0 or
+   -ENOMEM. */
 static int hash_of_id(const struct targets *targets, const char *id, uint64_t *out)
 {
     struct text valid = {0};
@@ -52,8 +53,8 @@ static int note_one_id(struct page_search *pages, const char *id)
     return 0;
 }
 
-/* Browsers first compare a fragment as it is written, then decoded. So an id with
-   escapes is also stored in the spelling of url_unify_escapes(). */
+/* Browsers compare a fragment with the ids twice: as it is written, and decoded. So an id
+   with percent escapes is also stored as url_unify_escapes() writes it. */
 static int note_id(struct page_search *pages, const char *id)
 {
     int rc = note_one_id(pages, id);
@@ -158,7 +159,7 @@ static enum target_content content_of(const struct search *search,
     return search_was_markdown(search) ? CONTENT_MARKDOWN : CONTENT_IDS;
 }
 
-/* Keep the ids and the text of a page that was searched. */
+/* Store the ids and the text of a page that was searched. */
 static int store_content(struct page_search *pages, struct target *page)
 {
     struct crawler *crawler = pages->crawler;

@@ -1,4 +1,4 @@
-/* page_search.h - search a page: make targets of its links, and store its ids. */
+/* page_search.h - search a page: create targets for its links, and store its ids. */
 #ifndef CRAWLER_PAGE_SEARCH_H
 #define CRAWLER_PAGE_SEARCH_H
 
@@ -11,7 +11,7 @@
 struct page_search {
     struct crawler *crawler;
     bool nofollow;         /* a header forbids following the links of the page */
-    struct search *search; /* gets the bytes of the page: search.h */
+    struct search *search; /* receives the bytes of the page: search.h */
     uint64_t *ids;         /* hashes of the ids of the page being searched */
     size_t id_count, id_capacity;
     bool is_replay; /* the page comes from the file of a saved crawl */
@@ -20,7 +20,7 @@ struct page_search {
         links;
 };
 
-/* Returns 0 or -ENOMEM. Call page_search_finish() in any case. */
+/* Returns 0 or -ENOMEM. Always call page_search_finish() afterwards. */
 int page_search_init(struct page_search *pages, struct crawler *crawler);
 void page_search_finish(struct page_search *pages);
 
@@ -29,10 +29,10 @@ struct page_source {
     const char *base; /* the base URL of its links */
     bool has_body;    /* the search has received the body, or its beginning */
     bool is_cut;      /* the body was cut off: only its beginning was received */
-    const coil_http_response *response; /* its headers are searched, too; or NULL */
+    const coil_http_response *response; /* also search its headers; or NULL */
 };
 
-/* What the search of a page has found, apart from the targets of its links. */
+/* The results of searching a page, other than the targets of its links. */
 struct page_findings {
     size_t links;
     int problem; /* below 0: why the page could not be searched */
@@ -45,20 +45,20 @@ struct saved_page {
 };
 
 /*
- * Report each link of a page, and decide about its target. On other sites, and in files
- * that are not starts, search only ids. A source without a body or links in its headers
- * is not searched.
+ * Report each link of a page, and decide whether to fetch its target. On other sites, and
+ * in files that are not starts, search only for ids. If the source has no body and its
+ * headers have no links, do nothing.
  *
- * Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the failure of
- * a sink.
+ * Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the error of a
+ * sink.
  */
 COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page,
                                   const struct page_source *source,
                                   struct page_findings *found);
 
-/* Report the Sitemap lines in the robots.txt of a host, whose rules are known, as links.
-   Sitemaps have depth 1. *rules becomes the target of the
-   robots.txt, or NULL if it names no sitemaps. */
+/* Report the Sitemap lines in a host's robots.txt as links. The host's rules must be
+   known. Sitemaps have depth 1. *rules becomes the target of the robots.txt, or NULL if
+   it names no sitemaps. */
 COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct host *host,
                                      const struct target **rules);
 

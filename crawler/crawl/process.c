@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* Copy the charset of a content type, or "". */
+/* Copy the charset of a content type to `charset`, or "" if it has none. */
 static void copy_charset(const char *content_type, char *charset, size_t room)
 {
     const char *at = content_type != NULL ? strcasestr(content_type, "charset=") : NULL;
@@ -47,7 +47,7 @@ static int report_page(const struct visit *visit, const struct answer *answer)
     return records_page(&crawler->verdicts.sinks, &record);
 }
 
-/* True if X-Robots-Tag has nofollow. It may have several values, for different
+/* True if X-Robots-Tag says nofollow. The header may have several values, for different
    crawlers. */
 static bool has_nofollow(const struct options *options, const struct answer *answer)
 {
@@ -77,7 +77,8 @@ static const char *flaw_of(const struct visit *visit, const struct answer *answe
     return answer->has_body ? search_problem(visit->pages->search) : NULL;
 }
 
-/* True if the answer goes to the cache. Replayed answers are in the cache already. */
+/* True if the answer is stored in the cache. Replayed answers are in the cache
+   already. */
 static bool updates_cache(const struct visit *visit)
 {
     return visit->crawler->enqueuer.cache != NULL &&
@@ -117,7 +118,8 @@ static struct outcome outcome_of(const struct visit *visit, const struct answer 
                                 page_is_named_as_sitemap(page, answer->content_type)};
 }
 
-/* A link needs ids or a text that this answer does not have, so fetch the page again. */
+/* Fetch the page again if a link needs its ids or text, but this answer was read without
+   them. */
 static void refetch_if_wanted(struct visit *visit)
 {
     struct crawler *crawler = visit->crawler;
@@ -130,7 +132,7 @@ static void refetch_if_wanted(struct visit *visit)
     text_checks_refetch(&crawler->texts, page);
 }
 
-/* The page was fetched again for its ids, so its verdict stays. */
+/* The page was fetched again only for its ids, so keep its verdict. */
 static int end_refetch(struct crawler *crawler, struct target *page)
 {
     page->refetch = REFETCH_NONE;
@@ -178,8 +180,8 @@ static int process_redirect(struct visit *visit, const struct answer *answer)
     return rc == 0 ? text_checks_redirect(&crawler->texts, page) : rc;
 }
 
-/* A start is fetched. In a shared crawl, Redis counts the starts of all:
-   member_open(). */
+/* Count a start that was fetched. After the last one, decide about the held targets. In a
+   shared crawl, Redis counts the starts of all processes. */
 static int end_start(struct crawler *crawler)
 {
     if (crawler->member != NULL)
@@ -220,7 +222,7 @@ int process_answer(struct visit *visit, const struct answer *answer)
     link_blob_begin(&visit->pages->links);
     visit->reopens = saved != NULL && (saved->flags & STORE_REOPENS) != 0;
     if (updates_cache(visit))
-        cache_drop(crawler->enqueuer.cache, page->url); /* until it has a verdict */
+        cache_drop(crawler->enqueuer.cache, page->url); /* its verdict is added later */
     if (answer->rc == 0 && answer_is_redirect(answer->status) && !is_refetch)
         rc = process_redirect(visit, answer);
     else

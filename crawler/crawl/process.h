@@ -1,5 +1,5 @@
 /*
- * process.h - the steps after the answer of a page: find its links, settle its verdict.
+ * process.h - process the answer for a page: find its links, and settle its verdict.
  *
  * The worker calls them for an answer from the network, and replay.c for an answer from
  * the file of a saved crawl.
@@ -11,18 +11,18 @@
 #include "../judge/judge.h"
 #include "page_search.h"
 
-/* The visit of one page. Each member is the result of a step for the steps after it. */
+/* A visit to one page. Each step leaves its results here for the steps that follow. */
 struct visit {
     struct crawler *crawler;
     struct page_search *pages; /* searches the page */
     struct target *page;
     struct {
         int64_t begin_ns, duration_ns;
-        bool wants_body; /* page->wants_body at the request; a link may set it later */
+        bool wants_body; /* page->wants_body at the time of the request */
         bool is_rested;  /* the host had been idle before the request */
     } request;
     struct saved_page saved;    /* the answer, if it is from a saved crawl; else zeroes */
-    struct judgement judgement; /* of the answer, without regard to what was found */
+    struct judgement judgement; /* from the answer alone, before the search */
     struct page_findings found;
     const char *flaw; /* why the search ended early; or NULL */
     bool reopens;     /* the page's redirect closes a loop that is fetched again */
@@ -31,8 +31,8 @@ struct visit {
 /* Report the answer, and judge it. Call this first. Fails like records_answer(). */
 int report_answer(struct visit *visit, const struct answer *answer);
 
-/* Search the page, or follow its redirect, and settle its verdict. 0, -ECANCELED,
-   -ENOMEM, or the failure of a sink. */
+/* Search the page, or follow its redirect, and settle its verdict. Returns 0, -ECANCELED,
+   -ENOMEM, or the error of a sink. */
 COIL_SUSPENDS int process_answer(struct visit *visit, const struct answer *answer);
 
 /* Settle a page that `line` of robots.txt forbids. Fails like verdicts_settle(). */

@@ -1,8 +1,9 @@
 /*
  * redirect.c - follow the redirect of a page.
  *
- * Each URL of a chain is a target of its own and is fetched once, so two chains can share
- * their ends. target->hops counts redirects, so that a chain is not followed too far.
+ * Each URL of a chain is a target of its own and is fetched once, so two chains that lead
+ * to the same URL share the rest. target->hops counts redirects, to limit the length of a
+ * chain.
  */
 #include "redirect.h"
 
@@ -50,7 +51,7 @@ static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,
 }
 
 /* True if page->next may be fetched again. A replay repeats the decision of the earlier
-   run: *reopens. */
+   run, `reopens`. */
 static bool may_refetch(const struct enqueuer *enqueuer, const struct target *page,
                         bool reopens)
 {
@@ -59,9 +60,8 @@ static bool may_refetch(const struct enqueuer *enqueuer, const struct target *pa
     return enqueuer->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
-/* If a redirect loop sets a cookie, it may end once the cookie is sent. So fetch the
-   pages of the loop again, beginning with page->next. Return true if they are fetched
-   again. */
+/* If a redirect loop sets a cookie, it may end once the cookie is sent. In that case
+   fetch the pages of the loop again, beginning with page->next, and return true. */
 static bool refetches_loop(struct enqueuer *enqueuer, struct target *page, bool *reopens)
 {
     struct target *next = page->next;
@@ -138,7 +138,7 @@ static int fail_redirect(struct enqueuer *enqueuer, struct target *page,
                            (struct judgement){VERDICT_BROKEN, reason}, message);
 }
 
-/* Fail a page whose Location is missing or is not a URL. */
+/* Settle a page as broken because its Location is missing or is not a URL. */
 static int fail_nowhere(struct enqueuer *enqueuer, struct target *page,
                         const char *location)
 {

@@ -8,9 +8,9 @@
  * Follow the redirect of a page with status page->status. `location` is the header as
  * received, or NULL. The page's verdict depends on that of the redirect's target.
  *
- * *reopens becomes true if the redirect closes a loop whose pages are fetched again
- * to send a cookie. During a replay it holds the decision of the earlier run before the
- * call. Fails like verdicts_settle().
+ * *reopens becomes true if the redirect closes a loop whose pages are fetched again to
+ * send a cookie. During a replay, the caller sets it to the decision of the earlier run.
+ * Fails like verdicts_settle().
  */
 int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *location,
                     bool *reopens);

@@ -2,7 +2,7 @@
  * replay.c - repeat a saved crawl in memory.
  *
  * Pages are processed in the order in which they were saved. The links of a long page may
- * be saved before the page itself. So a page to which no link is known yet is postponed.
+ * be saved before the page itself. So a page is postponed if no link to it is known yet.
  * After the other pages, postponed pages are tried again until none can be processed.
  * Pages that remain are linked only from a page that was not saved. They are fetched
  * again.
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_A_TURN 256 /* after these, let other tasks run and handle signals */
+#define PAGES_A_TURN 256 /* after this many pages, let other tasks run */
 
 struct replay {
     struct crawler *crawler;
@@ -33,7 +33,7 @@ struct replay {
 
 /* ---- one page ---------------------------------------------------------------------- */
 
-/* Mark that the host has reported its sitemaps. */
+/* Report the sitemaps of a host, and note that this was done. */
 static int process_sitemaps(struct visit *visit)
 {
     struct target *rules = visit->page;
@@ -46,8 +46,8 @@ static int process_sitemaps(struct visit *visit)
     return page_search_replay(visit->pages, rules, &visit->saved, &visit->found);
 }
 
-/* Process a saved answer of an earlier run as if it had just arrived. Failed tries of the
-   page are not saved, only their number. */
+/* Process a saved answer of an earlier run as if it had just arrived. Only the number of
+   failed tries was saved, not their answers. */
 static int process_saved_answer(struct visit *visit)
 {
     struct crawler *crawler = visit->crawler;
@@ -106,7 +106,7 @@ static int postpone(struct replay *replay, int64_t number)
     return 0;
 }
 
-/* Return the target of a page if the frontier has noted it, else NULL. */
+/* Return the target of a page if its state is TARGET_NOTED, else NULL. */
 static struct target *waiting_target(const struct replay *replay,
                                      const struct store_page *page)
 {
@@ -117,7 +117,7 @@ static struct target *waiting_target(const struct replay *replay,
     return target != NULL && target->state == TARGET_NOTED ? target : NULL;
 }
 
-/* Process the sitemaps of a robots.txt. No link need lead to the robots.txt. */
+/* Process the sitemaps of a robots.txt, even if no link leads to that robots.txt. */
 static int replay_sitemaps(struct replay *replay, const struct store_page *page)
 {
     const char *url = saved_urls_at(&replay->urls, page->url);
@@ -154,7 +154,7 @@ static int replay_page(struct replay *replay, int64_t number,
     return rc < 0 ? rc : 1;
 }
 
-/* Store the message for a failure of the file. */
+/* Store the error message if the file fails. Returns rc. */
 static int set_complaint(const struct replay *replay, int rc, const char *words)
 {
     if (rc == -ENOMEM || replay->crawler->result.complaint != NULL)
@@ -186,8 +186,7 @@ static int replay_postponed(struct replay *replay)
     int digested = 0, rc;
 
     replay->put_off_count = 0;
-    for (size_t i = 0; i < count;
-         i++) { /* pages that are postponed again overwrite those before i */
+    for (size_t i = 0; i < count; i++) { /* postponed pages overwrite entries before i */
         int64_t number = replay->put_off[i];
         int64_t found = store_next_page(replay->store, number - 1, &page);
 
@@ -211,7 +210,7 @@ static void store_number(const struct targets *targets, const char *url, uint32_
         target.known->number = number;
 }
 
-/* URLs keep their numbers in pages that are saved from now on. */
+/* Store the numbers of all URLs, so that pages saved from now on use the same numbers. */
 static void store_numbers(const struct replay *replay)
 {
     struct crawler *crawler = replay->crawler;
@@ -228,7 +227,7 @@ static void store_numbers(const struct replay *replay)
     }
 }
 
-/* Links refer to the URLs in random order, so the URLs stay in memory. */
+/* Read all URLs into memory, because links refer to them in random order. */
 static int read_book(struct replay *replay)
 {
     int rc = saved_urls_read(&replay->urls, replay->store, NULL);

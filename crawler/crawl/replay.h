@@ -2,8 +2,8 @@
  * replay.h - repeat a saved crawl in memory.
  *
  * Each page of the file is processed as if its answer had just arrived. Afterwards the
- * crawl is in the state in which the last page was saved, and every report has all
- * records.
+ * crawl is in the same state as when the last page was saved, and all reports have
+ * received all records.
  */
 #ifndef CRAWLER_REPLAY_H
 #define CRAWLER_REPLAY_H
@@ -14,13 +14,13 @@
 
 /*
  * Process the pages of crawler->saving.earlier. Before the call, the starts must be
- * enqueued and noted: frontier_note_only(). Afterwards the frontier has noted the targets
- * that are left. Returns 0, -ECANCELED, -ENOMEM, -EBADMSG, or the failure of the file or
- * of a sink. If the file fails, crawler->result.complaint is the message.
+ * enqueued and noted: frontier_note_only(). Afterwards the targets that still have to be
+ * fetched are noted. Returns 0, -ECANCELED, -ENOMEM, -EBADMSG, or the error of the file
+ * or of a sink. If the file fails, crawler->result.complaint is the error message.
  */
 COIL_SUSPENDS int replay(struct crawler *crawler);
 
-/* Make an answer from a saved page. Its strings point into the page. */
+/* Convert a saved page into an answer, whose strings point into the page. */
 void replay_answer(const struct store_page *page, struct answer *answer);
 
 #endif

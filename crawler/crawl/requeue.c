@@ -1,8 +1,8 @@
 /*
  * requeue.c - fetch a page again later if its request failed.
  *
- * fetch/retry.c says which answers are temporary failures, and frontier/throttle.c what
- * to do after a refusal.
+ * fetch/retry.c decides which answers are temporary failures, and frontier/throttle.c
+ * decides what to do after a refusal.
  */
 #include "requeue.h"
 
@@ -14,13 +14,13 @@
    only one try. */
 #define FAILURES_ENOUGH 10
 
-/* Return the number of tries that the server did not refuse. */
+/* Return the number of tries without those that the server refused. */
 static unsigned tries_of(const struct target *page)
 {
     return page->tries > page->refusals ? page->tries - page->refusals : 1;
 }
 
-/* Requeue the page for at_ns. Returns 1 if it is requeued. */
+/* Requeue the page, to be fetched at at_ns or later. Returns 1 or -ENOMEM. */
 static int retry_at(struct crawler *crawler, const struct frontier_job *job,
                     int64_t at_ns)
 {
@@ -29,7 +29,7 @@ static int retry_at(struct crawler *crawler, const struct frontier_job *job,
     return rc < 0 ? rc : 1;
 }
 
-/* Requeue a page that failed, while it has tries left. Returns 1 if it is requeued. */
+/* Requeue a page that failed, if it has tries left. Returns 1 if it is requeued. */
 static int requeue_failed(struct crawler *crawler, const struct frontier_job *job,
                           const struct retry *retry)
 {
@@ -44,7 +44,8 @@ static int requeue_failed(struct crawler *crawler, const struct frontier_job *jo
     return retry_at(crawler, job, coil_now() + retry->pause_ns);
 }
 
-/* The server asks the crawler to slow down. This does not use up a try of the page. */
+/* Handle a refusal, by which the server asks the crawler to slow down. Usually a refusal
+   does not use up one of the page's tries. */
 static int requeue_refused(const struct visit *visit, const struct frontier_job *job,
                            const struct answer *answer, const struct retry *retry)
 {
@@ -73,7 +74,8 @@ static int requeue_refused(const struct visit *visit, const struct frontier_job 
     }
 }
 
-/* The host does answer, so requeue the page until robots.txt is fetched. Returns 1. */
+/* The host answers again: fetch its robots.txt first, and requeue the page. Returns 1 or
+   -ENOMEM. */
 static int fetch_rules_first(struct crawler *crawler, const struct frontier_job *job)
 {
     if (job->host->robots.state == ROBOTS_KNOWN)

@@ -24,7 +24,8 @@ int robots_visit(struct page_search *pages, const struct frontier_job *job)
     struct crawler *crawler = pages->crawler;
     int rc = robots_txt_get(&crawler->requester, job->host);
 
-    frontier_begin_request(job->host); /* again: the rules may have set a longer delay */
+    frontier_begin_request(
+        job->host); /* again, because the rules may have set a longer delay */
     if (rc == 0)
         rc = report_sitemaps(pages, job->host);
     if (rc == 0)

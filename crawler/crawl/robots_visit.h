@@ -1,19 +1,17 @@
-/*
- * robots_visit.h - fetch the robots.txt of a host, and settle the pages that it forbids.
- */
+/* robots_visit.h - fetch the robots.txt of a host, and settle pages that it forbids. */
 #ifndef CRAWLER_ROBOTS_VISIT_H
 #define CRAWLER_ROBOTS_VISIT_H
 
 #include "page_search.h"
 
 /* Fetch the robots.txt of the job's host, and report its sitemaps. Fails like
-   robots_txt_get(), or with the failure of a sink or a file. */
+   robots_txt_get(), or with the error of a sink or a file. */
 COIL_SUSPENDS int robots_visit(struct page_search *pages, const struct frontier_job *job);
 
 /*
- * Returns 0 if the job's page may be fetched. Otherwise the page is settled because
- * robots.txt forbids it or could not be fetched, or is requeued until robots.txt was
- * fetched again: returns 1. Fails like verdicts_settle().
+ * Decide whether the job's page may be fetched. Returns 0 if so. Returns 1 if the page
+ * was settled, because robots.txt forbids it or could not be fetched, or if the page was
+ * requeued until robots.txt is fetched again. Fails like verdicts_settle().
  */
 int robots_settle(struct crawler *crawler, const struct frontier_job *job);
 

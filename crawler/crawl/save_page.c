@@ -24,7 +24,8 @@ static unsigned flags_of(const struct visit *visit, const struct answer *answer)
            (target_has_ids(page) ? STORE_HAS_IDS : 0);
 }
 
-/* After 304 Not Modified, the validator of the saved answer still holds. */
+/* Return a validator of the answer. After 304 Not Modified, keep that of the saved
+   answer. */
 static const char *validator_of(const struct visit *visit, const struct answer *answer,
                                 const char *name, const char *saved)
 {
@@ -33,7 +34,7 @@ static const char *validator_of(const struct visit *visit, const struct answer *
     return answer->response != NULL ? coil_http_header(answer->response, name) : NULL;
 }
 
-/* Return why the request failed, or else what is wrong with the page; or NULL. */
+/* Return the error of the request, or else what is wrong with the page, or NULL. */
 static const char *error_of(const struct visit *visit, const struct answer *answer)
 {
     return answer->rc < 0 ? answer->error : visit->flaw;

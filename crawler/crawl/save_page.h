@@ -2,7 +2,7 @@
  * save_page.h - save the result of a page in the crawl's file or in a shared crawl.
  *
  * If the crawl is neither saved nor shared, these functions do nothing. They return 0,
- * -ENOMEM, or the failure of the file.
+ * -ENOMEM, or the error of the file.
  */
 #ifndef CRAWLER_SAVE_PAGE_H
 #define CRAWLER_SAVE_PAGE_H
@@ -13,7 +13,7 @@
 /* True if the results of pages are saved. */
 bool saves_pages(const struct crawler *crawler);
 
-/* Save the answer of a page, after process_answer(). A resumed crawl does not fetch the
+/* Save the answer of a page, after process_answer(). A resumed crawl will not fetch the
    page again. Call this only if pages are saved. */
 int save_answer(const struct visit *visit, const struct answer *answer);
 
@@ -24,11 +24,11 @@ int save_forbidden(struct crawler *crawler, const struct target *page, unsigned 
 int save_failed_rules(struct crawler *crawler, const struct target *page,
                       const struct answer *failure);
 
-/* Save that other processes ended while they fetched the page. */
+/* Save that the page was given up because other processes ended while they fetched it. */
 int save_given_up(struct crawler *crawler, const struct target *page);
 
 /* Save the sitemaps in the robots.txt of a host. `rules` is the target of the robots.txt,
-   and pages->links has the sitemaps. */
+   and pages->links contains the sitemaps. */
 int save_sitemaps(const struct page_search *pages, struct host *host,
                   const struct target *rules);
 

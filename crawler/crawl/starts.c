@@ -113,8 +113,8 @@ static bool is_pipe(const char *path)
     return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/* Enqueue the files and folders. The root of links is the start if there is only one, and
-   the working directory for several starts or a pipe. */
+/* Enqueue the files and folders. The root directory of the site is the start if it is the
+   only one and not a pipe, else the working directory. */
 static int enqueue_paths(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;

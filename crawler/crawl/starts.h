@@ -1,7 +1,7 @@
 /*
  * starts.h - the URLs, files and folders at which a crawl starts.
  *
- * Support for a new kind of start belongs here: make targets, and pass each of them to
+ * To support a new kind of start, create its targets here and pass each of them to
  * enqueue_start() or enqueue_file().
  */
 #ifndef CRAWLER_STARTS_H
@@ -9,7 +9,8 @@
 
 #include "crawl.h"
 
-/* Make targets of the start URLs, which define the site. Returns 0 or -ENOMEM. */
+/* Create the targets of the start URLs. The starts define the site. Returns 0 or
+   -ENOMEM. */
 int starts_add(struct crawler *crawler);
 
 /* Enqueue the start URLs, files and folders. Fails like verdicts_settle(), or with

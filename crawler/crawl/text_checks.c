@@ -10,7 +10,7 @@
 #include <strings.h>
 
 /* Limits against hostile sites. Texts beyond a limit are not checked. */
-#define CHECKS_MAX 256 /* of a page */
+#define CHECKS_MAX 256 /* per page */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
 
 struct text_check {
@@ -23,7 +23,7 @@ struct text_page {
     struct target *page;
     struct text_check *checks;
     size_t count, capacity;
-    char *text;         /* NULL: not received yet, or not stored */
+    char *text;         /* NULL: not yet received, or not stored */
     bool was_asked_for; /* the page was enqueued again for its text */
 };
 
@@ -35,8 +35,8 @@ const char *text_checks_directive(const char *reference)
     return directive != NULL && strstr(directive, "text=") != NULL ? directive + 3 : NULL;
 }
 
-/* True if texts of the page are checked. On other sites this requires that ids are
-   checked. */
+/* True if links to texts of the page are checked. On other sites they are checked only if
+   ids are, too. */
 static bool are_checked(const struct text_checks *checks, const struct target *page)
 {
     const struct options *options = checks->enqueuer->options;
@@ -53,7 +53,7 @@ static struct text_page *find_page(const struct text_checks *checks,
     return checks->count > 0 ? table_get(&checks->pages, page->url) : NULL;
 }
 
-/* Return the entry of a page, making it if necessary. NULL without memory. */
+/* Return the entry of a page, creating it if necessary. NULL if memory runs out. */
 static struct text_page *get_page(struct text_checks *checks, struct target *page)
 {
     struct text_page *known =
@@ -91,8 +91,8 @@ static char *url_of(const struct target *page, const char *directive, size_t *fr
 static int report_missing(struct text_checks *checks, const struct target *page,
                           const struct text_check *check)
 {
-    /* A baseline stores no text fragments with its links. Only the target with the
-       missing text can be in it. */
+    /* A baseline stores links without text fragments. So is_known is true for the link,
+       and only the target with the missing text can be new. */
     struct reference_place place = {.page = check->from,
                                     .text = check->reference,
                                     .line = check->line,
@@ -137,7 +137,7 @@ static struct target *end_of_chain(struct target *page)
     return page;
 }
 
-/* Fetch a page again for its text if it was searched already. */
+/* If the page was already searched and its text is not stored, fetch the page again. */
 static void refetch_for_text(struct text_checks *checks, struct text_page *page)
 {
     struct target *target = page->page;

@@ -1,5 +1,5 @@
 /*
- * worker.c - take a target from the frontier, fetch it, process the answer.
+ * worker.c - take targets from the frontier, fetch them, and process the answers.
  *
  * Where to start reading: run_worker(), visit_target(), visit_page(). Rare cases have
  * files of their own: robots_visit.c, file_visit.c, requeue.c.
@@ -25,8 +25,8 @@ struct worker {
 
 /* ---- a page ------------------------------------------------------------------------ */
 
-/* Find a saved answer whose validators are sent with the request. It must have the ids if
-   they are needed. */
+/* Find a saved answer whose validators are sent with the request. If ids are needed, the
+   saved answer must have them. */
 static int find_saved_answer(const struct crawler *crawler,
                              const struct frontier_job *job, struct recheck_kept *saved)
 {
@@ -52,7 +52,7 @@ static void use_saved_answer(struct visit *visit, const struct recheck_kept *sav
         (struct saved_page){&saved->page, recheck_book(visit->crawler->saving.recheck)};
 }
 
-/* Request the page. Its body goes to the search while it arrives. Fails like
+/* Request the page. The body is passed to the search as it arrives. Fails like
    process_answer(). */
 static int request_page(struct visit *visit, const struct frontier_job *job,
                         struct recheck_kept *saved, struct answer *answer)
@@ -79,8 +79,8 @@ static int request_page(struct visit *visit, const struct frontier_job *job,
     return rc;
 }
 
-/* Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the failure of
-   a report. */
+/* Fetch a page and process the answer. Fails only with errors that must end the crawl:
+   -ECANCELED, -ENOMEM, or the error of a report. */
 static int visit_page(struct worker *worker, const struct frontier_job *job)
 {
     struct visit visit = {
@@ -92,7 +92,7 @@ static int visit_page(struct worker *worker, const struct frontier_job *job)
     if (rc == 0)
         rc = report_answer(&visit, &answer);
     if (rc == 0)
-        rc = requeue_page(&visit, job, &answer); /* 1: it is fetched again later */
+        rc = requeue_page(&visit, job, &answer); /* 1: the page is requeued */
     if (rc == 0)
         rc = process_answer(&visit, &answer);
     if (rc == 0 && saves_pages(worker->crawler))
@@ -155,7 +155,7 @@ static int visit_target(struct worker *worker, const struct frontier_job *job)
         return rc < 0 ? rc : 0;
     if (job->target->kind == TARGET_FILE)
         return visit_file(worker, job);
-    rc = robots_settle(crawler, job); /* 1: robots.txt has decided */
+    rc = robots_settle(crawler, job); /* 1: the page is settled or requeued */
     if (rc != 0)
         return rc < 0 ? rc : 0;
     return visit_page(worker, job);

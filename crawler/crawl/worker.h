@@ -6,9 +6,9 @@
 
 #include "crawl.h"
 
-/* Task functions, with the crawler as argument: fetch targets of a class until the
-   frontier is empty. Return 0, -ECANCELED, -ENOMEM, or the failure of a sink or a
-   file. */
+/* Task functions that fetch the targets of one class until the frontier is empty. Their
+   argument is the crawler. They return 0, -ECANCELED, -ENOMEM, or the error of a sink or
+   a file. */
 COIL_SUSPENDS int worker_run_site(void *crawler);
 COIL_SUSPENDS int worker_run_external(void *crawler);
 

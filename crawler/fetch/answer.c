@@ -17,7 +17,7 @@
 #define DRAIN_BYTES ((size_t)128 * 1024)
 
 /* True if the answer is a challenge to prove that the client is human. Cloudflare and AWS
-   WAF mark such answers by a header. */
+   WAF mark such answers with a header. */
 static bool is_challenge(const coil_http_response *response)
 {
     static const char *const headers[] = {"cf-mitigated", "x-amzn-waf-action"};
@@ -31,10 +31,10 @@ static bool is_challenge(const coil_http_response *response)
     return false;
 }
 
-#define TYPES_MAX 16 /* headers of one name */
+#define TYPES_MAX 16 /* Content-Type headers that are read */
 
-/* Extract the MIME type, as the Fetch standard defines it. The shortcut is for most
-   answers: one header with one type. Returns 0 or -ENOMEM. */
+/* Extract the MIME type, as the Fetch standard defines it. Most answers have one header
+   with one type and take a shortcut. Returns 0 or -ENOMEM. */
 static int read_content_type(struct answer *answer)
 {
     const char *values[TYPES_MAX];
@@ -81,7 +81,7 @@ struct asking {
     size_t total;
 };
 
-/* Ends the transfer; this is not a failure. */
+/* A body callback returns this to end the transfer without an error. */
 #define ENOUGH (-EOVERFLOW)
 
 /* Read the headers, and find out whether the body is wanted. Returns 0 or -ENOMEM. */

@@ -10,13 +10,13 @@
 
 #define ANSWER_ERROR_BYTES 256
 
-/* The strings live until the answer is finished. NULL: absent. The struct has many
- * members, because each is one fact about the answer, which another step needs. */
+/* Strings are NULL if absent, and valid until answer_finish(). The struct has many
+ * members, because each is one fact about the answer that a later step needs. */
 struct answer {
-    int rc;     /* 0, or why the request failed: a negative errno */
+    int rc;     /* 0, or a negative errno if the request failed */
     int status; /* 0: no answer */
     const char *content_type, *location, *retry_after;
-    char *extracted_type; /* memory of content_type if several headers were combined */
+    char *extracted_type; /* owns content_type if it was combined from several headers */
     bool may_be_sniffed;  /* Content-Type is missing, and no header forbids sniffing */
     bool is_challenge;    /* the server asks the client to prove that it is human */
     bool sets_cookie;
@@ -24,23 +24,24 @@ struct answer {
     bool is_tls;      /* rc is -EPROTO: TLS failed, not HTTP */
     bool is_too_long; /* the body was longer than the limit and was cut off there */
     bool is_cut;      /* the body was cut off because it was not needed */
-    bool has_body;    /* the reader got the whole body, or all up to the limit */
-    int64_t size;     /* of the body: Content-Length, or else the bytes received */
-    /* Headers and body as received over the network, summed over all requests. */
+    bool has_body;    /* the reader received all of the body, up to the limit */
+    int64_t size;     /* body size: Content-Length, or else the bytes received */
+    /* Bytes received over the network, headers included, in all requests of this
+       fetch. */
     int64_t received_bytes;
-    int64_t paused_ns; /* the pause between HEAD and GET, for the host's delay */
+    int64_t paused_ns; /* the pause between HEAD and GET, to keep the host's delay */
     char error[ANSWER_ERROR_BYTES];
     coil_http_response *response;
 };
 
 struct question {
-    const char *url;            /* credentials in it are not sent: use a header instead */
+    const char *url;            /* credentials in the URL are not sent: use a header */
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* send HEAD */
     bool ends_after_headers;    /* cut the body off */
     bool is_kept;               /* read the body up to the limit even if not wanted */
-    int64_t idle_ns;            /* time-out without progress */
-    int64_t max_ns;             /* time-out of the whole request */
+    int64_t idle_ns;            /* time limit without progress */
+    int64_t max_ns;             /* time limit for the whole request */
     size_t body_limit;
     /* Called once the headers have arrived. Returns true if the caller wants the body or
        its beginning. NULL: the body is not wanted. */
@@ -53,15 +54,15 @@ struct question {
 };
 
 /*
- * Fetch one URL without following redirects. If the body is not wanted, a short one is
- * read to its end, so that the connection can be reused; a long one is cut off. Failures
- * are stored in answer->rc and answer->error. Returns below 0 only for -ECANCELED and
- * -ENOMEM. Always call answer_finish() afterwards.
+ * Fetch one URL without following redirects. An unwanted body is read to its end if it is
+ * short, so that the connection can be reused, and cut off if it is long. A failed
+ * request is reported in answer->rc and answer->error. Returns below 0 only for
+ * -ECANCELED and -ENOMEM. Always call answer_finish() afterwards.
  */
 COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
                              const struct question *question);
 
-/* Return true for the redirects that are followed: 301, 302, 303, 307, 308. */
+/* Return true for statuses of redirects that are followed: 301, 302, 303, 307, 308. */
 bool answer_is_redirect(int status);
 
 /* Free the members of the answer. All zeroes are accepted. */

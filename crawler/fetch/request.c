@@ -39,8 +39,8 @@ static bool has_same_credentials(const char *a, const char *b)
 }
 
 /* Return the login header of a start on this host, or NULL. If several starts have a
-   login, prefer the one with the same credentials. Credentials in the URL of a page or a
-   redirect are not the user's: answer.c leaves them out. */
+   login, prefer the start whose URL has the same credentials. Credentials in other URLs
+   do not come from the user: answer.c removes them. */
 static const char *find_login(const struct options *options, const char *origin)
 {
     const char *header = NULL;
@@ -58,7 +58,7 @@ static const char *find_login(const struct options *options, const char *origin)
     return header;
 }
 
-/* Return the headers for all requests to this host; NULL without memory. */
+/* Return the headers for all requests to this host; NULL if memory runs out. */
 static const char *const *make_headers(const struct requester *requester,
                                        const struct host *host)
 {
@@ -124,8 +124,9 @@ static struct question question_of(const struct requester *requester,
         .arg = reader->arg};
 }
 
-/* Many servers do not support HEAD, or answer it wrongly. Do not try GET if the server
-   could not be reached, or if it asks for fewer requests. */
+/* Return true if GET is tried after HEAD failed: many servers do not support HEAD, or
+   answer it wrongly. Do not try GET if the server could not be reached, or asked for
+   fewer requests. */
 static bool is_worth_a_get(const struct answer *answer)
 {
     switch (answer->rc) {
@@ -167,8 +168,8 @@ static int archive_exchange(struct requester *requester, const struct question *
     return rc;
 }
 
-/* Wait before the second request of a fetch. Returns how long that took in nanoseconds,
-   or -ECANCELED. */
+/* Wait until the second request of a fetch may be sent. Returns how long that took, in
+   nanoseconds, or -ECANCELED. */
 static int64_t wait_for_turn(struct host *host)
 {
     int64_t began = coil_now();
@@ -180,7 +181,7 @@ static int64_t wait_for_turn(struct host *host)
     return rc < 0 ? rc : coil_now() - began;
 }
 
-/* HEAD has failed, so send GET. *answer has the answer to HEAD, and gets the new one. */
+/* Send GET after HEAD failed. *answer is the answer to HEAD, and is replaced. */
 static int get_after_head(struct requester *requester, struct host *host,
                           struct question *question, struct answer *answer)
 {
@@ -222,7 +223,8 @@ int request_answer(struct requester *requester, const struct target *page,
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Prevent links to other sites from reaching the user's own network. */
+/* Return false for private addresses, so that links to other sites cannot reach the
+   user's own network. */
 static bool allows_address(const struct sockaddr *address, void *arg)
 {
     (void)arg;

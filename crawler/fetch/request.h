@@ -13,7 +13,7 @@
 struct requester {
     const struct options *options;
     struct warc *warc; /* the archive of all requests and answers; or NULL */
-    unsigned split;    /* this many processes may request from one host at a time */
+    unsigned split;    /* how many processes may use one host at the same time */
     coil_http_session *sessions[FRONTIER_CLASSES];
 };
 
@@ -26,11 +26,11 @@ struct request_reader {
     bool (*begin_body)(const struct answer *answer, void *arg);
     int (*feed_body)(const char *bytes, size_t n, void *arg);
     void *arg;
-    const char *const *headers; /* sent instead of the host's headers; NULL: the host's */
+    const char *const *headers; /* sent instead of the host's headers; or NULL */
 };
 
-/* Set host->headers: the user's headers for the origins of the starts, and for this host.
-   Returns 0 or -ENOMEM. */
+/* Set host->headers to the user's headers: those for the starts' origins, and those for
+   this host. Returns 0 or -ENOMEM. */
 int request_find_headers(const struct requester *requester, struct host *host);
 
 /* Return the limit for the page's body. A sitemap may be as long as its protocol allows.
@@ -38,8 +38,8 @@ int request_find_headers(const struct requester *requester, struct host *host);
 size_t request_body_limit(const struct options *options, const struct target *page);
 
 /*
- * Fetch a page: with GET on the site, with HEAD on other sites. If HEAD fails, try GET.
- * Returns as answer_get() or warc_add() does.
+ * Fetch a page, with GET on the site and HEAD on other sites. If HEAD fails, try GET.
+ * Returns 0, or fails like answer_get() and warc_add().
  */
 COIL_SUSPENDS int request_answer(struct requester *requester, const struct target *page,
                                  const struct request_reader *reader,

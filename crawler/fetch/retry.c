@@ -1,8 +1,8 @@
 /*
  * retry.c - which answers are worth another try, and when.
  *
- * The crawler obeys Retry-After. If the delay is too long, it does not try again, and
- * reports this answer.
+ * The crawler obeys Retry-After. If the requested delay is too long, it does not try
+ * again, and the answer is final.
  */
 #include "retry.h"
 
@@ -12,9 +12,10 @@
 
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LONGEST_PAUSE_NS COIL_SEC(30)
-/* The longest Retry-After that is obeyed. Servers with a limit per minute send this. */
+/* The longest Retry-After that is obeyed. Servers that limit the requests per minute send
+   60 s. */
 #define LONGEST_OBEYED_NS COIL_SEC(60)
-#define LONGEST_S 1000000000 /* a longer Retry-After counts as this: prevents overflow */
+#define LONGEST_S 1000000000 /* the maximum, to prevent overflow */
 
 static int64_t parse_seconds(const char *header)
 {
@@ -26,8 +27,8 @@ static int64_t parse_seconds(const char *header)
     return seconds;
 }
 
-/* Parse a date in one of HTTP's three formats, two of which are obsolete. Returns a
-   time(2), or -1 if the header is not a date. (RFC 9110, section 5.6.7) */
+/* Parse a date in one of HTTP's three formats, two of which are obsolete. Returns the
+   seconds since 1970, or -1 if the header is not a date. (RFC 9110, section 5.6.7) */
 static int64_t parse_date(const char *header)
 {
     static const char *const forms[] = {
@@ -64,20 +65,21 @@ static bool is_temporary_failure(int rc)
     case -ENODATA:
     case -EMFILE:
     case -ENFILE:
-    case -EAGAIN: /* the name cannot be resolved now */
+    case -EAGAIN: /* the name cannot be resolved at the moment */
         return true;
     default:
         return false;
     }
 }
 
-/* 429 and 503 ask the crawler to slow down. So do 500, 502 and 504 with Retry-After. */
+/* Return true if the server asks the crawler to slow down: 429 and 503 always do so, and
+   other temporary statuses do if they have a Retry-After. */
 static bool is_refusal(int status, int64_t retry_after_ns)
 {
     return status == 429 || status == 503 || retry_after_ns > 0;
 }
 
-/* Return true for statuses that may be temporary: too many requests, or a failure of the
+/* Return true for statuses that may be temporary: too many requests, or an error of the
    server or a server behind it. 501 and 505 are permanent. */
 static bool is_temporary_status(int status)
 {

@@ -16,9 +16,10 @@
 #define ROBOTS_REDIRECTS 5
 /* One extra byte, to find out whether the last line is complete. */
 #define READ_BYTES (ROBOTS_BYTES + 1)
-/* Longer bodies are cut off here. The reserve is for one piece of less than 128 KiB. */
+/* Longer bodies are cut off here. The body arrives in pieces of less than 128 KiB, so
+   READ_BYTES may be exceeded by one piece. */
 #define LONGEST_BYTES (READ_BYTES + (size_t)128 * 1024)
-/* If a host is unreachable more often than this in a row, its robots.txt has failed. */
+/* If a host is unreachable more often than this in a row, robots.txt counts as failed. */
 #define DESERTED_ENOUGH 3
 #define RULES_NS COIL_SEC(24 * 60 * 60) /* how long rules are valid */
 
@@ -32,7 +33,7 @@ static bool is_loopback(const char *origin)
            (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == n);
 }
 
-/* The first READ_BYTES of a robots.txt. */
+/* The first READ_BYTES bytes of a robots.txt. */
 struct rules_text {
     char *at;
     size_t n;
@@ -114,9 +115,9 @@ static int parse_or_resolve(const struct requester *requester, struct host *host
 }
 
 /*
- * Fetch *url once. If the answer is a redirect, return 1 and replace *url. A redirect
- * may lead to another host. Such a host does not get the user's headers, and
- * --exclude-private applies to it.
+ * Fetch *url once. If the answer is a redirect, return 1 and replace *url. A redirect may
+ * lead to another host. In that case the user's headers are not sent, and
+ * --exclude-private applies.
  */
 static int fetch_rules_once(struct requester *requester, struct host *host, char **url,
                             struct answer *answer)
@@ -154,9 +155,9 @@ static int fetch_rules_once(struct requester *requester, struct host *host, char
     return 1;
 }
 
-/* Fetch the robots.txt, and follow its redirects. After too many redirects the
-   host has no rules. *answer becomes the last answer. *is_of_host becomes true if this
-   host sent it. */
+/* Fetch the robots.txt, and follow its redirects. After too many redirects the host has
+   no rules. *answer becomes the last answer, and *is_of_host is true if the host itself
+   sent it. */
 static int get_rules(struct requester *requester, struct host *host,
                      struct answer *answer, bool *is_of_host)
 {
@@ -180,8 +181,9 @@ static int get_rules(struct requester *requester, struct host *host,
 
 /* ---- the result -------------------------------------------------------------------- */
 
-/* Return true if the host does not answer at all. Its pages are then tried, and report
-   the failure. If the host answers one of them, robots.txt is fetched before any page. */
+/* Return true if the host does not answer at all. In that case its pages are still tried,
+   and report the error. If the host answers one of them, robots.txt is fetched again
+   before any other page. */
 static bool is_deserted(const struct answer *answer, bool is_of_host)
 {
     return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||

@@ -5,9 +5,9 @@
  * a record, the archive is valid up to the last record in the index. The next run
  * continues from there.
  *
- * Identical payloads are found by their SHA-1. As the standard requires, chunks are
- * joined for the hash, but compressed payloads are not decompressed. Each payload needs a
- * few hundred bytes of memory, and memory for its URL.
+ * Identical payloads are recognised by their SHA-1. As the standard requires, the hash is
+ * that of the joined chunks, without decompression. For each payload, a few hundred bytes
+ * and its URL stay in memory.
  */
 #include "warc_inside.h"
 
@@ -43,8 +43,9 @@ static void forget_response(struct warc_exchange *exchange)
 }
 
 /*
- * A second head replaces the first, which was an interim response (1xx): libcurl may not
- * report its end. Lines after the body are trailers, which the body already contains.
+ * A second head replaces the first, which was an interim response (1xx), because libcurl
+ * may not report where that response ends. Lines after the body are trailers. They are
+ * ignored, because the body already contains them.
  */
 static void add_head_line(struct warc_exchange *exchange, const char *line, size_t n)
 {
@@ -136,7 +137,8 @@ static void put_base32(const unsigned char *bytes, char *to)
 }
 
 /*
- * Hash the data of chunks without their sizes and line ends. Stops at an invalid chunk.
+ * Add the data of chunks to the hash, without chunk sizes and line ends. Stop at an
+ * invalid chunk.
  */
 static void add_chunks(EVP_MD_CTX *make_digest, const char *at, const char *end)
 {
@@ -155,7 +157,8 @@ static void add_chunks(EVP_MD_CTX *make_digest, const char *at, const char *end)
     }
 }
 
-/* Returns 0 or -ENOMEM. The bytes must be followed by a NUL. */
+/* Write the digest of the bytes to `to`. A NUL must follow the bytes. Returns 0 or
+   -ENOMEM. */
 static int make_digest(const char *bytes, size_t n, bool chunked, char *to)
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
@@ -195,7 +198,8 @@ int warc_write_all(int fd, const void *bytes, size_t n)
 }
 
 /*
- * Write warc->block as one gzip member. After a failure the file has its former length.
+ * Write warc->block as one gzip member. After a failure the file is truncated to its
+ * former length.
  */
 static int write_record(struct warc *warc)
 {
@@ -362,7 +366,8 @@ static int write_response(struct warc *warc, struct record *record,
                : rc;
 }
 
-/* The request is written first, because the index points to the end of the response. */
+/* Write the request first: the archive is valid up to the response that the index names
+   last. */
 static int write_exchange(struct warc *warc, const char *url,
                           const struct warc_exchange *exchange, const char *truncated)
 {
@@ -396,7 +401,7 @@ static int write_exchange(struct warc *warc, const char *url,
     return rc == 0 ? write_response(warc, &response, exchange) : rc;
 }
 
-/* Remove user name and password. NULL without memory. */
+/* Return a copy of the URL without user name and password, or NULL if memory runs out. */
 static char *remove_user(const char *url)
 {
     const char *scheme_end = strstr(url, "://");

@@ -29,7 +29,8 @@ struct warc;
 /* The bytes sent and received for one answer. Initialize with zeroes. */
 struct warc_exchange {
     struct text request, response; /* `response` has the head and the body */
-    size_t head_n;                 /* of the response; 0 until it is complete */
+    size_t head_n;                 /* length of the response's head, once it is complete;
+                                      or 0 */
     int64_t at_ns;                 /* when the request was sent, since 1970 */
 };
 
@@ -39,19 +40,19 @@ void warc_take(enum coil_http_wire what, const char *bytes, size_t n, void *exch
 void warc_exchange_finish(struct warc_exchange *exchange);
 
 /*
- * Open an archive. If `goes_on` is false, an existing file is emptied; if true, new
- * records follow the last response that its index has. `software` is the program's name
- * and version. Fails with a negative errno and a *message that the caller frees.
+ * Open an archive. If `goes_on` is false, an existing file is emptied. If it is true, new
+ * records are written after the last response in the index. `software` is the program's
+ * name and version. Fails with a negative errno and a *message that the caller frees.
  */
 int warc_open(const char *path, bool goes_on, const char *software, struct warc **out,
               char **message);
 
 /*
- * Write a request and its response to the file. If the head of the response is
- * incomplete, writes nothing. `truncated` is NULL, or the reason why the body is
- * incomplete, as in WARC-Truncated: "length", "time", "disconnect" or "unspecified".
- * Returns 0 or a negative errno. After an error all calls return it, and warc_close() has
- * its message.
+ * Write a request and its response to the file. Write nothing if the head of the response
+ * is incomplete. `truncated` is NULL, or the reason why the body is incomplete, as in
+ * WARC-Truncated: "length", "time", "disconnect" or "unspecified". Returns 0 or a
+ * negative errno. After an error, later calls return the same error, and warc_close()
+ * returns its message.
  */
 int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
              const char *truncated);

@@ -69,8 +69,8 @@ static int64_t number_of(const char *line, size_t n, const char *name)
 }
 
 /*
- * Return where the last indexed record ends in the archive. *lines_n is where the last
- * line ends.
+ * Return the offset in the archive where the last indexed record ends. *lines_n is the
+ * offset in the index where its last complete line ends.
  */
 static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
 {

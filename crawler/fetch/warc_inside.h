@@ -28,11 +28,11 @@ struct seen {
 struct warc {
     char *path, *index_path;
     int fd, index_fd;
-    int64_t end; /* of the archive */
+    int64_t end; /* the length of the archive */
     z_stream gzip;
     bool has_gzip;
     struct text block, line; /* scratch buffers */
-    struct table by_digest;  /* of struct seen */
+    struct table by_digest;  /* finds a struct seen by its digest */
     struct arena arena;
     int rc; /* the first error */
 };

@@ -1,6 +1,6 @@
 /*
- * baseline.h - look up the findings of an earlier report, which do not make a run fail.
- * (--baseline)
+ * baseline.h - look up findings in an earlier report. Such findings do not make a run
+ * fail. (--baseline)
  */
 #ifndef CRAWLER_BASELINE_H
 #define CRAWLER_BASELINE_H
@@ -22,8 +22,8 @@ int baseline_read(const char *path, struct baseline **out, char **message);
 void baseline_destroy(struct baseline *baseline);
 
 /*
- * Return 1 if the report has this verdict for this target and fragment (or NULL), 0 if
- * not, or -ENOMEM.
+ * Return 1 if the report has this verdict for this target and fragment, 0 if not, or
+ * -ENOMEM. `fragment` may be NULL.
  */
 int baseline_has(const struct baseline *baseline, const char *target,
                  const char *fragment, enum verdict verdict);

@@ -10,7 +10,7 @@
  * The file has a line {"type":"cache","schema":1}, followed by
  * {"target":URL,"time":SECONDS} for each target. cache_write() writes a new file and
  * renames it over the old file, so the cache is always complete. If two processes write
- * at the same time, the entries of one process are lost.
+ * at the same time, the new entries of one of them are lost.
  */
 #ifndef CRAWLER_CACHE_H
 #define CRAWLER_CACHE_H
@@ -26,7 +26,7 @@ struct cache;
  * caller passes *out to cache_destroy().
  *
  * If the file is not a cache, fails with -EINVAL and leaves the file unchanged. *message
- * is as in json_lines_read(). Blocks.
+ * is set as by json_lines_read(). Blocks.
  */
 int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache **out,
                char **message);
@@ -40,8 +40,8 @@ void cache_destroy(struct cache *cache);
  */
 int cache_check(const struct cache *cache, char **message);
 
-/* True if the cache has the target, which was therefore OK. The cache does not contain
- * information about fragments. */
+/* True if the cache contains the target, which means that it was OK. The cache contains
+ * no information about fragments. */
 bool cache_has(const struct cache *cache, const char *target);
 
 /*

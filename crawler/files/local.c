@@ -1,8 +1,8 @@
 /*
  * local.c - map links of local files to file URLs.
  *
- * The links of a file are resolved against the file's own URL. So "../README.md" may lead
- * out of the root folder, as in a repository. A link that begins with "/" is then moved
+ * Links in a file are resolved against the file's own URL. So "../README.md" may lead out
+ * of the root folder, as in a repository. A link that begins with "/" is afterwards moved
  * below the root folder. With base_url, links are resolved against the URL that the file
  * will have on the server. URLs below base_url are then mapped back to the root folder.
  */
@@ -32,7 +32,7 @@ static void add_path(struct text *url, const char *path)
     }
 }
 
-/* Let the URL parser remove "." and "..". */
+/* Normalise a URL: the URL parser removes "." and "..". */
 static char *normalise(struct text *text)
 {
     struct url url;
@@ -136,8 +136,8 @@ void local_finish(struct local *local)
 /* ---- links ------------------------------------------------------------------------- */
 
 /*
- * If `url` is below the folder `base`, which ends in "/", return the rest of it;
- * otherwise NULL.
+ * If `url` is below the folder `base`, which ends in "/", return the part of `url` after
+ * `base`, otherwise NULL.
  */
 static const char *path_below(const char *url, const char *base)
 {
@@ -173,7 +173,7 @@ char *local_base(const struct local *local, const char *url)
     return rest != NULL ? join(local->base_url, rest) : strdup(url);
 }
 
-/* Replace `url` by the result of parsing `base` followed by `rest`. */
+/* Replace `url` with the result of parsing `base` followed by `rest`. */
 static int replace_url(struct url *url, const char *base, const char *rest)
 {
     struct url other;

@@ -34,9 +34,9 @@ struct local {
 };
 
 /*
- * `start` is the file or folder to check. The folder of `start` is the root folder,
- * unless the option root_dir is set. Fails with the errors of stat(2), or with -ENOMEM;
- * then local_finish() is not needed. Blocks briefly.
+ * Initialize the struct. `start` is the file or folder to check. Its folder is the root
+ * folder, unless the option root_dir is set. Fails with the errors of stat(2) or with
+ * -ENOMEM. After a failure, local_finish() need not be called. Blocks briefly.
  */
 int local_init(struct local *local, const struct options *options, const char *start);
 void local_finish(struct local *local);
@@ -66,10 +66,10 @@ char *local_base(const struct local *local, const char *url);
  * Adjust `url`, the result of resolving `reference` against local_base(). If the
  * reference leads to a local file, `url` becomes the URL of that file. As on a server,
  * "/x" is in the root folder, and ".." cannot leave the root folder. "//host/x" becomes
- * an https URL. "//host:8443/x" does as well, although url->href is NULL at first because
- * file URLs cannot have a port.
+ * an https URL. "//host:8443/x" also becomes an https URL, although url->href is NULL
+ * before the call, because file URLs cannot have a port.
  *
- * Fails with -EINVAL or -ENOMEM, and then leaves *url unchanged.
+ * Fails with -EINVAL or -ENOMEM, leaving *url unchanged.
  */
 int local_rebase(const struct local *local, const char *reference, struct url *url);
 
@@ -94,12 +94,12 @@ struct local_file {
      */
     char *url;
     int64_t size;
-    const char *content_type; /* constant for the file's suffix, or NULL if unknown */
+    const char *content_type; /* a constant string; NULL if the suffix is unknown */
 };
 
 /*
- * Find the file that a URL refers to: the file itself, the index file of a folder, or
- * with clean_urls "a.html" for "a". Fails with -ENOENT if the file does not exist, or
+ * Find the file to which a URL refers: the file itself, the index file of a folder, or
+ * (with clean_urls) "a.html" for "a". Fails with -ENOENT if the file does not exist, or
  * with another error of stat(2). Errors such as -EACCES, -ELOOP and -EIO do not mean that
  * the link is broken. The caller passes *out to local_file_finish().
  */
@@ -136,9 +136,9 @@ bool local_is_sheet(const char *content_type);
 bool local_is_text(const char *content_type);
 
 /*
- * Call visit() for each page and style sheet in a folder and its subfolders, in order of
- * their names. Hidden names, node_modules and symbolic links to folders are skipped. If a
- * folder cannot be listed, visit() gets its path and a negative `rc`. Stops when visit()
+ * Call visit() for each page and style sheet in a folder and its subfolders, sorted by
+ * name. Hidden names, node_modules and symbolic links to folders are skipped. If a folder
+ * cannot be listed, visit() receives its path and a negative `rc`. Stops when visit()
  * returns nonzero, and returns that value. Fails with -ENOMEM or -ECANCELED.
  */
 COIL_SUSPENDS int local_walk(const char *folder,

@@ -317,7 +317,7 @@ static int compare_backwards(const void *a, const void *b)
     return strcmp(*(char *const *)b, *(char *const *)a);
 }
 
-/* Push the contents of a folder onto the stack, so that the first name is on top. */
+/* Push the contents of a folder onto the stack, with the first name on top. */
 static int push_folder(struct pending *pending, const char *folder)
 {
     size_t before = pending->count;

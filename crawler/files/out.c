@@ -4,21 +4,21 @@
  *     bytes:  | written |  whole lines  | an incomplete line |
  *             0      written          whole                  n
  *
- * A signal handler may run between any two instructions, on any thread. The handler must
- * write the bytes between `written` and `whole` exactly once. Two rules ensure this:
+ * A signal handler may run between any two instructions, on any thread. It must write the
+ * bytes between `written` and `whole` exactly once. Two rules ensure this:
  *   - `whole` moves forward only after a line is complete.
  *   - Code that writes or moves the bytes holds `is_busy`, with all signals blocked. So a
  *     handler never interrupts this code, and a handler on another thread waits for it.
  *
- * To keep these sections short, output to anything but a regular file is written in
- * pieces of at most PIPE_BUF bytes, after poll() has reported room. Signals can interrupt
- * the wait itself.
+ * To keep such code short, output that does not go to a regular file is written in pieces
+ * of at most PIPE_BUF bytes, after poll() has reported room. Signals can interrupt the
+ * wait itself.
  *
  * poll() reports room on a terminal as soon as one byte fits, and a pipe may have other
  * writers. So both are opened again with O_NONBLOCK, which does not affect the shell or
- * other processes that share the original descriptor. Sockets cannot be opened again, nor
- * can a terminal of another user, nor anything without /proc. In these cases, a write may
- * delay signals until the reader reads.
+ * other processes that share the original descriptor. Sockets and terminals of other
+ * users cannot be opened again, and without /proc nothing can. In these cases, a write
+ * may delay signals until the reader reads.
  */
 #include "out.h"
 
@@ -112,8 +112,8 @@ static void end_write(struct out *out, const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Return how many of the n bytes to write at once, where n > 0. If a line fits, write
- * only whole lines. */
+/* Return how many of the n bytes to write with one call, where n > 0. If a line fits,
+ * only whole lines are written. */
 static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 {
     const char *end;
@@ -126,7 +126,7 @@ static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 
 /*
  * Wait until there is room, or a signal arrives. If the descriptor cannot be polled,
- * return at once: write() will report the error.
+ * return immediately, because write() will report the error.
  */
 static int wait_for_room(const struct out *out, int timeout_ms)
 {
@@ -138,8 +138,8 @@ static int wait_for_room(const struct out *out, int timeout_ms)
 }
 
 /*
- * Call write(2) once for bytes before `end`. Returns false if there was no room; the
- * bytes then stay in the buffer.
+ * Call write(2) once for bytes before `end`. If there is no room, returns false and
+ * leaves the bytes in the buffer.
  */
 static bool write_piece(struct out *out, size_t end)
 {
@@ -215,7 +215,7 @@ void out_flush_in_handler(struct out *out)
 /* ---- append ------------------------------------------------------------------------ */
 
 /*
- * Enlarge the buffer for a line that does not fit, because a line is always written as a
+ * Enlarge the buffer for a line that does not fit, because lines are always written as a
  * whole.
  */
 static void grow_buffer(struct out *out, size_t n)
@@ -300,8 +300,8 @@ static void put_visible(void *out, const char *piece, size_t n)
 }
 
 /*
- * Replace control characters: text from a server may contain escape sequences for the
- * terminal.
+ * Write text with control characters replaced, because text from a server may contain
+ * escape sequences for the terminal.
  */
 int out_put_plain(struct out *out, const char *text, size_t n)
 {
@@ -320,8 +320,8 @@ int out_put_url(struct out *out, const char *url)
     return out->rc;
 }
 
-/* Free the bytes in such an order that a handler finds either valid bytes or nothing to
- * write. */
+/* Free the bytes, in such an order that a signal handler finds either valid bytes or
+ * nothing to write. */
 static void free_bytes(struct out *out)
 {
     char *bytes = out->bytes;

@@ -8,9 +8,9 @@
  *     out_flush(&out);             // every second: write the complete lines
  *     rc = out_close(&out);
  *
- * After the first failure nothing more is written, and every call returns the error of
- * that failure. So one check at the end is enough. Writing to a pipe or terminal blocks
- * the thread until the reader reads; signals are still handled.
+ * After the first error, nothing more is written, and every call returns that error. So
+ * one check at the end is enough. Writing to a pipe or terminal blocks the thread until
+ * the reader reads; signals are still handled.
  */
 #ifndef CRAWLER_OUT_H
 #define CRAWLER_OUT_H
@@ -28,7 +28,7 @@ struct out {
     bool is_file;     /* the file is regular, so writing never waits for a reader */
     char *bytes;
     size_t n, capacity;  /* used and allocated size of `bytes` */
-    size_t written;      /* number of `bytes` that are written */
+    size_t written;      /* how many of the bytes are written */
     atomic_size_t whole; /* offset of the end of the last complete line */
     atomic_flag is_busy; /* a lock for writing or moving bytes */
     int rc;              /* the first error */
@@ -50,8 +50,8 @@ int out_print(struct out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Return room for n bytes, or NULL after a failure. out_commit() adds the bytes. Use this
- * only for complete lines.
+ * Return room for n bytes, or NULL after a failure. out_commit() appends the bytes that
+ * were written there. Use this only for complete lines.
  */
 char *out_reserve(struct out *out, size_t n);
 void out_commit(struct out *out, const char *end);
@@ -65,7 +65,8 @@ int out_put_plain(struct out *out, const char *text, size_t n);
  */
 int out_put_url(struct out *out, const char *url);
 
-/* Set out->rc if the caller could not produce all output. Returns out->rc. */
+/* Report that the caller could not produce all output: set out->rc if it is 0. Returns
+   out->rc. */
 int out_fail(struct out *out, int rc);
 
 /* Write the complete lines to the file. */
@@ -74,11 +75,11 @@ int out_flush(struct out *out);
 /*
  * Write the complete lines in a signal handler that then ends the program. Waits at most
  * a second for a reader. Afterwards `out` must not be used: threads that try to use it
- * hang. (Async-signal-safe)
+ * will hang. (Async-signal-safe)
  */
 void out_flush_in_handler(struct out *out);
 
-/* Write everything and close. Returns out->rc. A struct of zeroes is allowed. */
+/* Write all bytes and close the file. Returns out->rc. All zeroes are allowed. */
 int out_close(struct out *out);
 
 #endif

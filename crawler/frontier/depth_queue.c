@@ -1,8 +1,8 @@
 /*
  * depth_queue.c - a linked list for each depth, in one array of entries.
  *
- * The queue may contain most pages of a site. So its entries may be on disk (cold.h).
- * They are written and read in the order of the array.
+ * The queue may contain most pages of a site, so its entries may be on disk (cold.h).
+ * Entries are written and read in array order.
  */
 #include "depth_queue.h"
 
@@ -13,14 +13,14 @@
 
 struct depth_entry {
     struct target *target;
-    uint32_t next; /* in the list of its depth, or of free entries; 0: the last */
+    uint32_t next; /* next entry of the depth's list or of the free list; 0: none */
 };
 
 struct depth_line {
     uint32_t first, last;
 };
 
-/* Return the index of a free entry, or 0 without memory. */
+/* Return the index of a free entry, or 0 if memory runs out. */
 static uint32_t make_entry(struct depth_queue *depth_queue)
 {
     uint32_t at = depth_queue->unused;

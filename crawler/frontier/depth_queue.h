@@ -10,7 +10,7 @@ struct target;
 
 /* All zeroes: an empty queue. */
 struct depth_queue {
-    struct blocks all;        /* of struct depth_entry, from 1; the caller sets .cold */
+    struct blocks all;        /* struct depth_entry, from index 1; caller sets .cold */
     struct depth_line *lines; /* by depth */
     size_t line_count;
     size_t count; /* targets in the queue */
@@ -21,10 +21,10 @@ struct depth_queue {
 int depth_queue_add(struct depth_queue *depth_queue, unsigned depth,
                     struct target *target);
 
-/* Return the least depth that has a target. The queue must not be empty. */
+/* Return the lowest depth that has a target. The queue must not be empty. */
 unsigned depth_queue_first(const struct depth_queue *depth_queue);
 
-/* Remove and return the first target of that depth, or NULL. */
+/* Remove and return the first target of this depth, or NULL if there is none. */
 struct target *depth_queue_take(struct depth_queue *depth_queue, unsigned depth);
 
 void depth_queue_finish(struct depth_queue *depth_queue);

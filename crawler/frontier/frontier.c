@@ -1,11 +1,11 @@
 /*
- * frontier.c - which URL to fetch next, from which host, and when.
+ * frontier.c - decide which URL to fetch next, from which host, and when.
  *
  * Invariants
- *   1. A host is in the list `ready` of its class if and only if it may get a request
- *      now: is_ready. Every change that may make a host ready is followed by
+ *   1. A host is in its class's list `ready` (is_ready) if and only if it may get a
+ *      request now. Every change that may make a host ready is followed by
  *      frontier_list_if_ready().
- *   2. A host that has a job but must wait is in `delays.hosts`: is_timed.
+ *   2. A host that has a job but must wait is in `delays.hosts` (is_timed).
  *   3. The timer is set to the earliest time in `delays`.
  *   4. While a job is available and a worker of its class is idle, a worker is being
  *      woken. The code that makes a job available wakes one worker. A worker that takes a
@@ -71,8 +71,8 @@ static void on_time(void *arg)
     frontier_wake_all(frontier);
 }
 
-/* A host in the list of ready hosts stays there. Its time is checked again when it is
-   taken from the list. */
+/* Send no request before until_ns. A host in the list of ready hosts stays there: the
+   time is checked again when the host is taken from the list. */
 void frontier_pause(struct host *host, int64_t until_ns)
 {
     if (until_ns > host->pace.next_ns)
@@ -197,8 +197,8 @@ static void note_failure(struct frontier *frontier, int rc)
     frontier_wake_all(frontier);
 }
 
-/* Pass the target to the coordinator. A queued target is passed again only in a crawl by
-   depth, because the coordinator orders the targets of all processes. */
+/* Pass the target to the coordinator. In a crawl by depth, pass even a queued target
+   again, because the coordinator must know its new depth. */
 static void hand_up(const struct frontier *frontier, struct target *target)
 {
     const struct frontier_above *above = frontier->options.above;
@@ -268,7 +268,7 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
     for (size_t i = 0; i < targets->count; i++) {
         struct target *target = targets_at(targets, i);
 
-        if (target->refetch == REFETCH_COOKIE) /* cookies of earlier runs are lost */
+        if (target->refetch == REFETCH_COOKIE) /* earlier cookies were not saved */
             target->refetch = REFETCH_NONE;
         if (target->state != TARGET_NOTED)
             continue;
@@ -328,7 +328,7 @@ static int wait_idle(struct frontier *frontier, enum frontier_class class)
     rc = coil_event_wait(&idle.event);
     frontier_forget_idle(frontier, &idle);
     if (rc < 0 && coil_event_is_set(&idle.event))
-        /* this worker was woken but takes no job, so wake another one */
+        /* this worker was woken but took no job: wake another */
         frontier_wake_one(frontier, class);
     coil_event_finish(&idle.event);
     return rc;
@@ -358,7 +358,8 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
     }
 }
 
-/* The host may get another request now. Wake all workers if this was the last job. */
+/* End the job, so that its host may get another request. Wake all workers if this was the
+   last job. */
 static void put_down(struct frontier *frontier, const struct frontier_job *job)
 {
     int rc;
@@ -399,7 +400,7 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns)
 {
     const struct frontier_above *above = frontier->options.above;
-    /* A target that is due now only waits for robots.txt: keep its lease. */
+    /* A target that is due now waits only for robots.txt, so it keeps its lease. */
     bool is_later = at_ns > coil_now();
     int rc;
 

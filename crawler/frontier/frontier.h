@@ -1,5 +1,5 @@
 /*
- * frontier.h - which URL to fetch next, from which host, and when.
+ * frontier.h - decide which URL to fetch next, from which host, and when.
  *
  *     frontier_add(&frontier, target);
  *     ...
@@ -11,9 +11,9 @@
  * Each host has a queue. Hosts that may get a request now take turns. A host that
  * must wait, for its delay or its Retry-After, does not block a worker.
  *
- * In a shared crawl, a coordinator stands above the frontier: struct frontier_above.
- * Added targets go to the coordinator. The targets that this process has leased come back
- * through frontier_lease(). (docs/design/many-machines.md)
+ * In a shared crawl, all added targets are passed to a coordinator: struct
+ * frontier_above. The targets that this process leases come back through
+ * frontier_lease(). (docs/design/many-machines.md)
  */
 #ifndef CRAWLER_FRONTIER_H
 #define CRAWLER_FRONTIER_H
@@ -39,14 +39,14 @@ struct host_queue {
     size_t count;
 };
 
-/* When a host gets its next request. */
+/* The data that decide when a host gets its next request. */
 struct host_pace {
     int64_t next_ns;          /* no request before this time */
-    int64_t delay_ns;         /* between two requests */
-    int64_t asked_ns;         /* when the last request went out */
-    struct throttle throttle; /* the rate that its refusals allow */
-    /* A target whose test was just refused. The next answer shows whether the target
-       itself is the reason (throttle.c). */
+    int64_t delay_ns;         /* time between two requests */
+    int64_t asked_ns;         /* when the last request was sent */
+    struct throttle throttle; /* limits the rate after refusals */
+    /* A target whose test was just refused. The host's next answer shows whether the
+       target itself is the reason (throttle.c). */
     struct target *suspect;
     bool is_troubled;  /* the host has refused a request: one request at a time */
     unsigned failures; /* temporary failures in a row */
@@ -58,16 +58,16 @@ enum robots_state { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN }
 struct host_robots {
     enum robots_state state;
     struct robots *rules; /* NULL: no rules, or not yet known */
-    /* Why it could not be fetched, in which case no page is fetched. Freed by free(). May
-       be NULL. */
+    /* Why robots.txt could not be fetched. If this is set, no page is fetched. Release it
+       with free(). May be NULL. */
     struct answer *failure;
     int64_t asked_ns;         /* when it was last requested */
     int64_t until_ns;         /* when it is fetched again */
-    bool is_rested;           /* the host got no request for a while before it */
+    bool is_rested;           /* the host was idle before that request */
     unsigned tries, refusals; /* in a row */
-    unsigned deserted;        /* how often in a row the host was unreachable for it */
+    unsigned deserted;        /* how often in a row the host was unreachable */
     bool has_told_sitemaps;   /* its sitemaps were reported */
-    bool has_lost_sitemaps;   /* they must be reported again; for shared.c */
+    bool has_lost_sitemaps;   /* sitemaps must be reported again: shared.c */
 };
 
 struct host {
@@ -80,7 +80,7 @@ struct host {
     unsigned in_flight;
     bool is_ready;              /* the host is in the list of ready hosts of its class */
     bool is_timed;              /* the host is in the schedule */
-    const char *const *headers; /* of its requests; set by the crawler */
+    const char *const *headers; /* sent with its requests; set by the crawler */
     bool has_headers;           /* `headers` is set */
 };
 
@@ -89,14 +89,15 @@ struct frontier_job {
     struct target *target; /* NULL: fetch the host's robots.txt */
 };
 
-/* The coordinator of a shared crawl, above the frontier. No function may suspend. */
+/* The coordinator of a shared crawl. Its functions must not suspend. */
 struct frontier_above {
-    /* Some process must fetch the target: for the first time, again, or earlier than
-       planned because a crawl by depth has found a shorter path to it. */
+    /* Have some process fetch the target: for the first time, once more, or earlier than
+       planned because a shorter path was found in a crawl by depth. */
     void (*add)(void *arg, struct target *target);
-    /* The job's target is finished. */
+    /* Report that the job's target is finished. */
     void (*complete)(void *arg, const struct frontier_job *job);
-    /* Lease the job's target again, not before at_ns. Returns 0 or -ENOMEM. */
+    /* Give the job's target back. It may be leased again at at_ns or later. Returns 0 or
+       -ENOMEM. */
     int (*release)(void *arg, const struct frontier_job *job, int64_t at_ns);
     void *arg;
 };
@@ -104,14 +105,14 @@ struct frontier_above {
 struct frontier_options {
     unsigned limits[FRONTIER_CLASSES];   /* requests at a time, to all hosts */
     unsigned per_host[FRONTIER_CLASSES]; /* requests at a time, to one host */
-    int64_t delay_ns;                    /* between two requests to a host */
+    int64_t delay_ns;                    /* time between two requests to a host */
     bool asks_robots;                    /* fetch the robots.txt of the site's hosts */
     bool by_depth;                       /* finish each depth before the next begins */
     struct cold *cold; /* stores the targets of later depths on disk; may be NULL */
     const struct frontier_above *above; /* must outlive the frontier; may be NULL */
 };
 
-/* Hosts of one class that may get a request now, in the order of their turns. */
+/* A queue of the hosts of one class that may get a request now. */
 struct ready_hosts {
     struct host *first, **end;
 };
@@ -122,11 +123,11 @@ struct later_depths {
     unsigned current; /* the depth that is crawled now */
 };
 
-/* What must wait for a time. */
+/* Targets and hosts that wait until some time. */
 struct delays {
     struct schedule retries; /* targets that are tried again later */
     struct schedule hosts;   /* hosts that must wait before their next request */
-    coil_timer timer;        /* runs out at the earliest of these times */
+    coil_timer timer;        /* expires at the earliest of these times */
 };
 
 struct frontier {
@@ -150,27 +151,28 @@ bool frontier_has_idle(const struct frontier *frontier, enum frontier_class clas
 /* Initialize an empty frontier. The thread must have a loop. */
 void frontier_init(struct frontier *frontier, const struct frontier_options *options);
 
-/* No worker may wait in frontier_take() any more. */
+/* When this is called, no worker may be waiting in frontier_take(). */
 void frontier_finish(struct frontier *frontier);
 
-/* Return the host of a URL, which is created if it is new; NULL without memory. */
+/* Return the host of a URL, creating it if it is new. NULL if memory runs out. */
 struct host *frontier_host(struct frontier *frontier, const char *url,
                            enum frontier_class class);
 
-/* Accept a target, whose host is set. Unless it was queued before, queue it once the
-   crawl reaches its depth. Call this again when target->depth has become less. */
+/* Accept a target. target->host must be set. The target is queued once the crawl reaches
+   its depth, unless it was queued before. Call this again if target->depth decreases. */
 void frontier_add(struct frontier *frontier, struct target *target);
 
 /* Queue a finished target again. */
 void frontier_add_again(struct frontier *frontier, struct target *target);
 
-/* Queue a target that this process has leased, whose host is set. */
+/* Queue a target that this process has leased. target->host must be set. */
 void frontier_lease(struct frontier *frontier, struct target *target);
 
 /*
- * For the replay of a saved crawl. After frontier_note_only(), added targets become
- * TARGET_NOTED. The replay calls frontier_noted_is_done() for a target whose answer was
- * saved. Finally, frontier_take_noted() ends this mode and queues the other targets.
+ * These functions are for the replay of a saved crawl. After frontier_note_only(), added
+ * targets become TARGET_NOTED. The replay calls frontier_noted_is_done() for each target
+ * with a saved answer. Finally, frontier_take_noted() ends this mode and queues the
+ * remaining targets.
  */
 void frontier_note_only(struct frontier *frontier);
 void frontier_noted_is_done(struct frontier *frontier, struct target *target);
@@ -179,12 +181,13 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
 /*
  * Take the next job, suspending until a host may get a request. Fails with -ESHUTDOWN
  * once the frontier is closed, or once no target is queued or in progress. In a shared
- * crawl, only closing ends it. Other failures: -ENOMEM, -ECANCELED.
+ * crawl, -ESHUTDOWN only means that the frontier is closed. Other failures: -ENOMEM,
+ * -ECANCELED.
  */
 COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class class,
                                 struct frontier_job *job);
 
-/* The worker has finished its job. */
+/* Report that the worker has finished its job. */
 void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 
 /* End the job, and queue its target again at at_ns or later. Returns 0 or -ENOMEM. */
@@ -195,19 +198,19 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
    when the host may get its next request. Returns 0 or -ENOMEM. */
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
-/* Note that a request to the host begins: start its delay, and take a token from its
-   bucket. Returns true if the host got no request for throttle_rest_ns() before. */
+/* Note that a request to the host begins: start the host's delay, and take a token from
+   its bucket. Returns true if the host got no request for throttle_rest_ns() before. */
 bool frontier_begin_request(struct host *host);
 
 /* Reserve the host for another request of the same job. Returns when the request may be
    sent. */
 int64_t frontier_take_turn(struct host *host);
 
-/* The host has answered; `is_rested` is what frontier_begin_request() returned. */
+/* Note that the host has answered. `is_rested` is the result of frontier_begin_request(). */
 void frontier_accept(struct host *host, struct target *target, bool is_rested);
 
-/* The host has refused a request: slow its requests down. Counts target->refusals;
-   `target` may be NULL. */
+/* Note that the host has refused a request: reduce its rate of requests, and count the
+   refusal in target->refusals. `target` may be NULL. */
 enum throttle_advice frontier_refuse(struct host *host, struct target *target,
                                      const struct throttle_refusal *refusal);
 
@@ -218,11 +221,11 @@ int64_t frontier_spacing_ns(const struct host *host);
 /* Send no request to this host before until_ns. */
 void frontier_pause(struct host *host, int64_t until_ns);
 
-/* Close the frontier: workers get no more jobs. frontier_left() still returns the number
-   of targets left. */
+/* Close the frontier: workers get no more jobs. frontier_left() still counts the targets
+   that were not fetched. */
 void frontier_close(struct frontier *frontier);
 
-/* Return the number of jobs in progress, targets that wait, or finished targets. */
+/* Return the number of jobs in progress, of waiting targets, and of finished targets. */
 size_t frontier_at_work(const struct frontier *frontier);
 size_t frontier_left(const struct frontier *frontier);
 size_t frontier_through(const struct frontier *frontier);

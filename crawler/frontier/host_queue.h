@@ -25,10 +25,11 @@ void frontier_forget_idle(struct frontier *frontier, struct frontier_idle *idle)
 
 bool frontier_may_get_request(const struct frontier *frontier, const struct host *host);
 
-/* Set the timer: invariant 3 of frontier.c. */
+/* Set the timer according to invariant 3 of frontier.c. */
 int frontier_set_timer(struct frontier *frontier);
 
-/* Put the host into the list where it belongs: invariants 1 and 2 of frontier.c. */
+/* Put the host into the list where it belongs, according to invariants 1 and 2 of
+   frontier.c. */
 int frontier_list_if_ready(struct frontier *frontier, struct host *host);
 
 struct host *frontier_first_ready(struct frontier *frontier, enum frontier_class class);

@@ -1,5 +1,5 @@
 /*
- * schedule.h - a priority queue of objects, ordered by time: a binary heap.
+ * schedule.h - a priority queue of objects ordered by time, implemented as a binary heap.
  */
 #ifndef CRAWLER_SCHEDULE_H
 #define CRAWLER_SCHEDULE_H
@@ -9,7 +9,7 @@
 
 struct schedule_entry {
     int64_t at_ns;
-    uint64_t order; /* entries with the same time leave in the order of insertion */
+    uint64_t order; /* entries with the same time are taken in order of insertion */
     void *thing;
 };
 

@@ -4,11 +4,11 @@
  *     slots            known, 32 bytes each     all, which may be cold
  *     tag | index + 1 --> key, count, ...        struct target --> URL
  *
- * Open addressing with linear probing. A crawl looks up every link and forgets no
- * target, so there are no removals and no tombstones. A slot has four bytes. Four of
- * its bits come from the hash and rule out most other targets without reading their
- * keys. So the table may be rather full. It grows by a quarter, in place, because it can
- * be refilled from the keys.
+ * Open addressing with linear probing. A crawl looks up every link and never removes a
+ * target, so no tombstones are needed. A slot has four bytes. Four of its bits, the tag,
+ * come from the hash: they rule out most other targets without reading their keys. The
+ * table may therefore be rather full. It grows in place by a quarter, and is refilled
+ * from the keys.
  */
 #include "target.h"
 
@@ -23,15 +23,16 @@
 #define FIRST_CAPACITY 256
 #define INDEX_BITS 28
 #define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
-#define COLD_TEXTS 16384 /* slots for interned texts, if texts are on disk */
+#define COLD_TEXTS 16384 /* slots for interned texts if texts are on disk */
 
 struct text_slot {
     uint64_t hash;
     const char *text;
 };
 
-/* The states that may follow each state. In addition, every state may become TARGET_MET:
-   a shared crawl that has lost data begins again. Answers may still arrive after that. */
+/* The states that may follow each state. In addition, TARGET_MET may follow every state,
+   because a shared crawl that has lost data starts again. Answers may still arrive after
+   that. */
 #define BIT(state) (1U << (state))
 static const uint16_t followers[TARGET_STATES] = {
     [TARGET_MET] = BIT(TARGET_CALENDAR) | BIT(TARGET_HELD) | BIT(TARGET_TOO_DEEP) |
@@ -127,7 +128,7 @@ void targets_set_id_seed(struct targets *targets, uint64_t seed)
     targets->id_seed = seed;
 }
 
-/* Choose the seeds of both hash tables, before the first key of either. */
+/* Choose the seeds of both hash tables before the first key is added to either table. */
 static void choose_seeds(struct targets *targets)
 {
     if (targets->capacity > 0 || targets->text_capacity > 0)
@@ -301,7 +302,8 @@ static struct text_slot *find_text(const struct targets *targets, const char *te
     }
 }
 
-/* Empty the table of texts. The texts stay valid; an equal text gets a second copy. */
+/* Empty the table of texts. The texts stay valid, but a text that is stored again gets a
+   second copy. */
 static int forget_texts(struct targets *targets)
 {
     memset(targets->texts, 0, targets->text_capacity * sizeof *targets->texts);

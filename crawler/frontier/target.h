@@ -1,9 +1,9 @@
 /*
- * target.h - the URLs of a crawl: one target, and the table of all targets.
+ * target.h - the URLs of a crawl, which are called targets, and the table of all targets.
  *
  * A target is a URL with its fragment. The target of the same URL without the fragment is
- * its page. A target without a fragment is its own page. Targets lie in blocks, in the
- * order in which links to them were found, and live as long as the crawl.
+ * its page. A target without a fragment is its own page. Targets are stored in blocks, in
+ * the order in which they were found, and live as long as the crawl.
  *
  * Most links lead to a known target and only add to a count. `struct known` serves these
  * links: 32 bytes that are always in memory. The target itself and its text may be on
@@ -35,14 +35,14 @@ enum target_kind {
  * docs/design/crawler.md has a diagram of the transitions.
  */
 enum target_state {
-    TARGET_MET,      /* found, not decided yet: decided at the next link to it */
+    TARGET_MET,      /* found, not decided yet: decided at the next link */
     TARGET_CALENDAR, /* in an endless calendar: decided again at the next link */
-    TARGET_HELD, /* seems to be on another site: decided when all starts are fetched */
+    TARGET_HELD,     /* seems off the site: decided when all starts are fetched */
     TARGET_TOO_DEEP, /* beyond --max-depth: decided again when a shorter path is found */
     TARGET_LEFT_OUT, /* excluded, or known from the cache: never fetched */
     TARGET_ACCEPTED, /* in the frontier: queued when the crawl reaches its depth */
     TARGET_QUEUED,   /* in its host's queue, at a worker, or waiting for a retry */
-    TARGET_NOTED,    /* for a replay: queued afterwards, unless the file has its answer */
+    TARGET_NOTED,    /* during a replay: queued afterwards, unless its answer was saved */
     TARGET_DONE,     /* answered, or forbidden by robots.txt */
     TARGET_STATES
 };
@@ -50,35 +50,35 @@ enum target_state {
 /* Why a finished target is fetched again. */
 enum target_refetch {
     REFETCH_NONE,
-    REFETCH_COOKIE, /* its redirect loop has set a cookie; done at most once */
-    REFETCH_IDS     /* for its ids or its text; the verdict stays */
+    REFETCH_COOKIE, /* its redirect loop has set a cookie; at most once */
+    REFETCH_IDS     /* to get its ids or text; the verdict stays */
 };
 
-/* The kinds of content that the search of a page has found. */
+/* What the search of a page has found. */
 enum target_content {
     CONTENT_NONE,    /* the page was not searched */
     CONTENT_LINKS,   /* links; a style sheet has no ids */
     CONTENT_IDS,     /* links and ids */
-    CONTENT_MARKDOWN /* links and ids, which are also compared in lower case */
+    CONTENT_MARKDOWN /* links and ids; ids are also compared in lower case */
 };
 
 /* The state of one URL. There may be millions, so small members share bytes. The struct
  * has many members, because a struct for each subject would need more bytes. */
 struct target {
-    const char *url; /* with the fragment, encoded; or the text of a link */
+    const char *url; /* the encoded URL with its fragment, or the text of a link */
     struct target *page;
-    struct target *next;    /* the target of its redirect */
-    struct target *link;    /* the next one in the list that has this target */
+    struct target *next;    /* the target that it redirects to */
+    struct target *link;    /* next target in the list that contains this target */
     struct target *waiting; /* the first target whose verdict depends on this one */
-    struct host *host;      /* set before the frontier gets the target */
-    const char *message;    /* for people; or NULL */
-    const uint64_t *ids;    /* hashes, sorted; of a page with CONTENT_IDS */
+    struct host *host;      /* set before frontier_add() */
+    const char *message;    /* explains the verdict to people; or NULL */
+    const uint64_t *ids;    /* sorted hashes; set for a page with CONTENT_IDS */
     uint32_t id_count;
     uint32_t index;           /* in the order of discovery, from 0 */
     uint32_t first_reference; /* reference.h */
     uint32_t url_n;           /* the length of `url` */
     uint32_t fragment_at;     /* the byte of `url` after the '#'; 0: no fragment */
-    int16_t status;           /* of HTTP; 0: no answer */
+    int16_t status;           /* HTTP status; 0: no answer */
     uint16_t depth;           /* links from the start, on the shortest known path */
     uint8_t hops;             /* redirects between the nearest link and this target */
     uint8_t chain;            /* redirects from here to the end, once that is known */
@@ -91,9 +91,9 @@ struct target {
     uint8_t refetch : 2;      /* enum target_refetch */
     uint8_t refusals : 3;     /* refused tries, up to THROTTLE_PAGE_REFUSALS */
     bool is_start : 1;    /* a start, or the target of a start's redirect on the site */
-    bool is_sitemap : 1;  /* robots.txt, another sitemap or the user names it as one */
+    bool is_sitemap : 1;  /* named as a sitemap by robots.txt, a sitemap or the user */
     bool is_wanted : 1;   /* a link leads to it, so its verdict is reported */
-    bool is_known : 1;    /* the baseline has its verdict: it does not fail the run */
+    bool is_known : 1;    /* the baseline has its verdict, so it does not fail the run */
     bool wants_body : 1;  /* its ids are needed, even if it is on another site */
     bool sets_cookie : 1; /* its answer sets a cookie */
 };
@@ -101,22 +101,23 @@ struct target {
 #define TARGET_CAUSE_BYTES 64 /* "431 Request Header Fields Too Large" */
 
 /*
- * The part of a target that most links need. Two URLs with the same key count as the same
- * URL: without the seeds, an attacker cannot construct a collision. targets_remember()
- * copies some values from the target. A copy may be out of date but stays usable, because
- * values change in one direction only: the depth, for example, never increases.
+ * The part of a target that most links need. URLs with equal keys count as the same URL:
+ * an attacker who does not know the seeds cannot construct a collision.
+ * targets_remember() copies some values from the target. An outdated copy is still
+ * usable, because each value changes in one direction only: the depth, for example, never
+ * increases.
  */
 struct known {
     uint64_t key[2];          /* two hashes of the URL, each with its own seed */
-    uint32_t reference_count; /* of all links to the target, stored or not */
+    uint32_t reference_count; /* counts all links to the target, stored or not */
     uint32_t references;      /* the index of the last stored link: reference.h */
-    uint32_t number;          /* in the file of the saved crawl; 0: none */
+    uint32_t number;          /* number in the file of the saved crawl; 0: none */
     uint16_t depth;           /* the target's depth, or more */
     bool is_wanted : 1;       /* copy of target->is_wanted */
-    bool is_near : 1;         /* target_is_decided(), and hops are 0 */
+    bool is_near : 1;         /* target_is_decided(), and its hops are 0 */
     bool is_well : 1;         /* no report lists the links to it: references_drop() */
     bool has_new : 1;         /* the baseline lacks at least one link to it */
-    uint8_t counted : 5; /* of a page: the verdicts whose URLs include it; summary.c */
+    uint8_t counted : 5; /* for a page: verdicts for which it was counted; summary.c */
 };
 
 /* A target that was found by its URL, without reading `target`, which may be on disk. */
@@ -128,18 +129,19 @@ struct unseen {
 };
 
 struct targets {
-    struct blocks all;   /* of struct target, in the order of discovery */
-    struct blocks known; /* of struct known, in the same order */
+    struct blocks all;   /* struct target, in order of discovery */
+    struct blocks known; /* struct known, in the same order */
     size_t count;
     uint32_t *slots; /* the hash table: target.c */
     size_t capacity;
     uint64_t seeds[2], id_seed;
-    struct arena arena; /* of texts and ids */
+    struct arena arena; /* memory for texts and ids */
     struct text_slot *texts;
     size_t text_count, text_capacity; /* 0 or a power of two */
 };
 
-/* Change its state. In debug builds, abort if the states do not follow each other. */
+/* Change the state of a target. In debug builds, abort if the transition is not
+   allowed. */
 void target_set_state(struct target *target, enum target_state state);
 
 /* Return true if the crawl has decided whether to fetch the target. */
@@ -148,7 +150,7 @@ static inline bool target_is_decided(const struct target *target)
     return target->state > TARGET_CALENDAR;
 }
 
-/* Return true if the frontier has, or had, the target. */
+/* Return true if the target is, or was, in the frontier. */
 static inline bool target_was_accepted(const struct target *target)
 {
     return target->state >= TARGET_ACCEPTED;
@@ -170,12 +172,12 @@ static inline bool target_has_ids(const struct target *target)
     return target->content >= CONTENT_IDS;
 }
 
-/* Start without targets. Rarely used data goes to `cold`, which must outlive the targets.
-   If `cold` is NULL, all data is on the heap. */
+/* Initialize an empty table. Rarely used data is stored in `cold`, which must outlive the
+   targets. If `cold` is NULL, all data is on the heap. */
 void targets_init(struct targets *targets, struct cold *cold);
 
-/* Set the seed for the hashes of ids, before the first id. A saved crawl contains such
-   hashes, so the next run needs the same seed. */
+/* Set the seed for hashes of ids, before the first id is hashed. A saved crawl contains
+   such hashes, so a later run needs the same seed. */
 void targets_set_id_seed(struct targets *targets, uint64_t seed);
 
 /* All zeroes are accepted. */
@@ -184,7 +186,7 @@ void targets_finish(struct targets *targets);
 /*
  * Return the target of this URL. `fragment_at` is the offset of its fragment, after the
  * '#', or 0 if there is none. If the target is new, *is_new is set, its verdict is
- * VERDICT_OPEN, and its page is found or added, too. Returns NULL if memory runs out.
+ * VERDICT_OPEN, and its page is also found or added. Returns NULL if memory runs out.
  */
 struct target *targets_get(struct targets *targets, const char *url, size_t fragment_at,
                            bool *is_new);
@@ -192,8 +194,8 @@ struct target *targets_get(struct targets *targets, const char *url, size_t frag
 /*
  * The steps of targets_get(), for a caller that knows the next few URLs in advance.
  * First, targets_expect() returns the hash of a URL and prefetches its slot into the
- * CPU's cache. Then targets_expect_soon() prefetches its struct known. At last,
- * targets_get_hashed() works as targets_get() does, but without cache misses. `n` is the
+ * CPU's cache. Then targets_expect_soon() prefetches its struct known. Finally,
+ * targets_get_hashed() works like targets_get(), but without cache misses. `n` is the
  * URL's length.
  */
 uint64_t targets_expect(const struct targets *targets, const char *url, size_t n);
@@ -201,12 +203,12 @@ void targets_expect_soon(const struct targets *targets, uint64_t hash);
 struct target *targets_get_hashed(struct targets *targets, const char *url, size_t n,
                                   uint64_t hash, size_t fragment_at, bool *is_new);
 
-/* Return the target of that URL and fragment, or NULL. Does not read the target itself.
-   */
+/* Return the target of a URL, which may have a fragment, or NULL. The target itself is
+ * not read. */
 struct target *targets_find(const struct targets *targets, const char *url);
 
-/* Find the target of that URL, whose hash targets_expect() has returned, without reading
-   the target itself. Returns true if it exists. */
+/* Find the target of a URL without reading the target itself. `hash` is the result of
+   targets_expect() for this URL. Returns true if it exists. */
 bool targets_find_unseen(const struct targets *targets, const char *url, size_t n,
                          uint64_t hash, struct unseen *unseen);
 
@@ -216,19 +218,19 @@ struct known *targets_known(const struct targets *targets, const struct target *
 /* Copy the current state of the target and its page to their struct known. */
 void targets_remember(const struct targets *targets, const struct target *target);
 
-/* Return the target with that index. A loop over all targets needs little memory: at each
-   call, targets that are on disk may be paged out again. */
+/* Return the target with this index. A loop over all targets needs little memory, because
+   each call may page targets out to disk again. */
 struct target *targets_at(const struct targets *targets, size_t index);
 
 /* Return a copy of the text that lives as long as the targets. Equal texts share one
-   copy; if the texts are on disk, most of them do. Returns NULL without memory. */
+   copy. If texts are on disk, some equal texts have several copies. Returns NULL if
+   memory runs out. */
 const char *targets_intern(struct targets *targets, const char *text, size_t n);
 
 /*
- * The ids of a searched page are stored as hashes. Here, targets_hash_id() returns the
- * hash of an id as written in HTML. With targets_keep_ids(), n hashes are sorted and
- * copied to the page; it returns 0 or -ENOMEM. Last, target_has_id() finds a hash among
- * those of the page.
+ * The ids of a searched page are stored as hashes. targets_hash_id() returns the hash of
+ * an id as written in HTML. targets_keep_ids() sorts n hashes and copies them to the
+ * page; it returns 0 or -ENOMEM. target_has_id() returns true if the page has the hash.
  */
 uint64_t targets_hash_id(const struct targets *targets, const char *id, size_t n);
 int targets_keep_ids(struct targets *targets, struct target *page, uint64_t *hashes,
@@ -236,7 +238,8 @@ int targets_keep_ids(struct targets *targets, struct target *page, uint64_t *has
 bool target_has_id(const struct target *page, uint64_t hash);
 
 /* Return why the target has its verdict, for people: its message, "no such file", or
-   "404 Not Found", which is written to `to`. NULL if the verdict needs no explanation. */
+   "404 Not Found", which is written to `to`. Return NULL if the verdict needs no
+   explanation. */
 const char *target_cause(const struct target *target, char to[TARGET_CAUSE_BYTES]);
 
 #endif

@@ -1,36 +1,36 @@
 /*
- * throttle.c - the rate of requests to a host that limits it.
+ * throttle.c - adapt the rate of requests to a host that limits this rate.
  *
  *     no limit -- refused --> 128/s -- refused --> 64/s -- ... --> 1/4 per second
  *         ^                    |  ^                 |
  *         '-- above 256/s -----'  '--- answered ----'
  *
- * When the rate is halved. A refusal by 429, or with Retry-After, halves the rate. 503
- * without Retry-After may be about a single page. It halves the rate only if two of the
- * last ten answers are refusals. Only requests sent after the last cut count, because
- * earlier ones say nothing about the new rate.
+ * A refusal with 429 or with Retry-After halves the rate. A 503 without Retry-After may
+ * concern a single page, so it halves the rate only if two of the last ten answers are
+ * refusals. Only requests sent after the last cut count, because earlier ones say nothing
+ * about the new rate.
  *
- * How the rate grows. Each second of answers adds a tenth of the rate at which it was
- * cut. So the rate reaches the limit again after about five seconds. At low rates an
- * answer adds 7 %, so ten answers double the rate. If nothing is refused for a long time,
- * the growth doubles.
+ * Each second in which the host answers adds a tenth of the rate before the last cut. So
+ * the rate is back at that value after about five seconds. At low rates an answer adds 7
+ * %, so ten answers double the rate. If nothing is refused for a long time, the growth
+ * doubles.
  *
- * When a page is given up. Refusals do not use up a page's tries. A page that is refused
- * is tested: its host gets no request for a second, or for the time of Retry-After, and
- * then one request for this page. If the host refuses this request and answers the next
- * page, the page itself is the reason, and its next refusal is final. So is the eighth
- * refusal of a page whose host answers other pages. If the host answers a test, it limits
- * the rate. From then on, only a page that is refused twice is tested.
+ * Refusals do not use up a page's tries. A page that is refused is tested: its host gets
+ * no request for at least a second or for the time of Retry-After, and then one request
+ * for this page. If the host refuses this request and answers the next page, the page
+ * itself is the reason, and its next refusal is final. The eighth refusal of a page is
+ * also final if its host answers other pages. If the host answers a test, it limits the
+ * rate. From then on, only a page that is refused twice is tested.
  *
- * When a host is given up. The host has refused everything for PATIENCE_NS, although it
- * got some rests as above. The time is shorter for 503 without Retry-After and for a
- * host that has never answered, because both may be permanent. It is also shorter for
- * hosts off the site. A host that was given up gets one request for each page, without a
- * limit.
+ * A host is given up if it has refused all requests for PATIENCE_NS, even after several
+ * rests without requests. The time is shorter for 503 without Retry-After and for a host
+ * that has never answered, because both may be permanent. It is also shorter for hosts
+ * that are not part of the site. A host that was given up gets one request for each page,
+ * without a limit.
  *
- * Refusals that do not depend on the rate. After three pages in a row that were
- * themselves the reason, the limit is lifted, and refusals without Retry-After are
- * ordinary failures. That ends when ten answers in a row are refusals.
+ * Refusals may be unrelated to the rate. If three pages in a row were themselves the
+ * reason for their refusals, the limit is lifted, and refusals without Retry-After are
+ * treated as ordinary failures. This ends when ten answers in a row are refusals.
  */
 #include "throttle.h"
 
@@ -40,21 +40,21 @@
 #define LEAST_RATE 0.25
 #define GROWTH_OF_RATE 0.1 /* per second */
 #define GROWTH_PER_ANSWER 0.07
-/* The growth doubles after FASTER_NS without a cut if FASTER_COUNT answers came
-   in that time. */
+/* The growth doubles after FASTER_NS without a cut if at least FASTER_COUNT answers
+   arrived in that time. */
 #define FASTER_NS COIL_SEC(10)
 #define FASTER_COUNT 50
 #define BUCKET_SECONDS 0.05
 #define RECENT 10       /* how many of the last answers are stored */
-#define MANY_REFUSALS 2 /* among the recent answers: a reason to cut the rate */
-#define PROVEN_ENOUGH 3 /* pages in a row that caused their refusals themselves */
+#define MANY_REFUSALS 2 /* this many recent refusals are a reason to cut the rate */
+#define PROVEN_ENOUGH 3 /* this many pages in a row were the reason for refusals */
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
-#define LONGEST_REST_NS COIL_SEC(8) /* without a Retry-After */
-#define RESTS_OF_RATE 4 /* length of a rest, in requests at the current rate */
+#define LONGEST_REST_NS COIL_SEC(8) /* maximum, unless Retry-After is longer */
+#define RESTS_OF_RATE 4 /* a rest is as long as 4 requests at the current rate */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
-#define LAST_DOUBLING 5 /* of a page's pauses: 6.4 s */
+#define LAST_DOUBLING 5 /* a page's pause doubles at most 5 times, to 6.4 s */
 
 /* ---- the bucket -------------------------------------------------------------------- */
 
@@ -118,8 +118,8 @@ static void lift_limit(struct throttle *throttle)
     forget_answers(throttle);
 }
 
-/* Raise the rate by `growth` in each second. At low rates it grows more slowly: it takes
-   ten answers to double. */
+/* Raise the rate after an answer, by `growth` per second. At low rates the rate grows
+   more slowly: it doubles after ten answers. */
 static void grow_rate(struct throttle *throttle, int64_t now)
 {
     double by = throttle->growth / throttle->rate;
@@ -175,7 +175,7 @@ int64_t throttle_rest_ns(const struct throttle *throttle)
 void throttle_accept(struct throttle *throttle, int64_t now)
 {
     if (throttle->is_given_up)
-        lift_limit(throttle); /* the host answers although requests were not limited */
+        lift_limit(throttle); /* the host answers even without a limit */
     note_answer(throttle, false);
     throttle->answered_ns = now;
     throttle->first_ns = throttle->asked_for_ns = 0;
@@ -209,7 +209,7 @@ int64_t throttle_pause_ns(const struct throttle_refusal *refusal)
                                        : FIRST_PAUSE_NS << doublings;
 }
 
-/* Count the refusal among those of its host. */
+/* Count the refusal for its host. */
 static void note_refusal(struct throttle *throttle,
                          const struct throttle_refusal *refusal)
 {
@@ -237,7 +237,8 @@ static bool has_refused_for_long(const struct throttle *throttle,
                (is_patient ? PATIENCE_NS : SHORT_PATIENCE_NS);
 }
 
-/* Return true if a test or many refusals blame the page, and its host answers others. */
+/* Return true if a test or many refusals have shown that the page is the reason, and its
+   host answers other pages. */
 static bool is_of_the_page(const struct throttle *throttle,
                            const struct throttle_refusal *refusal)
 {
@@ -246,7 +247,7 @@ static bool is_of_the_page(const struct throttle *throttle,
            refusal->sent_ns - throttle->answered_ns < PATIENCE_NS;
 }
 
-/* If all recent answers are refusals, the rate may be the reason after all. */
+/* If all recent answers are refusals, assume again that the rate may be the reason. */
 static void doubt_unrelated(struct throttle *throttle)
 {
     if (recent_refusals(throttle) < RECENT)
@@ -261,8 +262,9 @@ bool throttle_is_test(const struct throttle_refusal *refusal)
     return refusal->page_refusals > 0;
 }
 
-/* Test a page at its first refusal until a test has shown that the host limits the rate.
-   After that, a test would take time and show little. */
+/* Return true if the page must be tested. A page is tested at its first refusal, until a
+   test has shown that the host limits the rate. After that, such a test would take time
+   and show little. */
 static bool is_to_be_tested(const struct throttle *throttle,
                             const struct throttle_refusal *refusal)
 {
@@ -294,6 +296,6 @@ enum throttle_advice throttle_refuse(struct throttle *throttle,
     if (throttle->is_given_up || is_of_the_page(throttle, refusal))
         return THROTTLE_FINAL;
     if (refusal->is_rested && throttle_is_test(refusal))
-        return THROTTLE_AGAIN; /* another page is next */
+        return THROTTLE_AGAIN; /* the next request is for another page */
     return is_to_be_tested(throttle, refusal) ? THROTTLE_TEST : THROTTLE_AGAIN;
 }

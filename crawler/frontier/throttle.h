@@ -1,17 +1,17 @@
 /*
- * throttle.h - the rate of requests to a host that limits it.
+ * throttle.h - adapt the rate of requests to a host that limits this rate.
  *
  *     due = throttle_due(&throttle, now);            when the next request may go out
  *     throttle_spend(&throttle, now);                it goes out
  *     throttle_accept(&throttle, now);               it was answered
  *     advice = throttle_refuse(&throttle, &refusal); or refused, by 429 or 503
  *
- * Without refusals, only the options limit a host's requests. After refusals its requests
- * take tokens from a bucket. The bucket fills at a rate that is halved by refusals, and
- * grows slowly while the host answers: additive increase, multiplicative decrease. (Chiu
- * and Jain, "Analysis of the Increase and Decrease Algorithms", 1989)
+ * Without refusals, only the options limit a host's requests. After a refusal, each
+ * request takes a token from a bucket. The bucket is filled at a rate that refusals halve
+ * and answers slowly increase: additive increase, multiplicative decrease. (Chiu and
+ * Jain, "Analysis of the Increase and Decrease Algorithms", 1989)
  *
- * Pure functions: times are those of coil_now(), and are arguments.
+ * All functions are pure: the caller passes the current time from coil_now().
  */
 #ifndef CRAWLER_THROTTLE_H
 #define CRAWLER_THROTTLE_H
@@ -19,46 +19,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All zeroes: a host without refusals. The struct has many members, because the rules
- * above need that much of the history of a host. */
+/* All zeroes: a host without refusals. The struct has many members, because the rules in
+ * throttle.c need that much of a host's history. */
 struct throttle {
     double rate;   /* requests per second; 0: no limit */
-    double growth; /* how much the rate grows in each second of answers */
-    double tokens; /* in the bucket, at filled_ns */
+    double growth; /* how much the rate grows per second while the host answers */
+    double tokens; /* tokens in the bucket at filled_ns */
     int64_t filled_ns;
     int64_t cut_ns;       /* when the rate was last cut */
     int64_t grown_ns;     /* when the rate was last cut, or its growth last doubled */
-    int64_t answered_ns;  /* the last answer other than a refusal; 0: none */
-    int64_t first_ns;     /* the first refusal after answered_ns; 0: none */
-    int64_t last_ns;      /* the last refusal */
+    int64_t answered_ns;  /* time of the last answer that was not a refusal; or 0 */
+    int64_t first_ns;     /* time of the first refusal after answered_ns; or 0 */
+    int64_t last_ns;      /* time of the last refusal */
     int64_t asked_for_ns; /* the Retry-After of the last refusal; 0: none */
-    /* The last ten answers since the cut: bit 0 is the last, and 1 a refusal. */
+    /* The last ten answers since the cut. Bit 0 is the latest; a 1 is a refusal. */
     uint16_t recent;
     uint8_t recent_count;
     uint8_t grown_count; /* answers since grown_ns */
     uint8_t rested;      /* refusals since answered_ns that came after a rest */
-    uint8_t proven;      /* pages in a row that caused their refusals themselves */
-    bool is_limit;       /* a test has shown that the rate is the reason */
+    uint8_t proven;      /* pages in a row that were the reason for refusals */
+    bool is_limit;       /* a test has shown that the host limits the rate */
     bool is_given_up;    /* the host has refused for too long: no page is tried again */
     bool is_unrelated;   /* its refusals do not depend on the rate */
 };
 
 struct throttle_refusal {
-    int64_t sent_ns, now_ns; /* of the request, and of its answer */
+    int64_t sent_ns, now_ns; /* times of the request and of its answer */
     int64_t retry_after_ns;  /* 0: no Retry-After */
     bool is_too_many;        /* the status is 429, not 503 */
-    bool is_external;        /* off the site: a refusal does not fail the run */
-    bool is_rested;          /* no request to the host for throttle_rest_ns() before it */
+    bool is_external;        /* not on the site: a refusal does not fail the run */
+    bool is_rested;          /* the host was idle for throttle_rest_ns() before it */
     unsigned page_refusals;  /* how often the same page was refused before */
     unsigned max_tries;      /* --max-tries */
 };
 
-#define THROTTLE_PAGE_REFUSALS 7 /* struct target counts up to here */
+#define THROTTLE_PAGE_REFUSALS 7 /* target->refusals stops counting here */
 
 enum throttle_advice {
     THROTTLE_AGAIN, /* try the page again, after throttle_pause_ns() */
-    /* try the page again after throttle_rest_ns(), with no other page of the host before
-       it */
+    /* try the page again after throttle_rest_ns(), before any other page of the host */
     THROTTLE_TEST,
     THROTTLE_FAILURE, /* an ordinary failure: it uses up a try */
     THROTTLE_FINAL    /* the refusal is the page's verdict */
@@ -71,11 +70,11 @@ void throttle_accept(struct throttle *throttle, int64_t now);
 enum throttle_advice throttle_refuse(struct throttle *throttle,
                                      const struct throttle_refusal *refusal);
 
-/* Return true if the request was such a test, provided that is_rested is set. */
+/* Return true if a request with is_rested set was a test. */
 bool throttle_is_test(const struct throttle_refusal *refusal);
 
-/* Record the result of a test. throttle_prove(): the page was refused, and the host
-   answered the next page. throttle_disprove(): the page was answered. */
+/* Record the result of a test. Call throttle_prove() if the page was refused and the host
+   answered the next page. Call throttle_disprove() if the host answered the page. */
 void throttle_prove(struct throttle *throttle);
 void throttle_disprove(struct throttle *throttle);
 

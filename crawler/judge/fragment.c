@@ -25,10 +25,10 @@ static bool has_id(const struct targets *targets, const struct target *page,
 #define USER_CONTENT "user-content-"
 
 /*
- * Look for a place that GitHub adds to Markdown. GitHub ignores case in the ids of
- * headings, which are in lower case. It accepts each id with the prefix, too. The element
- * around the file has the id "readme". Returns 1 if the place exists, 0 if not, or
- * -ENOMEM.
+ * Look for a place that GitHub adds to Markdown. The ids of headings are in lower case,
+ * and GitHub ignores the case of fragments. It also accepts each id with the prefix. The
+ * element around the file has the id "readme". Returns 1 if the place exists, 0 if not,
+ * or -ENOMEM.
  */
 static int has_github_place(const struct targets *targets, const struct target *page,
                             const char *fragment, size_t n)
@@ -61,7 +61,8 @@ static size_t digits_before(const char *s, size_t n)
     return digits;
 }
 
-/* Return true if the page has the id of the end of a range: prefix and digits. */
+/* Return true if the page has the id of one end of a range: the prefix followed by the
+   digits. */
 static bool has_end(const struct targets *targets, const struct target *page,
                     const char *prefix, size_t prefix_n, const char *digits, size_t n)
 {
@@ -74,8 +75,8 @@ static bool has_end(const struct targets *targets, const struct target *page,
     return has_id(targets, page, id, prefix_n + n);
 }
 
-/* Return true for a range of lines if both lines are ids of the page: "208-210"
-   (rustdoc), "L10-L20", "L10-20" (GitLab). */
+/* Return true if the fragment is a range of lines, and both ends are ids of the page:
+   "208-210" (rustdoc), "L10-L20", "L10-20" (GitLab). */
 static bool has_range(const struct targets *targets, const struct target *page,
                       const char *fragment, size_t n)
 {
@@ -128,7 +129,7 @@ int fragment_is_on(const struct targets *targets, const struct target *page,
     return has;
 }
 
-/* Return true for "L10", "L10-L20", "L10C5-L20C7". */
+/* Return true for line numbers such as "L10", "L10-L20" and "L10C5-L20C7". */
 static bool names_lines(const char *fragment)
 {
     const char *s = fragment;

@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-/* Return true if an --accept option allows the status: one for the URL's host if of_host
-   is true, else one for all hosts. */
+/* Return true if an --accept option allows the status. If of_host is true, use only
+   options that name the URL's host, else only options for all hosts. */
 static bool is_accepted(const struct options *options, const char *url, int status,
                         bool of_host)
 {
@@ -26,8 +26,8 @@ static bool is_accepted(const struct options *options, const char *url, int stat
     return false;
 }
 
-/* Servers send these statuses to programs, although a browser may be able to open the
-   page. 999 is LinkedIn's. */
+/* Return true for statuses that servers send to programs although a browser may be able
+   to open the page. LinkedIn sends 999. */
 static bool is_refusal(int status)
 {
     switch (status) {
@@ -68,7 +68,7 @@ struct judgement judge_answer(const struct options *options, const char *url,
 {
     if (answer->rc < 0)
         return judge_failure(answer);
-    /* An option that names the host is deliberate: it comes before the check for
+    /* An --accept option that names the host is deliberate, so it overrides the check for
        challenges. */
     if (is_accepted(options, url, answer->status, true))
         return (struct judgement){VERDICT_OK, REASON_NONE};

@@ -1,5 +1,5 @@
 /*
- * judge.h - the verdict on a link that follows from the server's answer.
+ * judge.h - derive the verdict on a link from the server's answer.
  */
 #ifndef CRAWLER_JUDGE_H
 #define CRAWLER_JUDGE_H
@@ -13,8 +13,8 @@ struct judgement {
     enum reason reason;
 };
 
-/* Judge an answer for this URL. The answer is not a redirect that is followed. A
-   pure function. */
+/* Judge an answer for this URL, other than a redirect that is followed. A pure
+   function. */
 struct judgement judge_answer(const struct options *options, const char *url,
                               bool on_site, const struct answer *answer);
 

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* True if the page must be a valid sitemap. A sitemap on another host need only exist. */
+/* True if the page must be a valid sitemap. For a sitemap on another site, it is enough
+   that it exists. */
 static bool must_be_sitemap(const struct target *page)
 {
     return page->is_sitemap && page->kind != TARGET_EXTERNAL;
@@ -38,8 +39,8 @@ static void describe_limit(const struct target *page, size_t limit, char *messag
              page->is_sitemap ? "" : " (--max-body-size)");
 }
 
-/* Return true if the page is malformed. A page that was cut off at a limit does not
-   count: the cut may be anywhere. */
+/* Return true if the page is malformed. A page that was cut off at a limit does not count
+   as malformed. */
 static bool has_fault(const struct outcome *outcome)
 {
     return outcome->flaw != NULL && outcome->limit == 0 &&
@@ -72,8 +73,8 @@ static void describe(const struct target *page, const struct outcome *outcome,
         snprintf(message, room, "searched for URLs only, as plain text");
 }
 
-/* True if the page is an error. An XML file that is a start need not be a sitemap but
-   must be well-formed. */
+/* True if the page gets the verdict `error`. A start that is an XML file need not be a
+   sitemap, but must be well-formed. */
 static bool fails(const struct target *page, const struct outcome *outcome)
 {
     if (must_be_sitemap(page))

@@ -1,19 +1,20 @@
 /*
- * redirect_fragment.h - the fragments in the Location headers of redirects.
+ * redirect_fragment.h - store the fragments in the Location headers of redirects.
  *
- * Few redirects have a fragment. So the fragments are in a table, not in struct target.
+ * Few redirects have a fragment. So fragments are stored in a table instead of struct
+ * target.
  */
 #ifndef CRAWLER_REDIRECT_FRAGMENT_H
 #define CRAWLER_REDIRECT_FRAGMENT_H
 
 #include "verdicts.h"
 
-/* Store the encoded fragment of the Location that `page` redirects to, or NULL. Replaces
-   the fragment of an earlier fetch. Returns 0 or -ENOMEM. */
+/* Store the encoded fragment of the page's Location header; NULL if it has none. This
+   replaces the fragment of an earlier fetch. Returns 0 or -ENOMEM. */
 int redirect_set_fragment(struct verdicts *verdicts, const struct target *page,
                           const char *fragment);
 
-/* Return the stored fragment of a page that redirects, or NULL. */
+/* Return the stored fragment of the page's redirect, or NULL. */
 const char *redirect_fragment(const struct verdicts *verdicts, const struct target *page);
 
 /* Like redirect_fragment(), but NULL if fragments are not checked (--fragments none). */

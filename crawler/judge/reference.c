@@ -2,9 +2,9 @@
  * reference.c - store the references to all targets in one array. The references to one
  * target are a linked list.
  *
- * The entry of a dropped reference is reused. If the array is on disk, references are
- * only appended, because reuse would read old data. This costs 32 bytes of the file for
- * each link to a target without a verdict.
+ * In memory, the entries of dropped references are reused. On disk, references are only
+ * appended, because reusing an entry would mean reading it first. This costs 32 bytes of
+ * disk space for each link to a target that has no verdict yet.
  */
 #include "reference.h"
 
@@ -15,7 +15,7 @@
 
 #define PAGES_AT_A_TIME 32 /* about how many pages are searched at a time: --max-tasks */
 
-/* Return the index of a free reference, or 0 without memory. */
+/* Return the index of a free reference, or 0 if memory runs out. */
 static uint32_t take_index(struct references *references)
 {
     uint32_t at = references->unused;
@@ -30,7 +30,7 @@ static uint32_t take_index(struct references *references)
     return (uint32_t)++references->count;
 }
 
-/* Return a copy that lives as long as the targets. Cut a long text. */
+/* Return a copy of the text that lives as long as the targets. Long texts are cut. */
 static const char *intern_text(struct targets *targets, const char *text, size_t n)
 {
     enum { KEPT = 200 };
@@ -42,7 +42,8 @@ static const char *intern_text(struct targets *targets, const char *text, size_t
     return targets_intern(targets, cut, KEPT + 3);
 }
 
-/* Most link texts are the end of their target's URL: store only their length. */
+/* Store the text of a link. Most texts are the end of the target's URL: for these, store
+   only the length. */
 static int set_text(struct reference *reference, struct targets *targets,
                     const struct unseen *unseen, const char *text)
 {
@@ -87,7 +88,8 @@ static void count_reference(struct known *known, bool is_known)
 }
 
 /* Return true if the link, which was counted already, should be stored. Only a few pages
-   are searched at the same time, so an earlier link of the page is near the list head. */
+   are searched at the same time, so an earlier link on the page is near the head of the
+   list. */
 static bool adds_something(const struct references *references, const struct known *known,
                            const struct target *page)
 {

@@ -1,10 +1,10 @@
 /*
- * reference.h - references: the places that link to a target, for reports.
+ * reference.h - store the places that link to a target, for reports.
  *
- * For each target, the first REFERENCES_KEPT references are stored. After those, only the
- * first on each page is stored, so that a report can name every page that links to the
- * target. If reports do not list the links to a target with its verdict, none is stored.
- * All references are counted.
+ * For each target, the first REFERENCES_KEPT references are stored. After these, only the
+ * first reference on each page is stored, so that a report can still name every page that
+ * links to the target. No references are stored for verdicts whose links are not
+ * reported. All references are counted.
  */
 #ifndef CRAWLER_REFERENCE_H
 #define CRAWLER_REFERENCE_H
@@ -15,23 +15,23 @@
 #define REFERENCE_HAS_TEXT UINT32_MAX
 
 struct reference {
-    const struct target *page;       /* the page that has the link */
+    const struct target *page;       /* the page that contains the link */
     union {                          /* read by reference_text() */
         const struct target *target; /* the text is the end of this target's URL */
-        const char *text;            /* if text_n is REFERENCE_HAS_TEXT */
+        const char *text;            /* used if text_n is REFERENCE_HAS_TEXT */
     };
     uint32_t text_n;       /* the text's length, or REFERENCE_HAS_TEXT */
     uint32_t line;         /* from 1 */
     uint32_t column : 31;  /* from 1; 0: the link is in a header */
-    uint32_t is_known : 1; /* the baseline has the link */
+    uint32_t is_known : 1; /* the baseline contains the link */
     uint32_t before;       /* the target's previous reference; 0: this is the first */
 };
 
 struct references {
-    struct blocks all; /* of struct reference, from 1; cold if the targets are */
+    struct blocks all; /* struct reference, from index 1; cold if targets are */
     size_t count;
-    uint32_t unused;     /* the head of the list of free references, by `before`; or 0 */
-    const bool *fail_on; /* for each verdict: whether it fails the run; NULL: none does */
+    uint32_t unused;     /* the list of free references, linked by `before`; or 0 */
+    const bool *fail_on; /* fail_on[verdict]: it fails the run; NULL: none does */
     bool takes_none;     /* no report needs references: count them only */
 };
 
@@ -51,25 +51,26 @@ int references_add(struct references *references, struct targets *targets,
                    struct target *target, const struct reference_place *place);
 
 /*
- * Like references_add(), without reading the target, which may be on disk. The target
- * must have a reference already, or need none (known->is_well).
+ * Like references_add(), but without reading the target, which may be on disk. The target
+ * must already have a reference, or not need any (known->is_well).
  */
 int references_add_unseen(struct references *references, struct targets *targets,
                           const struct unseen *unseen,
                           const struct reference_place *place);
 
-/* Return true if reports list the links to this target. They do not for a target that
-   works or was skipped, unless its verdict fails the run. */
+/* Return true if reports list the links to this target. They do not list links to a
+   target that is OK or skipped, unless that verdict fails the run. */
 bool references_are_needed(const struct references *references,
                            const struct target *target);
 
-/* Drop the references of a target, and store no more. Their count stays. */
+/* Drop the stored references of a target, and store no more. The references are still
+   counted. */
 void references_drop(struct references *references, const struct targets *targets,
                      const struct target *target);
 
-/* Return the reference with that index; NULL for 0. A loop over a target's references
-   starts at known->references and follows `before`, from the last reference to the first.
-   */
+/* Return the reference with this index, or NULL for 0. A loop over a target's
+   references starts at known->references and follows `before`, from the last reference
+   to the first. */
 const struct reference *references_at(const struct references *references, uint32_t at);
 
 /* Return the last reference of a target, or NULL. */
@@ -77,8 +78,8 @@ const struct reference *references_of(const struct references *references,
                                       const struct targets *targets,
                                       const struct target *target);
 
-/* Return true if reports list the link: the baseline lacks the link or the target's
-   verdict. */
+/* Return true if reports list the link, because the link or the target's verdict is not
+   in the baseline. */
 bool reference_is_told(const struct reference *reference, const struct target *target);
 
 /* Return the link's text as written, but cut if it is very long. It lives as long as the

@@ -1,5 +1,5 @@
 /*
- * summary.h - the figures of every report, counted at the end of the crawl.
+ * summary.h - compute the figures of all reports at the end of the crawl.
  */
 #ifndef CRAWLER_SUMMARY_H
 #define CRAWLER_SUMMARY_H

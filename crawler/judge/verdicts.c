@@ -1,9 +1,9 @@
 /*
  * verdicts.c - set the verdicts of targets, and of the targets that depend on them.
  *
- * A target that depends on another is in the other target's list `waiting`. When that
- * other target is settled, the list moves to verdicts->due, and each entry is judged in
- * turn. So long chains need no deep recursion.
+ * Each target has a list `waiting` of the targets that depend on it. When the target is
+ * settled, its list moves to verdicts->due, and the entries are judged one after the
+ * other. This avoids a deep recursion for long chains.
  */
 #include "verdicts.h"
 
@@ -19,7 +19,7 @@
 #define COOKIE_MESSAGE "a redirect loop that waits for a cookie: --cookies"
 #define LIMIT_MESSAGE "too many redirects, one of which sets a cookie: --cookies"
 
-/* Return false in a shared crawl: `collect` judges when it has all answers. */
+/* Return false in a shared crawl, where `collect` judges once it has all answers. */
 static bool judges(const struct verdicts *verdicts)
 {
     return !verdicts->are_collected;
@@ -42,7 +42,7 @@ static bool is_well(const struct target *target)
 
 /* ---- reports ----------------------------------------------------------------------- */
 
-/* Return a decoded copy of the target's fragment; NULL without memory. */
+/* Return a decoded copy of the target's fragment; NULL if memory runs out. */
 static char *copy_fragment(const struct target *target)
 {
     char *fragment = strdup(target->url + target->fragment_at);
@@ -52,8 +52,8 @@ static char *copy_fragment(const struct target *target)
     return fragment;
 }
 
-/* Count the target's verdict, and report it. If `text` is not NULL, it and `fragment` are
-   reported in place of the target's URL, which may be cut. */
+/* Count the target's verdict, and report it. If `text` is not NULL, `text` and `fragment`
+   are reported instead of the target's URL, which may be cut. */
 static int report_verdict(struct verdicts *verdicts, struct target *target,
                           const char *text, const char *fragment)
 {
@@ -165,8 +165,8 @@ static struct target *end_of_chain(struct target *target)
     return target;
 }
 
-/* Return true if a redirect of the chain has a fragment of its own. It replaces the
-   link's fragment, and the verdict of the redirect covers it. */
+/* Return true if a redirect of the chain has its own fragment. That fragment replaces the
+   link's fragment, and is checked as part of the redirect. */
 static bool changes_fragment(const struct verdicts *verdicts, const struct target *target)
 {
     unsigned steps = 0;
@@ -177,8 +177,8 @@ static bool changes_fragment(const struct verdicts *verdicts, const struct targe
     return false;
 }
 
-/* Settle a target with a fragment. Its page is settled, and so is `end`, the end of the
-   page's redirects. */
+/* Settle a target with a fragment. Its page must be settled, and so must `end`, where the
+   page's redirects end. */
 static int settle_fragment(struct verdicts *verdicts, struct target *target,
                            const struct target *end)
 {
@@ -190,7 +190,7 @@ static int settle_fragment(struct verdicts *verdicts, struct target *target,
     if (!is_well(page) || changes_fragment(verdicts, page) ||
         strcasecmp(fragment, "top") == 0)
         return set_verdict_of(verdicts, target, page,
-                              judgement); /* every page has "#top" */
+                              judgement); /* "#top" exists on every page */
     if (!target_has_ids(end))
         judgement = (struct judgement){VERDICT_UNCHECKED, end->kind == TARGET_EXTERNAL
                                                               ? REASON_EXTERNAL_FRAGMENT
@@ -220,8 +220,8 @@ int verdicts_await_page(struct verdicts *verdicts, struct target *target)
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-/* Judge a redirect by its next target: its chain is longer by one and ends at the same
-   page. */
+/* Judge a redirect by its next target: the chain is one redirect longer and ends at the
+   same page. */
 static struct judgement judge_chain(const struct verdicts *verdicts,
                                     struct target *target)
 {
@@ -236,8 +236,8 @@ static struct judgement judge_chain(const struct verdicts *verdicts,
 }
 
 /* Return 1 if the page at the end is known to lack the fragment of the redirect, 0 if
-   not, or -ENOMEM. If a later redirect has a fragment of its own, this one does not
-   count. */
+   not, or -ENOMEM. The fragment does not count if a later redirect has its own
+   fragment. */
 static int lacks_place(const struct verdicts *verdicts, const struct target *target,
                        const struct target *end)
 {
@@ -252,8 +252,8 @@ static int lacks_place(const struct verdicts *verdicts, const struct target *tar
     return has < 0 ? has : has == 0;
 }
 
-/* The fault is in the redirect, not in the link. So the message is more
-   specific than the reason. */
+/* Settle a redirect whose fragment does not exist. The message is more specific than the
+   reason, because the redirect is at fault and not the link. */
 static int settle_without_place(struct verdicts *verdicts, struct target *target)
 {
     struct text words = {0};
@@ -277,7 +277,7 @@ static int settle_redirect(struct verdicts *verdicts, struct target *target)
     int lacks;
 
     if (judgement.verdict == VERDICT_REDIRECT && end->refetch == REFETCH_IDS) {
-        await_target(target, end); /* for its ids */
+        await_target(target, end); /* until its ids are known */
         return 0;
     }
     lacks =
@@ -299,7 +299,7 @@ static int judge_due(struct verdicts *verdicts)
         verdicts->due = target->link;
         target->link = NULL;
         if (is_settled(target))
-            continue; /* settled earlier, by a redirect loop or the limit of redirects */
+            continue; /* already settled because of a redirect loop or the limit */
         if (target->page != target)
             rc = verdicts_await_page(verdicts, target);
         else
@@ -324,17 +324,17 @@ static bool circle_is_external(const struct target *target, unsigned length)
     return true;
 }
 
-/* Return true if the loop of redirects may end only once the server gets its cookie back,
-   and this crawl does not send cookies. */
+/* Return true if the redirect loop might end if the crawler sent back the server's
+   cookie, but this crawl does not send cookies. */
 static bool waits_for_cookie(const struct verdicts *verdicts, const struct target *target,
                              unsigned length)
 {
     return !verdicts->options->cookies && circle_sets_cookie(target, length);
 }
 
-/* Settle all targets of a redirect loop. Their chain length is the length of the loop.
-   Targets that lead into the loop get longer chains. So the result does not depend on the
-   order of the requests. */
+/* Settle all targets of a redirect loop. Their chain length is the length of the loop,
+   and targets that lead into the loop have longer chains. So the result does not depend
+   on the order of requests. */
 static int settle_circle(struct verdicts *verdicts, struct target *target,
                          unsigned length)
 {
@@ -421,8 +421,8 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
     return 0;
 }
 
-/* Give up the targets that wait for `target`, directly or through others, if too many
-   redirects separate them from the page beyond the limit. `distance` is the number of
+/* Settle the targets that wait for `target`, directly or through others, if too many
+   redirects lead from them to the page that is not fetched. `distance` is the number of
    redirects from a direct waiter to that page. */
 static int give_up_from(struct verdicts *verdicts, struct target *target,
                         unsigned distance)
@@ -489,8 +489,8 @@ int verdicts_recheck(struct verdicts *verdicts, struct target *page)
     return judge_due(verdicts);
 }
 
-/* Return the verdict of a target that was never fetched or never answered. `judgement` is
-   the verdict if no more specific one applies. */
+/* Return the verdict of a target that was not fetched or not answered. `judgement` is the
+   default if no more specific verdict applies. */
 static struct judgement judge_rest(const struct verdicts *verdicts,
                                    const struct target *target,
                                    struct judgement judgement)

@@ -2,11 +2,11 @@
  * verdicts.h - set the verdict of each target, and of the targets that wait for it.
  *
  * A target with a fragment waits for its page. A target that redirects waits for the next
- * target of its chain. Invariant: a target waits for at most one other, or is in the list
- * `due`.
+ * target of its chain. Invariant: a target waits for at most one other target, or is in
+ * the list `due`.
  *
- * In a shared crawl, a member (crawler->member) judges only link texts. The other
- * functions do nothing there, and `collect` judges the targets.
+ * A process of a shared crawl (crawler->member) judges only link texts. The other
+ * functions do nothing, and `collect` judges the targets.
  *
  * Functions return 0, -ENOMEM, or the error of a sink.
  */
@@ -25,13 +25,13 @@
 struct verdicts {
     const struct options *options;
     struct targets *targets;
-    struct baseline *baseline; /* findings that do not fail the run; or NULL */
+    struct baseline *baseline; /* known findings, which do not fail the run; or NULL */
     struct record_sinks sinks; /* receive each verdict */
     struct record_summary summary;
     struct references references;
     struct table redirects; /* redirect_fragment.h */
-    struct target *due;     /* the list of targets whose verdict can be set now */
-    bool are_collected;     /* a member of a shared crawl: `collect` judges instead */
+    struct target *due;     /* list of targets whose verdict can be set now */
+    bool are_collected;     /* a shared crawl, where `collect` judges instead */
 };
 
 /* All zeroes are accepted. */
@@ -50,31 +50,33 @@ int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
                          struct judgement judgement, const char *text,
                          const char *fragment);
 
-/* Note that a link leads to the target. Report its verdict now, or once it is known. */
+/* Note that a link leads to the target. The target's verdict is reported now, or once it
+   is known. */
 int verdicts_want(struct verdicts *verdicts, struct target *target);
 
-/* Let a new target with a fragment get its verdict from its page, now or later. */
+/* Derive the verdict of a new target with a fragment from its page, now or once the page
+   is settled. */
 int verdicts_await_page(struct verdicts *verdicts, struct target *target);
 
-/* Let a target that redirects to target->next get its verdict from the end of the chain.
-   */
+/* Derive the verdict of a target that redirects to target->next from the end of the
+ * chain, now or once that is settled. */
 int verdicts_await_next(struct verdicts *verdicts, struct target *target);
 
 /*
  * Return true if the redirect from `target` to target->next closes a loop that sets a
- * cookie. Then the redirect of target->next is forgotten, and the caller must fetch that
- * target again.
+ * cookie. In that case the redirect of target->next is discarded, and the caller must
+ * fetch target->next again.
  */
 bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target);
 
-/* Check the fragments that wait for the ids of a page. The page was judged before. */
+/* Check the fragments that wait for the ids of a page that was judged before. */
 int verdicts_recheck(struct verdicts *verdicts, struct target *page);
 
-/* `next` is beyond the allowed number of redirects. Settle the targets from which more
-   redirects than that lead to `next`. */
+/* Settle the targets that redirect to `next` through more redirects than allowed. `next`
+   itself is not fetched. */
 int verdicts_give_up(struct verdicts *verdicts, struct target *next);
 
-/* The crawl is over: settle all targets without a verdict. */
+/* Settle all targets without a verdict. Call this when the crawl is over. */
 int verdicts_end(struct verdicts *verdicts, struct judgement judgement);
 
 #endif

@@ -1,4 +1,5 @@
-/* option_file.c - the configuration file, in TOML. Each key is the name of an option. */
+/* option_file.c - read the configuration file, which is in TOML. Each key is the name of
+   an option. */
 #include "option_row.h"
 
 #include "toml.h"
@@ -10,7 +11,7 @@
 
 #define DEFAULT_FILE "coil-crawl.toml"
 
-/* the largest size of a configuration file */
+/* the maximum size of a configuration file */
 #define LONGEST_FILE ((size_t)1 << 20)
 
 struct file {

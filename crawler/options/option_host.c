@@ -1,8 +1,9 @@
 /*
  * option_host.c - options whose values can be limited to one host.
  *
- * A host is stored as in URLs: in lower-case ASCII, and addresses in their usual form.
- * The port is stored separately, because URLs omit the default port of their scheme.
+ * A host is stored as in URLs: names in lower-case ASCII, and addresses in their usual
+ * form. The port is stored separately, because URLs omit the default port of their
+ * scheme.
  */
 #include "option_row.h"
 #include "../url/url.h"
@@ -30,7 +31,8 @@ static size_t port_length(const char *text, size_t n, unsigned *port)
 }
 
 /*
- * Parse "example.org", "example.org:8443" or "[::1]:80". Returns 0, -EINVAL or -ENOMEM.
+ * Parse a host such as "example.org", "example.org:8443" or "[::1]:80". Returns 0,
+ * -EINVAL or -ENOMEM.
  */
 static int read_host(struct options *options, const char *text, size_t n,
                      struct host_name *out)
@@ -161,8 +163,8 @@ static void drop_default(struct options *options)
 }
 
 /*
- * Parse "example.org=" before a status; the following statuses are for this host. Returns
- * 1 if the text names a host.
+ * Parse "example.org=" before a status. This and the following statuses are for this
+ * host. Returns 1 if the text names a host.
  */
 static int read_host_prefix(struct options *options, struct option_part *part,
                             struct host_name *host)

@@ -1,5 +1,5 @@
 /*
- * option_inputs.c - indirect starts: lists of starts, file name patterns, and file://
+ * option_inputs.c - add indirect starts: lists of starts, file name patterns, and file://
  * URLs.
  */
 #include "option_row.h"
@@ -61,8 +61,9 @@ static char *trim(char *line, size_t n)
 }
 
 /*
- * Add each line as a start; or, if the text contains NULs, each string before a NUL, as
- * in the output of "find -print0". Empty lines and lines that begin with "#" are ignored.
+ * Add each line as a start. If the text contains NULs, as in the output of "find
+ * -print0", add each string before a NUL instead. Empty lines and lines that begin with
+ * "#" are ignored.
  */
 static int add_lines(const struct option_source *source, const char *name, char *text,
                      size_t n)

@@ -1,6 +1,6 @@
 /*
- * option_names.c - find the row of an option by its name, and suggest the name nearest
- * to an unknown one.
+ * option_names.c - find the row of an option by its name, and suggest the name that is
+ * most similar to an unknown one.
  */
 #include "option_names.h"
 #include "../base/text.h"

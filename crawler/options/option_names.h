@@ -1,6 +1,6 @@
 /*
- * option_names.h - find the row of an option by its name, and suggest the name nearest
- * to an unknown one.
+ * option_names.h - find the row of an option by its name, and suggest the name that is
+ * most similar to an unknown one.
  */
 #ifndef CRAWLER_OPTION_NAMES_H
 #define CRAWLER_OPTION_NAMES_H

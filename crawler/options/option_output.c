@@ -16,7 +16,7 @@
 
 /*
  * Suffixes of files that are written in addition to the path itself: the index of an
- * archive, the files of a saved crawl.
+ * archive, and the files of a saved crawl.
  */
 static const char *const endings[] = {"",
                                       ".cdxj",
@@ -81,7 +81,8 @@ static bool stays_below(char *path, const char *folder)
     }
 }
 
-/* Returns 1, 0 or -ENOMEM. */
+/* Return 1 if the output and all files beside it stay below the folder, 0 if not, or
+   -ENOMEM. */
 static int all_stay_below(const char *path, const char *folder)
 {
     size_t n = strlen(path);

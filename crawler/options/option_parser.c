@@ -51,9 +51,9 @@ static int complain_missing(struct command *command, const struct option_row *ro
 }
 
 /*
- * Parse "--name", "--name=value" or "--name value". An underscore in a name counts as a
- * dash, as in a configuration file: --max_tasks. *next points to the next argument, and
- * is advanced if that is used as the value.
+ * Parse "--name", "--name=value" or "--name value". As in a configuration file, an
+ * underscore in a name counts as a dash: --max_tasks. *next points to the next argument,
+ * and is advanced if that argument is the value.
  */
 static int read_long(struct command *command, const char *text, char *const **next)
 {
@@ -92,7 +92,7 @@ static int read_long(struct command *command, const char *text, char *const **ne
     return 0;
 }
 
-/* Parse "-q", "-qv", "-f FORMAT" or "-fFORMAT". */
+/* Parse short options such as "-q", "-qv", "-f FORMAT" or "-fFORMAT". */
 static int read_letters(struct command *command, const char *text, char *const **next)
 {
     while (*text != '\0') {
@@ -188,7 +188,7 @@ static bool must_be_path(const char *operand)
     return false;
 }
 
-/* For `coil-crawl explain`, do not remove the fragment of the URL. */
+/* Resolve a start URL. For `coil-crawl explain`, keep its fragment. */
 static int resolve_start(const struct options *options, const char *operand, char **out)
 {
     struct url url;
@@ -207,8 +207,8 @@ static int resolve_start(const struct options *options, const char *operand, cha
 
 /*
  * Store the credentials of a start URL for its host. A link "/a" inherits them from the
- * page's URL, but "http://example.org/a" does not, and needs them as well. (RFC 7617,
- * section 2)
+ * page's URL. A link "http://example.org/a" does not inherit them, but also needs them.
+ * (RFC 7617, section 2)
  */
 static int add_login(struct options *options, const char *start)
 {
@@ -266,8 +266,8 @@ static int add_url(struct option_source *source, const char *operand)
 }
 
 /*
- * An existing file or folder takes precedence over a URL: a folder "example.org" is
- * local.
+ * Add a start. An existing file or folder takes precedence over a URL, for example a
+ * folder "example.org".
  */
 int option_add_start(struct option_source *source, const char *operand)
 {
@@ -308,7 +308,8 @@ static const char *take_last(struct text_list *list)
     return last;
 }
 
-/* "sitemap.xml" must be a file, but "example.org/sitemap.xml" may be on the web. */
+/* True if a sitemap must be a file but does not exist: "sitemap.xml" must be a file, but
+   "example.org/sitemap.xml" may be on the web. */
 static bool is_missing_file(const char *sitemap)
 {
     struct stat info;
@@ -335,7 +336,7 @@ static int add_sitemaps(struct option_source *source)
     return rc;
 }
 
-/* The commands for saved crawls, and the number of folders after each. */
+/* The commands for saved crawls, each with its number of folders. */
 static const struct {
     const char *word;
     size_t folders;
@@ -370,7 +371,8 @@ static bool is_command(const struct command *command, const char *word, size_t w
            (command->operand_count == wanted + 1 || stat(word, &info) < 0);
 }
 
-/* Returns -EINVAL after a message if the command has too few or too many arguments. */
+/* Find the command and its folders. Returns -EINVAL after a message if it has too few or
+   too many arguments. */
 static int find_command(struct options *options, const struct command *command)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

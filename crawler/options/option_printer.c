@@ -1,6 +1,6 @@
 /*
- * option_printer.c - print the table of options: help, the manual's reference, the manual
- * page, and shell completions.
+ * option_printer.c - print the table of options as help, as the manual's reference, as
+ * the manual page, and as shell completions.
  */
 #include "option_row.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Columns in the help: where descriptions begin, and where lines end. */
+/* The columns in the help where descriptions begin and where lines end. */
 #define WORDS_AT 28
 #define WIDTH 80
 
@@ -75,7 +75,7 @@ static size_t print_names(FILE *to, const struct option_row *row)
     return (size_t)n;
 }
 
-/* Build the description of an option from the words, the choices and the default of its
+/* Build the description of an option from the text, the choices and the default in its
  * row. */
 static void make_description(const struct option_row *row, char *to, size_t capacity)
 {

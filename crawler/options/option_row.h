@@ -19,10 +19,10 @@ enum option_group {
     OPTION_HIDDEN = OPTION_GROUP_COUNT /* not printed anywhere */
 };
 
-/* The completion that a shell offers for a value. */
+/* What a shell offers as completions of a value. */
 enum option_hint { HINT_NONE, HINT_FILE, HINT_FOLDER };
 
-/* Where a value comes from, and where messages about it are printed. */
+/* The source of a value, and the stream for messages about the value. */
 struct option_source {
     struct options *options;
     FILE *complaints;
@@ -39,7 +39,7 @@ struct option_row {
     const char *name;
     char letter;          /* 0 without a short name */
     const char *aliases;  /* further names, separated by spaces, or NULL */
-    const char *argument; /* the name of its value; NULL for a flag */
+    const char *argument; /* name of the option's value; NULL for a flag */
     /*
      * Sets the option to `value`, which is "yes" or "no" for a flag. If NULL, the option
      * is an action, and not allowed in a configuration file.
@@ -50,7 +50,7 @@ struct option_row {
     const char *initial; /* its default as a user would write it, or NULL for zero */
     int64_t min, max;    /* minimum and maximum of a numeric option */
     const char *choices; /* allowed values, separated by spaces, or NULL for any value */
-    /* if given several times, all values count and not only the last */
+    /* if the option is repeated, all values count, not only the last */
     bool repeats;
     bool writes; /* the value names a file or folder to write to */
     enum option_hint hint;
@@ -73,16 +73,16 @@ int option_set(struct option_source *source, const struct option_row *row,
                const char *value);
 
 /*
- * Find the row of an option: option_named() by a name or an alias, option_denied() by the
- * opposite of a flag: "no-lenient", "robots". Both functions return NULL if there is no
- * such option.
+ * Find the row of an option. option_named() takes a name or an alias, and option_denied()
+ * takes the opposite of a flag, such as "no-lenient" or "robots". Both functions return
+ * NULL if there is no such option.
  */
 const struct option_row *option_named(const char *name, size_t n);
 const struct option_row *option_denied(const char *name, size_t n);
 
 /*
- * Print `before`, the name, and "no such option; did you mean --lenient?". If `before` is
- * "", print "--" before the names. Returns -EINVAL.
+ * Print `before`, the name, and a hint such as "no such option; did you mean --lenient?".
+ * If `before` is "", print "--" before the names. Returns -EINVAL.
  */
 int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n);
 
@@ -93,8 +93,8 @@ int option_complain_unknown(FILE *to, const char *before, const char *name, size
 int option_read_file(struct option_source *source, const char *path);
 
 /*
- * Check a value that names an output. A configuration file that the user did not name may
- * only write below its folder. (option_output.c) Returns 0, or the error of
+ * Check a value that names an output. A configuration file that was found automatically
+ * may only name outputs below its folder. (option_output.c) Returns 0, or the error of
  * option_complain().
  */
 int option_check_output(const struct option_source *source, const struct option_row *row,
@@ -129,8 +129,8 @@ int option_complain(const struct option_source *source, const struct option_row 
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Write the choices of a row, "site, all, none", each enclosed in `quote`, shortened to
- * fit. Returns `to`.
+ * Write the choices of a row, such as "site, all, none", each enclosed in `quote`. The
+ * result is shortened to fit. Returns `to`.
  */
 #define OPTION_CHOICES_BYTES 256
 const char *option_choices(const struct option_row *row, const char *quote,
@@ -209,7 +209,7 @@ bool option_next_part(const char **list, struct option_part *part);
 /* Parse digits. Returns false if there are other characters, or too many digits. */
 bool option_read_digits(const char *text, size_t n, int64_t *out);
 
-/* True for "Name: value", where the name is a token. (RFC 9110, 5.6.2) */
+/* True for a header "Name: value" with a name that is a token. (RFC 9110, 5.6.2) */
 bool option_is_header(const char *text);
 
 /*

@@ -91,8 +91,8 @@ OPTION_SETTER(set_url)
 }
 
 /*
- * Accepts "9100", "HOST:9100" or "[::1]:9100". IPv6 addresses need brackets, because
- * otherwise the port is ambiguous.
+ * Set the address of --status: "9100", "HOST:9100" or "[::1]:9100". IPv6 addresses need
+ * brackets, because otherwise the port would be ambiguous.
  */
 OPTION_SETTER(set_status)
 {
@@ -121,7 +121,7 @@ OPTION_SETTER(set_status)
                : -ENOMEM;
 }
 
-/* Accepts the same proxies as libcurl: a host, with or without a proxy scheme. */
+/* Set the proxy. As in libcurl, it is a host with or without a proxy scheme. */
 OPTION_SETTER(set_proxy)
 {
     static const char schemes[] = "http https socks4 socks4a socks5 socks5h";
@@ -219,7 +219,7 @@ static int put_header(struct options *options, const char **place, const char *h
     return 0;
 }
 
-/* All cookies are sent in one header. (RFC 6265, 5.4) */
+/* Add a cookie. All cookies are sent in one header. (RFC 6265, 5.4) */
 OPTION_SETTER(add_cookie)
 {
     struct options *options = source->options;
@@ -235,8 +235,8 @@ OPTION_SETTER(add_cookie)
 }
 
 /*
- * Encode. `to` needs 4 bytes for each 3 bytes of text, and one for NUL. (RFC 4648,
- * section 4)
+ * Encode n bytes in base 64. `to` needs 4 bytes for every 3 bytes of text, and one byte
+ * for a NUL. (RFC 4648, section 4)
  */
 static void base64(const char *text, size_t n, char *to)
 {
@@ -269,8 +269,8 @@ const char *options_basic(struct options *options, const char *login, size_t n)
     return header;
 }
 
-/* Set the credentials. The last value counts. Messages do not repeat it, because it is
- * secret. */
+/* Set the credentials. The last value counts. Messages do not contain the value, because
+ * it is secret. */
 OPTION_SETTER(set_credentials)
 {
     struct options *options = source->options;

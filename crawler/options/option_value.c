@@ -1,8 +1,9 @@
 /*
  * option_value.c - convert the value of an option and store it in its field.
  *
- * If a setter rejects a value, its message says what the option accepts. Numbers are not
- * parsed by strtod(), which accepts "inf", "0x10" and the formats of the locale.
+ * If a setter rejects a value, its message names the values that the option accepts.
+ * Numbers are not parsed by strtod(), which accepts "inf", "0x10" and the formats of the
+ * locale.
  */
 #include "option_value_inside.h"
 #include "../base/text.h"
@@ -53,7 +54,8 @@ static bool is_default(const struct option_source *source, const struct option_r
 
 /* ---- options as arguments ---------------------------------------------------------- */
 
-/* Return "--lenient" or "--no-lenient"; the opposite of --no-robots is "--robots". */
+/* Return the argument for a flag: "--lenient" or "--no-lenient". The opposite of
+   --no-robots is "--robots". */
 static char *argument_of_flag(struct options *options, const struct option_row *row,
                               const char *value)
 {
@@ -64,7 +66,8 @@ static char *argument_of_flag(struct options *options, const struct option_row *
     return options_print(options, "--%s%s", is_no ? "no-" : "", row->name);
 }
 
-/* Make a path absolute, so that it does not depend on the working directory. */
+/* Return the argument for an option with a value. A path is made absolute, so that it
+   does not depend on the working directory. */
 static char *argument_of(struct options *options, const struct option_row *row,
                          const char *value)
 {
@@ -441,7 +444,7 @@ OPTION_SETTER(add_verdicts)
         if (option_word_index(row->choices, part.at, part.n) < 0)
             return no_choice(source, row, part.at, part.n);
         snprintf(word, sizeof word, "%.*s", (int)part.n, part.at);
-        /* "none" sets VERDICT_OPEN, which no target has at the end */
+        /* "none" sets VERDICT_OPEN, which is cleared below */
         fail_on[verdict_of_word(word)] = true;
     }
     fail_on[VERDICT_OPEN] = false;

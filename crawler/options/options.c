@@ -6,7 +6,8 @@
  * manual, the manual page and shell completions (option_printer.c). The setters also set
  * the defaults.
  *
- * If lychee, muffet, LinkChecker, wget or curl has the same option, the names are equal.
+ * An option that also exists in lychee, muffet, LinkChecker, wget or curl has the same
+ * name.
  */
 #include "options.h"
 

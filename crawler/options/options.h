@@ -1,8 +1,8 @@
 /*
  * options.h - the options of a run, from the command line and the configuration file.
  *
- * The table of all options in options.c drives the parser, the configuration file,
- * --help, the manual and the completions of shells.
+ * The parser, the configuration file, --help, the manual and the shell completions all
+ * use the table of options in options.c.
  */
 #ifndef CRAWLER_OPTIONS_H
 #define CRAWLER_OPTIONS_H
@@ -22,7 +22,7 @@ struct text_list {
 
 struct host_name {
     const char *name; /* "github.com", as in a URL */
-    unsigned port;    /* 0: any */
+    unsigned port;    /* 0: any port */
 };
 
 struct status_range {
@@ -56,7 +56,7 @@ enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* All options of a run. The struct has many members, because each option has one. */
 struct options {
-    /* Where the crawl starts, and which URLs it fetches: */
+    /* The starts of the crawl, and the URLs that it fetches: */
     struct text_list starts;   /* URLs from url_resolve(), or paths */
     struct text_list sitemaps; /* the starts that are read as sitemaps */
     /* files that list further starts; "-" is standard input */
@@ -102,7 +102,7 @@ struct options {
     struct text_list headers;
     struct host_header *host_headers;
     size_t host_header_count;
-    /* Credentials for links to the host of a start URL that do not contain them. */
+    /* Credentials of start URLs, for links to the same hosts that do not contain them. */
     struct login *logins;
     size_t login_count;
 
@@ -140,7 +140,7 @@ struct options {
     const char *later_state; /* the second folder of COMMAND_DIFF */
     /* the backend of the event loop, or NULL for the default */
     const char *backend;
-    int64_t state_interval_ns;    /* if the process dies, this much work may be lost */
+    int64_t state_interval_ns;    /* how much work may be lost if the process dies */
     const char *frontier, *crawl; /* URL of Redis and name of the shared crawl, or NULL */
     unsigned split_host; /* number of processes that may send requests to one host */
     size_t results_max_bytes;
@@ -160,7 +160,8 @@ struct options {
 int options_init(struct options *options);
 
 /*
- * Returned by options_parse() after --help and similar, when there is nothing to crawl.
+ * options_parse() returns this after options such as --help, when there is nothing to
+ * crawl.
  */
 #define OPTIONS_PRINTED 1
 
@@ -169,7 +170,7 @@ int options_init(struct options *options);
  * argument of --config, or otherwise ./coil-crawl.toml if it exists. The command line
  * takes precedence, and lists are concatenated. `argv` must outlive the options.
  *
- * Returns 0, or OPTIONS_PRINTED after --help and similar, which print to `out`. Fails
+ * Returns 0, or OPTIONS_PRINTED after options such as --help, which print to `out`. Fails
  * with -EINVAL after a message to `complaints` that names the option and its allowed
  * values, or with -ENOMEM.
  */

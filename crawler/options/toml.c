@@ -1,5 +1,6 @@
 /*
- * toml.c - read TOML 1.0 without its tables. (Debian 12 has no C library for it.)
+ * toml.c - read TOML 1.0, except for tables. (Debian 12 does not have a C library for
+ * TOML.)
  *
  * A recursive-descent parser. The functions are named after the parts of the grammar.
  * Strings are decoded in place, because no escape is shorter than the character it stands
@@ -64,7 +65,7 @@ static int skip_comment(struct reader *reader)
     return 0;
 }
 
-/* Returns true if there was a newline. */
+/* Skip a newline. Returns true if there was one. */
 static bool skip_newline(struct reader *reader)
 {
     size_t n = newline_length(reader->at);
@@ -87,8 +88,8 @@ static int skip_lines(struct reader *reader)
 /* ---- strings ----------------------------------------------------------------------- */
 
 /*
- * Write a character as UTF-8 and advance *to. Returns false if it is not a valid
- * character.
+ * Write a character as UTF-8 and advance *to. Returns false if the character is not
+ * valid.
  */
 static bool put_point(char **to, uint32_t point)
 {
@@ -223,8 +224,8 @@ static int read_string(struct reader *reader, bool may_span, const char **out)
 /* ---- numbers ----------------------------------------------------------------------- */
 
 /*
- * Copy digits to *to without the underscores between them. Returns false if they are not
- * valid.
+ * Copy digits to *to without the underscores between them. Returns false if the digits
+ * are not valid.
  */
 static bool read_digits(const char **at, int base, char **to)
 {
@@ -244,7 +245,7 @@ static bool read_digits(const char **at, int base, char **to)
     return true;
 }
 
-/* Convert "0x1f", "0o17" or "0b101" to decimal digits. */
+/* Convert a number such as "0x1f", "0o17" or "0b101" to decimal digits. */
 static bool read_in_base(const char *at, char to[NUMBER_BYTES])
 {
     int base = at[1] == 'x' ? 16 : at[1] == 'o' ? 8 : 2;

@@ -1,9 +1,9 @@
 /*
  * charset.c - find out the encoding of a page, and convert it with iconv(3).
  *
- * The encoding matters for links like <a href="caf\xe9.html">: browsers request
+ * The encoding matters for links such as <a href="caf\xe9.html">: browsers request
  * caf%C3%A9.html, so coil-crawl must do the same. If an encoding is declared, the page is
- * converted first; in UTF-16 even tags could not be found otherwise. Without a
+ * converted first. Without that, not even tags could be found in UTF-16. Without a
  * declaration, the page is searched unconverted, and checked for valid UTF-8 at the same
  * time.
  */
@@ -21,8 +21,8 @@
 /* ---- finding out ------------------------------------------------------------------- */
 
 /*
- * Set the encoding. If browsers do not know the label, ignore the declaration and return
- * false.
+ * Set the encoding. If browsers do not support the label, ignore the declaration and
+ * return false.
  */
 static bool set_label(struct charset *charset, const char *label, size_t n)
 {
@@ -71,10 +71,10 @@ static bool find_label(const char *text, const char **label, size_t *n)
  */
 struct prescan {
     struct charset charset;
-    bool has_charset, is_pragma; /* for this tag */
+    bool has_charset, is_pragma; /* set by attributes of the current tag */
     /* the charset is in `content`, which is ignored without http-equiv */
     bool needs_pragma;
-    /* the tag has a `charset` attribute, so that `content` does not count */
+    /* the tag has a `charset` attribute, so its `content` is ignored */
     bool has_attribute;
 };
 
@@ -97,7 +97,7 @@ static bool wants_of_meta(const struct html_name *name, void *arg)
 static void add_label(struct prescan *scan, const char *label, size_t n)
 {
     scan->has_charset = set_label(&scan->charset, label, n);
-    /* A page whose declaration was readable as ASCII cannot be in UTF-16. (WHATWG:
+    /* A page whose declaration can be read as ASCII cannot be in UTF-16. (WHATWG:
      * prescan) */
     if (strncasecmp(scan->charset.label, "utf-16", 6) == 0)
         scan->charset.label[0] = '\0';
@@ -126,7 +126,7 @@ static int on_attribute(const struct html_name *name, const struct html_value *v
     return 0;
 }
 
-/* If a charset was found, stop. */
+/* Stop the tokenizer if a charset was found. */
 static int end_meta(const struct html_name *name, bool is_end, bool is_self_closing,
                     void *arg)
 {
@@ -138,7 +138,7 @@ static int end_meta(const struct html_name *name, bool is_end, bool is_self_clos
     return scan->has_charset && (scan->is_pragma || !scan->needs_pragma) ? -EALREADY : 0;
 }
 
-/* Find an encoding that a <meta> declares. Returns 1 if there is one, 0 if not, or
+/* Find the encoding that a <meta> tag declares. Returns 1 if it is found, 0 if not, or
  * -ENOMEM. */
 static int find_in_meta(const char *html, size_t n, struct charset *out)
 {
@@ -184,8 +184,8 @@ static bool find_mark(const char *text, size_t n, struct charset *out)
     return out->mark_bytes > 0;
 }
 
-/* A page whose declaration consists of ASCII bytes cannot be in UTF-16: use UTF-8
- * instead. */
+/* Replace UTF-16 with UTF-8, because a page whose declaration consists of ASCII bytes
+ * cannot be in UTF-16. */
 static void replace_utf_16(struct charset *charset)
 {
     if (strncasecmp(charset->label, "utf-16", 6) == 0)
@@ -378,7 +378,7 @@ static ssize_t convert(const struct charset_converter *converter, char *text, si
     return rc < 0 ? rc : 0;
 }
 
-/* Convert an incomplete character after one more byte. */
+/* Append a byte to the incomplete character, and try to convert it. */
 static int convert_left(struct charset_converter *converter, char byte, charset_take take,
                         void *arg)
 {
@@ -392,7 +392,7 @@ static int convert_left(struct charset_converter *converter, char byte, charset_
         return (int)rest;
     memmove(left, left + converter->left_n - (size_t)rest, (size_t)rest);
     converter->left_n = (size_t)rest;
-    /* the array is longer than any character */
+    /* no character is this long */
     if (converter->left_n == sizeof converter->left) {
         rc = take("\xef\xbf\xbd", 3, arg);
         converter->left_n = 0;
@@ -429,7 +429,8 @@ int charset_convert_end(struct charset_converter *converter, charset_take take, 
 
 /* ---- queries ----------------------------------------------------------------------- */
 
-/* Append "&#9731;" for the character of n bytes, percent-encoded. */
+/* Append a numeric reference, such as "&#9731;", for a character of n bytes. The
+   reference is percent-encoded. */
 static void add_by_number(struct text *out, const char *s, size_t n)
 {
     char reference[sizeof "%26%23%3B" + 10];

@@ -1,4 +1,4 @@
-/* charset.h - the encodings of pages that are not UTF-8. */
+/* charset.h - find the encodings of pages, and convert pages that are not in UTF-8. */
 #ifndef CRAWLER_CHARSET_H
 #define CRAWLER_CHARSET_H
 
@@ -22,11 +22,11 @@ struct charset {
 /*
  * Return iconv(3)'s name for the encoding with this label. The label has n bytes, in
  * upper or lower case. Returns "" for UTF-8, and NULL for a label that browsers do not
- * know.
+ * support.
  */
 const char *charset_name(const char *label, size_t n);
 
-/* The encoding must be declared within this many bytes. */
+/* A declaration of the encoding must be within this many bytes from the beginning. */
 #define CHARSET_HEAD_BYTES 1024
 
 /*
@@ -47,7 +47,7 @@ void charset_of_sheet(struct charset *charset, const char *content_type, const c
 
 bool charset_is_utf8(const struct charset *charset);
 
-/* Checks that a text in pieces is valid UTF-8. Initialize with zeroes. */
+/* Checks that a text that arrives in pieces is valid UTF-8. Initialize with zeroes. */
 struct charset_check {
     int pending;
     bool failed;
@@ -55,10 +55,11 @@ struct charset_check {
 
 void charset_check_utf8(struct charset_check *check, const char *text, size_t n);
 
-/* Receives a piece of UTF-8. A negative return value ends the conversion. */
+/* A callback that receives a piece of UTF-8. A negative return value ends the
+   conversion. */
 typedef int (*charset_take)(const char *text, size_t n, void *arg);
 
-/* Converts a text in pieces to UTF-8. Invalid bytes become U+FFFD. */
+/* Converts a text that arrives in pieces to UTF-8. Invalid bytes become U+FFFD. */
 struct charset_converter {
     iconv_t iconv;
     /* Converts from UTF-8. (iconv_t)-1 for UTF-16, because queries on UTF-16 pages are
@@ -70,8 +71,8 @@ struct charset_converter {
 };
 
 /*
- * Fails with -ENOMEM, or with -EINVAL if iconv(3) does not know the charset. The function
- * may read files, because iconv(3) loads modules from disk.
+ * Open a converter. Fails with -ENOMEM, or with -EINVAL if iconv(3) does not support the
+ * charset. The function may read files, because iconv(3) loads modules from disk.
  */
 int charset_converter_open(struct charset_converter *converter,
                            const struct charset *charset);
@@ -83,7 +84,7 @@ int charset_convert_end(struct charset_converter *converter, charset_take take,
 /*
  * Append a query as browsers send it for a page in this encoding; NULL is Windows-1252.
  * Characters that are not ASCII are converted and percent-encoded. Characters that the
- * encoding lacks become numeric references like "&#9731;". `s` is UTF-8. (WHATWG, URL:
+ * encoding lacks become numeric references such as "&#9731;". `s` is UTF-8. (WHATWG, URL:
  * percent-encode after encoding)
  */
 void charset_add_query(const struct charset_converter *converter, struct text *out,

@@ -2,10 +2,10 @@
  * charset_labels.c - the labels of encodings that browsers know, with the names for
  * iconv(3).
  *
- * iconv(3) knows more encodings than browsers do, for example UTF-7, UTF-32 and EBCDIC.
- * Some labels stand for a superset of the encoding that they name: "iso-8859-1" is
- * Windows-1252. (WHATWG: encodings, names and labels) Encodings like ISO-2022-KR, which
- * the standard decodes to U+FFFD only, are not listed.
+ * iconv(3) supports more encodings than browsers do, for example UTF-7, UTF-32 and
+ * EBCDIC. Some labels stand for a superset of the encoding that they name: "iso-8859-1"
+ * means Windows-1252. (WHATWG: encodings, names and labels) Encodings such as ISO-2022-KR
+ * are not listed, because the standard decodes them only to U+FFFD.
  */
 #include "charset.h"
 

@@ -57,7 +57,7 @@ static struct span part_before(struct span span, char separator)
     return (struct span){span.at, n};
 }
 
-/* Return the first part of *rest, and remove it and its separator. */
+/* Return the first part of *rest, and remove the part and its separator from *rest. */
 static struct span take_part(struct span *rest, char separator)
 {
     struct span part = part_before(*rest, separator);
@@ -85,7 +85,8 @@ static struct span charset_of(struct span parameter)
     return is_token(value) ? value : (struct span){NULL, 0};
 }
 
-/* Returns false if the text is not a type. (WHATWG, MIME Sniffing, 4.4) */
+/* Parse a MIME type. Returns false if the text is not a type. (WHATWG, MIME Sniffing,
+   4.4) */
 static bool parse_type(struct span text, struct type *type)
 {
     struct span rest = text, subtype;

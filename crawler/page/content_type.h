@@ -1,4 +1,4 @@
-/* content_type.h - the content type of a page, from its headers. */
+/* content_type.h - determine the content type of a page from its headers. */
 #ifndef CRAWLER_CONTENT_TYPE_H
 #define CRAWLER_CONTENT_TYPE_H
 

@@ -2,9 +2,9 @@
  * page_text.c - extract the text of an HTML page, and find text fragments in it.
  *
  * The page and the words of a directive are normalised in the same way: lower case,
- * single spaces. So a byte search finds a directive. A match must begin and end at word
- * boundaries. Any white space may separate the text from its prefix and suffix, even the
- * end of a block.
+ * single spaces. So the text of a directive can be found by comparing bytes. A match must
+ * begin and end at word boundaries. Any white space, even the end of a block, may
+ * separate the text from its prefix and suffix.
  */
 #include "page_text.h"
 
@@ -82,7 +82,8 @@ static bool is_block(enum html_element element)
     }
 }
 
-/* End a block: replace the spaces at its end by '\n'. */
+/* End a block: replace the spaces at its end with '
+   '. */
 static void end_block(struct extraction *extraction)
 {
     struct text *text = &extraction->text;
@@ -215,8 +216,8 @@ static struct span take_part(const char **rest, const char *end)
     return part;
 }
 
-/* Returns 1 for a valid directive, 0 for an invalid one, or -ENOMEM. (parse a text
- * directive) */
+/* Parse a directive. Returns 1 if it is valid, 0 if not, or -ENOMEM. (Text Fragments:
+ * parse a text directive) */
 static int parse_directive(const char *value, size_t n, struct directive *directive)
 {
     struct span parts[4] = {{NULL, 0}}, *found[4];
@@ -276,8 +277,8 @@ static uint32_t character_at(const char *at)
 }
 
 /*
- * False for scripts without spaces (Thai, Chinese, Japanese), where any place is a word
- * boundary.
+ * True for characters of words that are separated by spaces. False for scripts without
+ * spaces (Thai, Chinese, Japanese), where any place is a word boundary.
  */
 static bool is_of_word(uint32_t c)
 {
@@ -322,8 +323,8 @@ static const char *skip_space(const char *at)
 
 /*
  * Return the end of the range that begins with `start`. Returns NULL if the end or the
- * suffix does not match. In that case, *is_over is true if all later matches would fail,
- * too.
+ * suffix does not match. In that case, *is_over is true if all later matches would also
+ * fail.
  */
 static const char *match_end(const char *text, const char *text_end, const char *start,
                              const struct directive *directive, bool *is_over)

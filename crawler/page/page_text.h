@@ -1,6 +1,6 @@
 /*
- * page_text.h - the text of an HTML page, in which text fragments ("#:~:text=...") are
- * searched.
+ * page_text.h - extract the text of an HTML page, and search it for text fragments
+ * ("#:~:text=...").
  */
 #ifndef CRAWLER_PAGE_TEXT_H
 #define CRAWLER_PAGE_TEXT_H
@@ -18,8 +18,8 @@ int page_text(const char *html, size_t n, char **out);
 /*
  * Check that the text contains everything that a directive names:
  * "text=prefix-,start,end,-suffix&text=start". A malformed directive is ignored.
- * `directive` is the percent-encoded text after ":~:" in the URL. Returns 1, 0 or
- * -ENOMEM. (URL Fragment Text Directives: find a range from a text directive)
+ * `directive` is the percent-encoded text after ":~:" in the URL. Returns 1 if so, 0 if
+ * not, or -ENOMEM. (URL Fragment Text Directives: find a range from a text directive)
  */
 int page_text_has(const char *text, const char *directive);
 

@@ -1,10 +1,10 @@
 /*
  * plain_text.c - find the URLs in plain text.
  *
- * In plain text nothing marks the end of a URL. As in RFC 3986, appendix C, a URL ends at
- * white space, quotes and angle brackets. It also ends at a closing bracket that was not
- * opened inside the URL. As in GitHub's autolinks (GFM, 6.9), punctuation at the end of a
- * URL belongs to the sentence.
+ * In plain text, the end of a URL is not marked. As in RFC 3986, appendix C, a URL ends
+ * at white space, quotes and angle brackets. It also ends at a closing bracket that was
+ * not opened inside the URL. As in GitHub's autolinks (GFM, 6.9), punctuation at the end
+ * of a URL belongs to the sentence around it.
  */
 #include "plain_text.h"
 

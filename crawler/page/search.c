@@ -1,11 +1,11 @@
 /*
- * search.c - from the bytes of a page to URLs: decode the page, find its links, resolve
- * them.
+ * search.c - turn the bytes of a page into URLs: decode the page, find its links, and
+ * resolve them.
  *
  * This runs in the event loop: finding links takes two milliseconds for a megabyte, and a
- * page arrives in pieces of some kilobytes. The first pieces of a page are held until the
- * encoding is known. If the page needs a converter that is not open yet, the whole page
- * is held. A Markdown page is also held until it is complete, and then parsed on a
+ * page arrives in pieces of a few kilobytes. The first pieces of a page are held until
+ * the encoding is known. If the page needs a converter that is not open yet, the whole
+ * page is held. A Markdown page is also held until it is complete, and then parsed on a
  * thread.
  */
 #include "search_inside.h"
@@ -177,7 +177,7 @@ bool search_is_ignored(const struct search *search)
 
 /* ---- sitemaps ---------------------------------------------------------------------- */
 
-/* Sitemaps in UTF-16 must be XML: expat converts them. */
+/* True for UTF-16. Sitemaps in UTF-16 must be XML, which expat converts. */
 static bool is_utf16(const char *head, size_t n)
 {
     return n >= 2 &&
@@ -207,7 +207,8 @@ static bool is_sitemap(const struct search *search)
     return false;
 }
 
-/* Returns false if the page should be searched as HTML. */
+/* Decide how to read a possible sitemap. Returns false if the page should be searched as
+   HTML. */
 static bool choose_sitemap(struct search *search)
 {
     bool is_gzip = search->sitemap_mode == NAMED_SITEMAP &&
@@ -230,7 +231,7 @@ static int feed_sitemap(struct search *search, const char *bytes, size_t n)
     return search->sitemap != NULL ? sitemap_feed(search->sitemap, bytes, n) : -ENOMEM;
 }
 
-/* Decompression runs on a thread, because the result may be large. */
+/* Decompress the sitemap. This runs on a thread, because the result may be large. */
 static int inflate_sitemap(void *arg)
 {
     struct search *search = arg;
@@ -267,7 +268,8 @@ int search_process_piece(const char *html, size_t n, void *arg)
     return links_feed(&search->links, html, n);
 }
 
-/* Most pages of a site have the same encoding, so keep one converter open. */
+/* Choose how to decode the page. One converter stays open, because most pages of a site
+   have the same encoding. */
 static enum encoding choose_encoding(struct search *search)
 {
     if (charset_is_utf8(&search->charset))
@@ -298,7 +300,7 @@ static int feed_bytes(struct search *search, const char *html, size_t n)
     return search_process_piece(html, n, search);
 }
 
-/* Opening a converter runs on a thread, because iconv(3) may read files. */
+/* Open a converter. This runs on a thread, because iconv(3) may read files. */
 static int open_converter(void *arg)
 {
     struct search *search = arg;
@@ -306,7 +308,8 @@ static int open_converter(void *arg)
     return charset_converter_open(&search->converter, &search->charset);
 }
 
-/* If iconv(3) does not know the encoding, ignore the declaration. */
+/* Begin to convert the page. If iconv(3) does not support the encoding, ignore the
+   declaration. */
 static int begin_converting(struct search *search)
 {
     int rc;

@@ -26,7 +26,7 @@ enum search_kind {
     SEARCH_ID        /* not a link, but an id in the page */
 };
 
-/* A link or id as passed to the visitor. Valid during the call only. */
+/* A link or id as passed to the visitor. Valid only during the call. */
 struct search_found {
     enum search_kind kind;
     const struct link *link; /* the place of the link, and the text as written */
@@ -39,9 +39,9 @@ struct search_visitor {
     /* A negative return value ends the search. */
     int (*visit)(const struct search_found *found, void *arg);
     /*
-     * Called some time before visit(), so that the visitor can prefetch what it knows
-     * about the URL into the CPU cache. expect() comes first, and returns a mark.
-     * expect_soon() comes later, with that mark. Both functions may be NULL.
+     * Called some time before visit(), so that the visitor can prefetch its data about
+     * the URL into the CPU cache. First, expect() is called and returns a mark. Later,
+     * expect_soon() is called with that mark. Both functions may be NULL.
      */
     uint64_t (*expect)(const struct url *url, void *arg);
     void (*expect_soon)(uint64_t mark, void *arg);
@@ -55,8 +55,8 @@ struct search_visitor {
 };
 
 /*
- * Create an object that searches one page after the other. Returns NULL if memory runs
- * out. search_destroy() accepts NULL.
+ * Create an object that searches one page after another. Returns NULL if memory runs out.
+ * search_destroy() accepts NULL.
  */
 struct search *search_create(void);
 void search_destroy(struct search *search);
@@ -80,11 +80,11 @@ void search_cancel(struct search *search);
 void search_begin(struct search *search, const char *content_type);
 
 /*
- * Treat the current page as a sitemap if its first bytes look like one, or, if
- * `else_html`, as a feed. `is_named` means that the user or a robots.txt calls it a
- * sitemap. A named sitemap may also be a feed, a list of URLs, or any of these in gzip.
- * If the page is none of them, it is searched as HTML if `else_html`, and otherwise
- * ignored.
+ * Treat the current page as a sitemap if its first bytes look like a sitemap. If
+ * `else_html` is true, also accept a feed. `is_named` means that the user or a robots.txt
+ * calls it a sitemap. A named sitemap may also be a feed or a list of URLs, and may be
+ * compressed with gzip. Any other page is searched as HTML if `else_html` is true, and
+ * otherwise ignored.
  */
 void search_expect_sitemap(struct search *search, bool is_named, bool else_html);
 
@@ -93,15 +93,15 @@ void search_expect_feed(struct search *search);
 
 /*
  * Guess the type of the current page from its first bytes, because the server did not
- * send one. Plain text is searched if `takes_text`. Other types than HTML, XML and text
+ * send one. Plain text is searched if `takes_text`. Types other than HTML, XML and text
  * are ignored.
  */
 void search_expect_unknown(struct search *search, bool takes_text);
 
 /*
- * Process the next piece. Usually only links are stored. Sitemaps in gzip, and a page
- * that needs a converter that is not open yet, are stored whole. Never suspends. Fails
- * with -ENOMEM, or with -EMSGSIZE if too much must be stored.
+ * Process the next piece. Usually only links are stored. Gzip-compressed sitemaps are
+ * stored as a whole, and so is a page that needs a converter that is not open yet. Never
+ * suspends. Fails with -ENOMEM, or with -EMSGSIZE if too much must be stored.
  */
 int search_feed(struct search *search, const char *html, size_t n);
 
@@ -122,21 +122,21 @@ void search_break_off(struct search *search);
 bool search_is_ignored(const struct search *search);
 
 /*
- * End the page, which came from `url`: resolve all references, and visit them and the ids
- * in the order of the page. The page is dropped, even if the call fails.
+ * End the page, which came from `url`: resolve all references, and visit the references
+ * and the ids in document order. The page is dropped, even if the call fails.
  *
- * If there are many links, suspends now and then so that other tasks can run. Also
- * suspends for Markdown, for gzip, and while iconv(3) loads a converter from disk. Fails
- * with the errors of search_feed(), with -ECANCELED, or with -EAGAIN if no thread is
- * available.
+ * If there are many links, the call suspends from time to time so that other tasks can
+ * run. It also suspends for Markdown, for gzip, and while iconv(3) loads a converter from
+ * disk. Fails with the errors of search_feed(), with -ECANCELED, or with -EAGAIN if no
+ * thread is available.
  */
 COIL_SUSPENDS int search_end(struct search *search, const char *url,
                              const struct search_visitor *visitor);
 
 /*
  * Resolve and visit links that find() passes to `visit`, for example from a header of the
- * page. These links are relative to `url`, whatever the base of the page. Call this
- * before the page's end, or without a page.
+ * page. These links are relative to `url`, whatever the page's base is. Call this before
+ * the page's end, or without a page.
  */
 COIL_SUSPENDS int
 search_links(struct search *search,
@@ -144,8 +144,8 @@ search_links(struct search *search,
              void *arg, const char *url, const struct search_visitor *visitor);
 
 /*
- * Facts about the last page: whether it was searched at all, whether it has ids that
- * fragments can refer to, and whether it was Markdown.
+ * Return properties of the last page: whether it was searched at all, whether it has ids
+ * that fragments can refer to, and whether it was Markdown.
  */
 bool search_was_page(const struct search *search);
 bool search_has_ids(const struct search *search);

@@ -19,7 +19,7 @@ enum encoding {
     IGNORED,
 };
 
-/* The type of the page. */
+/* The type of a page. */
 enum page_type {
     PAGE_HTML,
     PAGE_MARKDOWN,
@@ -53,7 +53,7 @@ struct ahead {
  * object, piece by piece. */
 struct search {
     struct links links;
-    char content_type[256]; /* the beginning of the header's value, with the charset */
+    char content_type[256]; /* the beginning of the Content-Type, with its charset */
     enum page_type type;
     enum sitemap_mode sitemap_mode;
     bool else_html;
@@ -70,12 +70,12 @@ struct search {
     struct charset_converter converter;
     char opened[CHARSET_BYTES];
     struct html_buffer held; /* bytes of the page that wait for a converter */
-    struct html_buffer text; /* plain text, or a page whose text is wanted, in UTF-8 */
+    struct html_buffer text; /* UTF-8: plain text, or a page whose text is wanted */
     struct markdown *markdown;
     struct charset_check check;
     char head[CHARSET_HEAD_BYTES];
     size_t head_n;
-    /* The following members are in use while links are visited. */
+    /* The following members are used while links are visited. */
     struct whatwg_url base;
     size_t visited;
     const struct search_visitor *visitor;

@@ -1,5 +1,5 @@
 /*
- * search_links.c - the links of a page that was searched: resolve and visit them.
+ * search_links.c - resolve and visit the links of a page that was searched.
  */
 #include "search_inside.h"
 
@@ -90,8 +90,9 @@ static bool is_ascii(const char *s, size_t n)
 }
 
 /*
- * Except in style sheets, a query must be in the encoding of its page. Resolve the
- * reference again, because the query of `url` is in UTF-8. (HTML: encoding-parse a URL)
+ * Encode the query of a URL in the encoding of its page, except in style sheets. For
+ * this, resolve the reference again, because the query of `url` is in UTF-8. (HTML:
+ * encoding-parse a URL)
  */
 static int encode_query(const struct search *search, const struct whatwg_url *base,
                         const char *reference, struct url *url)
@@ -120,8 +121,8 @@ static int encode_query(const struct search *search, const struct whatwg_url *ba
     return 0;
 }
 
-/* False for a base that URLs cannot be relative to, such as "data:". It is ignored.
- * (HTML: set the frozen base URL) */
+/* False for a base such as "data:", which is ignored because URLs cannot be relative to
+ * it. (HTML: set the frozen base URL) */
 static bool may_be_base(const struct whatwg_url *url)
 {
     return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
@@ -142,8 +143,8 @@ static int rebase_url(const struct search *search, const char *reference, struct
 }
 
 /*
- * Resolve a reference against *base, and replace *base by the result if it is valid. For
- * a local file, "/x" is in the root folder. Returns 0 or -ENOMEM.
+ * Resolve a reference against *base, and replace *base with the result if it is valid.
+ * For a local file, "/x" is in the root folder. Returns 0 or -ENOMEM.
  */
 static int change_base(const struct search *search, const char *reference,
                        struct whatwg_url *base)
@@ -247,7 +248,7 @@ static void drop_last_line(struct html_buffer *text)
         text->n--;
 }
 
-/* End a page whose rest is missing. */
+/* End a page that was cut off. */
 static int end_cut_page(struct search *search)
 {
     if (search->type == PAGE_MARKDOWN) {
@@ -280,7 +281,7 @@ static int end_page(struct search *search)
     return rc == 0 ? links_end(&search->links) : rc;
 }
 
-/* Begin visits relative to `url`. */
+/* Begin to visit links that are relative to `url`. */
 static int begin_visits(struct search *search, const char *url,
                         const struct search_visitor *visitor)
 {
@@ -333,7 +334,7 @@ static int convert_windows_1252(struct html_buffer *text)
     return 0;
 }
 
-/* Text extraction runs on a thread, because a page may be long. */
+/* Extract the text of the page. This runs on a thread, because a page may be long. */
 static int read_text(void *arg)
 {
     struct search *search = arg;
@@ -380,8 +381,8 @@ int search_links(struct search *search,
     return rc == 0 ? end_visits(search, find(on_link, search, arg)) : rc;
 }
 
-/* Free the memory of the page: it is not needed while the worker waits for the next
- * page. */
+/* Free the memory of the page, because it is not needed while the worker waits for the
+ * next page. */
 void search_cancel(struct search *search)
 {
     html_buffer_finish(&search->held);

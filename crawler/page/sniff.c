@@ -2,7 +2,7 @@
  * sniff.c - guess the type of a page without a content type, from its first bytes.
  *
  * The standard's patterns for images, sound and archives are omitted. Such files contain
- * bytes that text cannot contain, or are never searched for links.
+ * bytes that do not occur in text, or are never searched for links.
  */
 #include "sniff.h"
 
@@ -47,7 +47,8 @@ static bool is_html(const char *s, size_t n)
     return false;
 }
 
-/* (WHATWG, MIME Sniffing, 3: binary data byte) */
+/* True for a byte that does not occur in text. (WHATWG, MIME Sniffing, 3: binary data
+   byte) */
 static bool is_binary(unsigned char c)
 {
     return c <= 0x08 || c == 0x0b || (c >= 0x0e && c <= 0x1a) || (c >= 0x1c && c <= 0x1f);

@@ -6,7 +6,8 @@
 
 enum sniffed { SNIFFED_HTML, SNIFFED_XML, SNIFFED_TEXT, SNIFFED_BINARY };
 
-/* (WHATWG, MIME Sniffing, 7.1: identifying a resource with an unknown MIME type) */
+/* Guess the type of a page from its first n bytes. (WHATWG, MIME Sniffing, 7.1:
+   identifying a resource with an unknown MIME type) */
 enum sniffed sniff(const char *bytes, size_t n);
 
 #endif

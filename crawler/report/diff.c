@@ -1,5 +1,5 @@
 /*
- * diff.c - compare two crawls: changes from OK to broken and back.
+ * diff.c - compare two crawls, and report changes from OK to broken and back.
  *
  *     broken since:
  *       http://h/gone  404 Not Found (was ok)
@@ -29,20 +29,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_IN_TEXT 10 /* pages listed for each target */
+#define PAGES_IN_TEXT 10 /* at most this many pages per target are listed */
 
 /* The report lists changes in this order. */
 enum change { BROKEN, MENDED, UNLINKED, STILL, NO_CHANGE };
 
 struct diff_verdict {
-    struct diff_verdict *next; /* in order of arrival, later in order of keys */
+    struct diff_verdict *next; /* in order of arrival; sorted by key later */
     const char *key;
     const char *target, *fragment, *message;
     enum verdict verdict;
     enum reason reason;
     int status;
     enum change change;
-    const char **pages; /* pages that link to it; set once the change is known */
+    const char **pages; /* pages that link to the target, if it has changed */
     size_t page_count, page_capacity;
 };
 
@@ -53,7 +53,7 @@ static const char *copy_text(struct diff_side *side, const char *text)
     return text != NULL ? arena_text(&side->arena, text, strlen(text)) : NULL;
 }
 
-/* The caller frees the key. NULL without memory. */
+/* Return "URL#fragment", which the caller frees, or NULL if memory runs out. */
 static char *make_key(const char *target, const char *fragment)
 {
     char *key;
@@ -113,7 +113,8 @@ static int add_verdict(void *arg, const struct record_verdict *record)
     return 0;
 }
 
-/* Most links are on the page of the previous link, and share its text. */
+/* Note that the page links to the target. Most links are on the same page as the link
+   before, and share one copy of the page's URL. */
 static int add_page(struct diff_side *side, struct diff_verdict *verdict,
                     const char *page)
 {
@@ -180,7 +181,8 @@ static int compare_keys(const void *a, const void *b)
                   (*(struct diff_verdict *const *)b)->key);
 }
 
-/* Sort by keys, because the order of answers is random. Returns 0 or -ENOMEM. */
+/* Sort the verdicts by key, because answers arrive in random order. Returns 0 or
+   -ENOMEM. */
 static int sort_verdicts(struct diff_side *side)
 {
     size_t count = side->count, n = 0;
@@ -295,7 +297,7 @@ static void put_pages(struct out *out, const struct diff_verdict *verdict)
                   count - told > 1 ? "s" : "");
 }
 
-/* `one` is `now` if that is not NULL, otherwise `was`. */
+/* Write one change. `one` is `now`, or `was` if `now` is NULL. */
 static void put_text(struct out *out, const struct diff_verdict *one,
                      const struct diff_verdict *was, const struct diff_verdict *now)
 {
@@ -312,8 +314,8 @@ static void put_text(struct out *out, const struct diff_verdict *one,
 }
 
 /*
- * Return a JSON string. Bytes that are not ASCII are removed if the text is not valid
- * UTF-8.
+ * Return a JSON string. If the text is not valid UTF-8, all bytes that are not ASCII are
+ * removed.
  */
 static json_t *text_of(const char *text)
 {

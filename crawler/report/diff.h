@@ -1,5 +1,5 @@
 /*
- * diff.h - compare two crawls: changes from OK to broken and back.
+ * diff.h - compare two crawls, and report changes from OK to broken and back.
  *
  *     struct record_sink sink = diff_sink(&diff.earlier);  // all records of one crawl
  *     ... the same for &diff.later and the other crawl ...
@@ -21,30 +21,31 @@ struct diff_side {
     struct table verdicts; /* maps "URL#fragment" to struct diff_verdict */
     struct diff_verdict *first, *last;
     size_t count;
-    const char *page; /* the page of the last link */
+    const char *page; /* the page of the latest link */
     struct arena arena;
 };
 
 struct diff {
     struct diff_side earlier, later;
-    /* how many targets changed in each way, after diff_compare() */
+    /* numbers of targets that changed in each way, set by diff_compare() */
     size_t broken, mended, unlinked, still;
 };
 
 /*
- * Two sinks for records: one stores verdicts, the other stores links to targets that have
- * changed. They fail only with -ENOMEM.
+ * Return a sink that stores verdicts, or a sink that stores the links to targets that
+ * have changed. The sinks fail only with -ENOMEM.
  */
 struct record_sink diff_sink(struct diff_side *side);
 struct record_sink diff_links_sink(struct diff_side *side);
 
-/* Compare the verdicts. Those set in `fail_on` count as broken. Returns 0 or -ENOMEM. */
+/* Compare the verdicts of both crawls. A verdict counts as broken if it is set in
+   `fail_on`. Returns 0 or -ENOMEM. */
 int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT]);
 
-/* Write the changes in order of URLs. Returns 0, -ENOMEM, or the writer's error. */
+/* Write the changes, sorted by URL. Returns 0, -ENOMEM, or the writer's error. */
 int diff_write(struct diff *diff, struct out *out, bool is_jsonl);
 
-/* A diff of zeroes is allowed. */
+/* All zeroes are allowed. */
 void diff_finish(struct diff *diff);
 
 #endif

@@ -2,7 +2,7 @@
  * digest.c - collect findings and their links from records.
  *
  * A link may arrive before or after the verdict of its target. So each target has a slot
- * in a hash table, found by a 64-bit hash with a secret seed:
+ * in a hash table, which is found through a 64-bit hash with a secret seed:
  *
  *     OPEN ---- verdict: OK ---------------> WELL        its links are dropped
  *      |
@@ -11,9 +11,10 @@
  *
  * Invariants
  *   1. A link in the list of a slot or of a finding holds a reference to its page.
- *   2. A page is open, and not freed, from its first link until its own record arrives.
- *   3. A slot or a finding stores its first DIGEST_LINKS_KEPT links, and after these the
- *      first one on each page. All links are counted.
+ *   2. A page stays open, and is not freed, from its first link until its own record
+ *      arrives.
+ *   3. A slot or a finding stores its first DIGEST_LINKS_KEPT links. After these, it
+ *      stores only the first link on each page. All links are counted.
  */
 #include "digest_inside.h"
 
@@ -27,11 +28,11 @@
 #include <string.h>
 
 #define FIRST_SLOTS 256
-#define LONGEST_TEXT 200    /* of a link as written on the page */
+#define LONGEST_TEXT 200    /* longer link texts are shortened */
 #define LONGEST_TARGET 4096 /* longer targets are shortened */
-/* about how many pages are searched at the same time: --max-tasks */
+/* about this many pages are searched at the same time: --max-tasks */
 #define PAGES_AT_A_TIME 32
-#define LONGEST_CHAIN 250 /* of redirects: --max-redirect */
+#define LONGEST_CHAIN 250 /* most redirects that are followed here: --max-redirect */
 #define MANY_LINKS ((UINT32_C(1) << 28) - 1)
 
 enum slot_state { SLOT_FREE, SLOT_OPEN, SLOT_WELL, SLOT_FINDING };
@@ -43,7 +44,7 @@ struct digest_slot {
 };
 
 struct redirect {
-    const char *target; /* NULL: it does not redirect */
+    const char *target; /* NULL: the URL does not redirect */
     int status;
 };
 
@@ -93,7 +94,8 @@ static int grow_slots(struct digest *digest)
     return 0;
 }
 
-/* Return the slot of a target, creating an OPEN one. NULL without memory. */
+/* Return the slot of a target, creating an OPEN one if necessary. NULL if memory runs
+   out. */
 static struct digest_slot *slot_of(struct digest *digest, const char *target,
                                    const char *fragment)
 {
@@ -143,7 +145,7 @@ static size_t find_open(const struct digest *digest, const char *url, uint64_t h
 
 /*
  * Return the open page of a URL. Each worker has one open page, and most links are on the
- * same page as the previous link. NULL without memory.
+ * same page as the previous link. Returns NULL if memory runs out.
  */
 static struct digest_page *open_page(struct digest *digest, const char *url)
 {
@@ -185,8 +187,8 @@ static int close_page(void *arg, const struct record_page *record)
 /* ---- words ------------------------------------------------------------------------- */
 
 /*
- * Return the index of an element or attribute name in digest->words. Returns 0 for NULL,
- * or if there are too many names; negative without memory.
+ * Return the index of an element or attribute name in digest->words. Returns 0 for NULL
+ * or if there are too many names, or -ENOMEM.
  */
 static int number_of(struct digest *digest, const char *word)
 {
@@ -205,7 +207,7 @@ static int number_of(struct digest *digest, const char *word)
         digest->words[digest->word_count++] = NULL;
     number = digest->word_count;
     kept = copy_text(digest, word, strlen(word));
-    /* The table stores the number in place of a pointer, and does not dereference it. */
+    /* The table stores the number as a pointer, which it never dereferences. */
     if (kept == NULL ||
         table_add(&digest->word_numbers, kept, (void *)number) < 0) // NOLINT
         return -ENOMEM;
@@ -215,7 +217,7 @@ static int number_of(struct digest *digest, const char *word)
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* Return the index of an unused link; 0 without memory. */
+/* Return the index of an unused link, or 0 if memory runs out. */
 static uint32_t allocate_link(struct digest *digest)
 {
     uint32_t at = digest->unused_links;
@@ -231,7 +233,7 @@ static uint32_t allocate_link(struct digest *digest)
     return (uint32_t)++digest->link_count;
 }
 
-/* Move the whole list to the unused links. The list must not be empty. */
+/* Move all links of a list to the unused links. The list must not be empty. */
 static void drop_links(struct digest *digest, uint32_t last)
 {
     uint32_t first = last;
@@ -245,7 +247,7 @@ static void drop_links(struct digest *digest, uint32_t last)
     digest->unused_links = last;
 }
 
-/* True if the text is the end of "target#fragment", as is usual. */
+/* True if the link text is the end of "target#fragment", which is the usual case. */
 static bool is_end_of(const struct record_link *record, size_t n)
 {
     const char *text = record->text, *fragment = record->fragment;
@@ -261,7 +263,8 @@ static bool is_end_of(const struct record_link *record, size_t n)
     return memcmp(record->target + target_n - (n - m), text, n - m) == 0;
 }
 
-/* Returns 0, or -ENOMEM and leaves `link` unchanged. */
+/* Store the text of a link. If memory runs out, return -ENOMEM and leave `link`
+   unchanged. */
 static int store_text(struct digest_link *link, const struct record_link *record)
 {
     size_t n = strlen(record->text);
@@ -311,8 +314,8 @@ static int add_link(struct digest *digest, uint32_t *last,
 }
 
 /*
- * True if a link of the page is among the last in a list. Several pages are searched at
- * the same time, so it need not be the very last.
+ * True if one of the last links in a list is on the page. Several pages are searched at
+ * the same time, so the very last link may be on another page.
  */
 static bool has_page(const struct digest *digest, uint32_t last, const char *url)
 {
@@ -325,8 +328,8 @@ static bool has_page(const struct digest *digest, uint32_t last, const char *url
 }
 
 /*
- * Store link number `count` to a target, unless invariant 3 excludes it. *last is the
- * list.
+ * Store the `count`-th link to a target in the list *last, unless invariant 3 excludes
+ * it.
  */
 static int store_link(struct digest *digest, uint32_t *last, size_t count,
                       const struct record_link *record)
@@ -437,7 +440,7 @@ static enum finding_kind kind_of(const struct options *options, enum verdict ver
     return verdict == VERDICT_REDIRECT ? FINDING_MOVED : FINDING_WARNS;
 }
 
-/* Share equal messages, which are frequent. NULL without memory. */
+/* Return a copy of the message, which equal messages share. NULL if memory runs out. */
 static const char *store_message(struct digest *digest, const char *message)
 {
     char *kept = table_get(&digest->messages, message);
@@ -488,7 +491,7 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
     return 0;
 }
 
-/* Drop the links that are in the baseline. The other links remain in order. */
+/* Drop the links that are in the baseline, and keep the order of the others. */
 static void drop_known_links(struct digest *digest, struct digest_slot *slot)
 {
     uint32_t *at = &slot->at;
@@ -522,7 +525,7 @@ static int add_verdict(void *arg, const struct record_verdict *record)
     if (is_worth_telling(digest->options, record)) {
         rc = add_finding(digest, slot, record);
         if (rc < 0)
-            return rc; /* and the slot remains OPEN */
+            return rc; /* the slot remains OPEN */
         slot->at = (uint32_t)(digest->finding_count - 1);
         slot->state = SLOT_FINDING;
         return 0;

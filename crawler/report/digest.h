@@ -1,6 +1,5 @@
 /*
- * digest.h - the data for all reports that are written at the end, collected from
- * records.
+ * digest.h - collect the data for reports that are written at the end of the crawl.
  *
  *     digest_init(&digest, options, time(NULL));
  *     sink = digest_sink(&digest);         // receives all records
@@ -9,10 +8,10 @@
  *     digest_finish(&digest);
  *
  * The digest stores findings: targets that are broken, blocked or permanently moved, and
- * everything else that makes the run fail. For each it stores the first DIGEST_LINKS_KEPT
- * links, after these the first link on each page, and the number of all links. A target
- * that is OK takes one slot of a table. A link takes 40 bytes until the verdict of its
- * target is known.
+ * all other targets that make the run fail. For each finding it stores the first
+ * DIGEST_LINKS_KEPT links, then only the first link on each page, and the number of all
+ * links. A target that is OK takes one slot of a table. A link takes 40 bytes until the
+ * verdict of its target is known.
  */
 #ifndef CRAWLER_DIGEST_H
 #define CRAWLER_DIGEST_H
@@ -62,8 +61,8 @@ struct finding {
     const char *fragment; /* or NULL */
     const char *message;  /* or NULL */
     /*
-     * Where the redirects end, or NULL. For a target that has moved, only permanent
-     * redirects count.
+     * Where the target's redirects end, or NULL. For FINDING_MOVED, this is the end of
+     * the permanent redirects.
      */
     const char *leads_to;
     enum finding_kind kind;
@@ -73,13 +72,12 @@ struct finding {
     uint32_t links;      /* index of the last link in digest->links; 0: no links */
     uint32_t link_count; /* the number of all reported links */
     /*
-     * the baseline has this finding, so that only links missing from the baseline are
-     * reported
+     * the baseline has this finding, so only links that it lacks are reported
      */
     bool is_known;
 };
 
-/* A finding at one link. */
+/* A row of a report: one finding and one link to it. */
 struct digest_row {
     const struct finding *finding;
     const struct digest_link *link; /* NULL: a start URL that no page links to */
@@ -102,7 +100,7 @@ struct digest {
 
     struct finding *findings;
     size_t finding_count, finding_capacity;
-    /* grouped by verdict; after digest_arrange() the largest group is first */
+    /* grouped by verdict; digest_arrange() puts the largest group first */
     struct digest_total *totals;
     size_t total_count, total_capacity;
     size_t known_count; /* findings in the baseline */
@@ -133,22 +131,22 @@ struct digest {
 void digest_init(struct digest *digest, const struct options *options, time_t begin);
 void digest_finish(struct digest *digest);
 
-/* The sink fails only with -ENOMEM. */
+/* Return a sink for records, which fails only with -ENOMEM. */
 struct record_sink digest_sink(struct digest *digest);
 
-/* Sort the data. Call it once. Returns 0 or -ENOMEM. */
+/* Sort the data. Call this once, after the last record. Returns 0 or -ENOMEM. */
 int digest_arrange(struct digest *digest);
 
 /*
  * Return the text of a row's link as written on the page, or the target of a row without
- * a link. The caller frees it. NULL without memory.
+ * a link. The caller frees it. Returns NULL if memory runs out.
  */
 char *digest_text(const struct digest_row *row);
 
 /* Return the reason for human readers: the message of the finding, or its verdict. */
 const char *digest_cause(const struct finding *finding);
 
-/* Return the reason for a total. May write the text to `to`. */
+/* Return the reason of a total. The text may be in `to`. */
 #define DIGEST_CAUSE_BYTES 64
 const char *digest_total_cause(const struct digest_total *total,
                                char to[DIGEST_CAUSE_BYTES]);
@@ -162,7 +160,8 @@ const char *digest_rule(enum verdict verdict, enum reason reason,
 #define DIGEST_PLACE_BYTES 24
 const char *digest_place(const struct digest_link *link, char to[DIGEST_PLACE_BYTES]);
 
-/* Return the time `after_ns` after the beginning: "2026-11-22T14:00:00Z". */
+/* Return the time `after_ns` nanoseconds after the start of the crawl:
+   "2026-11-22T14:00:00Z". */
 #define DIGEST_TIME_BYTES 32
 const char *digest_time(const struct digest *digest, int64_t after_ns,
                         char to[DIGEST_TIME_BYTES]);

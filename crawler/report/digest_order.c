@@ -1,5 +1,5 @@
 /*
- * digest_order.c - the order of the rows of a digest, and which links are stored.
+ * digest_order.c - sort the rows of a digest, and select the links that are stored.
  */
 #include "digest_inside.h"
 
@@ -19,7 +19,8 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compare by contents only, so that the order of answers does not matter. */
+/* Compare rows only by their contents, so that the result does not depend on the order of
+   answers. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct digest_row *one = a, *other = b;
@@ -50,8 +51,8 @@ static int compare_totals(const void *a, const void *b)
 }
 
 /*
- * Return the number of rows: one for each stored link, or one for a start URL without
- * links. A redirect that is not permanent is not reported.
+ * Return the number of rows of a finding: one for each stored link, or one for a start
+ * URL without links. Temporary redirects are not reported.
  */
 static size_t count_rows(const struct digest *digest, const struct finding *finding)
 {

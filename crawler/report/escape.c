@@ -3,7 +3,7 @@
  *
  *     text --> url_put_masked() --> clean() --> escapes of the format --> put()
  *
- * Each step passes pieces of text on, so that a text of any length needs no memory.
+ * Each step passes on pieces of text, so no memory is needed, however long the text is.
  */
 #include "escape.h"
 
@@ -15,8 +15,8 @@
 #include <string.h>
 
 /*
- * The destination of clean characters. `replace` writes the replacement of each `special`
- * byte.
+ * The last step: `replace` writes the replacement of each `special` byte, and `put`
+ * receives the result.
  */
 struct escape {
     escape_put put;
@@ -108,8 +108,8 @@ void escape_markup(const char *text, escape_put put, void *to)
 }
 
 /*
- * Escape all ASCII punctuation except the characters without meaning inside a line. ':'
- * could begin a URL or an emoji, '@' a mention, '#' an issue.
+ * Escape all ASCII punctuation except characters without a special meaning inside a line.
+ * A ':' could begin a URL or an emoji, a '@' a mention, and a '#' an issue.
  */
 void escape_markdown(const char *text, escape_put put, void *to)
 {
@@ -117,7 +117,8 @@ void escape_markdown(const char *text, escape_put put, void *to)
                    &(struct escape){put, to, "!\"#$&'()*:;<>@[\\]^_`{|}~", as_reference});
 }
 
-/* Some spreadsheets accept the full-width forms, such as U+FF1D, as well. */
+/* Return true if a spreadsheet could treat the text as a formula. Some spreadsheets also
+   accept full-width forms such as U+FF1D. */
 static bool is_formula(const char *text)
 {
     static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};

@@ -1,10 +1,10 @@
 /*
  * escape.h - write untrusted text so that each format treats it as plain text.
  *
- * The texts of pages, servers and file names can contain anything. In every format
- * passwords in URLs become "***". U+FFFD replaces invalid UTF-8, control characters
- * including newlines, and characters that change the direction of writing, because these
- * can make a text look like another.
+ * Texts from pages, servers and file names can contain anything. All formats replace
+ * passwords in URLs with "***". They also replace invalid UTF-8, control characters
+ * (including newlines) and characters that change the direction of writing with U+FFFD,
+ * because such characters can make one text look like another.
  */
 #ifndef CRAWLER_ESCAPE_H
 #define CRAWLER_ESCAPE_H
@@ -15,34 +15,35 @@
 
 typedef void (*escape_put)(void *to, const char *piece, size_t n);
 
-/* Make only these replacements. */
+/* Make only the replacements above. */
 void escape_plain(const char *text, escape_put put, void *to);
 
-/* For a JSON string, without its quotes. */
+/* Escape a text for a JSON string. The quotes are not written. */
 void escape_json(const char *text, escape_put put, void *to);
 
 /*
- * For a message in SARIF, where brackets make links and braces are placeholders. (SARIF
- * 2.1.0, 3.11.5 and 3.11.6)
+ * Escape a text for a message in SARIF, where brackets make links and braces are
+ * placeholders. (SARIF 2.1.0, 3.11.5 and 3.11.6)
  */
 void escape_sarif(const char *text, escape_put put, void *to);
 
-/* For HTML and XML, both between tags and in attributes. */
+/* Escape a text for HTML and XML, both between tags and in attributes. */
 void escape_markup(const char *text, escape_put put, void *to);
 
 /*
- * For GitHub's Markdown, in a line, a table cell or an HTML element. Nothing in the text
- * becomes a link, a mention or formatting.
+ * Escape a text for GitHub's Markdown: in a line, a table cell or an HTML element. No
+ * part of the text becomes a link, a mention or formatting.
  */
 void escape_markdown(const char *text, escape_put put, void *to);
 
 /*
- * A quoted field of CSV. (RFC 4180) Spreadsheets treat a field that begins with "=", "+",
- * "-" or "@" as a formula, even if it is quoted. A "'" before such a field makes it text.
+ * Escape a text for a quoted field of CSV. (RFC 4180) Spreadsheets treat a field that
+ * begins with "=", "+", "-" or "@" as a formula, even if it is quoted. A "'" is put
+ * before such a field, which makes it text.
  */
 void escape_csv(const char *text, escape_put put, void *to);
 
-/* An escape_put whose `to` is a struct out. */
+/* An escape_put function for a `to` that is a struct out. */
 void escape_to_out(void *to, const char *piece, size_t n);
 
 /* Write text, escaped for HTML and XML. */

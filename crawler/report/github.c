@@ -1,10 +1,10 @@
 /*
- * github.c - annotations. (docs.github.com, "Workflow commands for GitHub Actions")
+ * github.c - write annotations. (docs.github.com, "Workflow commands for GitHub Actions")
  *
  *     ::error file=docs/a.md,line=12,col=9,title=broken link::b.md: no such file
  *
  * A web page is not a file, so its URL is part of the message. Percent signs and newlines
- * are encoded; in properties colons and commas, too.
+ * are encoded. In properties, colons and commas are encoded as well.
  */
 #include "github.h"
 
@@ -153,7 +153,8 @@ static size_t count_kept(const struct view *view, const struct target *target)
 }
 
 /*
- * Write an annotation for each link to the target, in the order in which they were found.
+ * Write an annotation for each link to the target, in the order in which the links were
+ * found.
  */
 static void put_target(struct view *view, const struct target *target)
 {

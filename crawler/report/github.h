@@ -1,6 +1,6 @@
 /*
  * github.h - annotations for GitHub: a line for each link that makes the run fail. GitHub
- * shows it next to the line of the file that has the link.
+ * shows the annotation next to the line of the file that contains the link.
  */
 #ifndef CRAWLER_GITHUB_H
 #define CRAWLER_GITHUB_H
@@ -10,8 +10,9 @@
 #include "../files/out.h"
 
 /*
- * If a target has more than REFERENCES_KEPT links, its last annotation has the number of
- * the remaining links. Returns 0, the writer's error, or -ENOMEM.
+ * Write the annotations. If a target has more than REFERENCES_KEPT links, its last
+ * annotation has the number of the remaining links. Returns 0, the writer's error, or
+ * -ENOMEM.
  */
 int report_github(struct out *out, const struct options *options,
                   const struct targets *targets, const struct references *references);

@@ -2,13 +2,13 @@
  * groups.c - find the smallest set of pages and targets that covers all broken links.
  *
  * Pages and broken targets are the vertices of a graph, and links are its edges. The
- * result is a vertex cover, found greedily: repeatedly take from a heap the vertex with
- * the most links that are in no group yet. So the group that explains the most links
- * comes first. The number of such links only decreases. If the number of a heap entry is
- * out of date, the entry is inserted again with the current number.
+ * result is a vertex cover, which is found greedily: repeatedly take from a heap the
+ * vertex with the most links that are in no group yet. So the group that explains the
+ * most links comes first. The number of such links only decreases. If a heap entry has an
+ * outdated number, the entry is inserted again with the current number.
  *
- * A target may have more links than those whose places are stored (reference.h). The
- * other links count as links that only the group of the target can cover.
+ * The places of some links to a target may not be stored (reference.h). Such links can
+ * only be covered by the target's group.
  */
 #include "groups.h"
 
@@ -27,7 +27,7 @@
 struct finding {
     const struct target *target;
     uint64_t hidden;
-    uint32_t first, count; /* range of its links in `all` */
+    uint32_t first, count; /* the range of its links in `all` */
 };
 
 struct heap_entry {
@@ -45,11 +45,12 @@ struct graph {
     struct broken_link *all;
     size_t link_count, link_capacity;
     const struct target **pages;
-    /* where the links of each page begin in page_links; the last entry is the end */
+    /* where each page's links begin in page_links; the last entry is the end */
     uint32_t *page_first;
     uint32_t *page_links; /* indexes into `all` */
     size_t page_count;
-    /* Maps a target's index to 1 + the number of its finding, later of its page. */
+    /* Maps a target's index to 1 + the number of its finding, and later to 1 + the number
+       of its page. */
     uint32_t *numbers;
     struct heap_entry *heap;
     size_t heap_count;
@@ -76,7 +77,8 @@ size_t folder_length(const char *url)
 
 /* ---- broken links ------------------------------------------------------------------ */
 
-/* Return the page if it is broken for the same reason, otherwise the target itself. */
+/* Return the target's page if it is broken for the same reason, otherwise the target
+   itself. */
 static const struct target *whole_of(const struct target *target)
 {
     const struct target *page = target->page;
@@ -97,7 +99,7 @@ static const struct target *copy_of(struct arena *copies, const struct target *t
     return copy;
 }
 
-/* NULL without memory. */
+/* Return the finding of a target, creating it if necessary. NULL if memory runs out. */
 static struct finding *finding_of(struct graph *graph, const struct target *target)
 {
     uint32_t *number = &graph->numbers[target->index];
@@ -214,7 +216,7 @@ static void merge_links(struct graph *graph)
     }
 }
 
-/* Number the pages, and list the links of each. */
+/* Assign numbers to the pages, and list the links of each page. */
 static int list_pages(struct graph *graph)
 {
     size_t n = graph->link_count;
@@ -233,7 +235,7 @@ static int list_pages(struct graph *graph)
             graph->pages[graph->page_count] = page;
             *number = (uint32_t)++graph->page_count;
         }
-        graph->page_first[*number]++; /* for now the number of links, not an index */
+        graph->page_first[*number]++; /* at first, this is the number of links */
     }
     for (size_t i = 0; i <= graph->page_count; i++) {
         sum += graph->page_first[i];
@@ -244,7 +246,7 @@ static int list_pages(struct graph *graph)
         graph->page_links[--graph->page_first[number]] = (uint32_t)i;
     }
     /*
-     * Each entry has moved down to where its page begins, which is where the previous
+     * Each entry now has the position where its page begins, which is where the previous
      * page ends. So shift the entries by one.
      */
     memmove(graph->page_first, graph->page_first + 1,
@@ -356,7 +358,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
     *taken += group->count;
 }
 
-/* True for a start URL without links. It becomes a group of its own. */
+/* True for a start URL without links, which becomes a group of its own. */
 static bool is_alone(const struct finding *finding)
 {
     return finding->count == 0 && finding->hidden == 0;
@@ -404,8 +406,8 @@ static bool is_same_folder(const struct group *a, const struct group *b)
 }
 
 /*
- * Order groups of targets by folder, then by reason, then by the order in which the
- * targets were found. All other groups come before them.
+ * Sort groups of targets by folder, then by reason, then by the order in which the
+ * targets were found. All other groups come first.
  */
 static int compare_folders(const void *a, const void *b)
 {
@@ -495,7 +497,7 @@ static int compare_groups(const void *a, const void *b)
     return order != 0 ? order : compare(one->index, other->index);
 }
 
-/* Order the links of a group: by page, and on the same page by position. */
+/* Sort the links of a group by page and position. */
 static int compare_places(const void *a, const void *b)
 {
     const struct broken_link *one = *(struct broken_link *const *)a;

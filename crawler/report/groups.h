@@ -1,9 +1,9 @@
 /*
  * groups.h - arrange the broken links of a crawl into as few groups as possible.
  *
- * If many pages link to a missing target, that is one group. If a page has many broken
- * links, that is one group as well. Each broken link is in the group of its target, or of
- * its page, or, if the page's group comes first, in both.
+ * Many links to the same missing target are one group, and so are many broken links on
+ * the same page. Each broken link is in the group of its target or in the group of its
+ * page. If the page's group comes first, the link may be in both.
  */
 #ifndef CRAWLER_GROUPS_H
 #define CRAWLER_GROUPS_H
@@ -17,8 +17,8 @@
  * count as one target.
  */
 struct broken_link {
-    const struct target *target; /* a copy, as in struct group */
-    /* the first such link on the page; a copy, because mentions may be swapped out */
+    const struct target *target; /* a copy of the target, as in struct group */
+    /* the first such link on the page; a copy, because references may be on disk */
     struct reference first;
     uint32_t page; /* index of the page */
     uint32_t count;
@@ -36,8 +36,9 @@ enum group_kind {
 struct group {
     enum group_kind kind;
     /*
-     * For a folder, its first target. This is a copy with its URL, because targets may be
-     * swapped out and are read here in the order of URLs.
+     * The page or target that the group is about; for a folder, its first target. It is a
+     * copy, including the URL, because targets may be on disk and are read here in the
+     * order of URLs.
      */
     const struct target *about;
     uint32_t index;      /* index of `about` */
@@ -50,7 +51,7 @@ struct group {
 };
 
 struct groups {
-    struct group *at; /* the largest groups first, single links last */
+    struct group *at; /* the largest group is first; single links are last */
     size_t count;
     struct broken_link **links; /* the links of each group are adjacent */
     struct broken_link *all;
@@ -58,8 +59,9 @@ struct groups {
 };
 
 /*
- * Group the links to targets whose verdicts are set in `verdicts`. Makes groups of kind
- * GROUP_FOLDER only if `with_folders`. Returns 0, or -ENOMEM and zeroes in *groups.
+ * Group the links to targets whose verdicts are set in `verdicts`. Groups of kind
+ * GROUP_FOLDER are made only if `with_folders` is true. Returns 0, or -ENOMEM with all
+ * zeroes in *groups.
  */
 int groups_make(struct groups *groups, const struct targets *targets,
                 const struct references *references, const bool *verdicts,

@@ -2,8 +2,8 @@
  * html_report.c - see html_report.h
  *
  * All untrusted text goes through out_put_markup(). Only http: and https: URLs become
- * links. If a tag got through in spite of this, the policy in the head would not let it
- * load or run anything.
+ * links. If untrusted text still became a tag, the policy in the document's head would
+ * keep it from loading or running anything.
  */
 #include "html_report.h"
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHART_HEIGHT 100 /* of a bar, in units of the drawing */
+#define CHART_HEIGHT 100 /* height of the longest bar, in units of the drawing */
 #define BAR_WIDTH 6
 #define BARS ((int)SPEED_SPANS)
 
@@ -61,8 +61,8 @@ static void close_link(struct view *view, const char *url)
 }
 
 /*
- * Write a URL, without the origin if it is that of the start URL. Other texts are written
- * as they are.
+ * Write a URL. Its origin is left out if it is the origin of the start URL. Other texts
+ * are written unchanged.
  */
 static void put_url(struct view *view, const char *url)
 {
@@ -256,7 +256,7 @@ static void put_place(struct view *view, const struct digest_row *row,
         return;
     }
     put_url(view, link->page->url);
-    /* A number for sorting that combines line and column. */
+    /* The table is sorted by this number, which combines line and column. */
     out_print(view->out, "</td><td class=\"n\" data-value=\"%llu\">%s</td>",
               link->line * 1000000ULL + (link->column < 1000000 ? link->column : 999999),
               digest_place(link, place));
@@ -310,7 +310,7 @@ static void put_cause(struct view *view, const struct finding *finding)
     put(view, "</td>");
 }
 
-/* Write a row. For a permanent redirect the new address takes the place of the reason. */
+/* Write a row. For a permanent redirect, write the new address instead of the reason. */
 static void put_row(struct view *view, const struct digest_row *row,
                     const struct digest_row *before)
 {

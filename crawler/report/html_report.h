@@ -9,8 +9,8 @@
 #include "digest.h"
 
 /*
- * The maximum numbers of rows in the tables of links and of hosts. A browser can still
- * sort tables of that size. Other reports have all findings that make the run fail.
+ * The maximum numbers of rows in the tables of links and hosts. A browser can still sort
+ * tables of this size. Other reports contain all findings that make the run fail.
  */
 #define HTML_ROWS 10000
 #define HTML_HOSTS 100

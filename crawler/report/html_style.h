@@ -1,9 +1,10 @@
 /*
  * html_style.h - the style sheet and the script of the HTML report.
  *
- * The Content-Security-Policy of the report allows only these two, by their SHA-256. So
- * even if untrusted text became a tag, it could not run anything. After a change,
- * tests/suites/crawler/test_formats.py prints the new hashes.
+ * The report's Content-Security-Policy allows only this style sheet and this script,
+ * which it identifies by their SHA-256. So even if untrusted text became a tag, it could
+ * not run anything. After a change, tests/suites/crawler/test_formats.py prints the new
+ * hashes.
  */
 #ifndef CRAWLER_HTML_STYLE_H
 #define CRAWLER_HTML_STYLE_H

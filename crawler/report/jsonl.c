@@ -1,9 +1,10 @@
 /*
  * jsonl.c - write JSON, one object per line. (RFC 8259, jsonlines.org)
  *
- * A line is built directly in the writer's buffer. Space for its longest possible form is
- * reserved once, so that nothing can fail afterwards. A page has about forty links, so
- * speed matters: plain text, which is nearly everything, is copied eight bytes at a time.
+ * A line is built directly in the writer's buffer. Space for the longest possible form of
+ * the line is reserved first, so that no later step can fail. Speed matters, because a
+ * page has about forty links: plain text, which is by far the most common, is copied
+ * eight bytes at a time.
  *
  * Texts may contain any bytes, but JSON must be UTF-8: invalid sequences become U+FFFD,
  * as in browsers. Passwords in URLs become "***". Control characters (C0 and C1) and
@@ -20,12 +21,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A byte becomes at most six, "\u001f". The rest is for the last copy of eight bytes. */
+/* A byte becomes at most six bytes, "\u001f". The 10 extra bytes are for the last copy of
+   eight bytes. */
 #define LONGEST(n) ((n)*6 + 10)
 
 /*
- * Enough for the names, numbers and braces of any record except `start`, and the ends of
- * six strings.
+ * Enough bytes for the names, numbers and braces of any record except `start`, and for
+ * the ends of six strings.
  */
 #define FRAME_BYTES 1024
 
@@ -45,10 +47,10 @@ static struct string string_of(const char *text)
 /* ---- strings ----------------------------------------------------------------------- */
 
 /*
- * True if none of eight bytes is below ' ', '"', '\\', '@', 0x7f or beyond ASCII. If a
- * byte equals c, that byte of x ^ c is 0. If a byte is less than n, subtracting n sets
- * its high bit. A borrow may change the byte above, but only after the lower byte has set
- * its own high bit. '@' is included because it may end a password.
+ * True if all eight bytes are plain: not below ' ', not beyond ASCII, and not '"', '\\',
+ * '@' or 0x7f. If a byte equals c, that byte of x ^ c is 0. If a byte is less than n,
+ * subtracting n sets its high bit. A borrow may change the byte above, but only after the
+ * lower byte has set its own high bit. '@' is included because it may end a password.
  */
 static bool is_plain(uint64_t x)
 {
@@ -61,7 +63,7 @@ static bool is_plain(uint64_t x)
             (ones * 0x80)) == 0;
 }
 
-/* Copy n bytes and up to seven more. Returns false if not all of them are plain. */
+/* Copy n bytes and up to seven more. Returns false if one of the n bytes is not plain. */
 static bool put_plain(char *to, const char *text, size_t n)
 {
     uint64_t eight;
@@ -175,7 +177,8 @@ static char *put_unsigned(char *to, uint64_t value)
     return to;
 }
 
-/* Write a member of an object. `before` is a literal: everything up to the value. */
+/* Write a member of a JSON object. `before` is a literal with everything that precedes
+   the value. */
 #define STRING(to, before, string) put_string(PUT(to, before), string)
 #define NUMBER(to, before, value) put_unsigned(PUT(to, before), value)
 

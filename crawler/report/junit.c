@@ -9,9 +9,10 @@
  *           error                        it fails the run, state unknown: error, timeout
  *           skipped                      it does not make the run fail
  *
- * There is no standard. The output is valid by the schema of Jenkins' xUnit plugin
- * (junit-10.xsd). That schema allows `file` only at testsuite, while GitLab reads it at
- * testcase. Pages without findings are omitted, because a site may have millions of them.
+ * JUnit XML has no standard. The output is valid according to the schema of Jenkins'
+ * xUnit plugin (junit-10.xsd). That schema allows the attribute `file` only in
+ * <testsuite>, while GitLab reads it in <testcase>. Pages without findings are omitted,
+ * because a site may have millions of them.
  */
 #include "junit.h"
 
@@ -99,8 +100,8 @@ static void put_element(struct view *view, const struct digest_row *row, const c
 }
 
 /*
- * Write the name of a page. For a file this is its path, which is the same on other
- * machines.
+ * Write the name of a page. A file's name is its path relative to the working directory,
+ * so it is the same on other machines.
  */
 static void put_name(struct view *view, const char *attribute, const char *url)
 {
@@ -153,8 +154,8 @@ static void put_sums(struct view *view, struct sums sums)
 /* ---- suites ------------------------------------------------------------------------ */
 
 /*
- * Return why the crawl is incomplete, so that links without findings may be broken. NULL
- * if it is complete.
+ * Return why the crawl is incomplete, or NULL if it is complete. In an incomplete crawl,
+ * links without findings may be broken.
  */
 static const char *problem_of(int exit_status)
 {
@@ -171,7 +172,7 @@ static const char *problem_of(int exit_status)
     }
 }
 
-/* Return the number of rows without a link. They come first. */
+/* Return the number of rows without a link, which come first. */
 static size_t count_placeless(const struct digest *digest)
 {
     size_t n = 0;
@@ -227,7 +228,7 @@ static void put_page(struct view *view, const struct digest_row *rows, size_t co
     out_put(view->out, "  </testsuite>\n");
 }
 
-/* Return the number of rows of the same page. They are adjacent. */
+/* Return the number of rows with the same page as row `first`. Such rows are adjacent. */
 static size_t rows_of_page(const struct digest *digest, size_t first)
 {
     const char *url = digest->rows[first].link->page->url;

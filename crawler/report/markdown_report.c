@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_CELL 120                   /* characters of a text */
-#define TAIL_BYTES 400                     /* for the text after a table that is full */
-#define SECTION_BYTES (MARKDOWN_BYTES / 6) /* for each folded section */
+#define LONGEST_CELL 120                   /* longer texts are shortened */
+#define TAIL_BYTES 400                     /* reserved for the text after a full table */
+#define SECTION_BYTES (MARKDOWN_BYTES / 6) /* the size limit of a folded section */
 
 struct view {
     const struct digest *digest;
@@ -73,7 +73,8 @@ static void shorten(struct text *text)
 }
 
 /*
- * Mask passwords first and then shorten, so that half a password cannot remain visible.
+ * Write a text as code. Mask passwords before shortening the text, so that half a
+ * password cannot remain visible.
  */
 static void put_code(struct view *view, const char *words)
 {
@@ -180,7 +181,7 @@ static void put_table(struct view *view, enum finding_kind kind, size_t limit)
         print(&view->text, "\nand %zu more\n", all - count);
 }
 
-/* Write a section that is folded, because its findings are less urgent. */
+/* Write a folded section for findings that are less urgent. */
 static void put_section(struct view *view, enum finding_kind kind, const char *title)
 {
     size_t limit = view->text.n + SECTION_BYTES;

@@ -60,7 +60,8 @@ char *page_names_path(const struct page_names *names, const char *url)
     return path;
 }
 
-/* "./" is prepended if the first segment contains a ':', which would make it a scheme. */
+/* Prepend "./" if the first path segment contains a ':', because it would otherwise be
+   read as a scheme. */
 char *page_names_uri(const struct page_names *names, const char *url)
 {
     const char *rest = rest_of(names, url);

@@ -1,6 +1,6 @@
 /*
- * page_names.h - how reports name a page: for files, their path relative to the working
- * directory.
+ * page_names.h - the names of pages in reports. A file is named by its path relative to
+ * the working directory.
  */
 #ifndef CRAWLER_PAGE_NAMES_H
 #define CRAWLER_PAGE_NAMES_H
@@ -19,15 +19,15 @@ int page_names_init(struct page_names *names);
 void page_names_finish(struct page_names *names);
 
 /*
- * For human readers: "docs/a b.md" for a file in the working directory, "/opt/b.md" for a
- * file elsewhere, and the URL for everything else. The caller frees it. NULL without
- * memory.
+ * Return the name for human readers: "docs/a b.md" for a file in the working directory,
+ * "/opt/b.md" for a file elsewhere, and the URL for everything else. The caller frees it.
+ * Returns NULL if memory runs out.
  */
 char *page_names_path(const struct page_names *names, const char *url);
 
 /*
- * For programs: a URI. For a file in the working directory it is relative:
- * "docs/a%20b.md". The caller frees it. NULL without memory.
+ * Return the name for programs, which is a URI. For a file in the working directory, the
+ * URI is relative: "docs/a%20b.md". The caller frees it. Returns NULL if memory runs out.
  */
 char *page_names_uri(const struct page_names *names, const char *url);
 

@@ -2,8 +2,8 @@
  * progress.c - how many targets are done, how fast, and how long the rest will take.
  *
  * The time left is the number of known targets that are not done, divided by the recent
- * rate. While links are found faster than they are checked, this is much too low. So it
- * is shown only once more than a third of the known targets is done.
+ * rate. While links are found faster than they are checked, this estimate is much too
+ * low. So it is shown only after more than a third of the known targets are done.
  */
 #include "progress.h"
 

@@ -7,14 +7,14 @@
 
 struct progress {
     size_t known, done, bad; /* numbers of targets */
-    double rate;             /* targets per second, recently; 0 if not known yet */
+    double rate;             /* recent targets per second; 0 if not known yet */
     int64_t done_at_ns; /* when `rate` was last updated, and the value of `done` then */
     size_t done_then;
 };
 
 /*
- * Set the numbers at `now_ns` of a monotonic clock, and update the rate of the last
- * seconds.
+ * Set the numbers of targets, and update the rate. `now_ns` is the time of a monotonic
+ * clock.
  */
 void progress_update(struct progress *progress, size_t known, size_t done, size_t bad,
                      int64_t now_ns);

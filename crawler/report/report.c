@@ -1,10 +1,10 @@
 /*
- * report.c - the text report.
+ * report.c - write the text report.
  *
- * A reader wants to know what to fix. So the groups with the most broken links come first
- * (groups.c). Places have the format of compilers, "page:line:column". The totals come
- * last, where the reader of a terminal looks. Groups that do not fit on a screen are only
- * counted; -v prints them.
+ * Readers want to know what to fix, so the groups with the most broken links come first
+ * (groups.c). Places are written as "page:line:column", like the messages of compilers.
+ * The totals come last, where they stay visible on a terminal. Groups that do not fit on
+ * the screen are only counted, unless -v is given.
  *
  *     /search  404 Not Found                                          a target
  *         758 links: /index.html:42:28, /about.html:42:28, ...
@@ -116,7 +116,7 @@ void report_put_shortened(struct view *view, const char *text, size_t longest)
         head--;
     while (tail > 0 && (text[n - tail] & 0xc0) == 0x80)
         tail--;
-    /* A shortened password could not be recognised and masked any more. */
+    /* A shortened password could no longer be recognised and masked. */
     if (url_password(text).n > 0)
         copy = strdup("a URL with a password");
     else if (asprintf(&copy, "%.*s...%s", (int)head, text, text + n - tail) < 0)
@@ -251,7 +251,7 @@ static struct view view_of(struct out *out, const struct options *options)
 }
 
 /*
- * Choose the verdicts to list: bad ones, and others that make the run fail.
+ * Choose the verdicts to list: bad verdicts, and others that make the run fail.
  */
 static void choose_broken(const struct options *options, bool *verdicts)
 {
@@ -261,8 +261,8 @@ static void choose_broken(const struct options *options, bool *verdicts)
     verdicts[VERDICT_OPEN] = verdicts[VERDICT_OK] = false;
 }
 
-/* Write the lists that -v, or else -vv, adds. The verdicts in `told` are listed already.
- */
+/* Write the lists that are added by -v (if `verbosity` is 1) or -vv. `told` contains the
+   verdicts that were already listed. */
 static int put_lists(struct view *view, const struct targets *targets,
                      const struct references *references, unsigned verbosity,
                      const bool *told)
@@ -280,7 +280,7 @@ static int put_lists(struct view *view, const struct targets *targets,
     return rc;
 }
 
-/* Write the other verdicts, depending on -v and -vv. */
+/* Write lists for the other verdicts, if -v or -vv is given. */
 static int put_others(struct view *view, const struct options *options,
                       const struct targets *targets, const struct references *references,
                       const bool *told)
@@ -295,7 +295,7 @@ static int put_others(struct view *view, const struct options *options,
 
 /* ---- pages not searched ------------------------------------------------------------ */
 
-/* True for a page or file that is OK, but was not or only partly searched. */
+/* True for a page or file that is OK, but was not searched to its end. */
 static bool is_unsearched(const struct target *target)
 {
     return target->verdict == VERDICT_OK && target->message != NULL &&
@@ -332,7 +332,7 @@ static int find_unsearched(const struct targets *targets, const struct target **
     return 0;
 }
 
-/* With -v print a line for each page, otherwise only their number. */
+/* Print a line for each page with -v, otherwise only the number of pages. */
 static int put_unsearched(struct view *view, const struct targets *targets)
 {
     const struct target **all = NULL;

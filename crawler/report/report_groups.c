@@ -22,7 +22,7 @@ void report_put_status(struct view *view, int status)
     report_put(view, "%d%s%s", status, name[0] != '\0' ? " " : "", name);
 }
 
-/* Write the reason, and the end of redirects. */
+/* Write why the target is broken, and where its redirects end. */
 static void put_cause(struct view *view, const struct target *target)
 {
     char status[TARGET_CAUSE_BYTES];
@@ -60,7 +60,7 @@ static size_t place_columns(const struct view *view, const struct reference *ref
 }
 
 /*
- * Write the link as on the page. Omit its fragment unless the fragment is broken.
+ * Write the link as on the page. Leave out its fragment unless the fragment is broken.
  */
 static void put_link(struct view *view, const struct broken_link *link)
 {
@@ -75,7 +75,7 @@ static void put_link(struct view *view, const struct broken_link *link)
     }
 }
 
-/* Write the first place on each page. */
+/* Write the place of the first link on each page. */
 static void put_pages(struct view *view, struct broken_link *const *links, size_t count,
                       bool is_more)
 {
@@ -141,8 +141,8 @@ static void put_target_group(struct view *view, const struct groups *groups,
 }
 
 /*
- * Write the number of targets. A missing fragment is a "target". A target that is broken
- * itself is a "URL", whatever fragments the links have.
+ * Write the number of targets. A missing fragment is called a "target". A target whose
+ * page is broken is called a "URL", whatever fragments the links have.
  */
 static void put_count_of(struct view *view, size_t count, const struct target *first)
 {
@@ -152,7 +152,7 @@ static void put_count_of(struct view *view, size_t count, const struct target *f
         report_put_amount(view, count, "URL", "URLs");
 }
 
-/* Write the name of each different target of the links, relative to its folder. */
+/* Write the names of the links' targets relative to their folder, each name once. */
 static void put_names(struct view *view, struct broken_link *const *links, size_t count)
 {
     size_t folder = folder_length(links[0]->target->url), listed = 0;
@@ -253,8 +253,8 @@ static bool is_one_cluster(const struct broken_link *a, const struct broken_link
 }
 
 /*
- * Sort links so that links to the same folder are adjacent, in the order of folders on
- * the page. Only the folders that are listed are sorted.
+ * Sort links so that links to the same folder are adjacent. Folders are in the order in
+ * which the page links to them. Only the listed folders are sorted.
  */
 static void cluster_links(struct view *view, struct broken_link **links, size_t count)
 {
@@ -361,7 +361,7 @@ static void put_group(struct view *view, const struct groups *groups,
         put_page_group(view, groups, group);
 }
 
-/* Return the number of lines that a group takes at most. */
+/* Return the maximum number of lines of a group. */
 static size_t lines_of(const struct group *group)
 {
     if (group->kind == GROUP_FOLDER)

@@ -9,13 +9,13 @@
 
 #include "report.h"
 
-#define SCREEN_LINES 30 /* if the terminal does not report its size */
+#define SCREEN_LINES 30 /* assumed if the terminal does not report its size */
 #define TOTAL_LINES 9   /* lines of a screen reserved for the totals */
 #define SCREEN_WIDTH 100
-#define LISTED_ITEMS 5      /* of a group, without -v */
-#define LONGEST_URL 60      /* without -v */
-#define LONGEST_MESSAGE 160 /* without -v */
-#define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
+#define LISTED_ITEMS 5      /* items listed per group without -v */
+#define LONGEST_URL 60      /* longer URLs are shortened without -v */
+#define LONGEST_MESSAGE 160 /* longer messages are shortened without -v */
+#define LONGEST_CHAIN 250   /* most redirects that are followed: --max-redirect */
 #define CLUSTER_LINKS 3     /* at least this many links to a folder become one item */
 
 enum color { PLAIN, BOLD, RED, GREEN, YELLOW, DIM };
@@ -29,7 +29,7 @@ struct view {
     char *folder;
     size_t folder_length;
     size_t width;
-    size_t lines_left; /* for broken links */
+    size_t lines_left; /* lines left for broken links */
     size_t column;
     bool is_all; /* -v */
     bool has_color;
@@ -73,7 +73,7 @@ void report_put_place(struct view *view, const struct reference *reference);
 
 void report_put_status(struct view *view, int status);
 
-/* True if a part of n columns and a hint that there is more still fit on the line. */
+/* True if n columns and a hint that more follows still fit on the line. */
 bool report_has_room(const struct view *view, size_t n);
 
 int report_put_groups(struct view *view, const struct targets *targets,

@@ -1,5 +1,5 @@
 /*
- * report_totals.c - the totals of the text report.
+ * report_totals.c - write the totals of the text report.
  */
 #include "report_inside.h"
 

@@ -1,5 +1,5 @@
 /*
- * reports.c - the requested reports, each with its writer.
+ * reports.c - create the requested reports, each with its writer.
  *
  *     jsonl                                a sink that writes each record immediately
  *     text, github                         made from the targets, once the crawl is over
@@ -79,7 +79,7 @@ static int print_verdict(void *arg, const struct record_verdict *verdict)
     }
     out_put(out, "\n");
     out_flush(out);
-    return 0; /* errors of the trace are ignored */
+    return 0; /* write errors of the trace are ignored */
 }
 
 /* ---- reports of a digest ----------------------------------------------------------- */
@@ -90,7 +90,7 @@ static int write_digested(void *arg, const struct record_summary *summary)
     struct reports *reports = arg;
     int rc = digest_arrange(reports->digest);
 
-    (void)summary; /* the digest has it */
+    (void)summary; /* the digest already has the summary */
     for (size_t i = 0; i < reports->count; i++) {
         struct report *report = &reports->all[i];
         digest_writer write = formats[report->format].write;
@@ -128,7 +128,7 @@ static void close_digest(struct reports *reports)
 
 /* ---- opening ----------------------------------------------------------------------- */
 
-/* Return the format of "NAME" or "NAME:FILE". options.c has a list of the names, too. */
+/* Return the format of "NAME" or "NAME:FILE". options.c also lists the names. */
 static enum format format_of(const char *text)
 {
     size_t n = strcspn(text, ":");
@@ -155,8 +155,8 @@ static int open_report(struct reports *reports, const char *format, const char *
 }
 
 /*
- * The text report goes to stdout, unless the user has directed it elsewhere, or another
- * report to stdout.
+ * True if the text report goes to stdout: it does unless the user has requested the text
+ * report elsewhere, or another report on stdout.
  */
 static bool wants_text(const struct options *options)
 {
@@ -182,7 +182,7 @@ int reports_open(struct reports *reports, const struct options *options)
 
     *reports = (struct reports){.options = options};
     reports->all = calloc(wanted->count + 1, sizeof *reports->all);
-    /* One for the trace, and two for a digest. */
+    /* The extra sinks are one for the trace and two for a digest. */
     reports->sinks = calloc(wanted->count + 3, sizeof *reports->sinks);
     if (reports->all == NULL || reports->sinks == NULL) {
         fprintf(stderr, "coil-crawl: %s\n", strerror(ENOMEM));
@@ -208,7 +208,7 @@ static int write_report(struct report *report, const struct options *options,
     if (report->format == FORMAT_GITHUB)
         return report_github(&report->out, options, &crawler->targets,
                              &crawler->verdicts.references);
-    return 0; /* it is a sink, or is written with the summary */
+    return 0; /* a sink, or was written with the summary */
 }
 
 int reports_flush(struct reports *reports)
@@ -257,7 +257,7 @@ int reports_close(struct reports *reports)
     }
     out_close(&reports->trace);
     close_digest(reports);
-    reports->count = 0; /* before a signal handler can use them */
+    reports->count = 0; /* a signal handler must not use them any more */
     atomic_signal_fence(memory_order_seq_cst);
     free(reports->all);
     free(reports->sinks);

@@ -1,4 +1,4 @@
-/* reports.h - all reports of a run, and the files they are written to. */
+/* reports.h - the reports of a run, and the files to which they are written. */
 #ifndef CRAWLER_REPORTS_H
 #define CRAWLER_REPORTS_H
 
@@ -25,28 +25,30 @@ struct reports {
 };
 
 /*
- * Open the files before the crawl, so that a wrong path is found at once. Returns 0 or a
- * negative errno. Call reports_close() in any case; it reports which file failed.
+ * Open the files before the crawl, so that a wrong path is found immediately. Returns 0
+ * or a negative errno. Call reports_close() even after an error: it prints which file
+ * failed.
  */
 int reports_open(struct reports *reports, const struct options *options);
 
 /*
- * Write all reports that do not need the summary, once the crawl is over. Returns 0 or
- * the error of the first report that failed; reports_close() reports which one.
+ * Write all reports that do not need the summary. Call this when the crawl is over.
+ * Returns 0 or the error of the first report that failed, which reports_close() prints.
  */
 int reports_finish(struct reports *reports, const struct crawler *crawler);
 
-/* Write the complete lines. Returns 0 or a negative errno. */
+/* Write the complete lines that are still buffered. Returns 0 or a negative errno. */
 int reports_flush(struct reports *reports);
 
 /*
- * Call this in a signal handler that then ends the program: see out_flush_in_handler().
+ * Write the complete lines in a signal handler that then ends the program: see
+ * out_flush_in_handler().
  */
 void reports_flush_in_handler(struct reports *reports);
 
 /*
  * Close the files. Prints a message for each file that could not be written, and returns
- * a negative errno if there was one. Reports of zeroes are allowed.
+ * a negative errno if there was such a file. All zeroes are allowed.
  */
 int reports_close(struct reports *reports);
 

@@ -2,13 +2,14 @@
  * sarif.c - see sarif.h (OASIS, SARIF 2.1.0; docs.github.com, "SARIF support for code
  * scanning")
  *
- * A rule is a verdict with its reason, "broken-status"; its id must never change. The
- * location of a result is the line and column of the link, or line 1 of the target if no
- * page links to it.
+ * A rule is a verdict with its reason, such as "broken-status". Its id must never change.
+ * The location of a result is the line and column of the link, or line 1 of the target if
+ * no page links to it.
  *
- * Results of two runs are the same if their fingerprints are equal. A fingerprint covers
- * the page, the text of the link and its target, and a number if a page has several such
- * links. It does not depend on the line, or on the folder of the checkout.
+ * Results of different runs count as the same result if their fingerprints are equal. A
+ * fingerprint covers the page, the text of the link and its target, and a number if a
+ * page has several such links. It does not depend on the line, or on the folder of the
+ * checkout.
  */
 #include "sarif.h"
 
@@ -27,9 +28,8 @@ struct view {
     struct out *out;
     const struct digest *digest;
     struct page_names names;
-    uint64_t *prints; /* the fingerprint of each row */
-    int rules[VERDICT_COUNT]
-             [REASON_COUNT]; /* 1 + index of each rule in use, otherwise 0 */
+    uint64_t *prints;                       /* the fingerprint of each row */
+    int rules[VERDICT_COUNT][REASON_COUNT]; /* 1 + the index of each rule in use, or 0 */
     int rule_count;
     size_t results, left_out;
 };
@@ -58,7 +58,8 @@ static void put_message(struct view *view, const char *before, const char *text)
 
 /* ---- rules ------------------------------------------------------------------------- */
 
-/* Return "broken-status". With a slash it would be part of a rule "broken". */
+/* Return the id of a rule, such as "broken-status". An id with a slash would denote a
+   part of the rule "broken". */
 static const char *id_of(enum verdict verdict, enum reason reason,
                          char to[DIGEST_RULE_BYTES])
 {
@@ -127,7 +128,8 @@ static void put_rules(struct view *view)
 
 /* ---- fingerprints ------------------------------------------------------------------ */
 
-/* FNV-1a. It must never change, because runs are compared. The NUL is hashed as well. */
+/* Hash a text and its NUL with FNV-1a. This must never change, because hashes of
+   different runs are compared. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     size_t n = strlen(text) + 1;
@@ -160,7 +162,7 @@ static uint64_t print_of(struct view *view, const struct digest_row *row, const 
     return hash_text(hash, id_of(finding->verdict, finding->reason, rule));
 }
 
-/* Return the number of a row among equal rows of its page, starting at 1. */
+/* Return the position of a row among equal rows of its page, starting at 1. */
 static unsigned number_of(const struct view *view, size_t row)
 {
     const struct digest_row *rows = view->digest->rows;

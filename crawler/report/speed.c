@@ -1,8 +1,8 @@
 /*
  * speed.c - see speed.h
  *
- * The time is divided into SPEED_SPANS periods of equal length, however long the crawl is.
- * If an answer comes after the last period, the periods are merged in pairs.
+ * The time is divided into SPEED_SPANS periods of equal length, however long the crawl
+ * is. If an answer arrives after the last period, the periods are merged in pairs.
  */
 #include "speed.h"
 
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SPAN_NS 10000000 /* 1.2 s in all */
+#define FIRST_SPAN_NS 10000000 /* all periods together take 1.2 s at first */
 #define LONGEST_HOST 300       /* a host name has at most 253 bytes */
 
 /* ---- hosts ------------------------------------------------------------------------- */
 
-/* NULL without memory. */
+/* Add a host. Returns NULL if memory runs out. */
 static struct speed_host *add_host(struct speed *speed, const char *name)
 {
     struct speed_host *host;

@@ -1,4 +1,4 @@
-/* speed.h - how fast a crawl was: for each host, and over time. */
+/* speed.h - measure the speed of a crawl, per host and over time. */
 #ifndef CRAWLER_SPEED_H
 #define CRAWLER_SPEED_H
 
@@ -10,7 +10,7 @@
 
 struct speed_host {
     const char *name;         /* for example "example.org:8080" */
-    size_t answers, failures; /* `failures`: no answer, or a status of 400 or more */
+    size_t answers, failures; /* failures: no answer, or a status of 400 or more */
     int64_t total_ns, slowest_ns;
 };
 
@@ -21,11 +21,11 @@ struct speed_span {
 
 /* Initialize with zeroes. */
 struct speed {
-    struct speed_host **hosts; /* after speed_arrange() the slowest is first */
+    struct speed_host **hosts; /* sorted by speed_arrange(): the slowest is first */
     size_t host_count, host_capacity;
     /* consecutive periods; an answer counts for the period in which it ended */
     struct speed_span spans[SPEED_SPANS];
-    int64_t span_ns; /* the length of each period, which is doubled when all are full */
+    int64_t span_ns; /* the length of a period; doubled when all periods are full */
     size_t span_count;
     size_t answers, failures;
     int64_t total_ns;

@@ -96,8 +96,8 @@ static bool is_web(const char *url)
 }
 
 /*
- * Return the number of a URL, by the rules of page_note_url(). Returns 0 if the URL must
- * not get a number, or if memory runs out. In the latter case *rc is -ENOMEM.
+ * Return the number of a URL, according to the rules of page_note_url(). Returns 0 if the
+ * URL must not get a number. If memory runs out, returns 0 and sets *rc to -ENOMEM.
  */
 static uint32_t number_of(struct collector *collector, const struct url *url, int *rc)
 {
@@ -129,7 +129,8 @@ static int add_link(const struct search_found *found, void *arg)
     return rc;
 }
 
-/* Links in an answer from another machine contain URLs and not numbers. */
+/* Reject an answer with a number, because links from another machine must contain URLs
+   instead. */
 static const char *reject_number(uint32_t number, size_t *fragment_at, void *arg)
 {
     (void)number;

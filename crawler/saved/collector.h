@@ -9,8 +9,8 @@
  *     ...
  *     rc = collector_finish(collector, is_over);
  *
- * In the file each URL has a number. Answers from other machines contain URLs instead, so
- * the collector assigns the numbers. For this it has all URLs in memory.
+ * In the file, each URL has a number. Answers from other machines contain URLs instead,
+ * so the collector assigns the numbers. For this, it keeps all URLs in memory.
  */
 #ifndef CRAWLER_COLLECTOR_H
 #define CRAWLER_COLLECTOR_H

@@ -1,5 +1,6 @@
 /*
- * leb128.h - integers and byte strings in LEB128: seven bits per byte, low bits first.
+ * leb128.h - encode integers and byte strings in LEB128: seven bits per byte, low bits
+ * first.
  *
  *     leb128_put(&text, 300);
  *
@@ -17,7 +18,7 @@
 
 void leb128_put(struct text *to, uint64_t value);
 
-/* Zigzag coding of signed numbers: numbers near 0 are short, whether positive or
+/* Append a signed number in zigzag coding: numbers near 0 are short, whether positive or
  * negative. */
 void leb128_put_signed(struct text *to, int64_t value);
 

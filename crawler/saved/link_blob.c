@@ -1,5 +1,5 @@
 /*
- * link_blob.c - the links of a page in a compact form, as stored in a page record.
+ * link_blob.c - encode the links of a page in a compact form, for the page's record.
  *
  * The bytes come from a file and are not trusted. The reader checks each value, and never
  * reads beyond the end.
@@ -18,8 +18,8 @@ enum {
     IS_NOFOLLOW = 4,
     IS_CUT = 8,
     /*
-     * The URL itself is stored, and not its number. Only links of kind SEARCH_URL have a
-     * URL.
+     * The URL itself is stored instead of its number. Only links of kind SEARCH_URL have
+     * a URL.
      */
     HAS_URL = 16,
     IS_TAIL = 32, /* the reference as written on the page is a suffix of the URL */
@@ -35,15 +35,16 @@ static void put_byte(struct text *to, unsigned value)
     text_add(to, &byte, 1);
 }
 
-/* A missing attribute (NULL) is stored as an empty name. */
+/* Append a name. A missing attribute (NULL) is stored as an empty name. */
 static void put_name(struct text *to, const char *name)
 {
     leb128_put_bytes(to, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
 }
 
 /*
- * Names of elements and attributes are string constants, so that comparing addresses is
- * enough. The first use of a pair stores its new number and then both names.
+ * Store the element and the attribute of a link. Their names are string constants, so it
+ * is enough to compare addresses. The first use of a pair stores a new number for the
+ * pair, followed by both names.
  */
 static void put_place(struct link_blob *blob, const struct link *link)
 {
@@ -86,8 +87,8 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
                                (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
-    /* The difference of lines is unsigned. A negative difference wraps around here and in
-     * the reader. */
+    /* The difference between the lines is unsigned. A negative difference wraps around
+     * here and in the reader. */
     leb128_put(&blob->bytes, step);
     leb128_put(&blob->bytes, link->place.column);
     blob->line = link->place.line;
@@ -185,7 +186,7 @@ static int take_place(struct reading *reading, struct link *link)
     return 0;
 }
 
-/* Copy the URL of a number. The copy is needed because visit_link() may write to it. */
+/* Copy the URL with a number. The copy is needed because visit_link() may modify it. */
 static int take_numbered_url(struct reading *reading, struct url *url)
 {
     uint64_t id = leb128_take(&reading->from);

@@ -1,5 +1,5 @@
 /*
- * link_blob.h - the links of a page in a compact form, as stored in a page record.
+ * link_blob.h - encode the links of a page in a compact form, for the page's record.
  *
  *     link_blob_begin(&blob);
  *     link_blob_add(&blob, &found, id, url, n); // for each link, in the order of the page
@@ -7,7 +7,7 @@
  *
  *     rc = link_blob_read(bytes, n, &reader);   // calls reader.visit() for each link
  *
- * A URL that the crawl follows is stored as its number in the crawl's file. If the
+ * A URL that the crawl follows is stored as the URL's number in the crawl's file. If the
  * reference as written on the page is a suffix of that URL, only its length is stored.
  * docs/design/state.md describes the bytes.
  */
@@ -54,8 +54,9 @@ struct link_blob_reader {
 };
 
 /*
- * Read all links. Fails with -EBADMSG if the bytes are invalid, possibly after some calls
- * of visit(). Also fails with -ENOMEM, or with a negative return value of visit().
+ * Read all links. Fails with -EBADMSG if the bytes are invalid; visit() may already have
+ * been called for some links. Also fails with -ENOMEM, or with the negative return value
+ * of visit().
  */
 int link_blob_read(const void *bytes, size_t n, const struct link_blob_reader *reader);
 

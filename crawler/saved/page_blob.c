@@ -1,11 +1,11 @@
 /*
- * page_blob.c - the answer to a request as one byte string.
+ * page_blob.c - encode the answer to a request as one byte string.
  *
  * The bytes are, in this order:
  *   - one byte with the version;
  *   - the numbers;
  *   - the texts, each with a NUL at its end; a missing text has length 0;
- *   - the links, after a byte 1, or just a byte 0 if there are none;
+ *   - the links, after a byte 1; or only a byte 0 if there are no links;
  *   - the ids, sorted, eight bytes each, little-endian.
  */
 #include "page_blob.h"

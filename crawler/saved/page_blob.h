@@ -9,7 +9,7 @@
  *     ... blob.page, blob.url ...
  *     page_blob_finish(&blob);
  *
- * The number of the page and the id of its URL are left out, because they are only valid
+ * The number of the page and the id of its URL are left out, because they are valid only
  * in one file. For the same reason, links must be stored with their URLs and not with ids
  * (link_blob.h: id 0).
  */
@@ -34,7 +34,7 @@ struct page_blob {
 /* Fails with -EBADMSG if the bytes are not an answer, or -ENOMEM. */
 int page_blob_read(const void *bytes, size_t n, struct page_blob *blob);
 
-/* Free the buffer. A blob of zeroes is allowed. */
+/* Free the buffer. All zeroes are allowed. */
 void page_blob_finish(struct page_blob *blob);
 
 #endif

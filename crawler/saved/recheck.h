@@ -1,5 +1,5 @@
 /*
- * recheck.h - use the answers of an earlier crawl, so that servers need not send
+ * recheck.h - use the answers of an earlier crawl, so that servers do not have to send
  * unchanged pages again.
  *
  *     rc = recheck_find(recheck, url, &kept);          // 1: send its validators
@@ -18,7 +18,7 @@
 
 struct recheck;
 
-/* A copy of a page of the earlier crawl. A struct of zeroes has no page. */
+/* A copy of a page of the earlier crawl. All zeroes: no page. */
 struct recheck_kept {
     struct store_page page;
     struct text bytes;    /* texts and blobs of the page */
@@ -29,7 +29,7 @@ struct recheck_kept {
 /*
  * Take ownership of the store. The URLs of the store are read into `cold`, or onto the
  * heap if `cold` is NULL. Fails with -ENOMEM, with -EBADMSG if a URL is invalid, or with
- * the error of the store. *message is then the store's message.
+ * the error of the store. In the last case, *message is the store's message.
  */
 int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
                    char **message);
@@ -43,7 +43,7 @@ void recheck_destroy(struct recheck *recheck);
 COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
                                struct recheck_kept *kept);
 
-/* Set kept->headers to `headers` and the headers that send the validators. Fails with
+/* Set kept->headers to `headers` followed by the headers with the validators. Fails with
  * -ENOMEM. */
 int recheck_headers(struct recheck_kept *kept, const char *const *headers);
 

@@ -14,7 +14,7 @@
 #include "recheck.h"
 #include "state.h"
 
-/* The open files of a saved crawl. In a struct of zeroes no files are open. */
+/* The open files of a saved crawl. All zeroes: no files are open. */
 struct saved_crawl {
     const char *folder;
     enum options_command command;
@@ -32,8 +32,8 @@ int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
                       char **message);
 
 /*
- * Open an existing crawl, to resume it, to report it, or to recheck it. Fails like
- * store_open(). Also fails with -EINVAL for a recheck of a crawl that is not finished.
+ * Open an existing crawl to resume, report or recheck it. Fails like store_open(). Also
+ * fails with -EINVAL if a crawl to recheck is not finished.
  */
 int saved_crawl_open(struct saved_crawl *saved, enum options_command command,
                      const char *folder, int64_t interval_ns, char **message);

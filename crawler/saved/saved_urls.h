@@ -1,6 +1,6 @@
 /*
- * saved_urls.h - all URLs of a saved crawl in memory, by number, to resolve the numbers
- * in links.
+ * saved_urls.h - store all URLs of a saved crawl in memory, to resolve the numbers in
+ * links.
  */
 #ifndef CRAWLER_SAVED_URLS_H
 #define CRAWLER_SAVED_URLS_H
@@ -29,8 +29,8 @@ void saved_urls_finish(struct saved_urls *book);
 /* Return the URL with this number, or NULL if the number is unknown. */
 const char *saved_urls_at(const struct saved_urls *book, uint32_t number);
 
-/* The same as saved_urls_at(), with the signature of link_blob_reader.url_of(). `book` is
-   a struct saved_urls. */
+/* A link_blob_reader.url_of() that calls saved_urls_at(). `book` is a struct
+   saved_urls. */
 const char *saved_urls_text(uint32_t number, size_t *fragment_at, void *book);
 
 #endif

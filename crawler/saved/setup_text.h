@@ -1,6 +1,6 @@
 /*
- * setup_text.h - the input of a crawl as one text, which all members of a shared crawl
- * compare.
+ * setup_text.h - encode the input of a crawl as one text, so that all processes of a
+ * shared crawl can compare it.
  *
  *     setup_text_write(&text, &settings, &starts);
  *
@@ -8,7 +8,7 @@
  *     ... setup.settings, setup.starts ...
  *     setup_text_finish(&setup);
  *
- * Equal inputs give equal texts.
+ * Equal inputs result in equal texts.
  */
 #ifndef CRAWLER_SETUP_TEXT_H
 #define CRAWLER_SETUP_TEXT_H
@@ -24,7 +24,8 @@ struct setup_text {
     struct store_texts settings, starts; /* copies */
 };
 
-/* Fails with -EBADMSG or -ENOMEM. Always call setup_text_finish() afterwards. */
+/* Decode a text. Fails with -EBADMSG if the text is not valid, or with -ENOMEM. Always
+   call setup_text_finish() afterwards. */
 int setup_text_read(const char *text, struct setup_text *out);
 
 /* Free the setup. A setup of zeroes is allowed. */

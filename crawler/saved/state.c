@@ -119,8 +119,8 @@ uint32_t state_number_of(struct state *state, const struct target *target)
 
 /* ---- pages ------------------------------------------------------------------------- */
 
-/* Append bytes to the batch. Returns offset + 1, which stands for the address until the
- * batch is written. */
+/* Append bytes to the batch. Returns offset + 1, which takes the place of the address
+ * until the batch is written. */
 static const char *copy_bytes(struct batch *batch, const void *at, size_t n)
 {
     size_t offset;
@@ -179,7 +179,7 @@ int state_add(struct state *state, const struct target *target,
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Turn offsets into addresses, once `bytes` cannot move any more. */
+/* Convert offsets to addresses, once `bytes` will not move any more. */
 static void settle_addresses(struct batch *batch)
 {
     for (size_t i = 0; i < batch->page_count; i++) {
@@ -269,8 +269,8 @@ static bool is_due(const struct state *state)
 }
 
 /*
- * While another worker writes, the new batch may grow to twice the usual size before
- * workers wait.
+ * Write the batch if it is due. While another worker writes, the new batch may grow to
+ * twice the usual size before workers wait.
  */
 int state_save_if_due(struct state *state)
 {

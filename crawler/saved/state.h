@@ -8,7 +8,7 @@
  *
  * state_add() adds to a batch. The first worker that finds the batch due writes it as one
  * transaction, in a thread of the file lane. Meanwhile the other workers fill a second
- * batch. If the second batch is full as well, they wait.
+ * batch. If the second batch is also full, they wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H
@@ -23,7 +23,7 @@ struct state;
 
 /*
  * Take ownership of the store. A batch is due `due_ns` after its first page; 0 means
- * immediately. Returns NULL if memory runs out; the store is then closed.
+ * immediately. If memory runs out, closes the store and returns NULL.
  */
 struct state *state_create(struct store *store, int64_t due_ns);
 
@@ -40,7 +40,7 @@ void state_take_targets(struct state *state, const struct targets *targets);
 
 /*
  * Return the first error, and set *message to a message that names the file. Without an
- * error, return 0 and set *message to NULL. After an error every further call fails with
+ * error, return 0 and set *message to NULL. After an error, all further calls fail with
  * this error.
  */
 int state_failure(const struct state *state, const char **message);
@@ -53,7 +53,7 @@ uint32_t state_number_of(struct state *state, const struct target *target);
 
 /*
  * Add a copy of `page`. In the copy, `url` is the number of the target's URL, and a
- * `time_s` of 0 is replaced by the current time. Fails with -ENOMEM, or with the first
+ * `time_s` of 0 is replaced with the current time. Fails with -ENOMEM, or with the first
  * error of the file.
  */
 int state_add(struct state *state, const struct target *target,

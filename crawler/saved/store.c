@@ -7,10 +7,10 @@
  *   2. Only one process writes. The writing process holds a lock (flock(2)) on the folder
  *      until it exits.
  *   3. One transaction creates all tables and the rows that every crawl has. So a file
- *      either has all tables and these rows, or is empty.
- *   4. Each row has a checksum of its other columns, and the row of `crawl` contains the
- *      number of rows in the other tables. So any damage can be detected. (SQLite
- *      itself does not have checksums.)
+ *      either contains all tables and these rows, or is empty.
+ *   4. Each row contains a checksum of its other columns, and the row in table `crawl`
+ *      contains the numbers of rows in the other tables. So any damage can be detected.
+ *      (SQLite itself does not have checksums.)
  *
  * The file uses a write-ahead log with synchronous=NORMAL: a commit appends to the log,
  * and does not wait for the disk. If the process is killed, no commit is lost. A power

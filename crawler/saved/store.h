@@ -29,8 +29,8 @@ enum store_name {
 
 enum store_mode {
     /*
-     * Reading is allowed while another process writes the crawl. The reader sees all
-     * earlier commits.
+     * The crawl can be read while another process writes it. The reader sees all commits
+     * before it began to read.
      */
     STORE_READ,
     STORE_WRITE /* only one process at a time can write */
@@ -45,7 +45,7 @@ struct store_texts {
 struct store_setup {
     struct store_texts settings; /* options as on the command line: "--max-depth=3" */
     struct store_texts starts;   /* URLs */
-    uint64_t seed;               /* seed for the hashes of ids: hash_bytes() */
+    uint64_t seed;               /* seed for hashes of ids: hash_bytes() */
     int64_t time_s;
 };
 
@@ -70,7 +70,8 @@ enum store_flag {
     STORE_WANTED_IDS = 64, /* a page of another site whose ids were needed */
     STORE_SEARCHED = 128,  /* the body was searched for links */
     STORE_HAS_IDS = 256,
-    /* This is a robots.txt and not a page: `links` has the sitemaps that it names. */
+    /* The record is for a robots.txt, not for a page: `links` contains the sitemaps that
+       the robots.txt names. */
     STORE_SITEMAPS = 512,
     STORE_SETS_COOKIE = 1024,
     STORE_REOPENS = 2048, /* its redirect closes a loop that is fetched again */
@@ -101,7 +102,7 @@ struct store_page {
     int64_t at_ns, duration_ns;
     int64_t time_s;
     const char *content_type, *location;
-    /* message: why the request failed, or a fault of the answer */
+    /* why the request failed, or what is wrong with the answer */
     const char *error;
     const char *etag, *modified; /* validators: ETag, Last-Modified */
     /* The links in the format of link_blob.h, or NULL if the page was not searched. */
@@ -121,16 +122,17 @@ struct store_batch {
 
 /*
  * Create the file of a new crawl. Creates the folder if it does not exist. Fails with
- * -EEXIST if the folder already has a crawl, or -EBUSY if another process uses it. On
- * failure *message is a message that the caller frees, or NULL if memory ran out.
+ * -EEXIST if the folder already contains a crawl, or with -EBUSY if another process is
+ * using it. On failure *message is a message that the caller frees, or NULL if memory ran
+ * out.
  */
 int store_create(const char *folder, enum store_name name,
                  const struct store_setup *setup, struct store **out, char **message);
 
 /*
  * Open an existing crawl. For STORE_READ, `folder` may be the path of the file itself.
- * Fails with -ENOENT if the folder does not contain a crawl, -EBUSY if another process
- * uses it, or -EBADMSG if the file was not written by coil-crawl.
+ * Fails with -ENOENT if the folder does not contain a crawl, with -EBUSY if another
+ * process is using it, or with -EBADMSG if the file was not written by coil-crawl.
  */
 int store_open(const char *folder, enum store_name name, enum store_mode mode,
                struct store **out, char **message);
@@ -143,8 +145,8 @@ void store_close(struct store *store);
 const char *store_message(const struct store *store);
 
 /*
- * Write the whole batch in one transaction, or nothing. A power failure may lose the last
- * transactions, but a part of a transaction never remains.
+ * Write the whole batch in one transaction. If that fails, nothing is written. A power
+ * failure may lose the last transactions, but never leaves a part of a transaction.
  */
 int store_write(struct store *store, const struct store_batch *batch);
 
@@ -163,8 +165,8 @@ uint32_t store_last_url(const struct store *store);
 int64_t store_last_page(struct store *store);
 
 /*
- * Call visit() for each URL, in order of ids, until it returns nonzero. Returns that
- * value, or 0.
+ * Call visit() for each URL, ordered by id, until it returns nonzero. Returns that value,
+ * or 0.
  */
 int store_each_url(struct store *store,
                    int (*visit)(void *arg, const struct store_url *url), void *arg);
@@ -185,10 +187,10 @@ int store_each_validator(struct store *store,
 
 /*
  * Look for damage. Call this before reading a crawl that is open for writing. Deletes the
- * records of damaged pages, so that the crawl fetches these pages again. *notice then
- * names the deleted and the missing pages, and the caller frees it; otherwise *notice is
- * NULL. Fails with -EBADMSG if anything else is damaged; store_message() names the
- * damage. All other functions fail with -EBADMSG if they find damage.
+ * records of damaged pages, so that the crawl fetches these pages again. In that case
+ * *notice names the deleted and the missing pages, and the caller frees it. Otherwise
+ * *notice is NULL. Fails with -EBADMSG if anything else is damaged; store_message() names
+ * the damage. All other functions fail with -EBADMSG if they find damage.
  */
 int store_repair(struct store *store, char **notice);
 
@@ -197,10 +199,10 @@ int store_repair(struct store *store, char **notice);
 /*
  * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both files must be closed.
  * Fails with -EBUSY if a process reads one of them, or with an error of rename(2).
- * *message is as in store_open().
+ * *message is set as by store_open().
  *
  * If the process dies between the two renames, the next store_open() for writing does the
- * second rename. Until then store_open() for reading reads recheck.db.
+ * second rename. Until then, store_open() for reading opens recheck.db.
  */
 int store_replace(const char *folder, char **message);
 

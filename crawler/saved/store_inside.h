@@ -1,8 +1,8 @@
 /*
  * store_inside.h - declarations shared by the source files of the store.
  *
- * store.c writes, store_read.c reads and repairs, store_open.c creates, opens and
- * replaces.
+ * store.c writes the file, store_read.c reads and repairs it, and store_open.c creates,
+ * opens and replaces it.
  */
 #ifndef CRAWLER_STORE_INSIDE_H
 #define CRAWLER_STORE_INSIDE_H
@@ -16,7 +16,7 @@
 /* the seed of all checksums; never change it */
 #define SUM_SEED UINT64_C(0x636f696c2d737263)
 #define DAMAGED_NAMED 10 /* maximum number of damaged pages that a message names */
-#define BUSY_MS 10000    /* how long to wait for a lock that a reader holds */
+#define BUSY_MS 10000    /* how long to wait for a lock that another process holds */
 
 #define TEXT(name) #name
 #define PRAGMA(name, value) "PRAGMA " name "=" TEXT(value) ";"
@@ -40,8 +40,8 @@ enum statement {
     "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"   \
     " ?19, ?20"
 
-/* An open store. The struct has many members, because it has a connection, the setup of
- * the crawl, and the counts of both tables. */
+/* An open store. The struct has many members, because it contains a connection, the setup
+ * of the crawl, and the counts of both tables. */
 struct store {
     char *path;
     int folder_fd; /* descriptor of the locked folder; -1 if the store only reads */
@@ -63,7 +63,7 @@ struct store {
 void store_set_message(struct store *store, const char *words);
 
 /*
- * Record SQLite's last error. For I/O errors, use the message of errno, which is more
+ * Store SQLite's last error. For I/O errors, use the message of errno, because it is more
  * specific.
  */
 int store_fail(struct store *store, int code);
@@ -92,8 +92,8 @@ int store_execute(struct store *store, const char *sql);
 int store_bind_text(sqlite3_stmt *statement, int at, const char *text);
 
 /*
- * Commit the transaction if rc is 0. If rc or the commit fails, roll the transaction
- * back.
+ * Commit the transaction if rc is 0. If rc is an error or the commit fails, roll the
+ * transaction back.
  */
 int store_end_transaction(struct store *store, int rc);
 

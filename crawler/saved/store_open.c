@@ -292,7 +292,7 @@ static struct store *new_store(const char *folder, enum store_name name)
 
 /*
  * Lock the folder. (Invariant 2) On a file system without flock(2), only SQLite's locks
- * remain.
+ * protect the file.
  */
 static int lock_folder(struct store *store, const char *folder)
 {
@@ -386,8 +386,8 @@ static int create(struct store *store, const char *folder,
 }
 
 /*
- * Between the two renames of store_replace() crawl.db is missing. In that case a writer
- * does the second rename, and a reader reads recheck.db.
+ * Find the file to open. Between the two renames of store_replace(), crawl.db is missing.
+ * In that case a writer does the second rename, and a reader opens recheck.db.
  */
 static int find_file(struct store *store, const char *folder, enum store_mode mode)
 {
@@ -468,8 +468,8 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
 
 /*
  * Merge the log of a finished crawl into its file, so that the file can be read in a
- * read-only folder. If another process reads the file, the log remains until the next
- * process closes the file.
+ * read-only folder. If another process is reading the file, the log remains until the
+ * file is next closed.
  */
 static void end_log(struct store *store)
 {

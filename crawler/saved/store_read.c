@@ -1,5 +1,5 @@
 /*
- * store_read.c - read the pages of a crawl, and drop records that are damaged.
+ * store_read.c - read the pages of a crawl, and delete records that are damaged.
  */
 #include "store_inside.h"
 
@@ -22,8 +22,8 @@ static const char *text_at(sqlite3_stmt *statement, int column)
 }
 
 /*
- * Advance to the next row. Rows of a damaged file may be out of order: without the check
- * of the number, the loop might never end.
+ * Check that the rows are in order. In a damaged file they may be out of order, so
+ * without this check a loop might never end.
  */
 static int check_order(struct store *store, int64_t *last, int64_t number)
 {
@@ -33,7 +33,7 @@ static int check_order(struct store *store, int64_t *last, int64_t number)
     return 0;
 }
 
-/* Fail if a table lacks rows. `sql` computes how many are missing. */
+/* Fail if rows are missing from a table. `sql` computes how many are missing. */
 static int check_count(struct store *store, const char *sql, const char *words)
 {
     int64_t missing = 0;
@@ -126,8 +126,8 @@ int store_each_validator(struct store *store,
                           &(struct validator_visit){visit, arg});
 }
 
-/* Read a column as an int. Returns 0 for a value that is out of range, because another
- * program changed the file. */
+/* Read a column as an int. Returns 0 if the value is out of range, which means that
+ * another program has changed the file. */
 static int int_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);

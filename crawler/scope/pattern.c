@@ -1,9 +1,10 @@
 /*
  * pattern.c - regular expressions that exclude or include URLs.
  *
- * For a pattern such as "(a+)+$" the time doubles with each character of a URL, and the
- * site chooses the URLs. So steps and memory of a match are limited. PCRE2's just-in-time
- * compiler is not used, because it would need more stack than a task may have.
+ * With a pattern such as "(a+)+$", the time for a match doubles with each character of a
+ * URL, and the site chooses the URLs. So the steps and the memory of a match are limited.
+ * PCRE2's just-in-time compiler is not used, because it would need more stack than a task
+ * may have.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
@@ -16,7 +17,7 @@
 #include <string.h>
 
 #define STEPS_MAX 1000000  /* about 10 ms */
-#define HEAP_KIB_MAX 65536 /* for backtracking */
+#define HEAP_KIB_MAX 65536 /* memory for backtracking */
 
 struct pattern {
     const char *text;
@@ -42,7 +43,7 @@ static void release(void *old, void *arg)
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* True if the character at `at` follows an odd number of backslashes. */
+/* True if an odd number of backslashes precede the character at `at`. */
 static bool is_escaped(const char *text, size_t at)
 {
     size_t n = 0;
@@ -68,7 +69,7 @@ static bool is_ascii(const char *text)
     return *text == '\0';
 }
 
-/* If a valid pattern is probably a mistake, return the reason, otherwise NULL. */
+/* Return the reason why a valid pattern is probably a mistake, or NULL. */
 static const char *mistake_in(const char *text)
 {
     size_t n = strlen(text);

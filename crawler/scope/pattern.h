@@ -24,9 +24,9 @@ struct pattern_list {
 #define PATTERN_WHY_BYTES 160
 
 /*
- * Compile a pattern and add it. Fails with -ENOMEM, or with -EINVAL and a message in
- * `why` if the text is not a regular expression, or matches every URL or none by mistake.
- * The list refers to the text without copying it.
+ * Compile a pattern and add it. Fails with -ENOMEM. Fails with -EINVAL and a message in
+ * `why` if the text is not a regular expression, or is obviously a mistake because it
+ * would match every URL or none. The list refers to the text without copying it.
  */
 int patterns_add(struct pattern_list *list, const char *text,
                  char why[PATTERN_WHY_BYTES]);
@@ -38,14 +38,15 @@ int patterns_add(struct pattern_list *list, const char *text,
  */
 int patterns_match(const struct pattern_list *list, const char *text, size_t *which);
 
-/* Match only the pattern at `index`. Returns the values of patterns_match(). */
+/* Match only the pattern at `index`. Returns like patterns_match(). */
 int pattern_matches(const struct pattern_list *list, size_t index, const char *text);
 
 /* Return the text of a pattern as passed to patterns_add(). */
 const char *pattern_text(const struct pattern_list *list, size_t index);
 
 /*
- * True at the first call for a pattern, so that a message about it is printed only once.
+ * Return true at the first call for a pattern, so that the caller prints a message about
+ * the pattern only once.
  */
 bool pattern_is_news(const struct pattern_list *list, size_t index);
 

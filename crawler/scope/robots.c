@@ -13,8 +13,9 @@
  *   2. The rules are sorted: longer patterns first, "allow" before "disallow". So the
  *      first rule that matches decides.
  *   3. A "*" matches as few bytes as possible. No match is lost, because the text after
- *      it is followed by another "*", or must be at the end of the URL, which is compared
- *      first. So each pattern reads the URL only once, and memmem() takes linear time.
+ *      the "*" either is followed by another "*" or must be at the end of the URL, which
+ *      is compared first. So each pattern reads the URL only once, and memmem() takes
+ *      linear time.
  */
 #include "robots.h"
 
@@ -83,7 +84,7 @@ static bool is_unreserved(char c)
     return is_letter(c) || is_digit(c) || (c != '\0' && strchr("-._~", c) != NULL);
 }
 
-/* Escaped delimiters are not decoded: "a&b" and "a%26b" are different queries. */
+/* True for delimiters, which are not decoded: "a&b" and "a%26b" are different queries. */
 static bool is_delimiter(char c)
 {
     return c != '\0' && strchr("/?&=+", c) != NULL;
@@ -104,7 +105,7 @@ static void add_encoded(struct text *out, char c)
  *
  * In a query, "/" and "%2F" are equivalent, as in the RFC's table
  * ("?baz=https://foo.bar"): both are written as `slash`, which is "/" or "%2F". On entry,
- * *in_query says whether `s` begins in the query; on return, whether it ends there.
+ * *in_query is true if `s` begins in the query. On return, it is true if `s` ends there.
  */
 static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
 {
@@ -216,7 +217,8 @@ static enum record split_line(struct span line, struct span *value)
 
 /* ---- records ----------------------------------------------------------------------- */
 
-/* Return the product token: "coil-crawl/1.0" refers to "coil-crawl". */
+/* Return the product token of a User-agent line: "coil-crawl/1.0" refers to
+   "coil-crawl". */
 static struct span product_token(struct span value)
 {
     struct span token = {value.at, 0};
@@ -252,16 +254,16 @@ static void add_rule(struct robots *robots, struct rules *rules, const struct ru
     rules->at[rules->count++] = *rule;
 }
 
-/* Store a normalized pattern. In the stored pattern, "*" is always a wildcard, and the
- * "$" at the end is removed. */
+/* Store a rule with its normalized pattern. In the stored pattern, "*" is always a
+ * wildcard, and the "$" at the end is removed. */
 static void parse_rule(struct robots *robots, struct span value, bool allows,
                        unsigned line)
 {
     struct rule rule = {.at = robots->patterns.n, .line = line, .allows = allows};
     bool in_query = false;
 
-    /* Store a rule. Ignore an empty pattern, and a pattern that cannot match because
-     * paths begin with "/". */
+    /* Ignore an empty pattern, and a pattern that cannot match because paths begin with
+     * "/". */
     if (value.n == 0 || (value.at[0] != '/' && value.at[0] != '*'))
         return;
     if (!robots->ours.open && !robots->others.open)
@@ -346,9 +348,9 @@ static void add_sitemap(struct robots *robots, struct span value, struct span li
 }
 
 /*
- * *in_rules is true if the current group already has a rule. In that case a User-agent
- * line begins a new group. Records other than User-agent and rules do not affect the
- * groups. (2.1, 2.2.4)
+ * Parse a line. *in_rules is true if the current group already has a rule, so that a
+ * User-agent line begins a new group. Records other than User-agent and rules do not
+ * affect the groups. (2.1, 2.2.4)
  */
 static void parse_line(struct robots *robots, struct span line, unsigned number,
                        const char *product, bool *in_rules)
@@ -403,8 +405,8 @@ static size_t octets(const struct rule *rule)
     return rule->n + rule->ends;
 }
 
-/* See invariant 2. Equal rules are ordered by their lines, so that the result does not
- * depend on qsort(). */
+/* Compare rules for sorting (invariant 2). Equal rules are ordered by their lines, so
+ * that the order does not depend on qsort(). */
 static int compare_rules(const void *a, const void *b)
 {
     const struct rule *x = a, *y = b;
@@ -475,7 +477,7 @@ void robots_destroy(struct robots *robots)
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-/* See invariant 3. */
+/* True if a pattern matches a URL. (Invariant 3) */
 static bool matches(struct span pattern, bool ends, struct span url)
 {
     struct span piece = part_before(pattern, '*');

@@ -7,7 +7,7 @@
  *     robots_destroy(robots);
  *
  * The caller fetches robots.txt, follows its redirects and decides how long to cache it.
- * The functions do not use coil. docs/design/robots.md compares this with another
+ * The functions do not use coil. docs/design/robots.md compares the parser with another
  * implementation.
  */
 #ifndef CRAWLER_ROBOTS_H
@@ -29,14 +29,14 @@ struct robots;
 /*
  * Parse the rules for the crawler with this product token. Any text is accepted, and
  * lines without meaning are skipped. The text is not needed afterwards. The caller passes
- * the result to robots_destroy(). NULL without memory.
+ * the result to robots_destroy(). Returns NULL if memory runs out.
  */
 struct robots *robots_parse(const char *text, size_t n, const char *product);
 
 /*
- * Return the rules if robots.txt could not be fetched. A status of 500 or more forbids
- * everything, and so does 0, which means no answer. Any other status allows everything.
- * (2.3.1.3, 2.3.1.4) NULL without memory.
+ * Return the rules that apply if robots.txt could not be fetched. A status of 500 or more
+ * forbids everything, and so does 0, which means no answer. Any other status allows
+ * everything. (2.3.1.3, 2.3.1.4) Returns NULL if memory runs out.
  */
 struct robots *robots_for_status(int status);
 
@@ -50,12 +50,11 @@ void robots_destroy(struct robots *robots);
 int robots_allows(const struct robots *robots, const char *path_and_query,
                   unsigned *line);
 
-/* Crawl-delay, an extension. Return the delay, at most an hour, or -1 if it is
- * missing. */
+/* Return the Crawl-delay (an extension), at most an hour, or -1 if it is missing. */
 int64_t robots_delay_ns(const struct robots *robots);
 
-/* Return the URL of a Sitemap line as written. Indexes begin at 0. Returns NULL after the
- * last. (2.2.4) */
+/* Return the URL of a Sitemap line, as written, or NULL after the last line. Indexes
+ * begin at 0. (2.2.4) */
 const char *robots_sitemap(const struct robots *robots, size_t index);
 
 /* Return the line and column of a Sitemap's URL, counted from 1. */

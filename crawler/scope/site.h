@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Initialize with zeroes for a strict comparison. */
+/* The sites of a crawl. Initialize with zeroes for a strict comparison. */
 struct site {
     struct table keys; /* the keys of all sites */
     bool lenient;

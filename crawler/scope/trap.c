@@ -1,11 +1,11 @@
 /*
- * trap.c - two of the three rules for traps: repeated path segments, and session ids. The
- * third rule is in trap_calendar.c.
+ * trap.c - two of the three rules that recognise traps: repeated path segments, and
+ * session ids. The third rule is in trap_calendar.c.
  *
  * A server that puts session ids into links creates a new id for each request without
- * one. So all links of such a page are new, and the URL without an id may never occur.
- * Therefore the table stores hashes of URLs without their ids, each with the hash of the
- * first complete URL.
+ * one. So all links on such a page are new URLs, and the URL without an id may never
+ * occur. Therefore the table stores hashes of URLs without their ids, each with the hash
+ * of the first complete URL.
  */
 #include "trap.h"
 
@@ -132,7 +132,7 @@ static size_t session_in_path(const char *s)
 {
     size_t n;
 
-    /* do not scan the segment to its end for each byte */
+    /* avoid scanning to the end of the segment for each byte */
     if (*s != ';' && *s != '/')
         return 0;
     n = 1 + strcspn(s + 1, ";/?#");

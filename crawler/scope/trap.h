@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 /*
- * A path segment, or two alternating segments, that occur this often in a row are a trap.
+ * A path segment, or two alternating segments, that are repeated this often in a row are
+ * a trap.
  */
 #define TRAP_REPEATS 4
 
@@ -48,7 +49,7 @@ bool trap_session(struct traps *traps, const char *url,
 /*
  * True if the link from the page to `url` is a step of a calendar that may be endless.
  * The crawler skips a URL if all links to it are such steps. The result depends only on
- * the arguments. now_s is the current time as in time(2).
+ * the arguments. `now_s` is the current time(2).
  */
 bool trap_calendar(const char *page_url, const char *url, int64_t now_s);
 

@@ -37,7 +37,7 @@
 #define PAST_OF_MONTHS (10 * YEAR)
 #define PAST_OF_YEARS (36 * YEAR) /* the age of the web */
 #define FUTURE (1 * YEAR)
-#define FAR_OFFSET 120 /* an offset beyond this limit is far, for example "?month=-121" */
+#define FAR_OFFSET 120 /* a larger offset is far away, for example "?month=-121" */
 
 /* A parsed URL. If a date lacks a year, month or day, that member is 0. */
 struct parts {
@@ -50,7 +50,7 @@ struct parts {
     bool ends_in_date; /* the date is in the query or in the path's last segment */
 };
 
-/* FNV-1a. Never returns 0. */
+/* Hash n bytes with FNV-1a, beginning with `hash`. Never returns 0. */
 uint64_t trap_hash(uint64_t hash, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -491,8 +491,7 @@ static bool is_far(const struct parts *parts, int64_t from_now)
     return from_now > FUTURE || from_now < -past;
 }
 
-/* True if the link leads to a day in the page's month, or to a month in the page's
- * year. */
+/* True if the target is a day in the page's month, or a month in the page's year. */
 static bool is_part_of(const struct parts *target, const struct parts *page)
 {
     if (target->year != page->year || page->day > 0)
@@ -501,8 +500,8 @@ static bool is_part_of(const struct parts *target, const struct parts *page)
                             : target->month == page->month && target->day > 0;
 }
 
-/* True if the link goes from a page to a part of it, as from "/2500/" to "/2500/11/". The
- * page may be that of a whole year. */
+/* True if the link leads from a page to a URL below it, such as from "/2500/" to
+ * "/2500/11/". */
 static bool is_below(const char *url, const char *page)
 {
     size_t n = strcspn(page, "?#");

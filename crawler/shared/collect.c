@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#define AT_ONCE 64 /* entries per query; an entry has the results of several pages */
+#define AT_ONCE 64 /* entries per query; each has the results of several pages */
 #define PAUSE_NS COIL_MSEC(200) /* pause between queries while no results arrive */
 
 struct gathering {
@@ -97,7 +97,7 @@ static int open_folder(struct gathering *gathering, const struct setup_text *tex
 
 /* ---- the crawl --------------------------------------------------------------------- */
 
-/* Join the crawl. Get its options and starts from Redis. */
+/* Join the crawl, and get its options and starts from Redis. */
 static int join(struct gathering *gathering)
 {
     const char *name = gathering->collecting->options->crawl;
@@ -180,8 +180,8 @@ static int gather(struct gathering *gathering)
     return rc == -ENODATA ? forget(gathering) : rc;
 }
 
-/* Mark the saved crawl as incomplete: `coil-crawl resume` finds out whether pages are
- * missing. */
+/* Close the folder, and mark the saved crawl as incomplete, because only `coil-crawl
+ * resume` finds out whether pages are missing. */
 static int close_folder(struct gathering *gathering, int rc)
 {
     struct collector *collector = gathering->collector;

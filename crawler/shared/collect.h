@@ -1,5 +1,5 @@
 /*
- * collect.h - write the results of a shared crawl to a folder: coil-crawl collect.
+ * collect.h - write the results of a shared crawl to a folder (coil-crawl collect).
  *
  *     struct collecting collecting = {.options = options};
  *     rc = coil_run(collect, &collecting, NULL);
@@ -19,14 +19,14 @@ struct collecting {
     const struct options *options;
     /* number of results that this run wrote to the folder */
     size_t count;
-    struct lease_progress progress; /* of the crawl */
+    struct lease_progress progress; /* the progress of the crawl */
     /* an error message, which the caller frees, or NULL */
     char *complaint;
 };
 
 /*
- * The function of a task. `arg` is a struct collecting. Collects results until the crawl
- * is over and the folder has all results, and then deletes the crawl's data in Redis. If
+ * A task function. `arg` is a struct collecting. Collects results until the crawl is over
+ * and the folder contains all results. After that, deletes the crawl's data in Redis. If
  * the folder already has some results of the crawl, collect() continues from there.
  *
  * Returns 0. If the task is cancelled, fails with -ECANCELED; the results collected so

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* timeout of a command, which also limits how long Redis may be unreachable */
+/* time limit of a command, and of a period in which Redis is unreachable */
 #define TIMEOUT_NS COIL_SEC(30)
 
 int connection_complain(struct connection *connection, int rc, const char *words)
@@ -69,8 +69,8 @@ int connection_open(struct connection *connection, const struct options *options
 }
 
 /*
- * Store the message of the Redis client. Without such a message, the errno is enough,
- * except for -EPROTO, which means an unexpected reply.
+ * Store the message of the Redis client. If there is none, the errno is enough, except
+ * for -EPROTO, which means an unexpected reply.
  */
 static int complain_of_redis(struct connection *connection, int rc)
 {

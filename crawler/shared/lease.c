@@ -1,9 +1,9 @@
 /*
- * lease.c - the operations of a worker of a shared crawl.
+ * lease.c - the operations of one process in a shared crawl.
  *
- * An item is a header of six bytes, followed by the URL without its origin. The host has
- * the origin. See scripts/common.lua. All replies are checked, because other programs may
- * also write to Redis.
+ * An item is a header of six bytes, followed by the URL without its origin. The origin is
+ * stored with the host. See scripts/common.lua. All replies are checked, because other
+ * programs may also write to Redis.
  */
 #include "lease_inside.h"
 
@@ -134,7 +134,7 @@ static int run_without_reply(struct leases *leases, enum crawl_script script,
 }
 
 /*
- * Enqueue `count` words of links, beginning with word number `first`. `begins` means that
+ * Enqueue `count` words of links, beginning with word number `first`. `begins` is true if
  * these are the last start URLs.
  */
 static int add_some(struct leases *leases, const struct redis_words *links, size_t first,
@@ -290,7 +290,7 @@ static void add_results(struct redis_words *words, const struct lease_done *done
     text_finish(&bytes);
 }
 
-/* Returns the number of lost results. */
+/* Handle the reply to a completion. Returns the number of lost results. */
 static int take_completed(struct lease *lease, const struct lease_done *done,
                           const redisReply *reply)
 {
@@ -360,7 +360,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     redis_words_add_number(&words, number);
     redis_words_add_number(&words, lease_to_ms(delay_ns));
-    /* the worker finished this item, so it is not to blame for lost leases */
+    /* the worker finished this item, so the item did not cause the loss of its lease */
     item->url.flags &= ~(unsigned)LEASE_SINGLE;
     lease_add_item(&words, &item->url, strlen(lease->host + 1));
     rc = lease_run_script(leases, SCRIPT_RELEASE, &words, &reply);
@@ -429,8 +429,8 @@ int leases_reap(struct leases *leases)
 typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
 
 /*
- * Visit the concatenated results of one entry. `lengths` contains their lengths: "120 7".
- * Results up to number `after` are skipped.
+ * Visit the concatenated results of one entry. `lengths` contains their lengths, such as
+ * "120 7". Results with numbers up to `after` are skipped.
  */
 static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
                        int64_t after, result_visit visit, void *arg)
@@ -528,8 +528,8 @@ static int unlink_keys(struct leases *leases, const redisReply *keys, const char
 }
 
 /*
- * Delete some of the crawl's keys, except the keys that must remain. `cursor` is the
- * cursor of SCAN.
+ * Delete some of the crawl's keys, but not those that must remain. `cursor` is the cursor
+ * of SCAN.
  */
 static int forget_some(struct leases *leases, char cursor[24], const char *setup)
 {

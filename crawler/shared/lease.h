@@ -1,6 +1,6 @@
 /*
- * lease.h - the operations of a worker of a shared crawl: it leases URLs, completes or
- * releases them.
+ * lease.h - the operations of one process in a shared crawl: lease URLs, and complete or
+ * release them.
  *
  *     rc = leases_begin(&leases, redis, "NAME", &setup, span_ns);
  *     if (rc >= 0)
@@ -17,7 +17,7 @@
  *     }     // -ENODATA: the crawl is over
  *
  * Each operation is one script in Redis. docs/design/many-machines.md explains the
- * design. After a failure, each operation can be repeated. The functions fail like
+ * design. Each operation can be repeated after a failure. The functions fail like
  * redis_run(), and with -EPROTO if Redis returns a reply that the scripts never return.
  */
 #ifndef CRAWLER_LEASE_H
@@ -37,14 +37,14 @@ enum lease_flag {
     LEASE_GIVEN_UP = 32
 };
 
-/* The queues. Each host belongs to one class. */
+/* The classes of queues. Each host belongs to one class. */
 enum lease_class {
     LEASE_SITE,
     LEASE_EXTERNAL,
     /*
      * URLs that seem to be outside the site. Such URLs are held under one common host
-     * until all start URLs are completed, because only then is it known what belongs to
-     * the site. The worker that leases them moves each URL to one of the other classes.
+     * until all start URLs are completed, because the extent of the site is not known
+     * before. The worker that leases them moves each URL to one of the other classes.
      */
     LEASE_HELD,
     LEASE_CLASSES
@@ -59,7 +59,7 @@ struct lease_url {
 };
 
 struct lease_item {
-    int64_t number; /* its number within the lease */
+    int64_t number; /* number of the item within the lease */
     struct lease_url url;
     char *text;    /* url.url */
     bool is_known; /* for the caller's use; false in a new item */
@@ -72,14 +72,14 @@ struct lease {
     /* do not contact the host for this time, because it asked another worker to wait */
     int64_t pause_ns;
     bool is_troubled, has_told_sitemaps;
-    bool is_lost;             /* another worker has the lease now */
+    bool is_lost;             /* the lease now belongs to another worker */
     struct lease_item *items; /* the items that are not yet completed or released */
     size_t count, capacity;
 };
 
 /* The input of a crawl. All workers must have the same input. */
 struct leases_setup {
-    const char *options; /* as one text */
+    const char *options; /* the options as one text */
     bool by_depth;
     /* Limits, where 0 means no limit. max_bytes limits the results that wait to be
      * collected. */
@@ -92,7 +92,7 @@ struct leases {
     struct redis *redis;
     char key[80];    /* "coil:{NAME}" */
     char worker[33]; /* random */
-    int64_t span_ns; /* the duration of a lease */
+    int64_t span_ns; /* duration of a lease */
     /* Seeds of the crawl: two for hashes of URLs, and one for hashes of ids. */
     uint64_t seeds[3];
     /* The last values that Redis returned: */
@@ -103,22 +103,24 @@ struct leases {
 #define LEASES_NAME_BYTES 64 /* maximum length of a crawl's name */
 
 /*
- * True for a name of letters, digits, '.', '_' and '-', and of at most LEASES_NAME_BYTES.
+ * True for a name that consists of at most LEASES_NAME_BYTES letters, digits, '.', '_'
+ * and '-'.
  */
 bool leases_is_name(const char *name);
 
 /*
- * Begin a crawl, or join an existing crawl. Returns 1 if the crawl is new, and 0 if it
- * existed. Fails with -EEXIST if the crawl was begun with other options, or -EINVAL if
- * the name is not valid.
+ * Begin a crawl, or join an existing crawl. Returns 1 if the crawl is new, or 0 if it
+ * already existed. Fails with -EEXIST if the crawl was begun with other options, or with
+ * -EINVAL if the name is not valid.
  */
 COIL_SUSPENDS int leases_begin(struct leases *leases, struct redis *redis,
                                const char *name, const struct leases_setup *setup,
                                int64_t span_ns);
 
 /*
- * Open an existing crawl to collect its results. *options is the text with which the
- * crawl was begun; the caller frees it. Fails with -ENOENT if the crawl does not exist.
+ * Open an existing crawl to collect its results. *options is set to the text with which
+ * the crawl was begun. The caller frees it. Fails with -ENOENT if the crawl does not
+ * exist.
  */
 COIL_SUSPENDS int leases_join(struct leases *leases, struct redis *redis,
                               const char *name, char **options);
@@ -133,7 +135,7 @@ void leases_link(const struct leases *leases, struct redis_words *links,
                  const struct lease_url *url);
 
 /*
- * Append an origin that belongs to the site, because a start URL redirects to it.
+ * Append an origin that belongs to the site because a start URL redirects to it.
  */
 void leases_origin(struct redis_words *links, const char *url);
 
@@ -160,7 +162,7 @@ COIL_SUSPENDS int leases_add(struct leases *leases, const struct redis_words *li
 COIL_SUSPENDS int leases_acquire(struct leases *leases, enum lease_class class,
                                  unsigned most, struct lease *lease, int64_t *wait_ns);
 
-/* stands for the sitemaps that the host's robots.txt names, in place of an item */
+/* the result is the sitemaps that the host's robots.txt names, not an item */
 #define LEASE_SITEMAPS 0
 
 struct lease_result {
@@ -173,16 +175,16 @@ struct lease_result {
 struct lease_done {
     const struct lease_result *results;
     size_t count;
-    const struct redis_words *links; /* links in these or other results, or NULL */
+    const struct redis_words *links; /* links from these or other results, or NULL */
     unsigned more;    /* number of further items to lease from the same host */
     int64_t pause_ns; /* do not contact the host for this time */
     bool is_troubled;
 };
 
 /*
- * Complete the items. Removes these items from lease->items, and may add further items.
- * Returns the number of results that were ignored because the item had been completed
- * before or the lease was lost.
+ * Complete items. Removes them from lease->items, and may add further items. Returns the
+ * number of results that were ignored because the item had been completed before or the
+ * lease was lost.
  */
 COIL_SUSPENDS int lease_complete(struct leases *leases, struct lease *lease,
                                  const struct lease_done *done);
@@ -195,15 +197,15 @@ COIL_SUSPENDS int lease_release(struct leases *leases, struct lease *lease, size
                                 int64_t delay_ns, int64_t pause_ns, bool is_troubled);
 
 /*
- * Release all items unchanged. This includes items that the worker does not know because
- * a reply was lost. The function also ends a lease that is open in Redis although
- * lease->items is empty. No worker will contact the host for pause_ns.
+ * Release all items unchanged. This includes items that are unknown to the worker because
+ * a reply was lost. A lease that is open in Redis ends even if lease->items is empty. No
+ * worker will contact the host for pause_ns.
  */
 COIL_SUSPENDS int lease_release_all(struct leases *leases, struct lease *lease,
                                     int64_t pause_ns, bool is_troubled);
 
-/* A lease to renew. The struct contains a copy of the token, because the lease may end in
- * the meantime. */
+/* A lease to renew. The struct contains a copy of the token, because the lease may end
+ * during the call. */
 struct lease_renewal {
     char token[sizeof((struct lease *)0)->token];
     bool is_lost; /* the lease no longer belongs to the worker */
@@ -214,8 +216,8 @@ COIL_SUSPENDS int leases_renew(struct leases *leases, struct lease_renewal *rene
                                size_t count);
 
 /*
- * End this worker: release all its leases unchanged. This includes a lease that the
- * worker does not know because it did not wait for the reply.
+ * End this worker: release all its leases unchanged. This includes a lease that is
+ * unknown to the worker because it did not wait for the reply.
  */
 COIL_SUSPENDS int leases_leave(struct leases *leases);
 
@@ -231,8 +233,7 @@ void lease_finish(struct lease *lease);
 /* ---- results ----------------------------------------------------------------------- */
 
 /*
- * The numbers of completed and of remaining URLs at the time when leases_collect()
- * returned.
+ * The numbers of completed and remaining URLs when leases_collect() returned.
  */
 struct lease_progress {
     int64_t through, left;
@@ -250,8 +251,8 @@ COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned 
                                  void *arg, struct lease_progress *progress);
 
 /*
- * Delete the data of a crawl that is over and collected. For another hour, Redis stores
- * the fact that the crawl is over, so that late workers can find it out.
+ * Delete the data of a crawl that is over and collected. Redis still stores for an hour
+ * that the crawl is over, so that late workers can find out.
  */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 

@@ -1,5 +1,5 @@
 /*
- * lease_inside.h - reading replies of Redis and the items of a lease.
+ * lease_inside.h - read the replies of Redis and the items of a lease.
  */
 #ifndef CRAWLER_LEASE_INSIDE_H
 #define CRAWLER_LEASE_INSIDE_H
@@ -14,7 +14,7 @@
 /* maximum number of words of links in one call of a script */
 #define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
 #define FORGOTTEN_AT_ONCE "1000"
-/* how long Redis stores the fact that a deleted crawl is over */
+/* how long Redis stores that a deleted crawl is over */
 #define OVER_SECONDS "3600"
 
 static const char class_letters[LEASE_CLASSES + 1] = "sxh";
@@ -36,7 +36,7 @@ int lease_run_script(struct leases *leases, enum crawl_script script,
 void lease_add_item(struct redis_words *words, const struct lease_url *url,
                     size_t origin_n);
 
-/* Return the class that the name of a host begins with, or LEASE_CLASSES. */
+/* Return the class that the first letter of a host's name denotes, or LEASE_CLASSES. */
 enum lease_class lease_class_of(const char *host);
 
 bool lease_is_web(const char *url);

@@ -134,7 +134,7 @@ bool lease_is_web(const char *url)
 
 /*
  * True if a URL can be part of a lease of this host. The common host of held URLs can
- * have any URL.
+ * have any web URL.
  */
 static bool is_of_host(const char *url, const char *host)
 {

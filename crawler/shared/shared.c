@@ -1,20 +1,20 @@
 /*
- * shared.c - the coordinator above a process's frontier in a shared crawl.
+ * shared.c - connect the frontier of a process to the queues of a shared crawl in Redis.
  *
  *    Redis --> lease_hosts() --> hold() --> frontier --> workers
  *      ^                          |  ^                      |
  *      '--- complete, release ----'  '--- results, links ---'
  *
- * Each class has a task that leases hosts while there is room. Each lease has a task that
- * sends the results of its URLs, several at a time, and leases more URLs of the host.
- * Another task renews all leases, including those whose results wait to be sent.
+ * Each class has a task that leases hosts as long as there is room. Each lease has a task
+ * that sends the results of its URLs, several at a time, and leases more URLs of the
+ * host. Another task renews all leases, including those whose results wait to be sent.
  *
  * Invariants
  *   1. A target is in the frontier at most once. While it is there, `works` has an entry
  *      for the target, with its lease, or with NULL if the lease was lost.
- *   2. Links are collected without the pages on which they were found. So results are
- *      sent one after the other, each with all links that are known at that time. The
- *      links of a page are therefore sent with its result or earlier.
+ *   2. It is not recorded on which page a link was found. So results are sent one after
+ *      another, each with all links that are known at that time. The links of a page are
+ *      therefore sent together with its result or earlier.
  *   3. If a result does not arrive before the lease expires, other processes fetch the
  *      URL.
  */
@@ -115,8 +115,8 @@ static void note_time(struct held *held)
 }
 
 /*
- * Store a copy of the bytes. Returns false if memory runs out. The result is then not
- * sent, and other processes fetch the URL again.
+ * Store a copy of the bytes. Returns false if memory runs out. In that case the result is
+ * not sent, and other processes fetch the URL again.
  */
 static bool add_result(struct held *held, int64_t number, const void *bytes, size_t n)
 {
@@ -224,8 +224,8 @@ static void on_complete(void *arg, const struct frontier_job *job)
     drop_work(shared, work);
 }
 
-/* A request that the host refused does not count as a try, and other processes do not
- * know about the refusal. */
+/* Return the number of tries to send to other processes. Requests that the host refused
+ * do not count as tries, and refusals are not sent. */
 static uint8_t tries_of(const struct target *target)
 {
     return target->tries > target->refusals ? target->tries - target->refusals : 0;
@@ -277,8 +277,8 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
     return rc;
 }
 
-/* The task frees `held`. Start it eagerly, so that it runs even if it is cancelled at
- * once. */
+/* Spawn the task of a lease, which frees `held`. The task is started eagerly, so that it
+ * runs even if it is cancelled immediately. */
 static int spawn_hold(struct shared *shared, struct held *held)
 {
     coil_spawn_opts opts = {.name = "lease", .eager = true};
@@ -289,7 +289,7 @@ static int spawn_hold(struct shared *shared, struct held *held)
     return rc;
 }
 
-/* Lease URLs of one host. Returns as leases_acquire(). */
+/* Lease URLs of one host. Returns like leases_acquire(). */
 static int lease_host(struct shared *shared, enum frontier_class class, int64_t *wait_ns)
 {
     struct held *held = calloc(1, sizeof *held);
@@ -311,7 +311,7 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
     return rc < 0 ? rc : 1;
 }
 
-/* Lease held URLs, and add them to their real classes. As leases_acquire(). */
+/* Lease held URLs, and add them to their real classes. Returns like leases_acquire(). */
 static int lease_held(struct shared *shared, int64_t *wait_ns)
 {
     struct held held = {.host = NULL};
@@ -517,8 +517,8 @@ static int lease_all(struct shared *shared)
     return coil_group_exit(&shared->group, rc);
 }
 
-/* Release all leases, including a lease that no task knows because its reply was not
- * received. */
+/* Release all leases, including a lease that is unknown to all tasks because its reply
+ * was not received. */
 static void leave(struct shared *shared)
 {
     coil_scope scope;

@@ -1,7 +1,6 @@
 /*
- * shared.h - the layer above the frontier in a worker of a shared crawl. This layer
- * leases URLs of hosts, lets the frontier schedule them, and returns their results to
- * Redis.
+ * shared.h - the layer above the frontier in a process of a shared crawl. This layer
+ * leases URLs of hosts, passes them to the frontier, and sends their results to Redis.
  *
  *     shared_init(&shared, &options);
  *     frontier_init(&frontier, &(struct frontier_options){..., .above = &shared.above});
@@ -15,7 +14,7 @@
  *         frontier_done(&frontier, &job);
  *     }
  *
- * docs/design/many-machines.md
+ * (docs/design/many-machines.md)
  */
 #ifndef CRAWLER_SHARED_H
 #define CRAWLER_SHARED_H
@@ -27,8 +26,7 @@
 #include <coil/group.h>
 #include <coil/lock.h>
 
-/* Callbacks to the crawl. A negative result ends the crawl. None of the callbacks may
- * suspend. */
+/* Callbacks of the crawl. They must not suspend. A negative result ends the crawl. */
 struct shared_crawl {
     /*
      * Report an origin that belongs to the site, because a start URL redirects to it. The
@@ -53,8 +51,8 @@ struct shared_options {
     bool has_external;                /* also lease URLs of other sites */
     unsigned most;                    /* maximum number of URLs in one lease */
     /*
-     * The approximate number of URLs of each class that are leased at the same time. If
-     * workers are idle because the hosts need pauses, more URLs are leased.
+     * About how many URLs of each class are leased at the same time. More URLs are leased
+     * if workers are idle because the hosts need pauses.
      */
     unsigned ahead;
 };
@@ -85,21 +83,21 @@ struct shared {
     bool knows_site; /* end_starts() has been called */
     coil_group group;
     unsigned lives; /* result of redis_lives() when restarts were last handled */
-    /* A negative errno that ends the crawl. After a failure nothing is completed. */
+    /* The negative errno that ends the crawl, or 0. After a failure, no URL is
+       completed. */
     int failure;
 };
 
 void shared_init(struct shared *shared, const struct shared_options *options);
 
-/* Free the memory. No task may be in shared_run() any more. Call this before
+/* Free the memory. Call this after shared_run() has returned in all tasks, and before
  * frontier_finish(). */
 void shared_finish(struct shared *shared);
 
 /*
- * The function of a task. Targets that were added to the frontier before it begins are
- * the start URLs. The task runs until the crawl is over for all processes, and then
- * closes the frontier. If it is cancelled, it releases its leases. Fails like
- * leases_acquire().
+ * A task function. Targets that were added to the frontier before it begins are the start
+ * URLs. It runs until the crawl is over for all processes, and then closes the frontier.
+ * If it is cancelled, it releases its leases. Fails like leases_acquire().
  */
 COIL_SUSPENDS int shared_run(void *arg);
 
@@ -109,11 +107,11 @@ COIL_SUSPENDS int shared_run(void *arg);
  */
 void shared_hold(struct shared *shared, struct target *target);
 
-/* Report the target of a start URL's redirect. For all processes, its origin then belongs
- * to the site. */
+/* Report the target of a start URL's redirect, so that its origin belongs to the site for
+ * all processes. */
 void shared_add_origin(struct shared *shared, const char *url);
 
-/* True if a target that the frontier has returned has a lease that is still valid. */
+/* True if the lease of a target that the frontier has returned is still valid. */
 bool shared_may_fetch(const struct shared *shared, const struct target *target);
 
 /*
@@ -127,8 +125,8 @@ int shared_bring(struct shared *shared, const struct target *target, const void 
                  size_t n);
 
 /*
- * Store the sitemaps that the robots.txt of a host names. Targets of the host must be in
- * the frontier. If the sitemaps do not reach Redis, robots.txt is fetched again.
+ * Store the sitemaps that the robots.txt of a host names. The frontier must contain
+ * targets of the host. If the sitemaps do not reach Redis, robots.txt is fetched again.
  */
 void shared_bring_sitemaps(struct shared *shared, struct host *host, const void *bytes,
                            size_t n);

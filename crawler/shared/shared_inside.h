@@ -12,8 +12,8 @@
 #define RESULTS_AT_ONCE 16
 #define LEASES_MOST 256          /* maximum number of leases while hosts need pauses */
 #define LINGER_NS COIL_MSEC(500) /* how long a result waits, to be sent with others */
-#define SENDING_MOST 64          /* if this many leases wait to send, acquire no more */
-/* How long a lease is renewed while its task cannot send, as a multiple of the lease's
+#define SENDING_MOST 64          /* if this many leases wait to send, lease no more */
+/* A lease whose task cannot send is renewed for at most this multiple of the lease's
  * duration. */
 #define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
@@ -32,7 +32,7 @@ struct held_back {
     uint8_t tries;
 };
 
-/* A lease, with its results and released items that are not sent yet. The struct has
+/* A lease, with the results and the released items that are not sent yet. The struct has
  * many members, because a lease has three lists of results, and the times when they are
  * due. */
 struct held {
@@ -55,7 +55,7 @@ struct held {
 struct shared_work {
     struct target *target;
     struct held *held; /* the lease, or NULL if it was lost */
-    int64_t number;    /* within the lease */
+    int64_t number;    /* number of the item within the lease */
     struct text bytes; /* the result, from shared_bring() */
     bool is_given_up;
 };
@@ -78,21 +78,22 @@ void held_ask_for_robots_again(struct host *host);
 void held_forget_sitemaps(const struct shared *shared, struct host *host);
 
 /*
- * Handle results that were not sent, or of which Redis ignored some. If they contain
+ * Handle results that were not sent, or that Redis partly ignored. If the results contain
  * sitemaps, call held_forget_sitemaps().
  */
 void held_forget_unsent_sitemaps(const struct held *held,
                                  const struct lease_result *results, size_t count);
 
 /*
- * Redis may have lost its last second of data when it restarted. Forget which URLs and
- * sitemaps were sent, because the pages on which they were found are fetched again.
+ * If Redis has restarted, it may have lost its last second of data. In that case forget
+ * which URLs and sitemaps were sent, because the pages on which they were found are
+ * fetched again.
  */
 void held_forget_if_reborn(struct shared *shared);
 
 /*
- * The condition of a loop around an operation that can be repeated. After a temporary
- * failure, sleep and return true. If the sleep fails, set *rc to its error.
+ * Return true if an operation must be repeated because of a temporary failure, after
+ * sleeping for a while. If the sleep fails, set *rc to its error and return false.
  */
 bool held_is_to_repeat(int *rc);
 
@@ -120,8 +121,8 @@ int held_learn(struct shared *shared);
 int held_place_all(struct held *held);
 
 /*
- * True if another host may be leased. While leased URLs wait because their hosts need
- * pauses and workers are idle, more hosts are leased.
+ * True if another host may be leased. More hosts are leased while workers are idle and
+ * all leased URLs wait because their hosts need pauses.
  */
 bool held_has_room(const struct shared *shared, enum frontier_class class);
 

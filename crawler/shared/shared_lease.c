@@ -27,8 +27,8 @@ static void fill(struct target *target, const struct lease_url *url)
     target->is_start |= (url->flags & LEASE_START) != 0;
 }
 
-/* The target may still be in the frontier because of an earlier lease that was lost.
- * (Invariant 1) */
+/* Pass a leased URL to the frontier. The target may still be in the frontier because of
+ * an earlier lease that was lost. (Invariant 1) */
 static int give(struct held *held, struct lease_item *item)
 {
     struct shared *shared = held->shared;
@@ -93,8 +93,8 @@ static void forget(const struct targets *targets, struct target *target)
     targets_remember(targets, target);
 }
 
-/* Targets that are in the frontier remain in its queues, so set their state back to
- * accepted. */
+/* Reset all targets. Targets in the frontier remain in its queues, so set their state
+ * back to accepted. */
 static void forget_targets(struct shared *shared)
 {
     const struct targets *targets = shared->options.targets;
@@ -168,8 +168,8 @@ static void free_results(struct lease_result *results, size_t count)
     free(results);
 }
 
-/* The caller holds the lock (invariant 2). Returns the number of results that Redis
- * ignored. */
+/* Complete the URLs of some results. The caller holds the lock (invariant 2). Returns the
+ * number of results that Redis ignored. */
 static int complete(struct held *held, struct lease_done *done)
 {
     struct shared *shared = held->shared;

@@ -1,15 +1,15 @@
 /*
- * host.c - parse host names and addresses by the WHATWG URL standard.
+ * host.c - parse host names and addresses as the WHATWG URL standard defines them.
  *
  *     [...]             parse_ipv6 -> write_ipv6
  *     opaque            add_opaque
  *     anything else     percent-decode -> domain_to_ascii -> ends_in_number?
  *                           parse_ipv4 -> write_ipv4
  *
- * ASCII names are converted to lower case here. Only names that IDNA may change go to
- * libidn2, with the non-transitional mapping of UTS #46. libidn2 also enforces the length
- * limits of the DNS, which the standard does not. Longer names could not be resolved
- * anyway, and the limit bounds the cost of long input.
+ * ASCII names are converted to lower case here. Only names that IDNA may change are
+ * passed to libidn2, with the non-transitional mapping of UTS #46. libidn2 also enforces
+ * the length limits of the DNS, which the standard does not. Longer names could not be
+ * resolved anyway, and the limits bound the cost of long input.
  */
 #include "host.h"
 
@@ -30,7 +30,8 @@
 #define TOO_LARGE ((uint64_t)1 << 32)
 
 /*
- * Parse a decimal, octal ("0") or hexadecimal ("0x") number. Fails if it is not a number.
+ * Parse a decimal, octal ("0") or hexadecimal ("0x") number. Fails if the text is not a
+ * number.
  */
 static int parse_number(const char *s, size_t n, uint64_t *value)
 {
@@ -63,7 +64,8 @@ static bool all_digits(const char *s, size_t n)
     return n > 0;
 }
 
-/* A dot at the end refers to the root of the DNS, and is ignored. */
+/* Return the length of a host without a dot at its end. Such a dot refers to the root of
+   the DNS and is ignored. */
 static size_t without_last_dot(const char *s, size_t n)
 {
     return n > 1 && s[n - 1] == '.' ? n - 1 : n;
@@ -148,7 +150,8 @@ static int parse_embedded_ipv4(const char *s, const char *end, uint16_t pieces[2
     return s == end ? 0 : -EINVAL;
 }
 
-/* Move the pieces after "::" to the end, and fill the gap with zeroes. */
+/* Move the pieces after "::" to the end, and fill the gap with zeroes. Without "::" (gap
+   < 0), require eight pieces. */
 static int close_gap(uint16_t pieces[8], int count, int gap)
 {
     int after = count - gap;
@@ -161,8 +164,8 @@ static int close_gap(uint16_t pieces[8], int count, int gap)
     return 0;
 }
 
-/* Check the number of pieces. `gap` is the index of "::", or -1. The "::" counts as a
- * piece. */
+/* Parse an IPv6 address. "::" counts as one piece; gap is the index of the piece after
+ * it, or -1. */
 static int parse_ipv6(const char *s, const char *end, uint16_t pieces[8])
 {
     int count = 0, gap = -1;
@@ -283,9 +286,9 @@ static bool has_deviations(const char *domain)
 }
 
 /*
- * UTS #46 allows symbols, but libidn2 rejects them in non-transitional mode, because
- * IDNA2008 does. So try the transitional mode. Both modes give the same result for names
- * without deviation characters.
+ * Convert a name to ASCII. UTS #46 allows symbols, but libidn2 rejects them in
+ * non-transitional mode, because IDNA2008 forbids them. In that case try the transitional
+ * mode. Both modes give the same result for names without deviation characters.
  */
 static int convert_idna(const char *domain, uint8_t **ascii)
 {

@@ -15,7 +15,7 @@
 static const char text_directive[] = ":~:";
 
 /*
- * True for a character that is not encoded in a fragment. (WHATWG: fragment
+ * True for a character that is written unencoded in a fragment. (WHATWG: fragment
  * percent-encode set)
  */
 static bool stands_for_itself(char c)
@@ -54,7 +54,7 @@ size_t url_unify_escapes(char *s, size_t n)
     return to;
 }
 
-/* Remove the text directive, which does not name an element. */
+/* Remove the text directive from the fragment, because it does not name an element. */
 static void cut_fragment(struct url *url)
 {
     char *fragment = url->href + url->fragment_at;
@@ -254,8 +254,8 @@ static bool is_https(const char *url)
     return strncmp(url, "https:", 6) == 0;
 }
 
-/* Compare a URL's port with another. If the URL has no port, it is the default of its
- * scheme. */
+/* True if the URL has this port. If the URL does not contain a port, its port is the
+ * default of its scheme. */
 static bool has_port(const char *url, struct whatwg_span whole, unsigned port)
 {
     size_t n = host_length(whole);
@@ -332,7 +332,7 @@ size_t url_decode(char *s, size_t n)
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* True for ":8080", followed by a path or nothing. */
+/* True for a port such as ":8080", followed by a path or by nothing. */
 static bool is_port(const char *s)
 {
     size_t n = strspn(s + 1, "0123456789");

@@ -1,10 +1,11 @@
 /*
- * url.h - resolve a link as written on a page to a URL that can be compared and fetched.
+ * url.h - resolve a link, as written on a page, to a URL that can be compared and
+ * fetched.
  *
  * The resulting URLs are absolute and normalized: scheme and host in lower case, host
- * names in ASCII, no default port, no dot segments, a path of at least "/", unsafe bytes
- * percent-encoded. Two URLs that differ only in the fragment refer to the same page. All
- * other URLs count as different pages.
+ * names in ASCII, without default port or dot segments, with a path of at least "/", and
+ * with unsafe bytes percent-encoded. Two URLs that differ only in the fragment refer to
+ * the same page. All other URLs count as different pages.
  */
 #ifndef CRAWLER_URL_H
 #define CRAWLER_URL_H
@@ -54,7 +55,8 @@ size_t url_origin_length(const char *url);
  */
 bool url_is_mistyped(const char *url);
 
-/* Return "example.org:8080" of a web URL, without credentials. */
+/* Return the host and port of a web URL, such as "example.org:8080", without
+   credentials. */
 struct whatwg_span url_host_and_port(const char *url);
 
 /* True if two web URLs have the same scheme, credentials, host and port. */

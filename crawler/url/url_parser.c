@@ -4,7 +4,7 @@
  *
  * The path is written segment by segment, each with a slash before it. A ".." removes the
  * last segment from the text. Each byte is removed at most once, so the time is linear.
- * The standard has lists of segments; text works as well, because segments do not contain
+ * The standard uses lists of segments. A text also works, because segments do not contain
  * slashes.
  */
 #include "url_parser.h"
@@ -41,7 +41,7 @@ size_t parser_left(const struct parser *p)
     return (size_t)(p->end - p->at);
 }
 
-/* In special URLs a backslash counts as a slash. */
+/* True for a slash. In special URLs a backslash counts as a slash. */
 static bool is_slash(const struct parser *p, char c)
 {
     return c == '/' || (c == '\\' && p->url->special);
@@ -163,8 +163,8 @@ int parser_query(struct parser *p)
 /* ---- path -------------------------------------------------------------------------- */
 
 /*
- * Without an authority, a path that begins with "//" would be read as an authority, so
- * insert "/.". (Section 4.5)
+ * End the path. Without an authority, a path that begins with "//" would be read as an
+ * authority, so insert "/." before it. (Section 4.5)
  */
 void parser_end_path(struct parser *p)
 {
@@ -206,8 +206,8 @@ static void add_segment(struct parser *p, const char *s, size_t n)
         parser_add(p, ":");
 }
 
-/* Return the number of dots if a segment is "." or "..", otherwise 0. "%2e" is a dot,
- * too. */
+/* Return the number of dots if a segment is "." or "..", otherwise 0. "%2e" also counts
+ * as a dot. */
 static int dot_count(const char *s, size_t n)
 {
     int dots = 0;
@@ -370,7 +370,7 @@ int parser_authority(struct parser *p)
     return parser_path_start(p);
 }
 
-/* Special URLs may have any number of slashes before the authority. */
+/* Parse the authority of a special URL, which any number of slashes may precede. */
 int parser_special_authority(struct parser *p)
 {
     while (parser_at_slash(p))

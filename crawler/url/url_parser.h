@@ -9,7 +9,7 @@
  * Invariants
  *   1. `text` is the serialisation of everything parsed so far. The offsets of each part
  *      of the URL are set when that part begins or ends.
- *   2. Parts of the base are copied unchanged, because the base is a serialisation, too.
+ *   2. Parts of the base are copied unchanged, because the base is also a serialisation.
  *   3. No offset is beyond the end of `text`, even if memory has run out.
  */
 struct parser {
@@ -24,7 +24,8 @@ struct parser {
 /* Return the default port of a special scheme, -1 for file, or NOT_SPECIAL. */
 int parser_default_port(const char *scheme, size_t n);
 
-/* Look at the next byte. In special URLs a backslash counts as a slash. */
+/* Return the number of bytes left, and whether the next byte is a slash. In special URLs
+   a backslash counts as a slash. */
 size_t parser_left(const struct parser *p);
 bool parser_at_slash(const struct parser *p);
 /* True at "?", "#" or the end of the input. */
@@ -46,7 +47,7 @@ int parser_copy_authority(struct parser *p);
 /* Begin an empty authority, or a path without an authority. */
 void parser_set_authority(struct parser *p, bool has_host);
 
-/* Handle "..", and end the path. */
+/* Handle a ".." segment, or the end of the path. */
 void parser_shorten_path(struct parser *p);
 void parser_end_path(struct parser *p);
 

@@ -31,7 +31,7 @@
 /* ---- relative to the base ---------------------------------------------------------- */
 
 /*
- * The rest of the input replaces the last segment of the base, or its query or fragment.
+ * Parse input that replaces the last path segment of the base, or its query or fragment.
  */
 static int parse_after_base(struct parser *p)
 {
@@ -164,8 +164,8 @@ static void add_scheme(struct parser *p, const char *scheme, size_t n)
 }
 
 /*
- * "http:x" is relative if the base has the same scheme. Early browsers did this by
- * accident, and pages rely on it.
+ * True if a URL with a scheme is relative, such as "http:x" with a base that has the same
+ * scheme. Early browsers did this by accident, and pages rely on it.
  */
 static bool is_relative_with_scheme(const struct parser *p)
 {
@@ -226,8 +226,8 @@ static int parse_without_scheme(struct parser *p)
 /* ---- whole ------------------------------------------------------------------------- */
 
 /*
- * Remove white space and control characters at the ends, and newlines and tabs
- * everywhere.
+ * Copy the input without white space and control characters at its ends, and without
+ * newlines and tabs.
  */
 static void copy_clean(struct text *out, const char *s, size_t n)
 {
@@ -297,7 +297,7 @@ static struct whatwg_span signed_span(const struct whatwg_url *url, size_t begin
     return span(url, begin, end - begin > 1 ? end : begin);
 }
 
-/* Return the part after the sign at `begin`, if the sign is there. */
+/* Return the part after the delimiter at `begin`, if the delimiter exists. */
 static struct whatwg_span span_behind(const struct whatwg_url *url, size_t begin,
                                       size_t end)
 {

@@ -48,7 +48,8 @@ struct whatwg_url {
     bool opaque_path; /* as in mailto:a@b; such a URL cannot be a base */
 };
 
-/* The parts as in JavaScript's URL object, for comparisons with other parsers. */
+/* The parts of a URL as in JavaScript's URL object, for comparisons with other
+   parsers. */
 enum whatwg_part {
     WHATWG_PROTOCOL, /* "https:" */
     WHATWG_USERNAME,
@@ -72,8 +73,8 @@ struct whatwg_span {
  *
  * The input is UTF-8; invalid bytes count as U+FFFD. The time is linear in the length. On
  * success the caller passes `url` to whatwg_url_finish(); on failure `url` is zeroed.
- * Fails with -EINVAL if the input is not a URL, or is relative without a base, or with
- * -ENOMEM.
+ * Fails with -ENOMEM, or with -EINVAL if the input is not a URL or is relative without a
+ * base.
  */
 int whatwg_url_parse(const char *input, size_t n, const struct whatwg_url *base,
                      struct whatwg_url *url);
@@ -85,8 +86,8 @@ struct whatwg_span whatwg_url_part(const struct whatwg_url *url, enum whatwg_par
 bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme);
 
 /*
- * Return the origin, "https://example.com:8080", or "null" for a URL whose origin is
- * never equal to another. The caller frees *out. Fails with -ENOMEM.
+ * Return the origin, such as "https://example.com:8080", or "null" for a URL whose origin
+ * differs from all other origins. The caller frees *out. Fails with -ENOMEM.
  */
 int whatwg_url_origin(const struct whatwg_url *url, char **out);
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Strings are borrowed for the call. NULL stands for null in JSONL. */
+/* Strings are valid only during the call. NULL becomes null in JSONL. */
 struct record_page {
     const char *url, *content_type, *encoding;
     int status; /* 0: the server did not answer, or the page is a file */
@@ -26,18 +26,17 @@ struct record_link {
     size_t line, column; /* 0: the link is in a header */
     const char *target;  /* without fragment; NULL if the text is not a URL */
     const char *fragment;
-    bool is_known; /* the baseline has the link; see record_verdict.is_known */
+    bool is_known; /* the baseline contains the link; see record_verdict.is_known */
 };
 
 /* The result of fetching a target once. A HEAD request and the GET request after it, if
    HEAD fails, count as one fetch. */
 struct record_answer {
     const char *url;
-    int status; /* 0: the server did not answer */
-    int64_t at_ns,
-        duration_ns; /* its start, since the crawl began; and how long it took */
-    int64_t bytes;   /* received over the network, still compressed */
-    unsigned tries;  /* how often the target was fetched so far */
+    int status;                 /* 0: the server did not answer */
+    int64_t at_ns, duration_ns; /* start, since the crawl began; and duration */
+    int64_t bytes;              /* as received over the network, before decompression */
+    unsigned tries;             /* how often the target was fetched so far */
 };
 
 struct record_redirect {
@@ -53,27 +52,27 @@ struct record_verdict {
     enum reason reason;
     int status;
     const char *message;
-    bool is_known; /* the baseline has the verdict; not part of JSONL */
+    bool is_known; /* the baseline contains the verdict; not part of JSONL */
 };
 
 /*
- * The figures of every report. A page was fetched and searched for links. A link is one
- * place on a page, or in its headers. A target is a start, or a URL with its fragment
- * that a link leads to.
+ * The figures in every report. A page is a URL that was fetched and searched for links. A
+ * link is one place in a page or in its headers. A target is a start, or a URL with its
+ * fragment that a link leads to.
  */
 struct record_summary {
-    size_t urls; /* without fragments; including those that only redirects lead to */
+    size_t urls; /* without fragments; includes URLs that only redirects lead to */
     size_t pages, links, targets;
     size_t verdicts[VERDICT_COUNT];     /* targets */
     size_t verdict_urls[VERDICT_COUNT]; /* the URLs of these targets, without fragments */
     size_t verdict_links[VERDICT_COUNT]; /* links to these targets */
     size_t findings, finding_links; /* targets that fail the run, and links to them */
-    int64_t bytes; /* of all files and answers, including answers that were retried */
+    int64_t bytes; /* size of all files and answers, including retried answers */
     int64_t duration_ns;
     int exit_status;
 };
 
-/* A sink of records. A function may be NULL. None may suspend. Each returns 0, or a
+/* A sink for records. Functions may be NULL and must not suspend. They return 0, or a
    negative errno, which ends the crawl. */
 struct record_sink {
     int (*page)(void *arg, const struct record_page *page);
@@ -90,7 +89,7 @@ struct record_sinks {
     size_t count;
 };
 
-/* Pass the record to all sinks, even if one fails. Return 0, or the first failure. */
+/* Pass the record to all sinks, even if one fails. Return 0, or the first error. */
 int records_page(const struct record_sinks *sinks, const struct record_page *page);
 int records_link(const struct record_sinks *sinks, const struct record_link *link);
 int records_answer(const struct record_sinks *sinks, const struct record_answer *answer);

@@ -109,7 +109,7 @@ static const struct {
     [REASON_ROUTE] = {"route", "a route, which a script of the page follows"},
 };
 
-/* IANA's registry of HTTP status codes. It leaves out 1xx, 306 and 418, which are
+/* The names in IANA's registry of HTTP status codes, without 1xx, 306 and 418, which are
    meaningless as a final answer. */
 static const struct {
     int status;

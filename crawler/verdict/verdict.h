@@ -1,15 +1,15 @@
 /*
  * verdict.h - the verdicts on a target, the reasons for them, and their names.
  *
- * docs/design/checker.md explains each verdict and reason. JSONL and --fail-on use these
- * names, so they must not change.
+ * docs/design/checker.md explains each verdict and reason. The names must not change,
+ * because JSONL and --fail-on use them.
  */
 #ifndef CRAWLER_VERDICT_H
 #define CRAWLER_VERDICT_H
 
 #include <stdbool.h>
 
-/* verdict.c has a table with a line for each verdict: verdict_traits(). */
+/* A table in verdict.c has a row for each verdict: verdict_traits(). */
 enum verdict {
     VERDICT_OPEN, /* not known yet; never reported */
     VERDICT_OK,
@@ -27,10 +27,10 @@ enum verdict {
 
 enum reason {
     REASON_NONE,
-    REASON_PERMANENT, /* redirect */
+    REASON_PERMANENT, /* reasons for VERDICT_REDIRECT */
     REASON_TEMPORARY,
     REASON_CHAIN,
-    REASON_STATUS, /* broken, blocked: the HTTP status is the reason */
+    REASON_STATUS, /* for VERDICT_BROKEN, VERDICT_BLOCKED: see the HTTP status */
     REASON_NOT_A_URL,
     REASON_NO_SUCH_FILE,
     REASON_OUTSIDE,
@@ -38,16 +38,16 @@ enum reason {
     REASON_REDIRECT_SCHEME,
     REASON_REDIRECT_CIRCLE,
     REASON_REDIRECT_LIMIT,
-    REASON_NO_SUCH_ID,   /* fragment */
-    REASON_NO_SUCH_TEXT, /* text */
-    REASON_CHALLENGE,    /* blocked */
-    REASON_NETWORK,      /* error */
+    REASON_NO_SUCH_ID,   /* for VERDICT_FRAGMENT */
+    REASON_NO_SUCH_TEXT, /* for VERDICT_TEXT */
+    REASON_CHALLENGE,    /* for VERDICT_BLOCKED */
+    REASON_NETWORK,      /* for VERDICT_ERROR */
     REASON_PROTOCOL,
     REASON_TLS,
     REASON_UNREADABLE,
-    REASON_NO_PROGRESS, /* timeout */
+    REASON_NO_PROGRESS, /* for VERDICT_TIMEOUT */
     REASON_MAX_TIME,
-    REASON_SCHEME, /* skipped */
+    REASON_SCHEME, /* for VERDICT_SKIPPED */
     REASON_MAIL,
     REASON_EXCLUDED,
     REASON_ROBOTS,
@@ -61,7 +61,7 @@ enum reason {
     REASON_TRAP_CALENDAR,
     REASON_EXTERNAL,
     REASON_PRIVATE,
-    REASON_INTERRUPTED, /* unchecked */
+    REASON_INTERRUPTED, /* for VERDICT_UNCHECKED */
     REASON_OFFLINE,
     REASON_EXTERNAL_FRAGMENT,
     REASON_NOT_SEARCHED,
@@ -69,29 +69,30 @@ enum reason {
     REASON_COUNT
 };
 
-/* The importance of a verdict. It decides the color in reports. */
+/* The importance of a verdict, which decides its color in reports. */
 enum verdict_tone {
     TONE_NEUTRAL,
     TONE_GOOD,
-    TONE_WARNING, /* reported even if --fail-on lacks it */
-    TONE_BAD      /* the same, and in the first list of the text report */
+    TONE_WARNING, /* reported even if it is not in --fail-on */
+    TONE_BAD      /* also in the first list of the text report */
 };
 
 /* Everything that reports need to know about a verdict. */
 struct verdict_traits {
-    const char *word; /* in JSONL and --fail-on; at most 15 bytes; NULL: VERDICT_OPEN */
+    /* name in JSONL and --fail-on, at most 15 bytes; NULL for VERDICT_OPEN */
+    const char *word;
     enum verdict_tone tone;
-    const char *title;  /* of an annotation on GitHub */
+    const char *title;  /* title of an annotation on GitHub */
     const char *list;   /* the headline of its list in the text report; NULL: none */
-    unsigned verbosity; /* the list is written with as many -v */
-    const char *rule;   /* the description of its rules in SARIF */
+    unsigned verbosity; /* how many -v are needed for the list */
+    const char *rule;   /* description of its rules in SARIF */
     bool is_unanswered; /* the target could not be fetched: an <error> in JUnit */
-    /* It may differ between the fragments of a page, so that a page may have several
-       verdicts. */
+    /* The verdict may differ between the fragments of a page, so a page may have
+       several. */
     bool is_of_fragment;
 };
 
-/* Return the traits of a verdict, from the one table of verdicts in verdict.c. */
+/* Return the traits of a verdict, from the table in verdict.c. */
 const struct verdict_traits *verdict_traits(enum verdict verdict);
 
 /* Return the name, such as "broken" or "no-such-id"; NULL for VERDICT_OPEN and

@@ -1,4 +1,4 @@
-/* numbers.c - the current state of a crawl, in numbers. */
+/* numbers.c - collect the current state of a crawl in numbers. */
 #include "numbers.h"
 
 #include <coil/timer.h>

@@ -1,10 +1,10 @@
-/* numbers.h - the current state of a crawl, in numbers. */
+/* numbers.h - collect the current state of a crawl in numbers. */
 #ifndef CRAWLER_NUMBERS_H
 #define CRAWLER_NUMBERS_H
 
 #include "../crawl/crawl.h"
 
-/* The maximum number of listed hosts, which are the hosts with the most URLs to fetch. */
+/* At most this many hosts are listed: those with the most URLs to fetch. */
 #define WATCH_HOSTS 100
 
 /* The current activity of a host. */
@@ -20,10 +20,10 @@ struct watch_host {
     const char *origin; /* origin of the host, owned by the crawler */
     size_t queued;
     unsigned in_flight;
-    int64_t delay_ns; /* delay between two requests */
+    int64_t delay_ns; /* delay between two requests to the host */
     int64_t wait_ns;  /* time until the next request is allowed, or 0 */
     enum watch_state state;
-    bool is_troubled; /* the host has answered that it is overloaded */
+    bool is_troubled; /* the host has refused a request */
 };
 
 /* The state of a crawl. The struct has many members, because each is a number on the

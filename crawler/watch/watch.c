@@ -4,10 +4,10 @@
  * Each connection serves one request, because clients poll only every second or two. The
  * numbers are computed for each request.
  *
- * A page of another site could reach this port through a host name that resolves to this
+ * A page of another site could access this port through a host name that resolves to this
  * machine (DNS rebinding). So the Host header must be an address, "localhost", or the
- * host of --status. Clients that send half a request must not block others: if there are
- * more than CLIENTS connections, the oldest is closed.
+ * host of --status. Clients that send only half a request must not block others, so if
+ * there are more than CLIENTS connections, the oldest one is closed.
  */
 #include "watch.h"
 
@@ -30,7 +30,7 @@
 #define HEAD_BYTES 8192 /* maximum size of a request's head */
 #define PATIENCE_NS COIL_SEC(10)
 #define CLIENTS 16
-/* maximum, including connections that are being closed */
+/* maximum number of connections, including those that are being closed */
 #define CONNECTIONS (3 * CLIENTS)
 
 /* ---- status ------------------------------------------------------------------------ */
@@ -214,7 +214,7 @@ static const char *value_in(const char *line, size_t n, const char *name, size_t
 }
 
 /*
- * Return NULL if the Host header names this server, otherwise the status to answer.
+ * Return NULL if the Host header names this server, otherwise the status of the answer.
  * HTTP/1.0 does not require Host. (RFC 9112, 3.2; RFC 9110, 7.4)
  */
 static const char *refusal_of_host(const struct watch *watch, const char *headers,
@@ -244,7 +244,7 @@ static const char *refusal_of_host(const struct watch *watch, const char *header
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-/* The request line is "METHOD TARGET HTTP/1.x". A query is ignored. */
+/* Answer a request. The request line is "METHOD TARGET HTTP/1.x". A query is ignored. */
 static int answer_request(const struct watch *watch, coil_stream *stream, char *head)
 {
     char *line_end = head + strcspn(head, "\r\n"), *target, *version;

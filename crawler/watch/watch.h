@@ -39,13 +39,13 @@ void watch_init(struct watch *watch, const struct crawler *crawler);
 COIL_SUSPENDS int watch_listen(struct watch *watch, const char *host, const char *port,
                                char **message);
 
-/* Write the listening address, for example "127.0.0.1:9100", to `name`. */
+/* Write the address of the listener to `name`, for example "127.0.0.1:9100". */
 int watch_name(const struct watch *watch, char *name, size_t size);
 
 /* Serve requests until cancelled. Run it as a task with `watch` as its argument. */
 COIL_SUSPENDS int watch_serve(void *watch);
 
-/* Call this once per second. */
+/* Update the rate. Call this once per second. */
 void watch_tick(struct watch *watch);
 
 /* Print the state of the crawl to stderr. */

@@ -1,5 +1,6 @@
 /*
- * css.c - tokenize CSS, as far as URLs depend on it. (CSS Syntax Level 3, section 4.3)
+ * css.c - tokenize CSS, as far as this is needed to find URLs. (CSS Syntax Level 3,
+ * section 4.3)
  *
  *                  .-- '"' --> STRING --.
  *        .---------|                    |--> TOP      each may hold an escape:
@@ -29,7 +30,8 @@ static bool is_unprintable(char c)
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* Return the line and column of a byte. Successive calls must not go backwards. */
+/* Return the line and column of a byte. The byte must not be before that of the previous
+   call. */
 static struct html_position place_of(struct css *css, const char *p)
 {
     html_count(&css->counter, css->counted, (size_t)(p - css->counted));
@@ -105,7 +107,7 @@ static void begin_at_rule(struct css *css)
                         is_name(css, "-moz-document");
 }
 
-/* After '('. */
+/* Handle the '(' after a name. */
 static void open_function(struct css *css)
 {
     if (is_name(css, "url")) {
@@ -220,7 +222,7 @@ static const char *begin_string(struct css *css, const char *p)
     return p + 1;
 }
 
-/* A newline in a string makes it invalid. */
+/* The state inside a string. A newline makes the string invalid. */
 STATE(state_string)
 {
     while (p < end && *p != css->mark && *p != '\\' && !css_is_newline(*p))
@@ -281,7 +283,7 @@ STATE(state_url_end)
 {
     while (p < end && css_is_space(*p))
         p++;
-    css->value_at = p; /* white space after a URL is not part of the value */
+    css->value_at = p; /* skip white space, which is not part of the value */
     if (p == end)
         return p;
     if (*p == ')')

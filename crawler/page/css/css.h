@@ -14,8 +14,8 @@
  * without quotes, and the strings of @import and image-set(). The names in @namespace and
  * the patterns in @document are not URLs of resources, and are ignored.
  *
- * The text is UTF-8, or another encoding in which the bytes of ASCII always mean ASCII
- * characters. Any text is accepted. Only the current URL is stored, at most
+ * The text is in UTF-8, or in another encoding in which ASCII bytes always represent
+ * ASCII characters. Any text is accepted. Only the current URL is stored, at most
  * HTML_VALUE_BYTES of it. The functions do not use coil, and can run on any thread.
  */
 #ifndef CRAWLER_CSS_H
@@ -56,18 +56,18 @@ struct css {
     uint8_t state;
     uint8_t after_escape; /* the state to return to after an escape */
     uint8_t hex_n;
-    uint32_t hex;      /* the value of an escape in a name */
+    uint32_t hex;      /* the value of a hexadecimal escape in a name */
     uint8_t name_kind; /* enum css_name_kind of the current name */
     uint8_t name_n;    /* CSS_NAME_BYTES if the name is too long to be recognized */
     char name[CSS_NAME_BYTES];
     char mark;    /* the quote of a string, or the sign of an exponent */
     uint8_t kind; /* enum css_kind of the current value */
     bool reads_value;
-    bool awaits_import; /* after @import, where a string is a URL */
+    bool awaits_import; /* after @import, so that a string is a URL */
     bool is_import;     /* the current token is the URL of an @import */
     bool in_name_rule;  /* between @namespace or @document and ';' or '{' */
-    uint32_t depth;     /* of parentheses */
-    uint32_t image_set; /* the depth of parentheses inside image-set(), or 0 outside */
+    uint32_t depth;     /* depth of parentheses */
+    uint32_t image_set; /* the depth of parentheses inside image-set(); else 0 */
     const char *value_at;
     /* the part of the current value that earlier pieces contained */
     struct html_buffer value;
@@ -78,7 +78,7 @@ struct css {
 
 void css_init(struct css *css, css_visit_function visit, void *arg);
 
-/* Free the tokenizer's memory. A struct of zeroes is allowed. */
+/* Free the tokenizer's memory. All zeroes are allowed. */
 void css_finish(struct css *css);
 
 /* Begin a new text. `place` is the line and column of its first byte. */

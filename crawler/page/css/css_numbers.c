@@ -1,6 +1,6 @@
 /*
- * css_numbers.c - numbers with their units. In "1url(", the letters are the unit of the
- * number, so that no URL begins there.
+ * css_numbers.c - tokenize numbers with their units. In "1url(", the letters are the unit
+ * of the number, so no URL begins there.
  *
  *     INTEGER -- '.' --> INTEGER_DOT --> FRACTION -- 'e' --> EXPONENT_E --> EXPONENT
  *        |                                  |                    |  '-- sign --> EXPONENT_SIGN
@@ -58,7 +58,7 @@ CSS_STATE(css_state_fraction)
     return p + 1;
 }
 
-/* State after the 'e' of a number. The 'e' begins an exponent or the unit. */
+/* The state after the 'e' of a number, which begins an exponent or the unit. */
 CSS_STATE(css_state_exponent_e)
 {
     if (p == end)
@@ -75,7 +75,8 @@ CSS_STATE(css_state_exponent_e)
     return p;
 }
 
-/* "1e-" has the unit "e-"; "1e+" has the unit "e", and a '+' follows. */
+/* The state after the sign of an exponent. "1e-" has the unit "e-", but "1e+" has the
+   unit "e", which a '+' follows. */
 CSS_STATE(css_state_exponent_sign)
 {
     if (p == end)

@@ -1,5 +1,5 @@
 /*
- * css_states.h - shared by the files of the CSS tokenizer.
+ * css_states.h - declarations shared by the files of the CSS tokenizer.
  *
  * A state is a function. The function reads as much of a piece as it can, sets `state` to
  * the next state, and returns the address of the first unread byte. A state is never
@@ -74,7 +74,8 @@ static inline bool css_is_space(char c)
     return c == ' ' || c == '\t' || css_is_newline(c);
 }
 
-/* NUL counts as a character of a name, because it stands for U+FFFD. (3.3) */
+/* True for a character that can begin a name. NUL is such a character, because it
+   represents U+FFFD. (3.3) */
 static inline bool css_begins_name(char c)
 {
     return is_letter(c) || c == '_' || (c & 0x80) != 0 || c == '\0';

@@ -5,11 +5,11 @@
  *                  |-- '<' --> expat --> on_start, on_text, on_end
  *                  '-- else --> process_lines
  *
- * As in links.c, URLs are stored one after the other until they are visited.
+ * As in links.c, URLs are stored one after another until they are visited.
  *
- * Expat reads an unfinished token again from its beginning with each piece, and stores
- * each open element. So the size of tokens and the depth of elements are limited here, to
- * bound time and memory.
+ * With each piece, Expat reads an unfinished token again from its beginning. It also
+ * stores each open element. So the size of tokens and the depth of elements are limited
+ * here, to limit time and memory.
  */
 #include "sitemap_inside.h"
 
@@ -62,7 +62,7 @@ bool sitemap_is_blank(char c)
     return c != '\0' && strchr(BLANK, c) != NULL;
 }
 
-/* Return the address after the next `what`, or `end` if it is not found. */
+/* Return the address after the next occurrence of `what`, or `end` if there is none. */
 static const char *skip_past(const char *s, const char *end, const char *what)
 {
     const char *found = memmem(s, (size_t)(end - s), what, strlen(what));
@@ -77,8 +77,8 @@ static bool begins(const char *s, const char *end, const char *what)
     return (size_t)(end - s) >= n && memcmp(s, what, n) == 0;
 }
 
-/* Return the address after the '>' that ends a document type. Skip each '>' of a
- * declaration in it. */
+/* Return the address after the '>' that ends a document type. A '>' that ends a
+ * declaration inside the document type is skipped. */
 static const char *skip_doctype(const char *s, const char *end)
 {
     const char *close = skip_past(s, end, ">");

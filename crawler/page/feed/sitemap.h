@@ -10,10 +10,10 @@
  *         rc = sitemap_visit(sitemap, visit, arg);
  *     sitemap_destroy(sitemap);
  *
- * Accepts a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or
- * Atom, and a text with one URL per line. For a sitemap in gzip use sitemap_inflate(), or
- * decompress it first. XML is parsed by expat. The limits of the protocol apply: 50,000
- * URLs, 50 MiB. A document type that contains declarations is rejected, so that no
+ * Accepts a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or Atom,
+ * and a text with one URL per line. For a gzip-compressed sitemap, use sitemap_inflate()
+ * or decompress it first. XML is parsed by expat. The limits of the protocol apply:
+ * 50,000 URLs, 50 MiB. A document type that contains declarations is rejected, so that no
  * entities can be expanded.
  *
  * The functions do not use coil, and can run on any thread.
@@ -53,32 +53,32 @@ void sitemap_destroy(struct sitemap *sitemap);
 
 /*
  * Process the next piece. After an error in the sitemap, the rest of it is ignored, and
- * sitemap_problem() returns the error. URLs before the error still count. Fails with
- * -ENOMEM, or with -EMSGSIZE if too much must be stored.
+ * sitemap_problem() returns the error. URLs before the error are still visited. Fails
+ * with -ENOMEM, or with -EMSGSIZE if too much must be stored.
  */
 int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n);
 int sitemap_end(struct sitemap *sitemap);
 
 /*
- * Process a whole sitemap in gzip, including its end. Fails with the errors of
+ * Process a complete gzip-compressed sitemap, including its end. Fails with the errors of
  * sitemap_feed().
  */
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n);
 
-/* True if these are the first bytes of gzip. */
+/* True if the bytes begin with the signature of gzip. */
 bool sitemap_is_gzip(const char *bytes, size_t n);
 
 /* Return the first error in the sitemap, for example "line 3: mismatched tag", or
  * NULL. */
 const char *sitemap_problem(const struct sitemap *sitemap);
 
-/* True if the error is that a well-formed sitemap exceeds the limits of the protocol. */
+/* True if the problem is only that the sitemap exceeds the limits of the protocol. */
 bool sitemap_is_beyond_limit(const char *problem);
 
 /*
- * Call visit() for each URL in the order of the sitemap, until visit() returns nonzero.
- * Returns that value, or -ENOMEM. link->is_sitemap is set for URLs of other sitemaps. For
- * a URL in an attribute, link->place is the place of its tag.
+ * Call visit() for each URL, in document order, until visit() returns nonzero. Returns
+ * that value, or -ENOMEM. link->is_sitemap is set for URLs of other sitemaps. For a URL
+ * in an attribute, link->place is the place of its tag.
  */
 int sitemap_visit(struct sitemap *sitemap, links_visit_function visit, void *arg);
 

@@ -1,5 +1,5 @@
 /*
- * sitemap_inside.h - shared by the files of the sitemap parser.
+ * sitemap_inside.h - declarations shared by the files of the sitemap parser.
  */
 #ifndef CRAWLER_SITEMAP_INSIDE_H
 #define CRAWLER_SITEMAP_INSIDE_H
@@ -34,7 +34,7 @@ struct sitemap {
     enum form form;
     enum sitemap_root root;
     size_t total;  /* number of bytes processed */
-    size_t listed; /* number of URLs that count for the limit */
+    size_t listed; /* number of URLs that count towards the limit */
     struct html_counter counter;
     size_t mark_n; /* number of bytes of the byte order mark read so far */
     XML_Parser parser;
@@ -46,7 +46,7 @@ struct sitemap {
     struct html_position place; /* where the text being read began */
     struct html_buffer text;    /* text of the current element or line */
     struct html_buffer bytes;
-    struct html_buffer base; /* the xml:base of all open elements, one per line */
+    struct html_buffer base; /* xml:base of all open elements, one per line */
     /* For each depth, the length of `base` outside of the open element at that depth. */
     uint32_t base_n[DEPTH_MAX + 2];
     struct html_buffer bases; /* the bases of all entries */
@@ -60,7 +60,8 @@ struct sitemap {
 
 #define ROOT(name) (1U << SITEMAP_##name)
 
-/* Elements that contain URLs, by local name, because the document chooses prefixes. */
+/* The elements that contain URLs. They are listed by local name, because documents can
+   choose any prefix. */
 static const struct source {
     const char *name, *attribute; /* attribute: NULL means the element's text */
     unsigned roots;

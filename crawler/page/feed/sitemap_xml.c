@@ -25,8 +25,8 @@ static const char *value_of_name(const char *const *attributes, const char *name
 }
 
 /*
- * Begin an element. The base of an element is relative to the base of its parent. (XML
- * Base; RFC 4287, 2)
+ * Begin an element, whose base is relative to the base of its parent. (XML Base; RFC
+ * 4287, 2)
  */
 static void enter_base(struct sitemap *sitemap, const char *const *attributes)
 {
@@ -192,7 +192,7 @@ static void on_text(void *arg, const char *text, int n)
                      sitemap->has_text ? sitemap->place : place_in_xml(sitemap));
 }
 
-/* Handle the other tokens: comments, and unknown references. */
+/* Handle all other tokens, such as comments and unknown references. */
 static void on_other(void *arg, const char *text, int n)
 {
     struct sitemap *sitemap = arg;

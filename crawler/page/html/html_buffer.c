@@ -1,9 +1,9 @@
 /*
  * html_buffer.c - byte buffers, and sets of names.
  *
- * A set is a list that is searched linearly, because usually only a few attributes of a
- * tag are wanted. But if a sink wants all attributes, a tag can have any number of them.
- * So a set of more than eight names uses a hash table.
+ * A small set is a list that is searched linearly, because usually only a few attributes
+ * of a tag are wanted. If a sink wants all attributes, a tag can have any number of them,
+ * so a set of more than eight names uses a hash table.
  */
 #include "html_buffer.h"
 

@@ -1,4 +1,4 @@
-/* html_buffer.h - collect bytes from several pieces, and sets of names. */
+/* html_buffer.h - collect bytes from several pieces, and store sets of names. */
 #ifndef CRAWLER_HTML_BUFFER_H
 #define CRAWLER_HTML_BUFFER_H
 
@@ -20,7 +20,7 @@ int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n,
 /* Make the buffer large enough for a total of n bytes. Returns 0 or -ENOMEM. */
 int html_buffer_reserve(struct html_buffer *buffer, size_t n);
 
-/* Empty the buffer, but reuse its memory. */
+/* Empty the buffer, but keep its memory for reuse. */
 void html_buffer_clear(struct html_buffer *buffer);
 
 /* Empty the buffer, and free memory beyond the usual size. */
@@ -35,7 +35,7 @@ struct html_names {
     struct html_name_slot *all; /* all names, in the order in which they were added */
     uint32_t *table;            /* hash table of a large set: 1 + an index into `all` */
     size_t count, capacity;
-    /* secret of the hash, so that a page cannot choose names that collide */
+    /* secret seed of the hash, so that a page cannot choose colliding names */
     uint64_t seed;
 };
 
@@ -45,7 +45,7 @@ struct html_names {
  */
 int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
 
-/* Empty the set, but reuse some of its memory. */
+/* Empty the set, but keep some of its memory for reuse. */
 void html_names_clear(struct html_names *names);
 void html_names_finish(struct html_names *names);
 

@@ -57,8 +57,8 @@ static bool read_quoted(struct reader *in, struct html_name *text)
 }
 
 /*
- * Read the identifiers after the name. Returns true if they are valid; text after them is
- * not checked.
+ * Read the identifiers after the name. Returns true if they are valid. The text after
+ * them is not checked.
  */
 static bool read_ids(struct reader *in, struct html_doctype *doctype)
 {

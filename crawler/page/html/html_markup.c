@@ -1,5 +1,5 @@
 /*
- * html_markup.c - text that begins with "<!" or "<?": comments, DOCTYPEs, and the
+ * html_markup.c - parse text that begins with "<!" or "<?": comments, DOCTYPEs, and the
  * beginnings of CDATA sections.
  *
  * The states of a comment (13.2.5.43 to 52) are phases here, named after the last bytes
@@ -122,7 +122,7 @@ static const char *end_unknown(struct html_tokenizer *t, const char *p, const ch
     return html_state_bogus_comment(t, p, end);
 }
 
-/* After "<!". */
+/* The state after "<!". */
 HTML_STATE(html_state_declaration)
 {
     for (; p < end; p++) {
@@ -137,7 +137,8 @@ HTML_STATE(html_state_declaration)
     return p;
 }
 
-/* Handle a byte that may be part of the end of a comment. Returns false if it is text. */
+/* Handle a byte that may belong to the end of a comment. Returns false if the byte is
+   text. */
 static bool step_comment(struct html_tokenizer *t, char c)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /*
- * html_names.c - the elements and attributes that coil-crawl knows, in hash tables.
+ * html_names.c - hash tables of the elements and attributes that matter to coil-crawl.
  *
  * The tokenizer computes the key of a name while it reads the name. For names of at most
  * eight bytes the key is the whole name. The tables are built once.
@@ -176,7 +176,8 @@ static const struct html_known attributes[ATTRIBUTE_COUNT] = {
 static struct index element_index = {.all = html_elements, .count = ELEMENT_COUNT};
 static struct index attribute_index = {.all = attributes, .count = ATTRIBUTE_COUNT};
 
-/* With this factor, which was found by trial, no two elements have the same slot. */
+/* Return the slot of a key. The factor was found by trial: with it, no two elements have
+   the same slot. */
 static size_t slot_of(uint64_t key)
 {
     return (key * 0x31485df24037a85b) >> 55;
@@ -225,7 +226,7 @@ static bool is_named(const struct index *index, size_t at, const struct html_nam
            (name->n <= 8 || memcmp(known->name, name->bytes, name->n) == 0);
 }
 
-/* Returns 0 if the name is unknown. */
+/* Find a name in an index. Returns 0 if the name is unknown. */
 static unsigned look_up(const struct index *index, const struct html_name *name)
 {
     size_t at = slot_of(name->key);

@@ -1,4 +1,4 @@
-/* html_names.h - the elements and attributes that coil-crawl knows. */
+/* html_names.h - look up the elements and attributes that matter to coil-crawl. */
 #ifndef CRAWLER_HTML_NAMES_H
 #define CRAWLER_HTML_NAMES_H
 
@@ -49,7 +49,7 @@ enum {
     LEAVES_FOREIGN = 2,   /* its start tag ends SVG or MathML */
     STAYS_IN_HEAD = 4,    /* its start tag does not begin the body */
     RULES_OUT_FRAMES = 8, /* a <frameset> after this element is ignored */
-    IS_OF_TABLE = 16,     /* inside a table, its start tag ends a <select> */
+    IS_OF_TABLE = 16,     /* its start tag ends a <select> inside a table */
 };
 
 /*

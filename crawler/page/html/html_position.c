@@ -1,9 +1,9 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Nearly all blocks contain no CR. Such blocks are counted with the compiler's vector
- * types (SSE2, NEON, or ordinary words elsewhere). A vector comparison gives -1 in each
- * equal byte, so that subtracting the result counts the equal bytes.
+ * Nearly all blocks are free of CR. Such blocks are counted with the compiler's vector
+ * types (SSE2, NEON, or ordinary words on other machines). A vector comparison gives -1
+ * in each equal byte, so that subtracting the result counts the equal bytes.
  */
 #include "html_position.h"
 
@@ -56,7 +56,8 @@ static unsigned count_mask(halves mask)
 }
 
 /*
- * Clear the part of the mask up to the last set byte of `ends`, which must not be empty.
+ * Clear the mask up to and including the last set byte of `ends`, which must have a set
+ * byte.
  */
 static halves mask_after_last(halves mask, halves ends)
 {
@@ -85,7 +86,7 @@ static unsigned sum_of(block bytes)
     return (unsigned)(pairs * 0x0001000100010001 >> 48);
 }
 
-/* Count a block that has line ends, all of them LF. */
+/* Count a block in which all line ends are LF. */
 static void count_line_ends(struct html_position *place, block text)
 {
     halves newlines = (halves)(text == (block){0} + '\n');
@@ -124,7 +125,7 @@ static block load_last(const char *end, size_t n)
     return (text & counts) | (((block){0} + INT8_MIN) & ~counts);
 }
 
-/* Count blocks until one has a CR. Returns the address of the rest. */
+/* Count blocks up to the first one with a CR. Returns the address of the rest. */
 static const char *count_blocks(struct html_counter *counter, const char *bytes, size_t n)
 {
     unsigned summed = 0;

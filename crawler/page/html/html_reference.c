@@ -10,9 +10,9 @@
  *       v                    v
  *      (code) --- ';' is consumed, other bytes not -----> over
  *
- * The table of names is sorted. So all names that begin with the bytes read so far form a
- * range of the table, and each further byte narrows the range. The longest complete name
- * counts.
+ * The table of names is sorted, so all names that begin with the bytes read so far are a
+ * range of the table. Each further byte narrows the range. The longest complete name is
+ * used.
  */
 #include "html_reference.h"
 
@@ -109,8 +109,8 @@ uint32_t html_windows_1252(unsigned char byte)
     return byte >= 0x80 && byte < 0xa0 ? upper[byte - 0x80] : byte;
 }
 
-/* For historical reasons, the numbers 0x80 to 0x9f stand for characters of
- * Windows-1252. */
+/* Return the character of a numeric reference. For historical reasons, the numbers 0x80
+ * to 0x9f mean characters of Windows-1252. */
 static uint32_t point_of(uint32_t code)
 {
     if (code == 0 || code > LAST_CODE || (code >= 0xd800 && code < 0xe000))
@@ -217,7 +217,7 @@ static const char *decode_reference(const char *s, const char *end, char **out)
     return s;
 }
 
-/* A 64-bit word that consists of eight equal bytes. */
+/* A 64-bit word of eight equal bytes. */
 #define EACH(byte) (0x0101010101010101U * (byte))
 
 /* True if one of the word's eight bytes is 0. */

@@ -40,8 +40,8 @@ struct html_reference {
 
 void html_reference_begin(struct html_reference *reference);
 
-/* Process the next byte. Returns true if it belongs to the reference, and false if the
- * reference ended before it. */
+/* Process the next byte. Returns true if the byte belongs to the reference, and false if
+ * the reference ended before it. */
 bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 
 /* The maximum number of bytes that html_reference_end() writes. */
@@ -62,8 +62,8 @@ size_t html_put_utf8(uint32_t point, char *out);
 uint32_t html_windows_1252(unsigned char byte);
 
 /*
- * Decode the value of an attribute: character references, NUL to U+FFFD, and CR to LF.
- * `out` needs room for 3 * n bytes. Returns the length.
+ * Decode the value of an attribute: decode character references, and replace NUL with
+ * U+FFFD and CR with LF. `out` needs room for 3 * n bytes. Returns the length.
  */
 size_t html_decode(const char *value, size_t n, char *out);
 

@@ -1,5 +1,5 @@
 /*
- * html_states.h - shared by the files of the HTML tokenizer.
+ * html_states.h - declarations shared by the files of the HTML tokenizer.
  *
  * A state is a function. The function reads as much of a piece as it can, sets `state` to
  * the next state, and returns the address of the first unread byte. A state may be called
@@ -21,9 +21,9 @@ enum html_state {
     STATE_CDATA,
     STATE_REFERENCE,     /* after '&' in text */
     STATE_RAW_OPEN,      /* after '<' in RCDATA, RAWTEXT and scripts */
-    STATE_RAW_END_NAME,  /* after "</" there */
+    STATE_RAW_END_NAME,  /* after "</" in such text */
     STATE_SCRIPT_ESCAPE, /* after "<!" in a script */
-    STATE_SCRIPT_WORD,   /* in a tag name in an escaped script, which may be "script" */
+    STATE_SCRIPT_WORD,   /* in a tag name of an escaped script; it may be "script" */
     STATE_TAG_OPEN,
     STATE_END_TAG_OPEN,
     STATE_TAG_NAME,
@@ -60,8 +60,8 @@ HTML_STATE(html_state_script_word);
 void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n);
 
 /*
- * Pass the bytes to put() in parts. CR and CR LF become LF, and NUL becomes U+FFFD if
- * `replaces_nul`.
+ * Pass the bytes to put() in parts. CR and CR LF are replaced with LF, and NUL with
+ * U+FFFD if `replaces_nul` is true.
  */
 typedef void (*html_put_function)(struct html_tokenizer *t, const char *bytes, size_t n);
 void html_put_lines(struct html_tokenizer *t, const char *bytes, size_t n,
@@ -97,7 +97,7 @@ void html_markup_end(struct html_tokenizer *t);
 /* html_doctype.c: parse the text between "<!DOCTYPE" and '>', in place. */
 struct html_doctype html_doctype_of(char *text, size_t n, bool is_complete);
 
-/* Record the return value of the sink. A negative value ends the page. */
+/* Record the return value of a sink function. A negative value ends the page. */
 static inline void html_note(struct html_tokenizer *t, int rc)
 {
     if (rc < 0)
@@ -114,7 +114,8 @@ static inline bool html_is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-/* Return the line and column of a byte. Successive calls must not go backwards. */
+/* Return the line and column of a byte. The byte must not be before that of the previous
+   call. */
 static inline struct html_position html_position_of(struct html_tokenizer *t,
                                                     const char *p)
 {

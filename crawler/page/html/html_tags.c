@@ -1,5 +1,5 @@
 /*
- * html_tags.c - tags and their attributes.
+ * html_tags.c - parse tags and their attributes.
  *
  *      '<' --> TAG_OPEN --> TAG_NAME --> BEFORE_ATTRIBUTE --> ATTRIBUTE_NAME
  *                 |  ^                      ^   ^       |        \ '='
@@ -9,10 +9,11 @@
  *                                           |     '-- VALUE_QUOTED <------|
  *                                           '------- VALUE_UNQUOTED <----'
  *
- * In nearly all states, '>' leads to end_tag(), and '/' to SELF_CLOSING.
+ * In nearly all states, end_tag() handles a '>', and SELF_CLOSING is the state after a
+ * '/'.
  *
- * Names are converted to lower case in a buffer, because they are short and must be
- * looked up. Values are copied only if they continue in the next piece.
+ * Names are converted to lower case in a buffer, because they are short and are looked up
+ * in tables. Values are copied only if they continue in the next piece.
  */
 #include "html_states.h"
 
@@ -126,7 +127,7 @@ void html_name_tag(struct html_tokenizer *t)
         html_names_clear(&t->seen);
 }
 
-/* After '>'. */
+/* Handle the '>' of a tag. */
 static const char *end_tag(struct html_tokenizer *t, const char *p)
 {
     struct html_name name = name_of(&t->name);
@@ -189,7 +190,7 @@ static void end_value(struct html_tokenizer *t, const char *bytes, size_t n)
 
 /* ---- states: the tag --------------------------------------------------------------- */
 
-/* After '<'. */
+/* The state after '<'. */
 HTML_STATE(html_state_tag_open)
 {
     if (p == end)
@@ -215,7 +216,7 @@ HTML_STATE(html_state_tag_open)
     return p;
 }
 
-/* After "</". */
+/* The state after "</". */
 HTML_STATE(html_state_end_tag_open)
 {
     if (p == end)
@@ -345,8 +346,9 @@ HTML_STATE(html_state_value_unquoted)
 }
 
 /*
- * After a quoted value, where a space should follow. Return to the loop in
- * html_tokenizer_feed() to go back to the state before an attribute.
+ * The state after a quoted value, where a space should follow. This state returns to the
+ * loop in html_tokenizer_feed(), because it must go back to the state before an
+ * attribute.
  */
 HTML_STATE(html_state_after_value)
 {
@@ -358,7 +360,7 @@ HTML_STATE(html_state_after_value)
     return p;
 }
 
-/* After '/'. */
+/* The state after '/' in a tag. */
 HTML_STATE(html_state_self_closing)
 {
     if (p == end)

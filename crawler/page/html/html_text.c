@@ -1,9 +1,9 @@
 /*
- * html_text.c - text between tags: ordinary text, scripts and CDATA sections.
+ * html_text.c - parse the text between tags: ordinary text, scripts and CDATA sections.
  *
  * If the sink does not want text, these states only search for the next '<'. In RCDATA,
  * RAWTEXT and scripts only one end tag counts, and any '<' may begin it. Bytes that may
- * belong to this tag are held back until they turn out to be the tag or text.
+ * belong to this tag are held back until it is clear whether they are the tag or text.
  *
  * A script has three levels (13.2.5.15 to 31), in `phase`:
  *
@@ -32,7 +32,8 @@ static bool wants_text(const struct html_tokenizer *t)
     return t->wants_text && t->sink->text != NULL;
 }
 
-/* NUL is replaced everywhere except in data and CDATA sections. */
+/* True if NUL is replaced, which is the case everywhere except in data and CDATA
+   sections. */
 static bool replaces_nul(const struct html_tokenizer *t)
 {
     return t->content != HTML_DATA && t->content != HTML_CDATA;
@@ -162,7 +163,7 @@ HTML_STATE(html_state_plaintext)
     return end;
 }
 
-/* After '&'. */
+/* The state after '&'. */
 HTML_STATE(html_state_reference)
 {
     char out[HTML_REFERENCE_OUT_BYTES];
@@ -176,7 +177,8 @@ HTML_STATE(html_state_reference)
     return p;
 }
 
-/* After '<'. The '<' is text, unless an end tag or (in a script) "<!" follows. */
+/* The state after '<'. The '<' is text unless it begins an end tag or (in a script)
+   "<!". */
 HTML_STATE(html_state_raw_open)
 {
     if (p == end)
@@ -201,7 +203,7 @@ HTML_STATE(html_state_raw_open)
     return p + 1;
 }
 
-/* After "</": check for the name of the start tag. */
+/* The state after "</", which compares the name with that of the start tag. */
 HTML_STATE(html_state_raw_end_name)
 {
     for (; p < end && t->matched < t->last_start_n; p++, t->matched++) {
@@ -223,7 +225,8 @@ HTML_STATE(html_state_raw_end_name)
 
 /* ---- scripts ----------------------------------------------------------------------- */
 
-/* Skip escaped text, which "-->" ends. Returns the address of '<'. */
+/* Skip escaped text up to the next '<', and return its address. A "-->" ends the escaped
+   text. */
 static const char *skip_escaped(struct html_tokenizer *t, const char *p, const char *end)
 {
     for (; p < end && *p != '<'; p++) {
@@ -251,7 +254,7 @@ HTML_STATE(html_state_script)
     return html_state_raw_open(t, p + 1, end);
 }
 
-/* After "<!": two dashes begin escaped text. */
+/* The state after "<!" in a script, where two dashes begin escaped text. */
 HTML_STATE(html_state_script_escape)
 {
     for (; p < end && *p == '-' && t->matched < 2; p++, t->matched++)
@@ -266,7 +269,7 @@ HTML_STATE(html_state_script_escape)
     return p;
 }
 
-/* In an escaped script, compare a tag name with "script". */
+/* The state in a tag name of an escaped script, which compares the name with "script". */
 HTML_STATE(html_state_script_word)
 {
     static const char word[] = "script";
@@ -287,7 +290,7 @@ HTML_STATE(html_state_script_word)
 
 /* ---- CDATA sections ---------------------------------------------------------------- */
 
-/* In a CDATA section, `matched` is the number of bytes of "]]>" read so far. */
+/* The state in a CDATA section. `matched` is the number of bytes of "]]>" read so far. */
 HTML_STATE(html_state_cdata)
 {
     while (p < end) {
@@ -298,7 +301,7 @@ HTML_STATE(html_state_cdata)
             t->matched = p < end;
             p += p < end;
         } else if (*p == ']') {
-            /* of three or more brackets, the first is text */
+            /* the first of three or more brackets is text */
             html_put_text(t, p++, t->matched == 2);
             t->matched = 2;
         } else if (*p == '>' && t->matched == 2) {

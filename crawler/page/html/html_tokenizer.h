@@ -7,13 +7,12 @@
  *     rc = html_tokenizer_end(&tokenizer);
  *     html_tokenizer_finish(&tokenizer);
  *
- * Pieces can have any size. The text is UTF-8, or any encoding in which the bytes of
- * ASCII always mean ASCII characters. Invalid bytes are passed through. A byte order mark
+ * Pieces can have any size. The text is in UTF-8, or in any encoding in which ASCII bytes
+ * always represent ASCII characters. Invalid bytes are passed through. A byte order mark
  * is treated as a normal character. Tokens that the sink does not want are skipped.
  * (WHATWG: HTML, 13.2.5 Tokenization, without its parse errors)
  *
- * The functions do not use coil and have no global state, so that they can run on any
- * thread.
+ * The functions do not use coil and have no global state, so they can run on any thread.
  */
 #ifndef CRAWLER_HTML_TOKENIZER_H
 #define CRAWLER_HTML_TOKENIZER_H
@@ -45,7 +44,8 @@ enum html_content {
 };
 
 /*
- * A name in lower case, NUL-terminated. U+FFFD replaces NUL. Valid during the call only.
+ * A name in lower case, NUL-terminated. Each NUL in the name is replaced with U+FFFD.
+ * Valid only during the call.
  */
 struct html_name {
     const char *bytes;
@@ -67,7 +67,7 @@ struct html_name_buffer {
     char bytes[HTML_NAME_BYTES + 1];
 };
 
-/* An attribute's value as written; see html_decode(). Valid during the call only. */
+/* An attribute's value as written; see html_decode(). Valid only during the call. */
 struct html_value {
     const char *bytes;
     size_t n;
@@ -90,12 +90,11 @@ struct html_doctype {
 struct html_sink {
     /* A tag begins. Returns true if the sink wants its attributes. */
     bool (*tag)(const struct html_name *name, bool is_end, void *arg);
-    /* Returns true if the sink wants this attribute. The function is not called for end
-     * tags. */
+    /* Returns true if the sink wants this attribute. Not called for end tags. */
     bool (*wants)(const struct html_name *name, void *arg);
     /*
      * Called for each wanted attribute of a start tag. If a tag repeats an attribute,
-     * only the first is reported.
+     * only the first one is reported.
      */
     int (*attribute)(const struct html_name *name, const struct html_value *value,
                      void *arg);
@@ -153,15 +152,15 @@ struct html_tokenizer {
 void html_tokenizer_init(struct html_tokenizer *tokenizer, const struct html_sink *sink,
                          void *arg);
 
-/* Free the tokenizer's memory. A struct of zeroes is allowed. */
+/* Free the tokenizer's memory. All zeroes are allowed. */
 void html_tokenizer_finish(struct html_tokenizer *tokenizer);
 
 /* Begin another page, reusing the memory. */
 void html_tokenizer_reset(struct html_tokenizer *tokenizer);
 
 /*
- * Process the next piece. Fails with -ENOMEM, or with the negative return value of a sink
- * function. After a failure, all calls return the same error.
+ * Process the next piece. Fails with -ENOMEM, or with the negative value that a sink
+ * function returned. After a failure, all calls return the same error.
  */
 int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, size_t n);
 

@@ -1,9 +1,9 @@
 /*
  * html_tree.c - decide which tags become elements, and how the text after them is read.
  *
- * `open` contains templates and selects. Inside <svg> or <math> it contains all open
- * elements. For HTML elements elsewhere there are only counts. The counts are enough to
- * match "</div>" in an unclosed <svg> with an open <div>.
+ * `open` contains templates and selects, and inside <svg> or <math> all open elements.
+ * All other HTML elements are only counted. The counts are enough to match a "</div>" in
+ * an unclosed <svg> with an open <div>.
  *
  * (WHATWG: HTML, 13.2.6 Tree construction; docs/design/tokenizer-deviations.md lists the
  * simplifications)
@@ -141,7 +141,7 @@ static void note_body(struct html_tree *tree, const struct html_start *tag)
         tree->may_have_frames = false;
 }
 
-/* Handle a start tag in a frameset, where only a few are allowed. */
+/* Handle a start tag in a frameset, where only a few tags are allowed. */
 static struct html_effect start_in_frames(struct html_tree *tree,
                                           enum html_element element)
 {
@@ -198,7 +198,8 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     }
 }
 
-/* "<title/>" is an empty element in XML, and a start tag in HTML. */
+/* True if the element is empty: "<title/>" is an empty element in XML, but a start tag in
+   HTML. */
 static bool is_empty(const struct html_tree *tree, const struct html_start *tag)
 {
     return tree->is_xml && tag->is_self_closing;
@@ -347,8 +348,8 @@ static void end_html(struct html_tree *tree, const struct html_name *name,
 }
 
 /*
- * True if this end tag closes an HTML element around SVG or MathML, and thus also the SVG
- * or MathML.
+ * True if this end tag closes an HTML element around the SVG or MathML, and so closes the
+ * SVG or MathML as well.
  */
 static bool closes_foreign(const struct html_tree *tree, enum html_element element)
 {

@@ -1,5 +1,5 @@
 /*
- * html_tree.h - the parts of a page's tree that decide which tags count.
+ * html_tree.h - track the open elements that decide which tags of a page count.
  *
  * A parser builds a tree and drops elements that are not allowed where they are. This
  * code does not build a tree. Only the open elements that affect which other tags count
@@ -21,9 +21,10 @@ enum html_inside {
     INSIDE_SHADOW, /* a template whose contents are a visible shadow tree */
     INSIDE_SVG,
     INSIDE_MATHML,
-    /* an element of SVG that may contain HTML, such as foreignObject */
+    /* an SVG element that may contain HTML, such as foreignObject */
     INSIDE_SVG_POINT,
-    /* an element of MathML that may contain HTML except for two elements, such as mi */
+    /* a MathML element, such as mi, that may contain any HTML element (but not mglyph or
+       malignmark) */
     INSIDE_MATH_TEXT,
     INSIDE_MATH_POINT, /* annotation-xml whose encoding is HTML */
     INSIDE_ANNOTATION, /* any other annotation-xml */
@@ -38,7 +39,7 @@ struct html_tree {
     unsigned template_count; /* number of templates in `open` */
     unsigned shadow_count;
     unsigned foreign_count;         /* number of SVG and MathML elements in `open` */
-    uint32_t counts[ELEMENT_COUNT]; /* start tags minus end tags of each HTML element */
+    uint32_t counts[ELEMENT_COUNT]; /* open elements: start tags minus end tags */
     uint32_t frameset_depth;
     bool form_is_open;
     bool has_body;        /* the page has a body, or contents that begin one */
@@ -47,7 +48,7 @@ struct html_tree {
     bool is_xml;          /* the page is XHTML; initially false */
 };
 
-/* A start tag, with the facts about its attributes that matter to the tree. */
+/* A start tag, with the properties of its attributes that matter for the tree. */
 struct html_start {
     const struct html_name *name;
     enum html_element element;
@@ -60,7 +61,7 @@ struct html_start {
 
 /* The effect of a start tag. */
 struct html_effect {
-    bool is_foreign;           /* the element belongs to SVG or MathML */
+    bool is_foreign;           /* the tag begins an element of SVG or MathML */
     bool is_inserted;          /* the tag becomes an element outside of templates */
     bool drops_body;           /* the contents of the body so far are dropped */
     enum html_content content; /* how to read the text after the tag */
@@ -71,7 +72,7 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
 void html_tree_end(struct html_tree *tree, const struct html_name *name,
                    enum html_element element);
 
-/* Handle text in the body, or where the body would begin. */
+/* Handle text in the body, or text that begins the body. */
 void html_tree_text(struct html_tree *tree, const char *bytes, size_t n);
 
 /* True if a CDATA section is allowed here. */

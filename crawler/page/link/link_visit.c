@@ -1,5 +1,5 @@
 /*
- * link_visit.c - find the URLs in values that contain more than one URL; classify
+ * link_visit.c - find the URLs in attribute values that are not just a URL, and classify
  * relations.
  */
 #include "link_visit.h"
@@ -72,7 +72,7 @@ static char *skip_word_url(char *s)
     return at + strspn(at, HTML_SPACE);
 }
 
-/* (HTML standard: shared declarative refresh steps) */
+/* Visit the URL in a refresh value. (HTML standard: shared declarative refresh steps) */
 int link_visit_refresh(struct link_visit *visit, char *s)
 {
     char quote[2] = "";
@@ -113,7 +113,7 @@ static char *skip_descriptors(char *s)
     return s;
 }
 
-/* (HTML standard: parse a srcset) */
+/* Visit the URLs in a srcset. (HTML standard: parse a srcset) */
 int link_visit_srcset(struct link_visit *visit, char *s)
 {
     int rc = 0;

@@ -1,6 +1,6 @@
 /*
- * link_visit.h - find the URLs in values that contain more than one URL: srcset, refresh
- * and style; and classify relations.
+ * link_visit.h - find the URLs in attribute values that are not just a URL (srcset,
+ * refresh and style), and classify relations.
  */
 #ifndef CRAWLER_LINK_VISIT_H
 #define CRAWLER_LINK_VISIT_H
@@ -24,7 +24,8 @@ struct link_relations {
     unsigned to_resources, others;
 };
 
-/* Count the relations in a text. LINK_SEPARATORS separate them. Modifies the text. */
+/* Count the relations in a text, which are separated by LINK_SEPARATORS. Modifies the
+   text. */
 struct link_relations link_relations_of(char *text);
 
 /* Visit the URL in the first n bytes of a text. During the visit, a NUL replaces the byte
@@ -41,8 +42,8 @@ int link_visit_srcset(struct link_visit *visit, char *srcset);
 int link_visit_refresh(struct link_visit *visit, char *content);
 
 /*
- * Visit a URL in a style sheet: n bytes, as written there. A reference "#x" into the
- * document itself is ignored. `text` is a scratch buffer.
+ * Visit a URL of n bytes, as written in a style sheet. A reference "#x", which refers to
+ * the document itself, is ignored. `text` is a scratch buffer.
  */
 int link_visit_css(struct link_visit *visit, const char *url, size_t n,
                    struct html_buffer *text);

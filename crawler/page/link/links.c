@@ -1,10 +1,10 @@
 /*
  * links.c - decide which attributes are links.
  *
- * Values are stored as written, one after the other, because the encoding and the base of
- * the page are known only at its end. At the end, they are decoded and split into URLs.
- * While a tag is read, all values that may be needed are stored. At the tag's '>' it is
- * known whether the tag counts, and the unneeded values are dropped.
+ * Values are stored as written, one after another, because the encoding and the base of
+ * the page are known only at its end. Then they are decoded and split into URLs. While a
+ * tag is read, all values that may be needed are stored. At the tag's '>', it is clear
+ * which values count, and the others are dropped.
  */
 #include "links_inside.h"
 
@@ -24,7 +24,8 @@
 
 #define BIT(name) (1U << ATTRIBUTE_##name)
 
-/* Attributes that are URLs, or decide whether another attribute is one. */
+/* For each element, the attributes that are URLs or decide whether another attribute is a
+   URL. */
 static const uint32_t wanted_of[ELEMENT_COUNT] = {
     [ELEMENT_A] = BIT(HREF) | BIT(XLINK_HREF),
     [ELEMENT_AREA] = BIT(HREF),
@@ -58,7 +59,7 @@ static const uint32_t urls = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET
                              BIT(IMAGESRCSET) | BIT(POSTER) | BIT(DATA) | BIT(ACTION) |
                              BIT(FORMACTION) | BIT(BACKGROUND);
 
-/* Attributes that decide whether links are followed. */
+/* Return the attributes that decide whether links are followed. */
 static uint32_t rel_of(enum html_element element)
 {
     if (element == ELEMENT_A || element == ELEMENT_AREA)
@@ -145,7 +146,8 @@ static bool has_only_other_relations(const struct links *links)
     return relations.to_resources == 0 && relations.others > 0;
 }
 
-/* True for <a rel=nofollow>, and for <meta name=robots content=nofollow>. */
+/* True if the tag forbids following links: <a rel=nofollow> or <meta name=robots
+   content=nofollow>. */
 static bool says_nofollow(struct links *links)
 {
     if (!links->wants_rel)
@@ -158,7 +160,8 @@ static bool says_nofollow(struct links *links)
            attribute_has(links, ATTRIBUTE_REL, "nofollow", "nofollow");
 }
 
-/* The `formmethod` of a button overrides the `method` of its form. */
+/* True if a button submits its form with GET. The button's `formmethod` overrides the
+   form's `method`. */
 static bool submits_by_get(const struct links *links)
 {
     if (links_attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
@@ -176,9 +179,9 @@ static uint32_t counted_of_input(const struct links *links)
 }
 
 /*
- * Return a bit mask of the tag's attributes that are links to follow. The mask does not
- * include: <link rel="preconnect">, which names a host and not a resource; targets that
- * only accept POST (forms, pingbacks); `src` of inputs other than images.
+ * Return a bit mask of the tag's attributes that are links to follow. The mask includes
+ * neither <link rel="preconnect">, which names a host and not a resource, nor targets
+ * that only accept POST (forms, pingbacks), nor `src` of inputs other than images.
  */
 static uint32_t counted_attributes(const struct links *links)
 {
@@ -206,7 +209,8 @@ static uint32_t counted_attributes(const struct links *links)
     }
 }
 
-/* Only SVG has "xlink:href", and "href" takes precedence. (SVG 2, 16.1.6) */
+/* True if "xlink:href" counts: it exists only in SVG, where "href" takes precedence. (SVG
+   2, 16.1.6) */
 static bool takes_xlink(const struct links *links, bool is_foreign)
 {
     return is_foreign && links_attribute(links, ATTRIBUTE_HREF) == NULL;
@@ -240,7 +244,7 @@ static int kind_of(const struct links *links, const struct kept_value *value,
     return urls >> value->attribute & 1 ? KEPT_LINK : -1;
 }
 
-/* Drop the values of the tag that do not count. */
+/* Store the values of the tag that count, and drop the others. */
 static void store_tag(struct links *links, bool is_foreign)
 {
     uint32_t counted = counted_attributes(links);
@@ -324,8 +328,8 @@ static int store_value(struct links *links, const char *bytes, size_t n,
 }
 
 /*
- * A style attribute can contain a URL only if it has a parenthesis, or a character
- * reference that may decode to one. Most have neither.
+ * True if a style attribute may contain a URL: it must contain a parenthesis, or a
+ * character reference that may decode to one. Most contain neither.
  */
 static bool may_have_url(const struct html_value *style)
 {
@@ -381,8 +385,7 @@ static struct html_start start_of(const struct links *links, const struct html_n
 
 /* ---- style sheets ------------------------------------------------------------------ */
 
-/* Called for a URL in a <style>, outside of tags. The next value is stored after this
- * one. */
+/* Store a URL in a <style>, outside of tags. The next value is stored after this URL. */
 static int on_css_url(const struct css_url *url, void *arg)
 {
     struct links *links = arg;
@@ -398,7 +401,7 @@ static int on_css_url(const struct css_url *url, void *arg)
     return rc;
 }
 
-/* (HTML: update a style block) */
+/* True if the current start tag begins a style sheet. (HTML: update a style block) */
 static bool is_style_sheet(const struct links *links, const struct html_effect *effect)
 {
     return links->wants_css && links->element == ELEMENT_STYLE && effect->is_inserted &&
@@ -431,7 +434,7 @@ static void start_tag(struct links *links, const struct html_name *name,
     if (links->in_style)
         css_begin(&links->css, links->tokenizer.end_place);
     if (links->element == ELEMENT_IMAGE && !effect.is_foreign)
-        /* as in the standard, whose only explanation is "Don't ask" */
+        /* the standard also does this, and only says "Don't ask" */
         links->element = ELEMENT_IMG;
     else if (links->element == ELEMENT_BASE && effect.is_foreign)
         /* SVG does not have <base>; following one would resolve links wrongly */

@@ -20,14 +20,14 @@
 #include "../html/html_tree.h"
 
 enum link_kind {
-    /* <base href>: other links are relative to it; a page has at most one, visited
-     * first */
+    /* <base href>: other links are relative to it; a page has at most one, and it is
+     * visited first */
     LINK_BASE,
     LINK_OTHER,
     LINK_ID /* not a link, but an id that fragments can refer to; only if `wants_ids` */
 };
 
-/* A link as passed to the visitor. Valid during the call only. */
+/* A link as passed to the visitor. Valid only during the call. */
 struct link {
     enum link_kind kind;
     const char *reference; /* the link as written, with character references decoded */
@@ -54,9 +54,9 @@ typedef int (*links_visit_function)(const struct link *link, void *arg);
 /* The links of a page. The struct has many members, because the functions that the
  * tokenizer calls share the state of the current tag. */
 struct links {
-    bool wants_ids; /* visit links of kind LINK_ID, too; initially false */
+    bool wants_ids; /* also visit links of kind LINK_ID; initially false */
     bool wants_rel; /* set `nofollow`; initially false */
-    bool wants_css; /* search <style> and style attributes, too; initially false */
+    bool wants_css; /* also search <style> and style attributes; initially false */
     bool nofollow;  /* a <meta name=robots> forbids following the page's links */
 
     /* The other members are private to links.c. */
@@ -77,7 +77,7 @@ struct links {
     struct css css;
     bool is_sheet;    /* the page is a style sheet */
     bool in_style;    /* a <style> is open */
-    bool form_is_get; /* the last <form> is submitted by GET */
+    bool form_is_get; /* the last <form> is submitted with GET */
     unsigned depth;   /* number of enclosing srcdoc attributes */
 };
 
@@ -99,22 +99,22 @@ void links_expect_sheet(struct links *links);
 void links_expect_xml(struct links *links);
 
 /*
- * Process the next piece of the page, which is UTF-8, or another encoding in which the
- * bytes of ASCII always mean ASCII characters. Malformed pages are accepted, as in
- * browsers. Fails with -ENOMEM, or -EMSGSIZE if more than 1 GiB must be stored.
+ * Process the next piece of the page. The page is in UTF-8, or in another encoding in
+ * which ASCII bytes always represent ASCII characters. Malformed pages are accepted, as
+ * in browsers. Fails with -ENOMEM, or -EMSGSIZE if more than 1 GiB must be stored.
  */
 int links_feed(struct links *links, const char *html, size_t n);
 int links_end(struct links *links);
 
 /*
  * Call this instead of links_end() if the rest of the page is missing. An unfinished tag
- * or URL does not count.
+ * or URL is ignored.
  */
 void links_break_off(struct links *links);
 
 /*
- * Call visit() for every link to another resource, in the order of the page, until it
- * returns nonzero. Returns that value, or -ENOMEM.
+ * Call visit() for every link to another resource, in document order, until it returns
+ * nonzero. Returns that value, or -ENOMEM.
  */
 int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
                 void *arg);

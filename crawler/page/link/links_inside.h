@@ -1,5 +1,5 @@
 /*
- * links_inside.h - how the links of a page are stored in one block.
+ * links_inside.h - the values of a page that links.c stores in one block.
  */
 #ifndef CRAWLER_LINKS_INSIDE_H
 #define CRAWLER_LINKS_INSIDE_H

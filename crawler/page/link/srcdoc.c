@@ -42,7 +42,7 @@ static int on_link(const struct link *link, void *arg)
     }
     told.place = srcdoc->visit->link.place;
     told.nofollow |= srcdoc->visit->link.nofollow;
-    /* a srcdoc document is in UTF-8, whatever the encoding of the page */
+    /* a srcdoc document is in UTF-8, whatever the page's encoding */
     told.has_no_encoding = true;
     return visit_nested(srcdoc, &told);
 }

@@ -13,9 +13,9 @@
 /* ---- visits ------------------------------------------------------------------------ */
 
 /*
- * True if a link is only a fragment that is not checked. <use href="#x"> refers to SVG in
- * the page, which scripts often add. In background="#FFFFFF" the value is meant as a
- * color.
+ * True if a value is only a fragment that is not checked. <use href="#x"> refers to SVG
+ * in the page, which is often added by a script. The value of background="#FFFFFF" is
+ * meant as a color.
  */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
@@ -69,8 +69,8 @@ static const char *const css_names[CSS_KINDS] = {
 };
 
 /*
- * Return a link that has the place and the attribute of a value. The name of a style
- * attribute's element is stored after the attribute.
+ * Return a link with the place and the attribute of a stored value. For a style
+ * attribute, the name of the element is stored after the value.
  */
 static struct link link_of(const struct links *links, const struct kept_value *value)
 {

@@ -3,7 +3,7 @@
  *
  * Text is converted to lower case. Letters, marks, digits, "_" and "-" remain, a space
  * becomes "-", and everything else is removed: "I will \u2665 C++" becomes "i-will--c".
- * U+FE0F is a mark, so that the id of a heading with a two-character emoji contains it.
+ * U+FE0F is a mark, so the id of a heading contains it if an emoji in the heading does.
  * The second heading with the same text gets "-1", and so on, unless another heading
  * already has that id.
  */
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <wctype.h>
 
-/* The locale is loaded only once, because the C library reads it from disk. Never
+/* The locale is loaded only once, because the C library reads it from disk. It is never
  * freed. */
 static locale_t unicode;
 
@@ -69,7 +69,8 @@ static void add_lower(struct text *out, wint_t c)
         add_character(out, unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);
 }
 
-/* If the system lacks the locale, treat all characters outside of ASCII as letters. */
+/* Append a character that is not ASCII, if it is allowed in an id. If the system lacks
+   the locale, all such characters are treated as letters. */
 static void add_beyond_ascii(struct text *out, wint_t c)
 {
     if (unicode == (locale_t)0)

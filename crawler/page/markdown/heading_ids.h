@@ -19,13 +19,14 @@ void heading_ids_finish(struct heading_ids *ids);
 
 /*
  * Return the id of the next heading. `text` is the heading's text without markup. The
- * returned id is valid as long as `ids`. NULL without memory. (github-slugger, whose test
- * cases came from GitHub; html-pipeline)
+ * returned id is valid as long as `ids`. Returns NULL if memory runs out.
+ * (github-slugger, whose test cases came from GitHub; html-pipeline)
  */
 const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n);
 
 /*
- * Return the text in lower case, as in an id. The caller frees it. NULL without memory.
+ * Return the text in lower case, as in an id. The caller frees it. Returns NULL if memory
+ * runs out.
  */
 char *heading_ids_lower(const char *text, size_t n);
 

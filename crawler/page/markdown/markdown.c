@@ -8,7 +8,7 @@
  * Raw HTML is copied to a text that is otherwise blank, at the same offset as in the
  * source. So one tokenizer can read all raw HTML, and its lines and columns are those of
  * the source. The walk also passes raw HTML to a second tokenizer, which finds headings.
- * Headings in HTML and in Markdown get their ids in the order of the text.
+ * Headings in HTML and in Markdown get their ids in document order.
  */
 #include "markdown.h"
 
@@ -95,7 +95,7 @@ static void add_copy(struct reader *reader, enum link_kind kind, const char *ref
 
 /* ---- raw HTML ---------------------------------------------------------------------- */
 
-/* The tags that GitHub shows as text. (GFM, 6.11) */
+/* True for tags that GitHub shows as text. (GFM, 6.11) */
 static bool is_filtered(const char *s, size_t n)
 {
     static const char *const names[] = {"title",    "textarea", "style",
@@ -124,7 +124,8 @@ static bool make_blank(struct reader *reader)
     reader->blank = malloc(source->n > 0 ? source->n : 1);
     for (size_t i = 0; reader->blank != NULL && i < source->n; i++) {
         char c = source->text[i];
-        /* Bytes that continue a character do not count as columns. */
+        /* Continuation bytes of UTF-8 are copied, because they do not count as
+           columns. */
         reader->blank[i] =
             c == '\n' || c == '\r' || ((unsigned char)c & 0xc0) == 0x80 ? c : ' ';
     }
@@ -183,7 +184,8 @@ static int search_html(struct reader *reader)
 
 /* ---- headings ---------------------------------------------------------------------- */
 
-/* The alternative text of an image is not part of a heading. */
+/* Append text to the current heading. The alternative text of an image is not part of a
+   heading. */
 static void add_to_heading(struct reader *reader, const char *s, size_t n)
 {
     if (reader->heading_element != ELEMENT_OTHER && reader->image_depth == 0)
@@ -218,7 +220,8 @@ static void add_id(struct reader *reader, const char *id)
                  ATTRIBUTE_ID, reader->heading_at);
 }
 
-/* GitHub shows "{#id}" as text, so the heading also gets an id from its text. */
+/* End the current heading. GitHub shows "{#id}" as text, so the heading also gets an id
+   from its text. */
 static void end_heading(struct reader *reader)
 {
     const char *id, *own;
@@ -239,7 +242,7 @@ static void end_heading(struct reader *reader)
     reader->html_headings.wants_text = false;
 }
 
-/* A heading that is not closed ends where the next one begins. */
+/* Begin a heading. A heading that is not closed ends where the next one begins. */
 static void begin_heading(struct reader *reader, enum html_element element, bool is_html)
 {
     end_heading(reader);
@@ -276,8 +279,8 @@ static int on_html_text(const char *bytes, size_t n, void *arg)
 static const struct html_sink heading_sink = {.tag_end = on_html_tag_end,
                                               .text = on_html_text};
 
-/* GitHub generates ids for headings in raw HTML, too. The contents of such headings may
- * be Markdown. */
+/* Find headings in raw HTML, because GitHub also generates ids for these. Their contents
+ * may be Markdown. */
 static void find_headings(struct reader *reader, const char *html)
 {
     int rc = html_tokenizer_feed(&reader->html_headings, html, strlen(html));
@@ -332,9 +335,9 @@ static void add_footnote_id(struct reader *reader, const char *prefix, const cha
 }
 
 /*
- * "[^label]:" has the id "fn-label", and the first reference to it "fnref-label". cmark
- * drops footnotes without a reference. cmark does not provide the label, so read the
- * label from the source.
+ * Add the ids of a footnote: "[^label]:" has the id "fn-label", and the first reference
+ * to it has the id "fnref-label". cmark drops footnotes without a reference. It does not
+ * provide the label, so read the label from the source.
  */
 static void add_footnote(struct reader *reader, cmark_node *node)
 {
@@ -361,8 +364,8 @@ static size_t offset_of(const struct reader *reader, cmark_node *node)
 }
 
 /*
- * The end that cmark reports for raw HTML may be one line too early, if the last line has
- * "-->".
+ * Enter a block. For raw HTML, one more line is read, because the end that cmark reports
+ * may be one line too early if the last line contains "-->".
  */
 static void enter_block(struct reader *reader, cmark_node *node)
 {
@@ -432,8 +435,8 @@ static void walk_tree(struct reader *reader, cmark_node *document)
 }
 
 /*
- * Parse only one text at a time: while an extension is in use, cmark keeps its special
- * characters in a table that all parsers share.
+ * Parse a text. Only one text is parsed at a time, because cmark stores the special
+ * characters of extensions in a table that all parsers share.
  */
 static cmark_node *parse_text(const char *text, size_t n)
 {

@@ -45,7 +45,7 @@ int markdown_read(const char *text, size_t n, struct markdown_options options,
 #define MARKDOWN_BYTES (64 << 20)
 
 /*
- * Call visit() for all links and ids in the order of the text, until it returns nonzero.
+ * Call visit() for all links and ids, in document order, until it returns nonzero.
  * Returns that value.
  */
 int markdown_visit(const struct markdown *markdown, links_visit_function visit,

@@ -7,8 +7,8 @@
  *                          '-> "$$x$$", "$x$": a formula
  *
  * In a formula, the punctuation that could form a link is hidden. The words remain,
- * because the id of a heading contains its words. GitHub's rules decide where a formula
- * begins and ends. By these rules, "$5 or $6" is not a formula.
+ * because the id of a heading contains its words. Formulas begin and end where GitHub's
+ * rules say so. According to these rules, "$5 or $6" is not a formula.
  */
 #include "markdown_mask.h"
 
@@ -44,7 +44,7 @@ static bool has_copy(struct mask *mask)
     return mask->copy != NULL;
 }
 
-/* Replace everything except newlines by blanks. */
+/* Replace everything except newlines with blanks. */
 static void make_blank(struct mask *mask, size_t begin, size_t end)
 {
     if (begin < end && has_copy(mask))
@@ -133,7 +133,7 @@ static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *m
     return n >= 3 ? n : 0;
 }
 
-/* Skip fenced code. Skip fenced code, whose opening fence is the line at `at`. */
+/* Skip fenced code, whose opening fence is the line at `at`. */
 static size_t skip_fence(const struct mask *mask, size_t at, char mark, size_t n)
 {
     while ((at = next_line(mask, at)) < mask->n) {
@@ -307,9 +307,9 @@ static bool ends_line(const struct mask *mask, size_t at)
 }
 
 /*
- * Hide the formula that begins with "$$" at the beginning of a line. The formula ends at
- * a line that ends with "$$", and may contain empty lines. Returns the offset after the
- * formula, or 0 if no formula begins there.
+ * Hide a formula whose "$$" is at the beginning of a line. The formula ends at a line
+ * that ends with "$$", and may contain empty lines. Returns the offset after the formula,
+ * or 0 if no formula begins there.
  */
 static size_t hide_display(struct mask *mask, size_t line, size_t end)
 {

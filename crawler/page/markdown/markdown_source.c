@@ -4,7 +4,7 @@
  * The lines and columns that cmark reports are correct for blocks, but not for inlines,
  * for example after a link that spans two lines. cmark does not report where a link's URL
  * is. So the text of a block is read in parallel with its inlines. A link's URL is near
- * the end of the link, so links must be looked up in the order of their ends.
+ * the end of the link, so links must be looked up in the order in which they end.
  */
 #include "markdown_source.h"
 
@@ -95,8 +95,8 @@ static bool ends_line(char c)
 }
 
 /*
- * Find a URL in "<>", or one that ends at white space or at a ")" without a "(". *end is
- * the limit of the search, and is set to the end of the part that was read.
+ * Find a URL that is enclosed in "<>", or that ends at white space or at a ")" without a
+ * "(". *end is the limit of the search, and is set to the end of the part that was read.
  */
 static struct span destination_at(const struct markdown_source *source, size_t at,
                                   size_t *end)
@@ -227,7 +227,7 @@ static size_t find_end(const struct markdown_source *source, size_t from)
     return source->end - from > AHEAD ? from + AHEAD : source->end;
 }
 
-/* Find n bytes in a range, without a backslash before them. */
+/* Find n bytes in a range. A match must not follow a backslash. */
 static bool find_between(const struct markdown_source *source, size_t from, size_t end,
                          const char *s, size_t n, size_t *at)
 {
@@ -282,7 +282,7 @@ void markdown_source_skip_code(struct markdown_source *source, const char *code)
 }
 
 /*
- * Find the first "](". If there is none, remember that for the other links of the block.
+ * Find the first "](". If there is none, store this for the other links of the block.
  */
 static bool find_first_inline(struct markdown_source *source, size_t *at)
 {
@@ -300,7 +300,7 @@ static bool find_first_inline(struct markdown_source *source, size_t *at)
     return found;
 }
 
-/* Find "](" that this URL follows. */
+/* Find the "](" before this URL. */
 static bool find_inline(struct markdown_source *source, const char *url,
                         struct span *found)
 {

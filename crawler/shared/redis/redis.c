@@ -8,8 +8,8 @@
  * Invariants
  *   1. Until a call is done, it is in `unsent` or in `sent`. Replies arrive in the order
  *      of `sent`.
- *   2. The waiting task owns its call. If a call is_abandoned, the code that removes it
- *      from `sent` frees it.
+ *   2. The waiting task owns its call. A call with is_abandoned set is freed by the code
+ *      that removes it from `sent`.
  *   3. Once the link is open and greeted, only redis_serve() and its writer use it.
  *
  * Where to start reading: redis_command(), redis_serve().
@@ -170,9 +170,9 @@ static void fail_calls(struct redis_calls *calls, int rc)
 /* ---- a command --------------------------------------------------------------------- */
 
 /*
- * Stop waiting for a call. If the call was sent, all later replies are also late, so
- * break the connection. If it was not sent, there was no connection, and the message says
- * why.
+ * Stop waiting for a call. If the call was sent, all later replies would also be late, so
+ * break the connection. If it was not sent, there was no connection, and the message
+ * already says why.
  */
 static int abandon_call(struct redis *redis, struct redis_call *call, int rc)
 {
@@ -250,8 +250,8 @@ static int run_command(struct redis *redis, const char *command, const char *scr
 }
 
 /*
- * EVALSHA fails with -ENOEXEC if SCRIPT FLUSH has removed all scripts from Redis. EVAL
- * then loads this script again.
+ * Run a script. EVALSHA fails with -ENOEXEC if SCRIPT FLUSH has removed all scripts from
+ * Redis. In that case, EVAL loads the script again.
  */
 int redis_run(struct redis *redis, size_t script, const char *key,
               const struct redis_words *arguments, redisReply **reply)
@@ -267,7 +267,7 @@ int redis_run(struct redis *redis, size_t script, const char *key,
 
 /* ---- a connection ------------------------------------------------------------------ */
 
-/* Write commands until the connection breaks. Returns a negative error. */
+/* Read replies until the connection breaks. Returns a negative errno. */
 static int read_replies(struct redis *redis)
 {
     redisReply *reply;
@@ -286,8 +286,8 @@ static int read_replies(struct redis *redis)
 }
 
 /*
- * Move commands to `sent` before writing them: a reply may arrive before the write
- * returns.
+ * Gather commands to write. They are moved to `sent` before they are written, because a
+ * reply may arrive before the write returns.
  */
 static int gather_commands(struct redis *redis)
 {
@@ -322,7 +322,7 @@ static int write_commands(void *arg)
     return rc;
 }
 
-/* Run one connection until it breaks. Returns a negative error. */
+/* Serve a connection until it breaks. Returns a negative errno. */
 static int serve_link(struct redis *redis)
 {
     coil_spawn_opts opts = {.name = "redis writer"};
@@ -375,7 +375,7 @@ static bool is_final(int rc)
 }
 
 /*
- * Convert the error of a connection to the error of its calls. Unless the error is final,
+ * Convert the error of a connection to the error of its calls. If the error is not final,
  * calls fail with -ECONNRESET and can be repeated on the next connection.
  */
 static int failure_after(int rc)
@@ -486,7 +486,7 @@ int redis_create(const struct redis_options *options, struct redis **out)
     return rc;
 }
 
-/* `sent` may still contain abandoned calls. */
+/* Free the connection. `sent` may still contain abandoned calls. */
 void redis_destroy(struct redis *redis)
 {
     if (redis == NULL)

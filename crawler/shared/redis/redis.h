@@ -17,8 +17,8 @@
  * hiredis encodes and decodes the protocol, and coil's streams transport it.
  *
  * If the connection breaks after a command was sent, the command fails, and Redis may or
- * may not have executed it. All scripts of a crawl can be repeated safely. A command that
- * was not sent yet waits for the next connection.
+ * may not have executed it. The scripts of a crawl can be repeated safely. A command that
+ * was not yet sent waits for the next connection.
  */
 #ifndef CRAWLER_REDIS_H
 #define CRAWLER_REDIS_H
@@ -36,7 +36,7 @@ struct redis_options {
     /* trusted certificates for rediss://, or NULL for those of the system */
     const char *ca_file;
     bool insecure;      /* do not verify the server's certificate */
-    int64_t timeout_ns; /* timeout of each command, and of connecting */
+    int64_t timeout_ns; /* time limit of each command, and of connecting */
     /*
      * Called once with a message when Redis becomes unreachable, and once with NULL when
      * it is reachable again. May be NULL.
@@ -54,7 +54,7 @@ struct redis_options {
  */
 int redis_create(const struct redis_options *options, struct redis **out);
 
-/* Free the connection, which no task may be using. NULL is allowed. */
+/* Free the connection, when no task uses it any more. NULL is allowed. */
 void redis_destroy(struct redis *redis);
 
 /*
@@ -70,9 +70,9 @@ void redis_destroy(struct redis *redis);
 COIL_SUSPENDS int redis_open(struct redis *redis);
 
 /*
- * The function of the task that sends and receives; `arg` is the connection. The task
- * reconnects when necessary. It ends when it is cancelled, or at an error that
- * reconnecting cannot fix. Commands then fail with that error, or with -ESHUTDOWN.
+ * A task function that sends commands and receives replies. `arg` is the connection. The
+ * task reconnects when necessary. It ends when it is cancelled, or after an error that
+ * reconnecting cannot fix. After that, commands fail with that error, or with -ESHUTDOWN.
  */
 COIL_SUSPENDS int redis_serve(void *arg);
 
@@ -97,8 +97,8 @@ COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 
 /*
- * True if rc means that Redis is unreachable or busy, so that the command can be sent
- * again later.
+ * True if rc means that Redis is unreachable or busy. In that case the command can be
+ * sent again later.
  */
 bool redis_may_pass(int rc);
 
@@ -106,7 +106,7 @@ bool redis_may_pass(int rc);
 const char *redis_message(const struct redis *redis);
 
 /*
- * Return how often Redis has restarted since the first connection. After a restart the
+ * Return how often Redis has restarted since the first connection. After a restart, the
  * last second of data may be lost.
  */
 unsigned redis_lives(const struct redis *redis);

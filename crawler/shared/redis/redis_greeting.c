@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Send a command of up to three words. NULL ends it. */
+/* Send a command of up to three words. If there are fewer, NULL marks the end. */
 static int query(struct redis_link *link, const char *const given[3], redisReply **reply)
 {
     struct redis_words words = {.count = 0};

@@ -19,7 +19,7 @@ struct redis_greeting {
     char run_id[REDIS_RUN_ID_BYTES]; /* id that changes each time Redis starts */
 };
 
-/* Fails like redis_open(). */
+/* Set up an open link. Fails like redis_open(). */
 COIL_SUSPENDS int redis_greet(struct redis_link *link, struct redis_greeting *greeting);
 
 #endif

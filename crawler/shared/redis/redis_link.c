@@ -28,7 +28,8 @@ static int fail_with_stream_error(struct redis_link *link, int rc)
                                : strerror(-rc));
 }
 
-/* After redis_link_break() the stream is closed, and the message is already set. */
+/* Return the error of an operation on the stream. After redis_link_break(), the stream is
+   closed and the message is already set. */
 static int fail_unless_broken(struct redis_link *link, int rc)
 {
     return rc == -EBADF ? -ETIMEDOUT : fail_with_stream_error(link, rc);

@@ -1,5 +1,5 @@
 /*
- * redis_link.h - one connection to Redis: commands out, replies in.
+ * redis_link.h - one connection to Redis, which sends commands and receives replies.
  *
  *     rc = redis_link_open(&link);
  *     if (rc == 0)
@@ -21,8 +21,8 @@
 #define REDIS_MESSAGE_BYTES 512
 
 /*
- * A link, which is closed at first. Initialize it with zeroes, the address and, for
- * rediss://, the TLS context.
+ * A link, which is initially closed. Initialize the struct with zeroes, the address and,
+ * for rediss://, the TLS context.
  */
 struct redis_link {
     struct redis_address address;
@@ -45,10 +45,8 @@ COIL_SUSPENDS int redis_link_write(struct redis_link *link, const void *bytes, s
 /*
  * Read the next reply, which may be an error reply. The caller owns it. Fails with
  *
- *     -ECONNRESET     the server closed the connection
- *     -EPROTO         the bytes are not a reply
- *     -ETIMEDOUT      redis_link_break() was called
- *     -ENOMEM         or as coil_read()
+ *     -ECONNRESET the server closed the connection -EPROTO the bytes are not a reply
+ *     -ETIMEDOUT redis_link_break() was called -ENOMEM or an error of coil_read()
  */
 COIL_SUSPENDS int redis_link_read(struct redis_link *link, redisReply **reply);
 

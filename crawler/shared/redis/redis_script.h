@@ -6,7 +6,7 @@
 #define CRAWLER_REDIS_SCRIPT_H
 
 struct redis_script {
-    const char *name, *text; /* text: in Lua */
+    const char *name, *text; /* `text` is in Lua */
 };
 
 enum crawl_script {

@@ -31,7 +31,7 @@ void redis_words_add_number(struct redis_words *words, int64_t number);
 void redis_words_append(struct redis_words *words, const struct redis_words *from,
                         size_t first, size_t count);
 
-/* Remove all words, but reuse their memory. */
+/* Remove all words, but keep their memory for reuse. */
 void redis_words_clear(struct redis_words *words);
 void redis_words_finish(struct redis_words *words);
 
