@@ -22,7 +22,7 @@
     /* send.c, 0.1: The call sends with `MSG_DONTWAIT`, and obeys `SO_SNDTIMEO`. It      \
        sends all bytes, like a blocking call */                                          \
     X(send) X(sendto) X(sendmsg) X(sendmmsg)                                             \
-    /* plain.c, 0.1: To a socket or pipe, the call copies by read and write */           \
+    /* plain.c, 0.1: To a socket or pipe, the call copies with read and write */         \
     X(sendfile) X(sendfile64)                                                            \
     /* connecting.c, 0.1: The call obeys `SO_SNDTIMEO`. See below */                     \
     X(connect)                                                                           \
@@ -64,17 +64,17 @@
     /* message_queues.c, 0.1: The task polls the descriptor of the POSIX message queue   \
        */                                                                                \
     X(mq_receive) X(mq_timedreceive) X(mq_send) X(mq_timedsend)                          \
-    /* sleeping.c, 0.1: The task sleeps by the loop's clock, even if this clock is       \
+    /* sleeping.c, 0.1: The task sleeps on the loop's clock, even if this clock is       \
        virtual */                                                                        \
     X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep)                                   \
     /* sleeping.c, 0.1: The call lets the other tasks run */                             \
     X(sched_yield)                                                                       \
-    /* children.c, 0.1: The task waits for one child by a pidfd, and checks at intervals \
-       for any of several children */                                                    \
+    /* children.c, 0.1: The task waits for one child with a pidfd, and checks at         \
+       intervals for any of several children */                                          \
     X(wait) X(wait3) X(wait4) X(waitpid) X(waitid)                                       \
-    /* signals.c, 0.1: The task waits by a signalfd */                                   \
+    /* signals.c, 0.1: The task waits with a signalfd */                                 \
     X(sigwait) X(sigwaitinfo) X(sigtimedwait)                                            \
-    /* pausing.c, 0.1: The task waits by a signalfd, also in `sigpause`. See below */    \
+    /* pausing.c, 0.1: The task waits with a signalfd, also in `sigpause`. See below */  \
     X(pause) X(sigsuspend) X(__xpg_sigpause) X(__sigpause)                               \
     /* locking.c, 0.1: The unlock wakes the task. See below */                           \
     X(pthread_mutex_lock) X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock)              \
@@ -84,7 +84,7 @@
     X(pthread_rwlock_clockwrlock)                                                        \
     /* conditions.c, 0.1: A signal by any thread wakes a task. See below */              \
     X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)             \
-    /* semaphores.c, 0.1: A post wakes the task, also a post in a signal handler */      \
+    /* semaphores.c, 0.1: A post wakes the task, even a post in a signal handler */      \
     X(sem_wait) X(sem_timedwait) X(sem_clockwait)                                        \
     /* futex_calls.c, 0.1: The task waits only in `SYS_futex` and its relatives (see     \
        below). All other numbers are passed on unchanged */                              \
