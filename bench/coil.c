@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* ---- the bare switch --------------------------------------------------------------- */
 
@@ -147,6 +149,33 @@ static int await_done_main(void *arg)
     bench_time(row, start);
     coil_future_release(future);
     return 0;
+}
+
+/* A byte that has arrived already. Half of the time is the write(2) that sends it. */
+static int stream_read_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    coil_stream *stream;
+    char byte = 1;
+    int ends[2];
+    double start;
+
+    bench_must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+    bench_must(coil_stream_adopt(ends[0], &stream) == 0, "coil_stream_adopt");
+    start = bench_cpu_ns();
+    for (long i = 0; i < row->n; i++) {
+        bench_must(write(ends[1], &byte, 1) == 1, "write");
+        bench_must(coil_read(stream, &byte, 1) == 1, "coil_read");
+    }
+    bench_time(row, start);
+    coil_stream_destroy(stream);
+    close(ends[1]);
+    return 0;
+}
+
+static void run_stream_read(const struct bench_row *row)
+{
+    run_in_loop(row, stream_read_main);
 }
 
 static int await_next(void *arg)
@@ -616,6 +645,7 @@ int main(int argc, char **argv)
         {"queue1", run_queue, 3000000, 1},
         {"queue100", run_queue, 10000000, 100},
         {"await_done", run_await_done, 50000000, 0},
+        {"stream_read", run_stream_read, 1000000, 0},
         {"await_chain", run_await_chain, 2000000, 1000},
         {"gather100", run_gather, 2000000, 0},
         {"lock", run_lock, 5000000, 2},
