@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* ---- the bare switch --------------------------------------------------------------- */
 
@@ -147,6 +149,33 @@ static int await_done_main(void *arg)
     bench_time(row, start);
     coil_future_release(future);
     return 0;
+}
+
+/* A byte that has arrived already. Half of the time is the write(2) that sends it. */
+static int stream_read_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    coil_stream *stream;
+    char byte = 1;
+    int ends[2];
+    double start;
+
+    bench_must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+    bench_must(coil_stream_adopt(ends[0], &stream) == 0, "coil_stream_adopt");
+    start = bench_cpu_ns();
+    for (long i = 0; i < row->n; i++) {
+        bench_must(write(ends[1], &byte, 1) == 1, "write");
+        bench_must(coil_read(stream, &byte, 1) == 1, "coil_read");
+    }
+    bench_time(row, start);
+    coil_stream_destroy(stream);
+    close(ends[1]);
+    return 0;
+}
+
+static void run_stream_read(const struct bench_row *row)
+{
+    run_in_loop(row, stream_read_main);
 }
 
 static int await_next(void *arg)
@@ -538,6 +567,7 @@ struct pair_run {
     const struct bench_row *row;
     coil_channel *channel;
     _Atomic(coil_loop *) second;
+    coil_stream *moved; /* taken along by each task; or NULL */
     double start;
 };
 
@@ -546,6 +576,17 @@ static void run_pair(struct pair_run *run, coil_task_fn fn)
     run->start = bench_cpu_ns();
     bench_must(coil_run_threads(2, fn, run, NULL) == 0, run->row->name);
     bench_time(run->row, run->start);
+}
+
+/* The task on the other loop: the stream is attached there for a moment. */
+static int visit(void *arg)
+{
+    const struct pair_run *run = arg;
+
+    if (run->moved == NULL)
+        return 0;
+    bench_must(coil_stream_attach(run->moved) == 0, "coil_stream_attach");
+    return coil_stream_detach(run->moved);
 }
 
 static int serve_or_ask(void *arg)
@@ -561,11 +602,14 @@ static int serve_or_ask(void *arg)
     while (run->second == NULL)
         coil_sleep(COIL_MSEC(1));
     for (long i = run->row->n; i > 0; i--) {
-        bench_must(coil_spawn_threadsafe(run->second, do_nothing, NULL, NULL, &promise) ==
-                       0,
+        if (run->moved != NULL)
+            bench_must(coil_stream_detach(run->moved) == 0, "coil_stream_detach");
+        bench_must(coil_spawn_threadsafe(run->second, visit, run, NULL, &promise) == 0,
                    "coil_spawn_threadsafe");
         bench_must(coil_promise_await(promise) == 0, "coil_promise_await");
         coil_promise_release(promise);
+        if (run->moved != NULL)
+            bench_must(coil_stream_attach(run->moved) == 0, "coil_stream_attach");
     }
     coil_loop_release(run->second);
     return coil_channel_put(run->channel, &(char){0});
@@ -578,6 +622,32 @@ static void run_promise(const struct bench_row *row)
 
     bench_must(coil_channel_create(1, 1, &run.channel) == 0, "coil_channel_create");
     run_pair(&run, serve_or_ask);
+    coil_channel_release(run.channel);
+}
+
+static int move_a_stream(void *arg)
+{
+    struct pair_run *run = arg;
+    coil_stream *ends[2];
+    int rc;
+
+    if (coil_thread_index() == 1)
+        return serve_or_ask(run);
+    bench_must(coil_stream_pair(ends) == 0, "coil_stream_pair");
+    run->moved = ends[0];
+    rc = serve_or_ask(run);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    return rc;
+}
+
+/* As `promise`, and the task takes a stream there and back: two moves. */
+static void run_stream_move(const struct bench_row *row)
+{
+    struct pair_run run = {.row = row};
+
+    bench_must(coil_channel_create(1, 1, &run.channel) == 0, "coil_channel_create");
+    run_pair(&run, move_a_stream);
     coil_channel_release(run.channel);
 }
 
@@ -616,6 +686,7 @@ int main(int argc, char **argv)
         {"queue1", run_queue, 3000000, 1},
         {"queue100", run_queue, 10000000, 100},
         {"await_done", run_await_done, 50000000, 0},
+        {"stream_read", run_stream_read, 1000000, 0},
         {"await_chain", run_await_chain, 2000000, 1000},
         {"gather100", run_gather, 2000000, 0},
         {"lock", run_lock, 5000000, 2},
@@ -631,6 +702,7 @@ int main(int argc, char **argv)
         {"run", run_nothing, 5000, 0},
         {"post", run_post, 3000000, 0},
         {"promise", run_promise, 20000, 0},
+        {"stream_move", run_stream_move, 20000, 0},
         {"channel1", run_channel, 50000, 1},
         {"channel100", run_channel, 2000000, 100},
         {0},

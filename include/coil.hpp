@@ -520,24 +520,11 @@ template <typename Body> struct lone_body {
     static void ended(coil_future *, void *arg) { delete static_cast<lone_body *>(arg); }
 };
 
-} // namespace detail
-
-/*
- * coil_spawn() of a lambda, without a group: detached, or with a reference in `out`.
- *
- * The lambda is copied or moved into the task, and destroyed after the task has ended.
- * The lambda must own the objects that it uses, because the spawning function may have
- * returned. An exception that it throws is the task's failure, and is not thrown again.
- * If no task awaits the failed task, the failure is reported.
- *
- * Returns 0, or fails like coil_spawn() and coil_future_add_callback(). After -ENOMEM, an
- * opts->eager body may have run; if it waits, it is cancelled.
- */
+/* A body with a destructor: it is on the heap until the task has ended. */
 template <typename Body>
-COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
-                        coil_task **out = nullptr)
+COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_task **out)
 {
-    using lone = detail::lone_body<std::decay_t<Body>>;
+    using lone = lone_body<std::decay_t<Body>>;
     auto owned = std::make_unique<lone>(std::forward<Body>(body));
     task spawned;
     int rc = coil_spawn(lone::enter, owned.get(), opts, spawned.out());
@@ -556,6 +543,80 @@ COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
     if (out != nullptr)
         *out = spawned.release();
     return 0;
+}
+
+/* Bodies that are no more than their bytes. The task has a copy of them: nothing is
+   allocated. */
+template <typename Body>
+constexpr bool is_plain_body = std::is_trivially_copyable_v<Body> &&
+                               sizeof(Body) <= 1024 &&
+                               alignof(Body) <= alignof(std::max_align_t);
+template <typename Body>
+constexpr bool is_small_body = is_plain_body<Body> && sizeof(Body) <= sizeof(void *) &&
+                               alignof(Body) <= alignof(void *);
+
+template <typename Body> int enter_plain(void *arg)
+{
+    Body *body = static_cast<Body *>(arg);
+
+    if constexpr (std::is_nothrow_invocable_v<Body &>) {
+        return enter<Body>(&body);
+    } else {
+        std::exception_ptr thrown;
+
+        return call(*body, thrown);
+    }
+}
+
+template <typename Body>
+COIL__INLINED int spawn_plain(Body body, const coil_spawn_opts *opts, coil_task **out)
+{
+    coil_spawn_opts with_body = opts != nullptr ? *opts : coil_spawn_opts{};
+
+    with_body.arg_bytes = sizeof body;
+    return coil_spawn(enter_plain<Body>, std::addressof(body), &with_body, out);
+}
+
+/* The argument is not a pointer: it has the bytes of the body. */
+template <typename Body> int enter_small(void *arg)
+{
+    return enter_plain<Body>(std::addressof(arg));
+}
+
+template <typename Body>
+COIL__INLINED int spawn_small(Body body, const coil_spawn_opts *opts, coil_task **out)
+{
+    void *arg = nullptr;
+
+    std::memcpy(&arg, std::addressof(body), sizeof body);
+    return coil_spawn(enter_small<Body>, arg, opts, out);
+}
+
+} // namespace detail
+
+/*
+ * coil_spawn() of a lambda, without a group: detached, or with a reference in `out`.
+ *
+ * The lambda is copied or moved into the task, and destroyed after the task has ended.
+ * The lambda must own the objects that it uses, because the spawning function may have
+ * returned. An exception that it throws is the task's failure, and is not thrown again.
+ * If no task awaits the failed task, the failure is reported.
+ *
+ * Returns 0, or fails like coil_spawn() and coil_future_add_callback(). After -ENOMEM, an
+ * opts->eager body may have run; if it waits, it is cancelled.
+ */
+template <typename Body>
+COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
+                        coil_task **out = nullptr)
+{
+    using body_t = std::decay_t<Body>;
+
+    if constexpr (detail::is_small_body<body_t>)
+        return detail::spawn_small<body_t>(body, opts, out);
+    else if constexpr (detail::is_plain_body<body_t>)
+        return detail::spawn_plain<body_t>(body, opts, out);
+    else
+        return detail::spawn_owned(std::forward<Body>(body), opts, out);
 }
 
 /* ---- queues ------------------------------------------------------------------------ */

@@ -7,11 +7,14 @@
 #include <coil.hpp>
 
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <ios>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 static void lambdas_run_with_what_they_capture()
 {
@@ -145,6 +148,56 @@ static void tasks_of_the_loops_own_are_detached_or_awaited()
     CHECK(counted.use_count() == 1);
 }
 
+static int news;
+
+void *operator new(std::size_t bytes)
+{
+    void *memory = std::malloc(bytes);
+
+    news++;
+    if (memory == nullptr)
+        throw std::bad_alloc();
+    return memory;
+}
+
+void operator delete(void *memory) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete(void *memory, std::size_t) noexcept
+{
+    std::free(memory);
+}
+
+template <typename Body> static int result_of(Body body)
+{
+    coil::task task;
+
+    CHECK(coil::spawn(body, nullptr, task.out()) == 0);
+    coil_yield();
+    return coil_task_await(task);
+}
+
+/* Each body is larger than the one before: it is in the argument, or in a copy of it. */
+static void bodies_without_a_destructor_need_no_memory()
+{
+    struct numbers {
+        int first, more[40], last;
+    } large = {3, {}, 4};
+    short two = 2;
+    int before = news, got = 0;
+
+    CHECK(result_of([] { return 1; }) == 1);
+    CHECK(result_of([two] { return two; }) == 2);
+    CHECK(result_of([&got]() noexcept { got = 5; }) == 0 && got == 5);
+    CHECK(result_of([large] { return large.first + large.last; }) == 7);
+    CHECK(result_of([n = 1, large]() mutable { return ++n + large.first; }) == 5);
+    CHECK(news == before);
+    CHECK(result_of([large]() -> int { throw std::system_error(
+        large.first + ENOENT - 3, std::generic_category()); }) == -ENOENT);
+}
+
 struct counted_item {
     explicit counted_item(int value) : value(value) { alive++; }
     counted_item(const counted_item &) = delete;
@@ -262,6 +315,7 @@ int main()
         body_that_never_begins_is_destroyed();
         scopes_and_locks_end_with_their_block();
         tasks_of_the_loops_own_are_detached_or_awaited();
+        bodies_without_a_destructor_need_no_memory();
         queues_own_what_is_in_them();
         queues_hand_items_from_task_to_task();
         put_that_is_cancelled_leaves_the_item_with_its_owner();
