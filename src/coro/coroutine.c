@@ -121,12 +121,25 @@ static inline bool is_ready_to_leave(const coil__coro *from)
                         coil__stack_pointer() >= from->stack.limit);
 }
 
+/*
+ * Return the saved stack pointer of a coroutine that is about to run, and clear it. The
+ * next switch sets it as its last step on that stack. So a tool outside knows that the
+ * stack is complete (outside.h).
+ */
+static inline void *take_sp(coil__coro *coro)
+{
+    void *sp = coro->sp;
+
+    coro->sp = NULL;
+    return sp;
+}
+
 static void *switch_told(coil__coro *from, coil__coro *to, void *value)
 {
     previous = from;
     coil__san_leaving(from, to);
     coil__coro_thread.running = to;
-    value = coil__switch(&from->sp, to->sp, value);
+    value = coil__switch(&from->sp, take_sp(to), value);
     coil__san_arrived(from, previous);
     return value;
 }
@@ -152,7 +165,7 @@ COIL__ONE_LINE void *coil__coro_transfer(coil__coro *to, void *value)
     if (!is_ready_to_leave(from))
         return coil__coro_transfer_with_care(to, value);
     coil__coro_thread.running = to;
-    return coil__switch(&from->sp, to->sp, value);
+    return coil__switch(&from->sp, take_sp(to), value);
 }
 
 COIL__ONE_LINE void coil__coro_transfer_alike(coil__coro *to)
@@ -161,7 +174,7 @@ COIL__ONE_LINE void coil__coro_transfer_alike(coil__coro *to)
 
     if (is_ready_to_leave(from)) {
         coil__coro_thread.running = to;
-        coil__switch_alike(&from->sp, to->sp);
+        coil__switch_alike(&from->sp, take_sp(to));
     } else {
         coil__coro_transfer_with_care(to, NULL);
     }
@@ -171,9 +184,9 @@ void coil__coro_leave_for(coil__coro *to, bool begun)
 {
     coil__coro_thread.running = to;
     if (begun)
-        coil__switch_leave(to->sp);
+        coil__switch_leave(take_sp(to));
     else
-        coil__switch_begin(to->sp);
+        coil__switch_begin(take_sp(to));
 }
 
 void coil__coro_check(void)
@@ -198,7 +211,7 @@ COIL__ONE_LINE void *coil__coro_resume(coil__coro *coro, void *value)
         return resume_with_care(coro, value);
     coro->caller = from;
     coil__coro_thread.running = coro;
-    return coil__switch(&from->sp, coro->sp, value);
+    return coil__switch(&from->sp, take_sp(coro), value);
 }
 
 COIL__ONE_LINE void *coil__coro_suspend(void *value)
@@ -210,7 +223,7 @@ COIL__ONE_LINE void *coil__coro_suspend(void *value)
     if (!is_ready_to_leave(self))
         return coil__coro_transfer_with_care(caller, value);
     coil__coro_thread.running = caller;
-    return coil__switch(&self->sp, caller->sp, value);
+    return coil__switch(&self->sp, take_sp(caller), value);
 }
 
 /* ---- life -------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ struct coil__coro_class {
  */
 struct coil__coro {
     struct coil__stack stack; /* first: see coil__stack_acquire() */
-    void *sp;                 /* the stack pointer while it does not run */
+    void *sp;                 /* the stack pointer while it does not run; else NULL */
     coil__coro *caller;       /* its resumer; NULL while suspended, and for a root */
     bool done;
     uint32_t number; /* a task's number, from coil__scheduler.spawned */

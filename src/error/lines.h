@@ -20,6 +20,10 @@ struct coil__line {
    NULL if no debug data can be read. */
 struct coil__lines *coil__lines_open(void);
 
+/* Use a session of libdw (Dwfl) that the caller opens and closes, for any process.
+   Returns NULL without libdw. */
+struct coil__lines *coil__lines_of(void *dwfl);
+
 /*
  * Store the function that contains `address`. If the function was inlined, also store the
  * functions around it, innermost first. Returns the number of functions, or 0 if nothing

@@ -114,6 +114,13 @@ struct coil__lines *coil__lines_open(void)
     return dw.loaded ? (struct coil__lines *)open_own_process() : NULL;
 }
 
+struct coil__lines *coil__lines_of(void *dwfl)
+{
+    if (!dw.tried)
+        load_libdw();
+    return dw.loaded ? dwfl : NULL;
+}
+
 void coil__lines_close(struct coil__lines *lines)
 {
     if (lines != NULL)

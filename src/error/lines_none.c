@@ -8,6 +8,12 @@ struct coil__lines *coil__lines_open(void)
     return NULL;
 }
 
+struct coil__lines *coil__lines_of(void *dwfl)
+{
+    (void)dwfl;
+    return NULL;
+}
+
 size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
                         struct coil__line found[COIL__LINES_MAX])
 {

@@ -8,7 +8,6 @@
 #include "symbol.h"
 
 #include "../coro/coroutine.h"
-#include "lines.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -42,6 +41,13 @@ void coil__symbols_end(void)
         session.opened = false;
     }
     pthread_mutex_unlock(&session.lock);
+}
+
+static const struct coil__symbol_source *symbol_source; /* NULL: this process */
+
+void coil__symbols_use(const struct coil__symbol_source *source)
+{
+    symbol_source = source;
 }
 
 struct printing {
@@ -80,6 +86,9 @@ static size_t without_wrappers(struct coil__line found[], size_t n)
 static size_t find_lines(const struct printing *p, uintptr_t address,
                          struct coil__line found[COIL__LINES_MAX])
 {
+    if (symbol_source != NULL)
+        return without_wrappers(found,
+                                symbol_source->lines(symbol_source, address, found));
     if (p->cramped)
         return 0;
     if (!session.opened)
@@ -98,28 +107,43 @@ static int length_of_name(const char *function)
     return (int)strcspn(function, ".");
 }
 
-/*
- * Print the dynamic linker's data about an address: the module, and exported functions.
- */
-static void print_module(struct coil__report *report, const char *function,
-                         uintptr_t address)
+/* Return the module's path, its function with an exported symbol, and the offset. */
+static const char *find_module(uintptr_t address, const char **function,
+                               uintptr_t *offset)
 {
     struct link_map *map = NULL;
     Dl_info info;
 
+    if (symbol_source != NULL)
+        return symbol_source->module(symbol_source, address, function, offset);
     if (dladdr1((void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
-        map == NULL) {
+        map == NULL)
+        return NULL;
+    *function = info.dli_sname;
+    *offset = address - map->l_addr;
+    return info.dli_fname;
+}
+
+/* Print the data that need no debug data: the module, and exported functions. */
+static void print_module(struct coil__report *report, const char *function,
+                         uintptr_t address)
+{
+    const char *exported = NULL;
+    uintptr_t offset = 0;
+    const char *module = find_module(address, &exported, &offset);
+
+    if (module == NULL) {
         coil__report_value(report, "address", "0x%zx", (size_t)address);
         return;
     }
     if (function == NULL)
-        function = info.dli_sname;
+        function = exported;
     if (function != NULL)
         coil__report_value(report, "function", "%.*s in ", length_of_name(function),
                            function);
-    coil__report_value(report, "module", "%s", base_name(info.dli_fname));
+    coil__report_value(report, "module", "%s", base_name(module));
     if (function == NULL)
-        coil__report_value(report, "offset", "+0x%zx", (size_t)(address - map->l_addr));
+        coil__report_value(report, "offset", "+0x%zx", (size_t)offset);
 }
 
 /* Return the last `count` names of the path. */
@@ -229,8 +253,11 @@ static bool in_own_text(uintptr_t address)
 /* True if the address is in libcoil's code. Works without symbols. */
 static bool is_own(uintptr_t address)
 {
-    const void *own = library_of((const void *)(uintptr_t)coil__symbols_begin);
+    const void *own;
 
+    if (symbol_source != NULL)
+        return symbol_source->is_own(symbol_source, address);
+    own = library_of((const void *)(uintptr_t)coil__symbols_begin);
     return (own != NULL && library_of((const void *)address) == own) ||
            in_own_text(address);
 }

@@ -9,6 +9,7 @@
 #ifndef COIL_ERROR_SYMBOL_H
 #define COIL_ERROR_SYMBOL_H
 
+#include "lines.h"
 #include "report.h"
 
 /*
@@ -44,6 +45,22 @@ void coil__symbol_print_caller(struct coil__report *report, const char *key,
  */
 void coil__symbol_print_place(struct coil__report *report, const char *key,
                               void *const addresses[], size_t n);
+
+/* Where symbols come from in coil-ps, which prints the addresses of another process. */
+struct coil__symbol_source {
+    void *arg;
+    size_t (*lines)(const struct coil__symbol_source *source, uintptr_t address,
+                    struct coil__line found[COIL__LINES_MAX]);
+    /* True for libcoil's code. */
+    bool (*is_own)(const struct coil__symbol_source *source, uintptr_t address);
+    /* Return the module's path and the offset in it, and the function if it has a symbol.
+       NULL: no module has the address. */
+    const char *(*module)(const struct coil__symbol_source *source, uintptr_t address,
+                          const char **function, uintptr_t *offset);
+};
+
+/* Use this source from now on. NULL: this process. */
+void coil__symbols_use(const struct coil__symbol_source *source);
 
 /* Cache the debug data that look-ups read between these two calls, which may nest. */
 void coil__symbols_begin(void);

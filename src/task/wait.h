@@ -41,7 +41,7 @@ struct coil__waited {
  * Tools read these paths in the memory of another process: coro/outside.h.
  */
 struct coil__wait_path {
-    uint8_t steps; /* the number of offsets; 0: there is no such value */
+    uint8_t steps; /* the number of offsets; 0: the value is absent */
     int16_t at[2];
 };
 

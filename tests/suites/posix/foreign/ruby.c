@@ -58,8 +58,7 @@ static bool run_scripts(void)
     rb_define_global_function("wait_a_moment", wait_a_moment, 1);
     rb_define_global_function("collect", collect, 0);
     for (int i = 0; i < FOREIGN_USES; i++) {
-        if (coil_queue_get(&scripts, (void *)&script) < 0)
-            return false;
+        coil_queue_get(&scripts, (void *)&script);
         script->result = evaluate(script->number);
         coil_event_set(&script->done);
     }

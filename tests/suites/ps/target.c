@@ -1,0 +1,336 @@
+/*
+ * target.c - a program with tasks of all kinds, which coil-ps reads.
+ *
+ *     target dump     print coil_dump() from a callback, then stay as it is
+ *     target busy     tasks that yield at random depths, and come and go
+ *     target crowd    1,000 tasks that sleep in one place, and one in another
+ *     target deadlock two tasks that await each other's locks
+ *     target fork     a child of fork(2) without a loop of its own
+ *     target loops    a loop on each of two threads
+ *     target spin     a task that does not wait
+ *     target light    light tasks that are swapped out
+ *
+ * It prints "ready" and the process id once coil-ps may read it.
+ */
+#include <coil.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static coil_lock lock = COIL_LOCK_INIT, other = COIL_LOCK_INIT;
+static coil_event event = COIL_EVENT_INIT;
+
+static void must(int rc)
+{
+    if (rc < 0)
+        abort();
+}
+
+static void say_ready(pid_t pid)
+{
+    printf("ready %d\n", (int)pid);
+    fflush(stdout);
+}
+
+static int sleep_long(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(1000));
+}
+
+static void spawn(coil_task_fn fn, void *arg, const char *name)
+{
+    coil_spawn_opts opts = {.name = name};
+
+    must(coil_spawn(fn, arg, &opts, NULL));
+}
+
+/* ---- kinds of waits ---------------------------------------------------------------- */
+
+static int hold_lock(void *arg)
+{
+    (void)arg;
+    return coil_lock_acquire(&lock) < 0 ? -1 : coil_sleep(COIL_SEC(1000));
+}
+
+static int want_lock(void *arg)
+{
+    (void)arg;
+    return coil_lock_acquire(&lock);
+}
+
+static int want_event(void *arg)
+{
+    (void)arg;
+    return coil_event_wait(&event);
+}
+
+static int inner_generator(coil_gen *self, void *arg)
+{
+    (void)self, (void)arg;
+    return coil_sleep(COIL_SEC(1000));
+}
+
+static int outer_generator(coil_gen *self, void *arg)
+{
+    coil_gen *inner;
+
+    (void)self, (void)arg;
+    return coil_gen_create(inner_generator, NULL, NULL, &inner) < 0
+               ? -1
+               : coil_gen_yield_from(inner, NULL);
+}
+
+static int use_generator(void *arg)
+{
+    coil_gen *outer;
+    void *value;
+
+    (void)arg;
+    return coil_gen_create(outer_generator, NULL, NULL, &outer) < 0
+               ? -1
+               : coil_gen_next(outer, &value);
+}
+
+static int await_task(void *arg)
+{
+    return coil_task_await(arg);
+}
+
+static int read_pipe(void *arg)
+{
+    int ends[2];
+
+    (void)arg;
+    return pipe(ends) < 0 ? -1 : coil_wait_fd(ends[0], COIL_READABLE);
+}
+
+static int own_group(void *arg)
+{
+    coil_group outer, inner;
+
+    (void)arg;
+    coil_group_enter(&outer);
+    must(coil_group_spawn(&outer, sleep_long, NULL, NULL, NULL));
+    coil_group_enter(&inner);
+    must(coil_group_spawn(&inner, sleep_long, NULL, NULL, NULL));
+    must(coil_group_spawn(&inner, want_event, NULL, NULL, NULL));
+    return coil_group_exit(&outer, coil_group_exit(&inner, 0));
+}
+
+static int gather_tasks(void *arg)
+{
+    coil_future *futures[3];
+
+    (void)arg;
+    for (int i = 0; i < 3; i++) {
+        coil_task *task;
+
+        if (coil_spawn(sleep_long, NULL, NULL, &task) < 0)
+            return -1;
+        futures[i] = coil_task_future(task);
+    }
+    return coil_gather(futures, 3, 0, NULL);
+}
+
+static int wait_some_time(void *arg)
+{
+    coil_task *task;
+    coil_future *future;
+
+    (void)arg;
+    if (coil_spawn(sleep_long, NULL, NULL, &task) < 0)
+        return -1;
+    future = coil_task_future(task);
+    return coil_wait(&future, 1, COIL_WAIT_ALL, coil_in(COIL_SEC(500)));
+}
+
+static int never_begin(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static void dump_now(void *arg)
+{
+    (void)arg;
+    coil_dump(stderr);
+    fflush(stderr);
+    spawn(never_begin, NULL, "not begun");
+    say_ready(getpid());
+    for (;;)
+        pause();
+}
+
+static int run_dump(void *arg)
+{
+    coil_task *awaited;
+
+    (void)arg;
+    spawn(hold_lock, NULL, "holder");
+    spawn(want_lock, NULL, "wants the lock");
+    spawn(want_lock, NULL, "the name of this task is long");
+    spawn(use_generator, NULL, "generators");
+    spawn(read_pipe, NULL, NULL);
+    if (coil_spawn(sleep_long, NULL, NULL, &awaited) < 0)
+        return -1;
+    spawn(await_task, awaited, "awaits");
+    spawn(own_group, NULL, "owner");
+    spawn(gather_tasks, NULL, "gathers");
+    spawn(wait_some_time, NULL, "waits");
+    for (int i = 0; i < 5; i++)
+        coil_yield();
+    if (coil_call_soon(dump_now, NULL, NULL) < 0)
+        return -1;
+    return coil_sleep(COIL_SEC(1000));
+}
+
+/* ---- a busy program ---------------------------------------------------------------- */
+
+static int yield_at(int depth)
+{
+    volatile char room[200];
+    int rc;
+
+    room[0] = (char)depth;
+    rc = depth > 0 ? yield_at(depth - 1) : coil_yield();
+    return rc + (room[0] != (char)depth);
+}
+
+static int be_busy(void *arg)
+{
+    (void)arg;
+    for (;;)
+        if (yield_at(rand() % 8) < 0)
+            return -1;
+}
+
+static int end_soon(void *arg)
+{
+    (void)arg;
+    return yield_at(3);
+}
+
+static int run_busy(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 100; i++)
+        spawn(be_busy, NULL, NULL);
+    say_ready(getpid());
+    for (;;) {
+        coil_group group;
+
+        coil_group_enter(&group);
+        for (int i = 0; i < 20; i++)
+            must(coil_group_spawn(&group, end_soon, NULL, NULL, NULL));
+        if (coil_group_exit(&group, 0) < 0)
+            return -1;
+    }
+}
+
+/* ---- other programs ---------------------------------------------------------------- */
+
+static int run_crowd(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 1000; i++)
+        spawn(sleep_long, NULL, NULL);
+    spawn(want_event, NULL, "alone");
+    coil_yield();
+    say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
+static int take_both(void *arg)
+{
+    coil_lock *first = arg, *second = arg == &lock ? &other : &lock;
+
+    return coil_lock_acquire(first) < 0 || coil_yield() < 0 ? -1
+                                                            : coil_lock_acquire(second);
+}
+
+static int run_deadlock(void *arg)
+{
+    (void)arg;
+    spawn(take_both, &lock, "left");
+    spawn(take_both, &other, "right");
+    for (int i = 0; i < 5; i++)
+        coil_yield();
+    say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
+static int run_fork(void *arg)
+{
+    pid_t pid = fork();
+
+    (void)arg;
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    say_ready(pid);
+    return coil_sleep(COIL_SEC(1000));
+}
+
+static int run_member(void *arg)
+{
+    static _Atomic int ready;
+
+    (void)arg;
+    spawn(sleep_long, NULL, "of a thread");
+    coil_yield();
+    if (++ready == 2)
+        say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
+static volatile int spinning = 1;
+
+static int spin(void *arg)
+{
+    (void)arg;
+    say_ready(getpid());
+    while (spinning)
+        ;
+    return 0;
+}
+
+static int run_light(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 3; i++)
+        if (coil_spawn(sleep_long, NULL,
+                       &(coil_spawn_opts){.light = COIL_LIGHT, .name = "light"},
+                       NULL) < 0)
+            return -1;
+    for (int i = 0; i < 5; i++) /* a stack is swapped out after a second */
+        coil_sleep(COIL_MSEC(500));
+    say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
+int main(int argc, char *argv[])
+{
+    static const struct {
+        const char *name;
+        coil_task_fn fn;
+    } modes[] = {{"dump", run_dump},         {"busy", run_busy}, {"crowd", run_crowd},
+                 {"deadlock", run_deadlock}, {"fork", run_fork}, {"spin", spin},
+                 {"light", run_light}};
+
+    if (argc != 2)
+        return 2;
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    if (strcmp(argv[1], "loops") == 0)
+        return coil_run_threads(2, run_member, NULL, NULL) != 0;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(argv[1], modes[i].name) == 0)
+            return coil_run(modes[i].fn, NULL, NULL) != 0;
+    return 2;
+}

@@ -1,0 +1,348 @@
+/*
+ * core.c - the memory of a core file.
+ *
+ * The kernel leaves out pages of files that the process has not written. These bytes are
+ * read from the files, by the core's list of mappings (NT_FILE), if the files still
+ * exist. A core may be truncated: the parts that are missing cannot be read.
+ */
+#include "image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+#include <unistd.h>
+
+#define SEGMENTS_MAX ((size_t)1 << 20)
+#define NOTE_BYTES_MAX ((size_t)64 << 20)
+
+struct segment {
+    uint64_t begin, end; /* addresses */
+    uint64_t stored_end; /* bytes from here on are not in the core */
+    uint64_t offset;
+};
+
+struct mapping {
+    uint64_t begin, end, offset;
+    const char *path; /* in the core's notes */
+    int fd;           /* -1: cannot be opened; -2: not tried yet */
+};
+
+struct thread {
+    int id;
+    struct registers registers;
+};
+
+struct core {
+    struct image image;
+    int fd;
+    struct segment *segments; /* by address */
+    size_t segment_count;
+    char *notes;
+    size_t note_bytes;
+    struct mapping *mappings;
+    size_t mapping_count;
+    struct thread *threads;
+    size_t thread_count;
+};
+
+static bool read_file(int fd, void *to, size_t bytes, uint64_t offset)
+{
+    char *at = to;
+
+    while (bytes > 0) {
+        ssize_t n = pread(fd, at, bytes, (off_t)offset);
+
+        if (n <= 0)
+            return false;
+        at += n;
+        offset += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+static struct segment *find_segment(const struct core *core, uint64_t address)
+{
+    size_t low = 0, high = core->segment_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        struct segment *s = &core->segments[middle];
+
+        if (address < s->begin)
+            high = middle;
+        else if (address >= s->end)
+            low = middle + 1;
+        else
+            return s;
+    }
+    return NULL;
+}
+
+static size_t least(size_t a, uint64_t b)
+{
+    return b < a ? (size_t)b : a;
+}
+
+/* Read from the file that was mapped there. Returns the number of bytes, or 0. */
+static size_t read_mapped(struct core *core, uint64_t address, void *to, size_t bytes)
+{
+    for (size_t i = 0; i < core->mapping_count; i++) {
+        struct mapping *m = &core->mappings[i];
+
+        if (address < m->begin || address >= m->end)
+            continue;
+        if (m->fd == -2)
+            m->fd = open(m->path, O_RDONLY | O_CLOEXEC);
+        bytes = least(bytes, m->end - address);
+        return m->fd >= 0 && read_file(m->fd, to, bytes, m->offset + (address - m->begin))
+                   ? bytes
+                   : 0;
+    }
+    return 0;
+}
+
+static bool read_address(struct core *core, uint64_t address, void *to, size_t bytes)
+{
+    char *at = to;
+
+    while (bytes > 0) {
+        const struct segment *s = find_segment(core, address);
+        size_t n;
+
+        if (s != NULL && address < s->stored_end) {
+            n = least(bytes, s->stored_end - address);
+            if (!read_file(core->fd, at, n, s->offset + (address - s->begin)))
+                return false;
+        } else {
+            n = s != NULL ? least(bytes, s->end - address) : bytes;
+            n = read_mapped(core, address, at, n);
+            if (n == 0)
+                return false;
+        }
+        at += n;
+        address += n;
+        bytes -= n;
+    }
+    return true;
+}
+
+static bool read_core(struct image *image, const struct piece *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!read_address((struct core *)image, pieces[i].address, pieces[i].to,
+                          pieces[i].bytes))
+            return false;
+    return true;
+}
+
+static bool find_registers(struct image *image, int thread, struct registers *out)
+{
+    const struct core *core = (const struct core *)image;
+
+    for (size_t i = 0; i < core->thread_count; i++)
+        if (core->threads[i].id == thread) {
+            *out = core->threads[i].registers;
+            return true;
+        }
+    return false;
+}
+
+static void close_core(struct image *image)
+{
+    struct core *core = (struct core *)image;
+
+    for (size_t i = 0; i < core->mapping_count; i++)
+        if (core->mappings[i].fd >= 0)
+            close(core->mappings[i].fd);
+    free(core->mappings);
+    free(core->threads);
+    free(core->segments);
+    free(core->notes);
+    if (core->fd >= 0)
+        close(core->fd);
+}
+
+/* ---- notes ------------------------------------------------------------------------- */
+
+static bool add_thread(struct core *core, const char *data, size_t bytes)
+{
+    struct elf_prstatus status;
+    struct user_regs_struct regs;
+    struct thread *larger;
+
+    if (bytes < sizeof status)
+        return true;
+    memcpy(&status, data, sizeof status);
+    memcpy(&regs, &status.pr_reg, sizeof regs);
+    larger = realloc(core->threads, (core->thread_count + 1) * sizeof *larger);
+    if (larger == NULL)
+        return false;
+    core->threads = larger;
+    core->threads[core->thread_count].id = status.pr_pid;
+    registers_set(&core->threads[core->thread_count++].registers, &regs);
+    return true;
+}
+
+/* NT_FILE: the number of mappings, the page size, three words for each, their paths. */
+static bool add_mappings(struct core *core, const char *data, size_t bytes)
+{
+    uint64_t head[2];
+    const char *path, *end = data + bytes;
+
+    if (bytes < sizeof head)
+        return true;
+    memcpy(head, data, sizeof head);
+    if (head[0] > (bytes - sizeof head) / 24)
+        return true;
+    core->mappings = calloc(head[0] + 1, sizeof *core->mappings);
+    if (core->mappings == NULL)
+        return false;
+    path = data + sizeof head + head[0] * 24;
+    for (size_t i = 0; i < head[0]; i++) {
+        size_t length = strnlen(path, (size_t)(end - path));
+        uint64_t words[3];
+
+        if (path + length >= end)
+            break;
+        memcpy(words, data + sizeof head + i * 24, sizeof words);
+        core->mappings[core->mapping_count++] =
+            (struct mapping){words[0], words[1], words[2] * head[1], path, -2};
+        if (words[2] == 0 && !image_add_start(&core->image, words[0]))
+            return false;
+        path += length + 1;
+    }
+    return true;
+}
+
+static bool read_notes(struct core *core)
+{
+    size_t at = 0, bytes = core->note_bytes;
+
+    while (at + sizeof(Elf64_Nhdr) <= bytes) {
+        Elf64_Nhdr note;
+        size_t name, data;
+
+        memcpy(&note, core->notes + at, sizeof note);
+        name = at + sizeof note;
+        if (note.n_namesz > bytes || note.n_descsz > bytes)
+            break;
+        data = name + (note.n_namesz + 3u) / 4 * 4;
+        at = data + (note.n_descsz + 3u) / 4 * 4;
+        if (data + note.n_descsz > bytes)
+            break;
+        if (note.n_type == NT_PRSTATUS && note.n_namesz == 5 &&
+            memcmp(core->notes + name, "CORE", 5) == 0 &&
+            !add_thread(core, core->notes + data, note.n_descsz))
+            return false;
+        if (note.n_type == NT_FILE && core->mappings == NULL &&
+            !add_mappings(core, core->notes + data, note.n_descsz))
+            return false;
+    }
+    return true;
+}
+
+/* ---- opening ----------------------------------------------------------------------- */
+
+static int compare_segments(const void *a, const void *b)
+{
+    const struct segment *left = a, *right = b;
+
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+static bool load_notes(struct core *core, const Elf64_Phdr *header)
+{
+    if (core->notes != NULL || header->p_filesz > NOTE_BYTES_MAX)
+        return true;
+    core->notes = malloc(header->p_filesz + 1);
+    if (core->notes == NULL ||
+        !read_file(core->fd, core->notes, header->p_filesz, header->p_offset))
+        return false;
+    core->note_bytes = header->p_filesz;
+    core->notes[core->note_bytes] = '\0';
+    return true;
+}
+
+static bool load(struct core *core)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr header;
+    size_t count;
+
+    if (!read_file(core->fd, &head, sizeof head, 0) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+        head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_type != ET_CORE ||
+        head.e_phentsize != sizeof header)
+        return false;
+    count = head.e_phnum;
+    if (count == PN_XNUM) { /* the number is in the first section header */
+        Elf64_Shdr section;
+
+        if (!read_file(core->fd, &section, sizeof section, head.e_shoff))
+            return false;
+        count = section.sh_info;
+    }
+    if (count > SEGMENTS_MAX)
+        return false;
+    core->segments = calloc(count + 1, sizeof *core->segments);
+    if (core->segments == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!read_file(core->fd, &header, sizeof header,
+                       head.e_phoff + i * sizeof header))
+            return false;
+        if (header.p_type == PT_NOTE && !load_notes(core, &header))
+            return false;
+        if (header.p_type == PT_LOAD && header.p_memsz > 0 &&
+            header.p_vaddr + header.p_memsz > header.p_vaddr)
+            core->segments[core->segment_count++] = (struct segment){
+                header.p_vaddr, header.p_vaddr + header.p_memsz,
+                header.p_vaddr + least(header.p_memsz, header.p_filesz), header.p_offset};
+    }
+    qsort(core->segments, core->segment_count, sizeof *core->segments, compare_segments);
+    return read_notes(core);
+}
+
+/* A core without a list of mappings: modules begin with the magic bytes of ELF. */
+static bool find_starts(struct core *core)
+{
+    char magic[SELFMAG];
+
+    for (size_t i = 0; core->mapping_count == 0 && i < core->segment_count; i++)
+        if (core->segments[i].stored_end > core->segments[i].begin &&
+            read_address(core, core->segments[i].begin, magic, sizeof magic) &&
+            memcmp(magic, ELFMAG, SELFMAG) == 0 &&
+            !image_add_start(&core->image, core->segments[i].begin))
+            return false;
+    return true;
+}
+
+struct image *image_of_core(const char *path, char *why, size_t size)
+{
+    struct core *core = calloc(1, sizeof *core);
+
+    if (core == NULL) {
+        snprintf(why, size, "%s", strerror(ENOMEM));
+        return NULL;
+    }
+    core->image.read = read_core;
+    core->image.registers = find_registers;
+    core->image.close = close_core;
+    core->image.stands = true;
+    core->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (core->fd < 0)
+        snprintf(why, size, "%s: %s", path, strerror(errno));
+    else if (load(core) && find_starts(core))
+        return &core->image;
+    else
+        snprintf(why, size, "%s is no core file, or only its beginning", path);
+    image_close(&core->image);
+    return NULL;
+}

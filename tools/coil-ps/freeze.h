@@ -1,0 +1,16 @@
+/*
+ * freeze.h - stops the threads of loops for a moment, by ptrace(2).
+ */
+#ifndef COIL_PS_FREEZE_H
+#define COIL_PS_FREEZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Stop the threads. Returns false, with no thread stopped, and errno. */
+bool freeze(const int *threads, size_t count);
+
+/* Let them continue. */
+void thaw(const int *threads, size_t count);
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * process.c - the memory of a running process, by process_vm_readv(2).
+ */
+#include "image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <unistd.h>
+
+struct process {
+    struct image image;
+    pid_t pid;
+};
+
+static bool read_process(struct image *image, const struct piece *pieces, size_t count)
+{
+    const struct process *p = (const struct process *)image;
+    struct iovec local[PIECES_MAX], remote[PIECES_MAX];
+    size_t total = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        local[i] = (struct iovec){pieces[i].to, pieces[i].bytes};
+        remote[i] = (struct iovec){(void *)(uintptr_t)pieces[i].address, pieces[i].bytes};
+        total += pieces[i].bytes;
+    }
+    return process_vm_readv(p->pid, local, count, remote, count, 0) == (ssize_t)total;
+}
+
+static bool read_registers(struct image *image, int thread, struct registers *out)
+{
+    struct user_regs_struct regs;
+    struct iovec iov = {&regs, sizeof regs};
+
+    (void)image;
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &iov) < 0)
+        return false;
+    registers_set(out, &regs);
+    return true;
+}
+
+/* Each readable mapping of the beginning of a file may begin a module. */
+static bool find_starts(struct process *p)
+{
+    char path[64], line[4400];
+    FILE *maps;
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)p->pid);
+    maps = fopen(path, "re");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long long begin, end, offset;
+        char mode[5];
+
+        if (sscanf(line, "%llx-%llx %4s %llx", &begin, &end, mode, &offset) == 4 &&
+            offset == 0 && mode[0] == 'r')
+            found |= image_add_start(&p->image, begin);
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return found;
+}
+
+/* ---- permissions ------------------------------------------------------------------- */
+
+static int yama_scope(void)
+{
+    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    int scope = 0;
+
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%d", &scope) != 1)
+        scope = 0;
+    fclose(file);
+    return scope;
+}
+
+/* True for a zombie and for a thread of the kernel, whose list of mappings is empty. */
+static bool has_no_memory(pid_t pid)
+{
+    char path[64];
+    bool is_empty = false;
+    FILE *maps;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    maps = fopen(path, "re");
+    if (maps != NULL) {
+        is_empty = fgetc(maps) == EOF && ferror(maps) == 0;
+        fclose(maps);
+    }
+    return is_empty;
+}
+
+static void explain_refusal(pid_t pid, char *why, size_t size)
+{
+    char path[64];
+    struct stat status;
+    int scope = yama_scope();
+
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (stat(path, &status) < 0) {
+        snprintf(why, size, "there is no process %d", (int)pid);
+    } else if (has_no_memory(pid)) {
+        snprintf(why, size, "process %d has no memory: it has ended, or is the kernel's",
+                 (int)pid);
+    } else if (status.st_uid != geteuid() && geteuid() != 0) {
+        snprintf(
+            why, size,
+            "process %d belongs to user %u: run this as that user or as root, or with "
+            "CAP_SYS_PTRACE",
+            (int)pid, (unsigned)status.st_uid);
+    } else if (scope > 0 && geteuid() != 0) {
+        snprintf(why, size,
+                 "the kernel lets only a parent read process %d "
+                 "(/proc/sys/kernel/yama/ptrace_scope is %d): run this as root, or with "
+                 "CAP_SYS_PTRACE",
+                 (int)pid, scope);
+    } else {
+        snprintf(
+            why, size,
+            "the kernel refuses to show process %d: it is not dumpable (prctl(2), or "
+            "it has changed its user), or CAP_SYS_PTRACE is missing, as in a "
+            "container without --cap-add SYS_PTRACE",
+            (int)pid);
+    }
+}
+
+static bool has_begun(struct process *p)
+{
+    char magic[4];
+
+    for (size_t i = 0; i < p->image.start_count; i++)
+        if (image_read(&p->image, p->image.starts[i], magic, sizeof magic))
+            return true;
+    return false;
+}
+
+struct image *image_of_process(int pid, char *why, size_t size)
+{
+    struct process *p = calloc(1, sizeof *p);
+
+    if (p == NULL) {
+        snprintf(why, size, "%s", strerror(ENOMEM));
+        return NULL;
+    }
+    p->image.read = read_process;
+    p->image.registers = read_registers;
+    p->pid = pid;
+    if (find_starts(p) && has_begun(p))
+        return &p->image;
+    explain_refusal(pid, why, size);
+    image_close(&p->image);
+    return NULL;
+}

@@ -1,0 +1,120 @@
+/*
+ * snapshot.h - the tasks of an image: what each waits for, since when, and on whom.
+ *
+ * A task is copied while its process may run, and is accepted only if it stood still
+ * meanwhile: docs/design/ps.md. Nothing in the image is trusted: each list has a bound,
+ * and each address is checked.
+ */
+#ifndef COIL_PS_SNAPSHOT_H
+#define COIL_PS_SNAPSHOT_H
+
+#include "table.h"
+
+#define NONE UINT32_MAX
+
+/* A task in a group of the one above, which need not wait for it. */
+#define EDGE_IS_MEMBER (UINT32_C(1) << 31)
+
+enum task_state {
+    TASK_WAITS,
+    TASK_IS_READY,
+    TASK_RUNS,
+    TASK_HAS_STARTED_ANOTHER,
+    TASK_HAS_NOT_BEGUN,
+    TASK_HAS_ENDED,
+    TASK_CHANGES /* it ran while it was read */
+};
+
+struct task {
+    uint64_t address;
+    uint32_t number;
+    uint32_t spawned_by; /* a number, or 0 */
+    uint32_t loop;       /* index in snapshot.loops */
+    enum task_state state;
+    char name[32];
+    const char *what; /* of a wait; belongs to the snapshot */
+    uint64_t fn, spawned_at;
+    uint64_t object;
+    int64_t since, deadline; /* INT64_MAX: none */
+    int fd;                  /* or -1 */
+    uint32_t cancelling;
+    uint32_t job_thread; /* 0: none, or not begun */
+    bool is_job;         /* waits for a job of an executor */
+    bool is_stored;      /* its stack is swapped out */
+    uint32_t lock_owner; /* the number of the task that holds the lock, or 0 */
+    uint32_t stored_bytes;
+    uint16_t steps;
+    uint64_t future;            /* the first pending future, unless it is a task; or 0 */
+    uint32_t first_pending;     /* the first pending task that it awaits, or NONE */
+    uint32_t edges, edge_count; /* tasks below it: in snapshot.edges */
+    uint32_t stack;             /* chosen by the callback of snapshot_take(), or NONE */
+};
+
+struct loop {
+    uint64_t address, scheduler, current, callback;
+    uint32_t number;
+    int pid, thread;
+    int64_t now; /* its clock, or the system's if it does not run */
+    bool is_virtual;
+    bool is_partial;          /* some tasks are missing: the list changed too often */
+    uint64_t sp;              /* of its thread, if that is stopped, or 0 */
+    size_t tasks, task_count; /* in snapshot.tasks */
+};
+
+/* A part of a suspended task's stacks, innermost first: the task's own, or a generator's. */
+struct coroutine {
+    uint64_t sp, low, high;
+    int thread; /* on which it runs: its registers are there, not on the stack; or 0 */
+};
+
+#define COROUTINES_MAX 64
+
+/* Copies of memory in place of the image's. */
+struct copies {
+    struct image *image;
+    struct piece pieces[COROUTINES_MAX + 2];
+    size_t count;
+};
+
+/* Copy memory; prefers the copies. */
+bool copies_read(const struct copies *copies, uint64_t address, void *to, size_t bytes);
+
+/*
+ * Called for each task with a stack that was copied. Returns a number for the stack, or
+ * NONE.
+ */
+typedef uint32_t stack_fn(void *arg, const struct task *task,
+                          const struct coroutine *coroutines, size_t count,
+                          const struct copies *copies);
+
+/* Facts about the process, for snapshot_take(). */
+struct circumstances {
+    int pid;            /* in its own namespace; 0: not known */
+    int64_t monotonic;  /* the time of a live process, or 0 */
+    stack_fn *on_stack; /* or NULL */
+    void *arg;
+};
+
+struct snapshot {
+    struct image *image;
+    const struct table *table;
+    const struct circumstances *circumstances;
+    struct loop *loops;
+    size_t loop_count;
+    struct task *tasks;
+    size_t task_count;
+    uint32_t *edges; /* indices of tasks, with EDGE_IS_MEMBER */
+    size_t edge_count;
+    size_t inherited; /* loops of a parent, inherited by fork(2) */
+    struct private *private;
+};
+
+/*
+ * Read the tasks. Returns false without memory. snapshot_free() must be called in any
+ * case.
+ */
+bool snapshot_take(struct image *image, const struct table *table,
+                   const struct circumstances *circumstances, struct snapshot *snapshot);
+void snapshot_free(struct snapshot *snapshot);
+
+#endif

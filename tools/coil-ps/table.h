@@ -1,0 +1,44 @@
+/*
+ * table.h - finds coil in an image, and reads its table: docs/design/ps.md.
+ */
+#ifndef COIL_PS_TABLE_H
+#define COIL_PS_TABLE_H
+
+#include "image.h"
+
+#include "../../src/coro/outside_keys.h"
+
+#define KEYS 256
+
+/* A range of coil's own code. */
+struct range {
+    uint64_t begin, end;
+};
+
+struct table {
+    uint64_t address; /* of coil__debug */
+    uint64_t resume;  /* where the code of a suspended stack continues */
+    uint64_t loops;
+    uint32_t loop_count, inherited;
+    bool has[KEYS];
+    uint16_t values[KEYS];
+    struct range *own; /* coil's own code, sorted */
+    size_t own_count;
+};
+
+/*
+ * Find the first module of the image that contains coil and has loops, else the first
+ * that contains coil. Returns false with a message in `why`.
+ */
+bool table_find(struct image *image, struct table *table, char *why, size_t size);
+
+/* Read the table at `address`. Returns false with a message in `why`. */
+bool table_read(struct image *image, uint64_t address, struct table *table, char *why,
+                size_t size);
+
+void table_free(struct table *table);
+
+/* True for code of coil's. */
+bool table_is_own(const struct table *table, uint64_t address);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * tree.h - prints a snapshot: as a tree like coil_dump(), in groups, or as JSON.
+ */
+#ifndef COIL_PS_TREE_H
+#define COIL_PS_TREE_H
+
+#include "unwind.h"
+
+/* Selects the tasks to print. */
+struct filter {
+    const char *waits;    /* the kind of wait, such as "lock"; NULL: any */
+    const char *function; /* on the stack; NULL: any */
+    int64_t older_ns;     /* waiting for at least so long */
+};
+
+/* Print all loops. Trees of up to `tree_max` tasks are printed whole, others in groups. */
+void tree_print(const struct snapshot *snapshot, struct unwinder *unwinder,
+                const struct filter *filter, size_t tree_max, FILE *out);
+
+/*
+ * Print the tasks with most steps since `before`, then those that wait longest: a line
+ * for each, at most `lines`. A task's steps are counted up to 65,535.
+ */
+void tree_print_top(const struct snapshot *snapshot, const struct snapshot *before,
+                    double seconds, struct unwinder *unwinder,
+                    const struct filter *filter, size_t lines, FILE *out);
+
+/* Print one JSON object per task, each on a line. */
+void tree_print_json(const struct snapshot *snapshot, struct unwinder *unwinder,
+                     const struct filter *filter, FILE *out);
+
+#endif

@@ -1,0 +1,274 @@
+"""Commands of gdb for programs that use coil. gdb loads this file with libcoil.so; for a program that
+contains libcoil.a: `source coil_gdb.py`.
+
+    info coil-tasks     list the tasks: number, name, state, wait
+    coil bt N|all       print the backtrace of a task, or of all tasks
+    coil frame N        stay in the task: up, down, info locals; `coil frame off` ends that
+
+They work for live processes and for core files. They need no debug data of coil, and change no
+register: an unwinder inserts the task's stack above the current frame. docs/design/ps.md describes
+the table in the program's memory.
+"""
+
+import re
+import struct
+
+import gdb
+import gdb.unwinder
+
+# Keys of src/coro/outside_keys.h.
+SP, DONE, NUMBER = 20, 22, 23
+LOOP_SCHEDULER = 43
+CURRENT, TASKS = 60, 61
+NEXT = 70
+CORO, LINK, STEP_LINK, LEAF, WAIT, FLAGS, IS_STARTED, FUTURE, NAME = 81, 83, 84, 85, 86, 87, 88, 91, 92
+RC = 110
+NAME_SHARED, NAME_NUMBER, SHARED_TEXT = 121, 122, 124
+CLASS, WAIT_DONE, WHAT, WHAT_PATH, PATH_OFFSETS = 140, 143, 145, 147, 163
+
+# The registers that a switch saves, with their offsets from the saved stack pointer, and its size.
+SAVED = {
+    'i386:x86-64': ({'r15': 8, 'r14': 16, 'r13': 24, 'r12': 32, 'rbx': 40, 'rbp': 48, 'rip': 56}, 'rsp', 64),
+    'aarch64': ({**{f'x{19 + i}': 8 * i for i in range(11)}, 'pc': 88}, 'sp', 176),
+}
+PENDING = -115
+TASKS_MAX = 1 << 24
+
+
+def read(address, size):
+    return bytes(gdb.selected_inferior().read_memory(address, size))
+
+
+def number(address, size=8, signed=False):
+    return int.from_bytes(read(address, size), 'little', signed=signed)
+
+
+def text(address):
+    if not address:
+        return '?'
+    found = b''
+    while b'\0' not in found and len(found) < 64:
+        found += read(address + len(found), 1)
+    return found.split(b'\0')[0].decode('ascii', 'replace')
+
+
+class Table:
+    """The table of the first module that contains coil."""
+
+    def __init__(self):
+        address = self.find()
+        cookie, version, _, _, _, rows, end, loops, count, _ = struct.unpack('<8sII5QII', read(address, 64))
+        if cookie != b'coil-ps\0':
+            raise gdb.GdbError('the table of libcoil cannot be read')
+        if version != 1:
+            raise gdb.GdbError(f"libcoil's table has version {version}, and this script reads version 1")
+        pairs = struct.iter_unpack('<HH', read(rows, (end - rows) // 4 * 4))
+        self.rows = {key: value for key, value in pairs if key}
+        self.loops = [loop for (loop,) in struct.iter_unpack('<Q', read(loops, 8 * min(count, 65536))) if loop]
+
+    @staticmethod
+    def find():
+        for option in '-all-objects', 'ALLOBJ':
+            try:
+                sections = gdb.execute(f'maintenance info sections {option} .note.coil', to_string=True)
+            except gdb.error:
+                continue
+            for begin in re.findall(r'(0x[0-9a-f]+)->0x[0-9a-f]+ at [^\n]*\.note\.coil', sections):
+                words = int(begin, 16) + 20
+                try:
+                    return words + number(words, 4, signed=True)
+                except gdb.MemoryError:
+                    continue
+        raise gdb.GdbError('no libcoil was found in this program, or one from before coil-ps')
+
+    def __getitem__(self, key):
+        return self.rows[key]
+
+
+class Task:
+    def __init__(self, table, address, current):
+        self.table, self.address, self.is_current = table, address, address == current
+        self.number = number(address + table[CORO] + table[NUMBER], 4)
+
+    def member(self, key, size=8, signed=False):
+        return number(self.address + self.table[key], size, signed)
+
+    def has_ended(self):
+        return number(self.address + self.table[FUTURE] + self.table[RC], 4, signed=True) != PENDING
+
+    def is_started(self):
+        return self.member(FLAGS, 1) & self.table[IS_STARTED] != 0
+
+    def name(self):
+        name = read(self.address + self.table[NAME], 16)
+        if name[15] == self.table[NAME_SHARED]:
+            return text(struct.unpack('<Q', name[:8])[0] + self.table[SHARED_TEXT])
+        if name[15] == self.table[NAME_NUMBER]:
+            return f'task-{int.from_bytes(name[8:15], "little")}'
+        return name.split(b'\0')[0].decode('ascii', 'replace')
+
+    def what(self, wait):
+        kind = number(wait + self.table[CLASS])
+        what = number(kind + self.table[WHAT])
+        path = kind + self.table[WHAT_PATH]
+        steps = number(path, 1)
+        if what or not steps:
+            return text(what)
+        place = wait + number(path + self.table[PATH_OFFSETS], 2, signed=True)
+        if steps > 1:
+            place = number(place) + number(path + self.table[PATH_OFFSETS] + 2, 2, signed=True)
+        return text(number(place))
+
+    def state(self):
+        wait = self.member(WAIT)
+        if self.has_ended():
+            return 'has ended'
+        if not self.is_started():
+            return 'has not begun'
+        if self.is_current:
+            return 'runs'
+        if wait and not number(wait + self.table[WAIT_DONE], 1):
+            return f'waits: {self.what(wait)}'
+        link = self.address + self.table[STEP_LINK]
+        return 'is ready' if number(link + self.table[NEXT]) not in (0, link) else 'has started another'
+
+    def sp(self):
+        """The saved stack pointer of the task, or of the innermost generator in it; 0 if it runs."""
+        return number(self.member(LEAF) + self.table[SP])
+
+
+def tasks():
+    table = Table()
+    for loop in table.loops:
+        scheduler = number(loop + table[LOOP_SCHEDULER])
+        if not scheduler:
+            continue
+        current = number(scheduler + table[CURRENT])
+        head = scheduler + table[TASKS]
+        link = number(head + table[NEXT])
+        for _ in range(TASKS_MAX):
+            if link in (0, head):
+                break
+            yield Task(table, link - table[LINK], current)
+            link = number(link + table[NEXT])
+
+
+def task_of(argument):
+    try:
+        wanted = int(argument)
+    except ValueError:
+        raise gdb.GdbError('which task? give its number, as info coil-tasks lists it') from None
+    for task in tasks():
+        if task.number == wanted:
+            if task.is_current or task.is_started() and not task.sp():
+                raise gdb.GdbError(f'task {wanted} runs: it is on the stack of its thread')
+            if not task.is_started() or task.has_ended():
+                raise gdb.GdbError(f'task {wanted} {task.state()}')
+            return task
+    raise gdb.GdbError(f'there is no task {wanted}')
+
+
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp, self.pc = sp, pc
+
+
+class Unwinder(gdb.unwinder.Unwinder):
+    """While a task is chosen, the frame above the current one is the innermost frame of the task."""
+
+    def __init__(self):
+        super().__init__('coil')
+        self.chosen = None
+
+    def choose(self, sp):
+        self.chosen = sp
+        gdb.invalidate_cached_frames()
+
+    def __call__(self, pending):
+        architecture = pending.architecture().name()
+        if self.chosen is None or pending.level() != 0 or architecture not in SAVED:
+            return None
+        registers, sp_name, size = SAVED[architecture]
+        pc_name = 'rip' if 'rip' in registers else 'pc'
+        sp, pc = pending.read_register(sp_name), pending.read_register(pc_name)
+        word = gdb.lookup_type('unsigned long')
+        # gdb refuses a frame whose stack is further in than that of the frame below.
+        info = pending.create_unwind_info(FrameId(gdb.Value(self.chosen).cast(word).cast(sp.type), pc))
+        for name, offset in registers.items():
+            value = gdb.Value(number(self.chosen + offset)).cast(word)
+            info.add_saved_register(name, value.cast(pc.type) if name == pc_name else value)
+        info.add_saved_register(sp_name, gdb.Value(self.chosen + size).cast(word).cast(sp.type))
+        return info
+
+
+UNWINDER = Unwinder()
+
+
+def backtrace(task):
+    """Print the frames above the current one, without it."""
+    UNWINDER.choose(task.sp())
+    try:
+        lines = gdb.execute('backtrace', to_string=True).splitlines()
+    finally:
+        UNWINDER.choose(None)
+    for line in lines[1:]:
+        print(line)
+
+
+class InfoTasks(gdb.Command):
+    """List the tasks of coil: number, name, state and wait."""
+
+    def __init__(self):
+        super().__init__('info coil-tasks', gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        for task in tasks():
+            if not task.has_ended():
+                print(f'{task.number:6}  {task.name():<16} {task.state()}')
+
+
+class Coil(gdb.Command):
+    """Commands for the tasks of coil: coil bt N|all, coil frame N|off."""
+
+    def __init__(self):
+        super().__init__('coil', gdb.COMMAND_STACK, gdb.COMPLETE_NONE, True)
+
+
+class CoilBacktrace(gdb.Command):
+    """Print the backtrace of a task, by its number, or of all tasks: coil bt N|all."""
+
+    def __init__(self):
+        super().__init__('coil bt', gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        if argument != 'all':
+            backtrace(task_of(argument))
+            return
+        for task in list(tasks()):
+            if task.has_ended():
+                continue
+            print(f'{task.number}: {task.name()} {task.state()}')
+            if task.is_started() and not task.is_current and task.sp():
+                backtrace(task)
+
+
+class CoilFrame(gdb.Command):
+    """Stay in a task for up, down and info locals: coil frame N. coil frame off ends that."""
+
+    def __init__(self):
+        super().__init__('coil frame', gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        if argument == 'off':
+            UNWINDER.choose(None)
+            gdb.execute('frame 0')
+            return
+        UNWINDER.choose(task_of(argument).sp())
+        gdb.execute('frame 1')
+
+
+gdb.unwinder.register_unwinder(None, UNWINDER, replace=True)
+InfoTasks()
+Coil()
+CoilBacktrace()
+CoilFrame()
