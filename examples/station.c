@@ -1,7 +1,6 @@
 /*
- * station.c - a thread reads a thermometer, and tasks report at a fixed rate. The program
- * uses a channel, which threads and tasks share, an interval, and one wait for two
- * queues.
+ * station.c - a thread reads a thermometer, and tasks report at a fixed rate. It uses a
+ * channel between a thread and tasks, an interval, and one wait for two queues.
  */
 #include <coil.h>
 

@@ -137,7 +137,7 @@ IO_TEST(http_responses_keep_their_headers_while_others_come)
         CHECK_INT(coil_http_status(kept[i].response), 200);
         CHECK_STR(coil_http_header(kept[i].response, "Content-Length"), "5");
         coil_http_response_destroy(kept[i].response);
-        free(kept[i].body);
+        coil_free(kept[i].body);
     }
     http_both_end(&both);
 }

@@ -979,7 +979,7 @@ IO_TEST(http_starts_no_thread_for_a_name)
         CHECK(i % 4 == 1 || (i % 4 == 3 ? rc < 0 : rc == 0));
         coil_task_release(tasks[i]);
         coil_http_response_destroy(clients[i].response);
-        free(clients[i].body);
+        coil_free(clients[i].body);
     }
     CHECK(most <= before + 1);
     end(&both);

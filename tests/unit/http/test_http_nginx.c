@@ -161,7 +161,7 @@ static int fetch_until_none_is_left(void *arg)
         int rc = http_fetch(&own, "/file/small");
         crowd->failed += rc < 0 || own.body_bytes != 26;
         coil_http_response_destroy(own.response);
-        free(own.body);
+        coil_free(own.body);
     }
     return 0;
 }
@@ -350,7 +350,7 @@ IO_TEST(http_2_responses_do_not_wait_for_each_other)
     if (other.body != NULL)
         check_whole(&other, 26);
     coil_http_response_destroy(other.response);
-    free(other.body);
+    coil_free(other.body);
     CHECK_INT(coil_http_read_all(client.response, &client.body, &client.body_bytes), 0);
     CHECK_INT(client.body_bytes, 2999999);
     close_with_nginx(&nginx, &client);
@@ -560,7 +560,7 @@ IO_TEST(http_tls_can_be_cancelled_at_any_moment)
         CHECK(rc == 0 || rc == -ECANCELED);
         coil_task_release(task);
         coil_http_response_destroy(other.response);
-        free(other.body);
+        coil_free(other.body);
     }
     CHECK_INT(http_fetch(&client, "/file/small"), 0);
     check_whole(&client, 26);

@@ -144,7 +144,7 @@ IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
     both.client.response = NULL;
     CHECK_INT(test_join(task), 0);
     coil_http_response_destroy(other.response);
-    free(other.body);
+    coil_free(other.body);
     http_both_end(&both);
 }
 

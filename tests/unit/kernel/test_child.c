@@ -31,7 +31,8 @@ static int start(const char *program, const char *script, int in,
     const char *const paths[] = {program, NULL};
 
     *child = (struct coil__child){
-        .what = {.argv = argv, .envp = environment, .stdio = {in, 1, 2}}, .paths = paths};
+        .what = {.argv = argv, .envp = environment, .stdio = {in, 1, 2}, .terminal = -1},
+        .paths = paths};
     return coil__child_start(child, stack + STACK_BYTES, true, pid, handle);
 }
 

@@ -58,7 +58,8 @@ static bool run_scripts(void)
     rb_define_global_function("wait_a_moment", wait_a_moment, 1);
     rb_define_global_function("collect", collect, 0);
     for (int i = 0; i < FOREIGN_USES; i++) {
-        coil_queue_get(&scripts, (void *)&script);
+        if (coil_queue_get(&scripts, (void *)&script) < 0)
+            return false;
         script->result = evaluate(script->number);
         coil_event_set(&script->done);
     }
