@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message may quote a server or a file, so control characters are escaped. */
+/* Print a message. Control characters are escaped, because the message may quote a server
+   or a file. */
 static void print_message(const char *message)
 {
     fputs("coil-crawl: ", stderr);
