@@ -83,7 +83,7 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-/* only the number of further starts is printed */
+/* at most this many starts are named; others are only counted */
 #define UNSEARCHED_NAMED 10
 
 /* Print which starts were not searched for links, because the user named them and may
