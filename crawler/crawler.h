@@ -1,5 +1,5 @@
 /*
- * crawler.h - the crawler as a library: options in, records out.
+ * crawler.h - the crawler as a library, which takes options and passes records to a sink.
  *
  *     struct record_sink sink = {.page = on_page, .verdict = on_verdict, .arg = &mine};
  *     struct crawl *crawl;

@@ -2,8 +2,8 @@
  * cold.c - memory backed by a file.
  *
  * The file is mapped in chunks with MAP_SHARED. The kernel keeps written data in its page
- * cache, and writes them to the disk when memory is short. MADV_DONTNEED removes pages
- * from the process but not from the file. The next access causes a page fault of about a
+ * cache, and writes it to the disk when memory is short. MADV_DONTNEED removes pages from
+ * the process but not from the file. The next access causes a page fault of about a
  * microsecond, which also maps the pages around it. Code that reads data in address order
  * causes one fault per 64 KiB.
  *

@@ -6,7 +6,7 @@
  *     cold_tend(cold);                      // often: releases pages
  *     cold_destroy(cold);                             // frees everything
  *
- * Released data stay valid at the same address. Reading them again costs a page fault.
+ * Released data stays valid at the same address. Reading it again costs a page fault.
  */
 #ifndef CRAWLER_COLD_H
 #define CRAWLER_COLD_H

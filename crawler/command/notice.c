@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message may quote a server or a file, so control characters are escaped. */
+/* Print a message. Control characters are escaped, because the message may quote a server
+   or a file. */
 static void print_message(const char *message)
 {
     fputs("coil-crawl: ", stderr);
@@ -82,7 +83,7 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-/* only the number of further starts is printed */
+/* at most this many starts are named; others are only counted */
 #define UNSEARCHED_NAMED 10
 
 /* Print which starts were not searched for links, because the user named them and may

@@ -1,10 +1,11 @@
 /*
  * signals.h - handle SIGINT, SIGTERM and SIGHUP.
  *
- * The first signal wakes a task that cancels the crawl. The reports are then written in
- * full. The second signal ends the program immediately after the complete lines of the
- * reports are written. coil's own signal handlers are not used, because the second signal
- * must work while the loop is blocked, for example by a slow reader of stdout.
+ * The first signal wakes a task that cancels the crawl. After that, the reports are
+ * written in full. The second signal ends the program immediately after the complete
+ * lines of the reports are written. coil's own signal handlers are not used, because the
+ * second signal must work while the loop is blocked, for example by a slow reader of
+ * stdout.
  */
 #ifndef CRAWLER_SIGNALS_H
 #define CRAWLER_SIGNALS_H

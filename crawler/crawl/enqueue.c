@@ -80,8 +80,8 @@ static bool hides_mail(const char *url)
     return at != NULL && strcmp(at, path) == 0;
 }
 
-/* True if the crawl has accepted --max-pages pages. A shared crawl instead counts pages
-   when they are queued. */
+/* True if the crawl has accepted --max-pages pages. In a shared crawl, Redis counts the
+   pages instead, when they are queued. */
 static bool has_enough_pages(const struct enqueuer *enqueuer)
 {
     size_t max_pages = enqueuer->options->max_pages;

@@ -31,7 +31,7 @@ struct enqueuer {
     bool is_offline;   /* nothing is fetched over the network */
 };
 
-/* Zeroes are accepted. */
+/* Free the members. All zeroes are accepted. */
 void enqueuer_finish(struct enqueuer *enqueuer);
 
 /* Decide about a web page when the first link to it is found. `from` is the URL of the

@@ -22,7 +22,7 @@ struct visit {
         bool is_rested;  /* the host had been idle before the request */
     } request;
     struct saved_page saved;    /* the answer, if it is from a saved crawl; else zeroes */
-    struct judgement judgement; /* from the answer alone, before the search */
+    struct judgement judgement; /* the verdict on the answer, before the search */
     struct page_findings found;
     const char *flaw; /* why the search ended early; or NULL */
     bool reopens;     /* the page's redirect closes a loop that is fetched again */

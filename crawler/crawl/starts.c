@@ -113,8 +113,8 @@ static bool is_pipe(const char *path)
     return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/* Enqueue the files and folders. The root directory of the site is the start if it is the
-   only one and not a pipe, else the working directory. */
+/* Enqueue the files and folders. If there is only one start and it is not a pipe, its
+   folder is the root folder. Otherwise the working directory is the root folder. */
 static int enqueue_paths(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;

@@ -51,7 +51,7 @@ void text_checks_refetch(struct text_checks *checks, struct target *page);
    Returns 0 or -ENOMEM. */
 int text_checks_redirect(struct text_checks *checks, struct target *page);
 
-/* Zeroes are accepted. */
+/* Free the members. All zeroes are accepted. */
 void text_checks_finish(struct text_checks *checks);
 
 #endif

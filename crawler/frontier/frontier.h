@@ -199,7 +199,7 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
 /* Note that a request to the host begins: start the host's delay, and take a token from
-   its bucket. Returns true if the host got no request for throttle_rest_ns() before. */
+   its bucket. Returns true if the host was idle for throttle_rest_ns() before. */
 bool frontier_begin_request(struct host *host);
 
 /* Reserve the host for another request of the same job. Returns when the request may be

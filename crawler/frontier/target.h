@@ -180,7 +180,7 @@ void targets_init(struct targets *targets, struct cold *cold);
    such hashes, so a later run needs the same seed. */
 void targets_set_id_seed(struct targets *targets, uint64_t seed);
 
-/* All zeroes are accepted. */
+/* Free the members. All zeroes are accepted. */
 void targets_finish(struct targets *targets);
 
 /*
@@ -203,8 +203,8 @@ void targets_expect_soon(const struct targets *targets, uint64_t hash);
 struct target *targets_get_hashed(struct targets *targets, const char *url, size_t n,
                                   uint64_t hash, size_t fragment_at, bool *is_new);
 
-/* Return the target of a URL, which may have a fragment, or NULL. The target itself is
- * not read. */
+/* Return the target of a URL, or NULL if it is unknown. The URL may have a fragment. The
+ * target itself is not read. */
 struct target *targets_find(const struct targets *targets, const char *url);
 
 /* Find the target of a URL without reading the target itself. `hash` is the result of

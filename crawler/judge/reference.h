@@ -86,7 +86,7 @@ bool reference_is_told(const struct reference *reference, const struct target *t
    targets. */
 const char *reference_text(const struct reference *reference);
 
-/* All zeroes are accepted. */
+/* Free the members. All zeroes are accepted. */
 void references_finish(struct references *references);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * option_host.c - options whose values can be limited to one host.
+ * option_host.c - the setters of options whose values can be limited to one host.
  *
  * A host is stored as in URLs: names in lower-case ASCII, and addresses in their usual
  * form. The port is stored separately, because URLs omit the default port of their

@@ -56,8 +56,8 @@ static bool may_create(const char *name)
 }
 
 /*
- * True if creating or writing `path` changes nothing outside of `folder`. Modifies
- * `path`.
+ * True if creating or writing `path` does not change anything outside of `folder`.
+ * Modifies `path`.
  */
 static bool stays_below(char *path, const char *folder)
 {

@@ -41,8 +41,8 @@ struct option_row {
     const char *aliases;  /* further names, separated by spaces, or NULL */
     const char *argument; /* name of the option's value; NULL for a flag */
     /*
-     * Sets the option to `value`, which is "yes" or "no" for a flag. If NULL, the option
-     * is an action, and not allowed in a configuration file.
+     * Sets the option to `value`, which is "yes" or "no" for a flag. If `set` is NULL,
+     * the option is an action, which is not allowed in a configuration file.
      */
     int (*set)(struct option_source *source, const struct option_row *row,
                const char *value);

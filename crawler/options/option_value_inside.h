@@ -1,5 +1,5 @@
 /*
- * option_value_inside.h - shared by the setters of options.
+ * option_value_inside.h - declarations shared by the setters of options.
  */
 #ifndef CRAWLER_OPTION_VALUE_INSIDE_H
 #define CRAWLER_OPTION_VALUE_INSIDE_H

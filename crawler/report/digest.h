@@ -105,7 +105,7 @@ struct digest {
     size_t total_count, total_capacity;
     size_t known_count; /* findings in the baseline */
 
-    /* Sorted by page, line and column. Findings without links come first. */
+    /* The rows are sorted by page, line and column. Findings without links come first. */
     struct digest_row *rows;
     size_t row_count;
     size_t kind_counts[FINDING_MOVED + 1]; /* number of rows of each kind */

@@ -1,5 +1,6 @@
 /*
- * github.c - write annotations. (docs.github.com, "Workflow commands for GitHub Actions")
+ * github.c - write annotations for GitHub. (docs.github.com, "Workflow commands for
+ * GitHub Actions")
  *
  *     ::error file=docs/a.md,line=12,col=9,title=broken link::b.md: no such file
  *

@@ -96,8 +96,8 @@ static bool is_web(const char *url)
 }
 
 /*
- * Return the number of a URL, according to the rules of page_note_url(). Returns 0 if the
- * URL must not get a number. If memory runs out, returns 0 and sets *rc to -ENOMEM.
+ * Return the number of a URL, according to the rules of page_note_link(). Returns 0 if
+ * the URL must not get a number. If memory runs out, returns 0 and sets *rc to -ENOMEM.
  */
 static uint32_t number_of(struct collector *collector, const struct url *url, int *rc)
 {

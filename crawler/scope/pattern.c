@@ -53,7 +53,8 @@ static bool is_escaped(const char *text, size_t at)
     return n % 2 == 1;
 }
 
-/* "\<" and "\>" are word boundaries in GNU's syntax, but plain characters in PCRE2. */
+/* True if the text contains "\<" or "\>", which are word boundaries in GNU's syntax, but
+   plain characters in PCRE2. */
 static bool has_gnu_words(const char *text)
 {
     for (size_t i = 1; text[0] != '\0' && text[i] != '\0'; i++)

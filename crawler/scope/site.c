@@ -1,6 +1,6 @@
 /*
  * site.c - compute the key of a URL's site. URLs with the same key belong to one site.
- * The key is "example.org:8080", or "example.org" if `lenient`.
+ * The key is "example.org:8080", or "example.org" if `lenient` is true.
  */
 #include "site.h"
 

@@ -28,7 +28,8 @@
 #include <strings.h>
 #include <time.h>
 
-/* Times are in days, with 31 days for each month: differences need not be exact. */
+/* Times are in days, with 31 days for each month, because differences need not be
+   exact. */
 #define MONTH 31
 #define YEAR (12 * MONTH)
 

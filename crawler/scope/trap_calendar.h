@@ -1,4 +1,4 @@
-/* trap_calendar.h - shared by trap.c and trap_calendar.c. */
+/* trap_calendar.h - declarations shared by trap.c and trap_calendar.c. */
 #ifndef CRAWLER_TRAP_CALENDAR_H
 #define CRAWLER_TRAP_CALENDAR_H
 

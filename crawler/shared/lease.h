@@ -251,8 +251,8 @@ COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned 
                                  void *arg, struct lease_progress *progress);
 
 /*
- * Delete the data of a crawl that is over and collected. Redis still stores for an hour
- * that the crawl is over, so that late workers can find out.
+ * Delete the data of a crawl that is over and collected. For another hour, Redis stores a
+ * note that the crawl is over, so that late workers can find out.
  */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 

@@ -14,7 +14,7 @@
 /* maximum number of words of links in one call of a script */
 #define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
 #define FORGOTTEN_AT_ONCE "1000"
-/* how long Redis stores that a deleted crawl is over */
+/* how long Redis stores a note that a deleted crawl is over */
 #define OVER_SECONDS "3600"
 
 static const char class_letters[LEASE_CLASSES + 1] = "sxh";

@@ -121,8 +121,8 @@ int held_learn(struct shared *shared);
 int held_place_all(struct held *held);
 
 /*
- * True if another host may be leased. More hosts are leased while workers are idle and
- * all leased URLs wait because their hosts need pauses.
+ * True if another host may be leased. More hosts are leased while workers are idle
+ * because the leased hosts need pauses.
  */
 bool held_has_room(const struct shared *shared, enum frontier_class class);
 

@@ -33,9 +33,9 @@ struct url {
  * Resolve `reference` against `base`, which may be NULL. An empty fragment and a text
  * directive (":~:text=...") are removed.
  *
- * Fails with -EINVAL if the result is not a URL, or with -ENOMEM; *out is then zeroed.
- * (RFC 3986, section 5; white space, backslashes and encoding as in the WHATWG's URL
- * standard)
+ * Fails with -EINVAL if the result is not a URL, or with -ENOMEM. On failure, *out is
+ * zeroed. (RFC 3986, section 5; white space, backslashes and encoding as in the WHATWG's
+ * URL standard)
  */
 int url_parse(const struct whatwg_url *base, const char *reference, struct url *out);
 
@@ -93,7 +93,7 @@ size_t url_unify_escapes(char *s, size_t n);
 
 /*
  * Find the first password in a text that is a URL, valid or not, or contains URLs. The
- * result is empty if there is none. Code that prints a URL must replace the password by
+ * result is empty if there is none. Code that prints a URL must replace the password with
  * "***".
  */
 struct whatwg_span url_password(const char *text);

@@ -344,7 +344,8 @@ static char *tuple_origin(const struct whatwg_url *url)
     return text_take(&origin);
 }
 
-/* The origin of a blob URL is the origin of the web page in its path. (Section 4.7) */
+/* Set *out to the origin of a blob URL, which is the origin of the web page in its path.
+   (Section 4.7) */
 static int origin_of_blob(const struct whatwg_url *blob, char **out)
 {
     struct whatwg_span path = whatwg_url_part(blob, WHATWG_PATHNAME);
