@@ -129,7 +129,7 @@ int save_given_up(struct crawler *crawler, const struct target *page)
     struct store_page record = {
         .rc = -ECONNABORTED,
         .tries = page->tries,
-        .error = "each process that has asked for it has ended before it had an answer"};
+        .error = "every process that requested it ended before it had an answer"};
 
     return save_record(crawler, page, &record);
 }

@@ -195,7 +195,7 @@ static int add_part(struct option_source *source, const struct option_row *row,
         return rc;
     if (!is_range && !read_range(part, &range))
         return option_complain(source, row,
-                               "\"%.*s\" is no status from 100 to 999, nor a range such "
+                               "\"%.*s\" is neither a status from 100 to 999 nor a range such "
                                "as 200..299",
                                (int)part.n, part.at);
     range.host = *host;

@@ -102,7 +102,7 @@ bool coil__wait_cancel(struct coil__wait *wait)
 static void count_refusal(coil_task *task)
 {
     if (task->deaf_count < DEAF && ++task->deaf_count == DEAF)
-        coil__failure_report("Task was cancelled and goes on waiting: it should return, "
+        coil__failure_report("Task was cancelled and continues to wait: it should return, "
                              "or call coil_cancel_caught()",
                              task, -ECANCELED);
 }

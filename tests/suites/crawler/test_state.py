@@ -155,7 +155,7 @@ def interrupted(folder, sites, *options):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
     equal(process.returncode, INTERRUPTED)
-    contains(err, f"coil-crawl resume {state} goes on from here")
+    contains(err, f"coil-crawl resume {state} continues from here")
     sites.afresh()
     return state
 
@@ -480,7 +480,7 @@ def test_no_flipped_bit_goes_unnoticed():
                     outcomes[command, "repaired" if "damaged" in err else "whole"] += 1
                     continue
                 assert status in (FAILED, USAGE) and err.startswith("coil-crawl: "), (nth, at, command, status, err)
-                assert "goes on from here" not in err, (nth, at, err)
+                assert "continues from here" not in err, (nth, at, err)
                 outcomes[command, "refused"] += 1
                 os.unlink(os.path.join(folder, "told.jsonl")) if os.path.exists(os.path.join(folder, "told.jsonl")) else None
     assert all(outcomes["resume", kind] > 2 for kind in ("repaired", "whole", "refused")), outcomes
@@ -664,7 +664,7 @@ def test_a_crawl_that_is_not_done_is_not_checked_again():
     with folder_for_test() as folder, Sites() as sites:
         state = interrupted(folder, sites)
         code, _, err = run("recheck", state)
-        equal((code, err), (USAGE, f"coil-crawl: {state}: this crawl is not done; coil-crawl resume goes on with it\n"))
+        equal((code, err), (USAGE, f"coil-crawl: {state}: this crawl is not done; coil-crawl resume continues it\n"))
 
 
 # ---- what is different ---------------------------------------------------------------
