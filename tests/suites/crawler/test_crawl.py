@@ -364,7 +364,7 @@ def test_redirect_without_or_with_a_bad_location():
     equal(result.told, {"/": "ok", "/a": "broken/redirect-nowhere",
                         "/b": "broken/redirect-nowhere", "/c": "broken/redirect-scheme"})
     contains(result.message("/a"), "301 without a Location")
-    contains(result.message("/b"), "no URL: http://")
+    contains(result.message("/b"), "an invalid URL: http://")
     contains(result.message("/c"), "another scheme: mailto:x@y")
     equal([(r["location"], r["target"]) for _, r in sorted(result.redirects.items())],
           [(None, None), ("http://", None), ("mailto:x@y", "mailto:x@y")])

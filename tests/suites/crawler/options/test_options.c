@@ -410,22 +410,25 @@ TEST(options_accept_takes_statuses_and_ranges)
     check_accept("204", 204, 204);
     check_accept("200..=299", 200, 299);
     check_accept("200-206", 200, 206);
-    REFUSED("--accept: \"299..200\" is neither a status from 100 to 999 nor a range such as "
+    REFUSED(
+        "--accept: \"299..200\" is neither a status from 100 to 999 nor a range such as "
+        "200..299",
+        "-a", "299..200");
+    REFUSED("--accept: \"99\" is neither a status from 100 to 999 nor a range such as "
             "200..299",
-            "-a", "299..200");
-    REFUSED("--accept: \"99\" is neither a status from 100 to 999 nor a range such as 200..299",
             "-a99");
-    REFUSED("--accept: \"\" is neither a status from 100 to 999 nor a range such as 200..299",
-            "-a", "200,");
     REFUSED(
-        "--accept: \"2xx\" is neither a status from 100 to 999 nor a range such as 200..299",
-        "-a", "2xx");
-    REFUSED(
-        "--accept: \"200..\" is neither a status from 100 to 999 nor a range such as 200..299",
-        "-a", "200..");
-    REFUSED(
-        "--accept: \"050\" is neither a status from 100 to 999 nor a range such as 200..299",
-        "-a", "050");
+        "--accept: \"\" is neither a status from 100 to 999 nor a range such as 200..299",
+        "-a", "200,");
+    REFUSED("--accept: \"2xx\" is neither a status from 100 to 999 nor a range such as "
+            "200..299",
+            "-a", "2xx");
+    REFUSED("--accept: \"200..\" is neither a status from 100 to 999 nor a range such as "
+            "200..299",
+            "-a", "200..");
+    REFUSED("--accept: \"050\" is neither a status from 100 to 999 nor a range such as "
+            "200..299",
+            "-a", "050");
 }
 
 static void check_accept_of(const struct options *options, size_t at, const char *host,
@@ -466,11 +469,12 @@ TEST(options_accept_takes_a_host)
     REFUSED("--accept: \"a b\" is not a host", "-a", "a b=403");
     REFUSED("--accept: \"a/b\" is not a host", "-a", "200,a/b=403");
     REFUSED("--accept: \"h:0\" is not a host", "-a", "h:0=403");
-    REFUSED("--accept: \"\" is neither a status from 100 to 999 nor a range such as 200..299",
-            "-a", "h=");
     REFUSED(
-        "--accept: \"=403\" is neither a status from 100 to 999 nor a range such as 200..299",
-        "-a", "=403");
+        "--accept: \"\" is neither a status from 100 to 999 nor a range such as 200..299",
+        "-a", "h=");
+    REFUSED("--accept: \"=403\" is neither a status from 100 to 999 nor a range such as "
+            "200..299",
+            "-a", "=403");
 }
 
 TEST(options_fail_on_takes_verdicts)
