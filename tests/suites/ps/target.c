@@ -266,15 +266,13 @@ static int run_deadlock(void *arg)
 
 static int run_fork(void *arg)
 {
-    pid_t pid = fork();
-
     (void)arg;
-    if (pid == 0) {
+    if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        say_ready(getpid());
         for (;;)
             pause();
     }
-    say_ready(pid);
     return coil_sleep(COIL_SEC(1000));
 }
 
