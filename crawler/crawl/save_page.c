@@ -24,8 +24,8 @@ static unsigned flags_of(const struct visit *visit, const struct answer *answer)
            (target_has_ids(page) ? STORE_HAS_IDS : 0);
 }
 
-/* Return a validator of the answer. After 304 Not Modified, keep that of the saved
-   answer. */
+/* Return the answer's ETag or Last-Modified header, `name`. After 304 Not Modified,
+   return the saved one. */
 static const char *validator_of(const struct visit *visit, const struct answer *answer,
                                 const char *name, const char *saved)
 {

@@ -17,7 +17,7 @@
  *
  * A function that returns an object through `out` sets *out to NULL when it fails.
  *
- * If coil detects a bug of the caller, it aborts the program with a message. Examples are
+ * If coil detects a bug in the caller, it aborts the program with a message. Examples are
  * a task that awaits itself, a wrong thread, a NULL, and a call that would suspend
  * outside a task. The message names the function that was called. If another thread calls
  * exit(3) meanwhile, exit(3) waits: the program still ends by SIGABRT.
