@@ -1,8 +1,8 @@
 /*
- * listings.h - the headers that a reader of the documents has. Each context includes this
- * file first.
+ * listings.h - the headers that every listing in the documents assumes. Each context
+ * includes this file first.
  *
- * The documents assume <coil.h> and these three headers of C. A listing includes every
+ * The listings assume <coil.h> and three standard C headers. A listing includes every
  * other header that it needs. Therefore a context includes its own further headers only
  * below its listings.
  */
@@ -23,7 +23,7 @@
         }                                                                                \
     } while (0)
 
-/* Run fn(arg) as the main task, which must return 0. */
+/* Run fn(arg) as the main task of a new loop. fn() must return 0. */
 #define RUN(fn, arg) CHECK(coil_run(fn, arg, NULL) == 0)
 
 #endif
