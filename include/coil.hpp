@@ -21,14 +21,16 @@
  *
  * Calls return a negative errno for a failure, as in C. To get an exception instead, use
  * coil::check(), which throws the errno as a coil::error. A body may return an int, which
- * has the same meaning as in C, or nothing. An exception that leaves a body never passes
- * through coil. The task fails with the errno of a std::system_error, else with -EIO. The
- * task's group, or run(), throws the exception again.
+ * has the same meaning as in C, or nothing. An exception thrown by a body never
+ * propagates through coil's own code. The task fails with the exception's errno if it is
+ * a std::system_error, and with -EIO otherwise. The task's group, or run(), throws the
+ * exception again.
  *
- * A cancellation is an exception, too: coil::check(-ECANCELED) throws one. Scopes and
- * groups change it in the same way as their exits change an rc. If the deadline of a
- * coil::scope caused the cancellation, the exception leaves the scope as -ETIMEDOUT. If a
- * child's exception caused the cancellation, coil::check() throws that exception instead.
+ * A cancellation becomes an exception as well: coil::check(-ECANCELED) throws one. Scopes
+ * and groups translate this exception in the same way as coil_scope_exit() and
+ * coil_group_exit() translate an rc. If the deadline of a coil::scope caused the
+ * cancellation, the exception that leaves the scope has the code -ETIMEDOUT. If a child's
+ * exception caused the cancellation, coil::check() throws that exception instead.
  */
 #ifndef COIL_HPP
 #define COIL_HPP
@@ -67,8 +69,8 @@ namespace detail
 inline thread_local char this_thread;
 
 /*
- * An exception in flight, for the regions through which it passes; null after the
- * exception was destroyed.
+ * Points to an exception in flight, and is shared with the regions that the exception
+ * passes through. Null once the exception has been destroyed.
  */
 using flying = std::shared_ptr<std::atomic<error *>>;
 
@@ -85,7 +87,7 @@ class region
     }
     region *outer() const { return static_cast<region *>(coil_region_bound(this)); }
 
-    /* Throw the failure in this region that has cancelled its task. */
+    /* If a failure in this region cancelled the task, throw that failure. */
     virtual void throw_failure() {}
     virtual bool has_expired() const noexcept { return false; }
 
@@ -115,7 +117,7 @@ class region
         return std::uncaught_exceptions() > exceptions_;
     }
 
-    /* The cancellation that leaves this region, if coil::check() has thrown it. */
+    /* Return the cancellation that is leaving this region, if coil::check() threw it. */
     error *cancellation() const noexcept
     {
         return is_left_by_exception() && cancellation_ ? cancellation_->load() : nullptr;
@@ -131,8 +133,8 @@ class region
 /* ---- errors ------------------------------------------------------------------------ */
 
 /*
- * The exception of coil::check(). code().value() is the errno, and what() is coil's
- * message. While the exception is in flight, it belongs to its thread.
+ * The exception that coil::check() throws. code().value() is the errno, and what() is
+ * coil's message. While the exception is in flight, it belongs to its thread.
  */
 class __attribute__((visibility("default"))) error : public std::system_error
 {
@@ -183,8 +185,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
     }
 
     /*
-     * The exception that this one represents. If the pointer is null, this object is the
-     * original.
+     * Return the exception that caused this cancellation, or null if this object is the
+     * original failure.
      */
     const std::exception_ptr &cause() const noexcept { return cause_; }
 
@@ -192,13 +194,16 @@ class __attribute__((visibility("default"))) error : public std::system_error
     friend class group;
     friend class scope;
 
-    /* Turn a cancellation into its cause: `rc`, or `cause` if that is not null. */
+    /*
+     * Replace a cancellation by its cause: the code `rc`, and the exception `cause`,
+     * which may be null.
+     */
     void become(int rc, const std::exception_ptr &cause) noexcept
     {
         try {
             std::system_error::operator=(std::system_error(-rc, std::generic_category()));
         } catch (...) {
-            return; /* without memory it remains a cancellation */
+            return; /* out of memory: it remains a cancellation */
         }
         if (failure() == nullptr)
             take_failure(rc);
@@ -239,7 +244,7 @@ class __attribute__((visibility("default"))) error : public std::system_error
         try {
             self_ = std::make_shared<std::atomic<error *>>(this);
         } catch (...) {
-            return; /* without memory it remains a cancellation */
+            return; /* out of memory: it remains a cancellation */
         }
         innermost->note_cancellation(self_);
     }
@@ -264,7 +269,7 @@ class __attribute__((visibility("default"))) error : public std::system_error
 
     std::shared_ptr<coil_error> failure_;
     std::exception_ptr cause_;
-    detail::flying self_; /* for the regions through which it passes */
+    detail::flying self_; /* shared with the regions that it passes through */
 };
 
 namespace detail
@@ -319,8 +324,8 @@ template <typename T, void (*give_back)(T *)> class handle
     T *get() const { return owned_; }
 
     /*
-     * For the last argument of a function. The object that the handle owned is released
-     * first.
+     * Return the address for a function's out-parameter. An object that the handle
+     * already owns is released first.
      */
     T **out()
     {
@@ -357,8 +362,8 @@ namespace detail
 {
 
 /*
- * The negative errno of an exception's code. -EIO for a code of another category, or an
- * errno with which a task must not end.
+ * Return the negative errno of an exception's code. -EIO for a code of another category,
+ * or an errno with which a task must not end.
  */
 inline int rc_of(const std::error_code &code) noexcept
 {
@@ -370,8 +375,8 @@ inline int rc_of(const std::error_code &code) noexcept
 }
 
 /*
- * True if coil has already recorded this failure, as when a group passes on its child's
- * error.
+ * True if coil has already recorded this failure, for example when a group passes on its
+ * child's error.
  */
 inline bool is_noted(int rc, const char *message) noexcept
 {
@@ -400,7 +405,10 @@ inline int fail(coil_error *thrown, const error &failure) noexcept
     return coil_fail_again(failure.failure());
 }
 
-/* For an exception that is not derived from std::exception; its type is the message. */
+/*
+ * Set the task's error for an exception that is not derived from std::exception. The
+ * message names its type.
+ */
 inline int fail(coil_error *thrown, const std::type_info *type) noexcept
 {
     char *name = type != nullptr
@@ -471,8 +479,8 @@ template <typename Body> struct main_body {
 } // namespace detail
 
 /*
- * coil_run() of a lambda: return its rc, or throw its exception. After Ctrl-C the result
- * is -EINTR, although coil::check() has thrown.
+ * Run a lambda with coil_run(), and return its rc or throw its exception. After Ctrl-C
+ * the result is -EINTR, even if coil::check() threw an exception.
  */
 template <typename Body>
 COIL__INLINED int run(Body &&body, const coil_run_opts *opts = nullptr)
@@ -545,7 +553,7 @@ COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_tas
     return 0;
 }
 
-/* Bodies that are no more than their bytes. The task has a copy of them: nothing is
+/* Trivially copyable bodies. The task holds a copy of their bytes, so nothing is
    allocated. */
 template <typename Body>
 constexpr bool is_plain_body = std::is_trivially_copyable_v<Body> &&
@@ -577,7 +585,7 @@ COIL__INLINED int spawn_plain(Body body, const coil_spawn_opts *opts, coil_task 
     return coil_spawn(enter_plain<Body>, std::addressof(body), &with_body, out);
 }
 
-/* The argument is not a pointer: it has the bytes of the body. */
+/* The argument is not a pointer: it contains the bytes of the body. */
 template <typename Body> int enter_small(void *arg)
 {
     return enter_plain<Body>(std::addressof(arg));
@@ -595,7 +603,7 @@ COIL__INLINED int spawn_small(Body body, const coil_spawn_opts *opts, coil_task 
 } // namespace detail
 
 /*
- * coil_spawn() of a lambda, without a group: detached, or with a reference in `out`.
+ * Spawn a lambda as a task outside any group: detached, or with a reference in `out`.
  *
  * The lambda is copied or moved into the task, and destroyed after the task has ended.
  * The lambda must own the objects that it uses, because the spawning function may have
@@ -625,8 +633,8 @@ COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
  * A coil_queue of objects owned by std::unique_ptr: `coil::queue<message> inbox(16);`.
  *
  * The queue owns an item from a successful put to the get that returns it. Destroying the
- * queue destroys the remaining items; no task may still wait for it. The functions of
- * coil_queue accept it, too, with items of type `T *`.
+ * queue destroys the remaining items; no task may still wait for it. The coil_queue
+ * functions also accept this queue, with items of type `T *`.
  */
 template <typename T> class queue
 {
@@ -734,8 +742,8 @@ template <typename T> class priority_queue : public queue<T>
 
 /*
  * A coil_group. If an exception or a return leaves its block without exit(), its children
- * are cancelled and awaited. Like a coil_group it cannot be moved, and regions end last
- * in, first out.
+ * are cancelled and awaited. Like a coil_group, a group cannot be moved, and groups and
+ * scopes must end last in, first out.
  *
  * The first exception of a child is thrown to the owner, however the owner leaves the
  * group:

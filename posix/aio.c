@@ -72,7 +72,7 @@ static int finish_operation(const struct aiocb *cb)
 /*
  * Wait for the operations of the list, and return the result of lio_listio(). `rc` is the
  * result of LIO_NOWAIT: -1 if an operation could not be started. If other operations were
- * started, errno is EIO, as after an operation that failed.
+ * started, errno is EIO, as if an operation had failed.
  */
 static int finish_list(struct aiocb *const *list, int n, int rc)
 {

@@ -2,11 +2,11 @@
  * allocator.c - the program's own malloc(), if a library brings one.
  *
  * An allocator such as jemalloc locks mutexes, and now and then yields or sleeps, inside
- * malloc(). If that suspended the task, the thread's other tasks would enter an allocator
- * that is in the middle of a call. Waiting itself also allocates. So calls made by the
- * library that defines malloc() block the thread, as libcoil's own calls do.
+ * malloc(). If such a wait suspended the task, the thread's other tasks would enter the
+ * allocator in the middle of a call. Suspending a task also allocates memory. So calls
+ * made by the library that defines malloc() block the thread, as libcoil's own calls do.
  *
- * A library that defines both malloc() and read() is not treated this way. Such a library
+ * A library that defines both malloc() and read() is treated differently. Such a library
  * is either the C library, whose locks do not go through this library, or
  * AddressSanitizer, whose read() calls this library's read() for the program. If the
  * program itself contains the allocator, the allocator's calls cannot be distinguished

@@ -101,7 +101,7 @@ static void remove_waiter(struct waiter *waiter)
     *at = waiter->next;
 }
 
-/* The waiter keeps its position in the queue if it is woken and has to park again. */
+/* If the waiter is woken and has to park again, it keeps its position in the queue. */
 static int wait_for_tasks(FILE *file)
 {
     struct waiter waiter = {.file = file, .task = coil_task_current()};
@@ -300,7 +300,7 @@ void posix__forget(FILE *file)
 
 /* ---- which calls the C library may do ---------------------------------------------- */
 
-/* glibc's _IO_IS_FILEBUF. Streams in memory, which lack a descriptor, do not set it. */
+/* glibc's _IO_IS_FILEBUF. Streams in memory, which have no descriptor, do not set it. */
 #define IS_OF_A_DESCRIPTOR 0x2000
 
 bool posix__has_descriptor(const FILE *file)
@@ -353,7 +353,7 @@ static inline bool has_room(const FILE *file)
 }
 
 /*
- * In a single-threaded process the lock is not needed. Locking would cost more than the
+ * In a single-threaded process the lock is not needed. Locking would take longer than the
  * rest of the call.
  */
 static inline bool lock_at_once(FILE *file)
@@ -565,7 +565,10 @@ int posix__drain(FILE *file)
     return 0;
 }
 
-/* Writing EOF makes the C library switch the FILE to writing, without writing a byte. */
+/*
+ * Calling this with EOF makes the C library switch the FILE to writing, without writing a
+ * byte.
+ */
 static bool turn_to_writing(FILE *file)
 {
     if (file->_flags & PUTTING && file->_IO_write_base != NULL)

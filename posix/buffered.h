@@ -48,9 +48,9 @@ void posix__forget(FILE *file);
 bool posix__has_descriptor(const FILE *file);
 
 /*
- * True if the C library can make the whole call, because it will not wait or because coil
- * does not handle the FILE. The first function is for any call, the second for reading
- * one byte, the third for writing one byte.
+ * True if the C library can make the whole call, because the call will not wait or
+ * because coil does not handle the FILE. The first function is for any call, the second
+ * for reading one byte, the third for writing one byte.
  */
 bool posix__straight(const FILE *file);
 bool posix__straight_in(const FILE *file);
@@ -75,8 +75,8 @@ int posix__fill(FILE *file);
 size_t posix__available(const FILE *file);
 
 /*
- * Read into `to`, not into the buffer, which is empty; returns as posix__fill() does.
- * Call this only if posix__reads_past() is true.
+ * Read into `to`, not into the buffer, which is empty. Returns like posix__fill(). Call
+ * this only if posix__reads_past() is true.
  */
 bool posix__reads_past(const FILE *file);
 ssize_t posix__read_past(FILE *file, void *to, size_t n);

@@ -13,7 +13,7 @@
 #include <stdio_ext.h>
 #include <string.h>
 
-#undef fread_unlocked /* glibc's header may define it as a macro, too */
+#undef fread_unlocked /* glibc's header may also define it as a macro */
 
 /* ---- one byte ---------------------------------------------------------------------- */
 
@@ -193,8 +193,10 @@ static size_t length_of_line(const FILE *file, int delimiter, bool *ends)
     return end != NULL ? (size_t)(end + 1 - file->_IO_read_ptr) : n;
 }
 
-/* After EAGAIN it returns the part of the line that was read, as glibc does; the next
- * call returns the rest. */
+/*
+ * After EAGAIN, return the part of the line that was read, as glibc does; the next call
+ * returns the rest.
+ */
 static char *get_line(char *to, size_t room, FILE *file)
 {
     bool ends = false, failed = false;
@@ -277,7 +279,10 @@ static bool grow_line(char **line, size_t *room, size_t n)
     return true;
 }
 
-/* End of file or a failure ends the line; -1 if nothing was read before it. */
+/*
+ * The end of the file or a failure ends the line. Returns -1 if nothing was read before
+ * that.
+ */
 static ssize_t get_delimited(char **line, size_t *room, int delimiter, FILE *file)
 {
     bool ends = false;

@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <string.h>
 
-#undef fwrite_unlocked /* glibc's header may define it as a macro, too */
+#undef fwrite_unlocked /* glibc's header may also define it as a macro */
 
 /* ---- one byte ---------------------------------------------------------------------- */
 
@@ -129,8 +129,10 @@ INTERPOSE int fputs_unlocked(const char *restrict text, FILE *restrict file)
     return puts_in_task(text, file);
 }
 
-/* A single use covers both writes, so no other task writes between the line and its
- * newline. */
+/*
+ * A single use of the FILE covers both writes, so no other task can write between the
+ * line and its newline.
+ */
 static int put_line(const char *text)
 {
     struct posix__use use;
@@ -157,7 +159,7 @@ INTERPOSE int puts(const char *text)
 
 #define USUAL 512 /* bytes of text that are formatted on the stack */
 
-/* To the FILE, or to the descriptor if `file` is NULL. */
+/* Print to the FILE, or to the descriptor if `file` is NULL. */
 static bool put_text(FILE *file, int fd, const char *text, size_t n)
 {
     if (file != NULL)
@@ -434,7 +436,7 @@ static int pclose_in_task(FILE *file)
     }
     if (rc < 0) {
         free(c);
-        return NEXT(pclose)(file); /* without a thread or a lane, block this thread */
+        return NEXT(pclose)(file); /* no thread or no lane: block this thread */
     }
     status = c->status;
     errno = c->error;

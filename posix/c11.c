@@ -2,9 +2,9 @@
  * c11.c - C11's mutexes, condition variables and threads, <threads.h>.
  *
  * In glibc each object is a POSIX object under another name. So each function calls our
- * interposed POSIX function. Unlocking and signalling do so outside of tasks, too,
- * because those functions record which task holds a recursive mutex, and wake waiting
- * tasks.
+ * interposed POSIX function. Functions that unlock or signal do so outside of tasks as
+ * well, because the POSIX functions record which task holds a recursive mutex, and wake
+ * waiting tasks.
  */
 #include "waiting.h"
 

@@ -6,10 +6,10 @@
  * or continues. Such a wait calls wait4() with WNOHANG at growing intervals.
  *
  * A child that is traced by this process (ptrace(2)) is reported when it stops, whatever
- * the options are, and its pidfd does not become readable then. Tracing may begin during
- * the wait. So the poll has a time-out, which starts at 1 ms and doubles. After about two
- * minutes the poll has no time-out. While the child is traced, as shown by /proc, the
- * time-out is 100 ms.
+ * the options are, but its pidfd does not become readable at that point. Tracing may
+ * begin during the wait. So the poll has a time-out, which starts at 1 ms and doubles.
+ * After about two minutes the poll has no time-out. While the child is traced, as shown
+ * by /proc, the time-out is 100 ms.
  */
 #include "waiting.h"
 
@@ -19,12 +19,12 @@
 
 #define FIRST_LOOK COIL_MSEC(1)
 #define LOOK_AT_TRACED COIL_MSEC(100)
-#define LAST_LOOK COIL_SEC(120) /* together with the earlier ones, about two minutes */
+#define LAST_LOOK COIL_SEC(120) /* about two minutes, including the earlier ones */
 
 /* A wait for children, between two attempts of wait4(). */
 struct child_wait {
     pid_t pid; /* -1: any of several */
-    int pidfd; /* -1: none, so nap */
+    int pidfd; /* -1: none, so the task naps */
     int64_t nap, look;
 };
 
@@ -213,8 +213,10 @@ static int run_command(void *arg)
     return 0;
 }
 
-/* The call both starts the child and waits for it, so it runs on a thread of the lane.
- * Without a lane it fails with EAGAIN, as if the child could not be started. */
+/*
+ * The C library's call both starts the child and waits for it, so it runs on a thread of
+ * the lane. Without a lane it fails with EAGAIN, as if the child could not be started.
+ */
 INTERPOSE int system(const char *text)
 {
     struct command c = {.text = text};

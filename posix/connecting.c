@@ -1,11 +1,11 @@
 /*
  * connecting.c - connect(2) and accept(2).
  *
- * Neither call has a flag that makes this one call non-blocking. But both obey the
+ * Neither call has a flag that makes a single call non-blocking. But both obey the
  * socket's time-out (SO_SNDTIMEO, SO_RCVTIMEO). So during the call the time-out is set to
  * the shortest possible one, a tick of the kernel's clock (1 to 10 ms). The socket's own
- * time-out is restored before another task can see the change. The call seldom waits that
- * long:
+ * time-out is restored before another task can see the change. The call rarely waits for
+ * that long:
  *
  * - connect() over loopback, or to a local socket, completes at once. Any other connect()
  *   fails with EINPROGRESS after the tick, and the kernel continues to connect. When the
@@ -163,8 +163,8 @@ static bool listens(int fd)
 
 /*
  * A TCP connection inherits the time-out that its listener had when the handshake ended.
- * If the listener had the shortened time-out then, give the connection the listener's
- * original time-out.
+ * If the listener had the shortened time-out at that moment, give the connection the
+ * listener's original time-out.
  */
 static void undo_copied_hurry(int fd, const struct timeval *of_listener)
 {

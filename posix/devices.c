@@ -1,10 +1,10 @@
 /*
  * devices.c - write(2) to a terminal or another character device.
  *
- * Terminals do not know RWF_NOWAIT, and poll(2) reports only that there is room for some
- * bytes. A write of more bytes blocks until the reader has taken the rest. If the reader
- * is a task of this thread, that is a deadlock. Other devices take each write as one
- * message. So a thread of the waiting lane writes all bytes with one writev(2).
+ * Terminals do not support RWF_NOWAIT, and poll(2) reports only that there is room for
+ * some bytes. A write of more bytes blocks until the reader has taken the rest. If the
+ * reader is a task of this thread, that is a deadlock. Other devices take each write as
+ * one message. So a thread of the waiting lane writes all bytes with one writev(2).
  *
  * If the task is cancelled after the thread has begun, the thread finishes the write. So
  * the thread has a copy of the bytes and a duplicate of the descriptor. The call returns

@@ -6,7 +6,8 @@
  * the call, which the thread completes.
  *
  * If a background process makes such a call, the kernel stops the process (SIGTTOU). The
- * lane's threads block that signal, so the task's own thread makes the call then.
+ * lane's threads block that signal, so in a background process the task's own thread
+ * makes the call.
  */
 #include "waiting.h"
 

@@ -1,9 +1,9 @@
 /*
  * file_lock.c - locks on files: flock(2), lockf(3), fcntl(2).
  *
- * The kernel does not report the release of a file lock. So each call tries the lock with
- * its own non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and again at growing
- * intervals.
+ * The kernel does not report the release of a file lock. So each call tries to lock the
+ * file with its non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and again at
+ * growing intervals.
  *
  * fcntl(2) has a third argument whose type depends on the command. This file passes the
  * argument on as a pointer for every command.

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-/* The headers may be older than the kernel. */
+/* Defined here because the headers may be older than the kernel. */
 #define NUMBER_OF_WAITV 449
 #define NUMBER_OF_WAKE 454
 #define NUMBER_OF_WAIT 455
@@ -81,7 +81,7 @@ static clockid_t clock_of(long operation)
 
 /*
  * If the task is cancelled, its wait ends as if it had been woken. Most callers of
- * futex(2) expect nothing else, and some abort at an unknown errno.
+ * futex(2) do not expect any other result, and some abort on an unknown errno.
  */
 static long await_one(struct posix__futex_wait *w, const struct posix__futex_limit *limit,
                       const void *caller)

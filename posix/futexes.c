@@ -1,7 +1,7 @@
 /*
  * futexes.c - tasks that wait for a futex, futex(2).
  *
- * Libraries that bring their own locks (GLib, Rust's std, libstdc++, Abseil) wait by
+ * Libraries that bring their own locks (GLib, Rust's std, libstdc++, Abseil) wait with
  * syscall(SYS_futex, ...), which futex_calls.c interposes. A task that waits is listed
  * here, under the futex's address, in one of 256 hash buckets (a `place`), and awaits a
  * promise. Threads wait in the kernel, as without coil.
@@ -20,9 +20,9 @@
  * because FUTEX_WAIT may wake spuriously: futex(2). The kernel reads the value
  * (`compare()`), because the memory may have been unmapped.
  *
- * A signal handler may make a wake-up while its thread is in this file (`inside`). Then
- * the wake-up does not touch the lists: the tasks find the changed value at their next
- * check.
+ * A signal handler may make a wake-up while its thread is in this file (`inside`). In
+ * that case the wake-up does not touch the lists: the tasks find the changed value at
+ * their next check.
  */
 #include "futexes.h"
 
@@ -48,7 +48,7 @@ struct posix__futex_place {
 static struct posix__futex_place places[PLACES] = {
     [0 ... PLACES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-/* Not 0 while this thread holds the lock of a place. */
+/* Nonzero while this thread holds the lock of a place. */
 static THREAD_LOCAL volatile unsigned inside;
 
 static struct posix__futex_place *place_at(const void *address)
@@ -141,8 +141,10 @@ __attribute__((constructor)) static void forget_waits_after_fork(void)
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* Let the kernel compare the futex with the value. Returns 0, EAGAIN, EFAULT or EINVAL.
- * The requeue that does this neither wakes nor moves a waiter. */
+/*
+ * Let the kernel compare the futex with the value. Returns 0, EAGAIN, EFAULT or EINVAL.
+ * This is done by a requeue operation that neither wakes nor moves a waiter.
+ */
 static int compare(uint32_t *address, uint32_t value, int private_flag)
 {
     int saved = errno, rc;
@@ -582,8 +584,8 @@ static long wake_by_op(uint32_t *address, int private_flag, long n)
 }
 
 /*
- * The kernel does not report the old value of the second futex, for which tasks may wait,
- * too. So this function performs the operation itself, and then the wake-ups.
+ * The kernel does not report the old value of the second futex, for which tasks may be
+ * waiting as well. So this function performs the operation itself, and then the wake-ups.
  */
 long posix__futex_wake_op(const struct posix__futex_call *call)
 {

@@ -33,7 +33,7 @@ struct posix__futex_limit {
 /*
  * Suspend the task until one of the futexes is woken. The caller has filled in address,
  * value, bitset and private_flag of each. Returns the index of the woken futex, or -1 and
- * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT as futex(2). Fails with ECANCELED once if
+ * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT, like futex(2). Fails with ECANCELED once if
  * the task is cancelled; its later waits are shielded. Spurious wake-ups are possible.
  * `caller` is an address in the library that waits.
  */

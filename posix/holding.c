@@ -5,7 +5,7 @@
  * Such a lock records only the thread that holds it, so it cannot distinguish the tasks
  * of a thread. This file records the task in a hash table per thread, keyed by the lock's
  * address. The table uses open addressing with linear probing, and is at most half full.
- * An empty table shrinks. A table grows by mmap(2), because malloc() itself may be
+ * An empty table shrinks. A table grows with mmap(2), because malloc() itself may be
  * locking the mutex.
  */
 #include "holding.h"
@@ -83,7 +83,7 @@ static bool double_table(void)
     return true;
 }
 
-/* Entries after the emptied slot move up if probing would no longer reach them. */
+/* Move up the entries after the emptied slot that probing would no longer reach. */
 static void remove_holding(struct holding *place)
 {
     size_t mask = held.room - 1, hole = (size_t)(place - held.places);

@@ -123,8 +123,10 @@ enum posix__function { POSIX__FUNCTIONS(POSIX__INDEX) POSIX__FUNCTION_COUNT };
  */
 extern void *posix__next[POSIX__FUNCTION_COUNT];
 
-/* Look up a function that was called before our constructor ran. Stops the program if the
- * C library does not have it. */
+/*
+ * Look up a function that was called before our constructor ran. Aborts if the C library
+ * does not have it.
+ */
 void *posix__find(enum posix__function function);
 
 #ifdef POSIX__ALONE
@@ -151,8 +153,8 @@ void posix__find_allocator(void);
 
 /*
  * Called when a task waits in Rust's thread::park(), called from `caller`. If the task
- * shares its thread-local variables with other tasks, report once that the other tasks
- * must not park at the same time.
+ * shares its thread-local variables with other tasks, report once that these tasks must
+ * not park at the same time.
  */
 void posix__note_park(const void *caller);
 
@@ -169,8 +171,8 @@ static inline bool posix__may_block(const void *caller)
 
 /*
  * True if this call must suspend its task instead of blocking. Outside of tasks the test
- * costs a load and a branch, in a function of libcoil. Use this test in the exported
- * function only: it reads the return address.
+ * costs a load and a branch, in a function of libcoil. Use this test only in the exported
+ * function itself, because it reads the return address.
  */
 #define IN_TASK()                                                                        \
     (coil_may_suspend() && posix__one_coil &&                                            \

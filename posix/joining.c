@@ -1,8 +1,8 @@
 /*
  * joining.c - pthread_join(3) and its relatives.
  *
- * The end of a thread wakes only threads that wait inside the C library. So a thread of
- * the waiting lane joins on behalf of the task, and the task awaits the lane's thread.
+ * When a thread ends, only threads that wait inside the C library are woken. So a thread
+ * of the waiting lane joins on behalf of the task, and the task awaits the lane's thread.
  * This works for every thread, and the task continues when the thread has really ended.
  * An interposed pthread_create() that wraps the start function would report the end too
  * early, before the thread's destructors have run. Such a function would also miss
@@ -13,7 +13,7 @@
  *
  * A waiting join occupies a thread of the lane. At most MOST_ON_LANE do so at a time,
  * which leaves room on the lane for system() and pclose(). Further joins try again at
- * growing intervals. A join without a thread or a lane does the same.
+ * growing intervals. So does a join for which there is no thread or no lane.
  */
 #include "waiting.h"
 

@@ -5,15 +5,15 @@
  * holds one set of values, and the task's state the other. pthread_getspecific() and
  * pthread_setspecific() themselves are not interposed and cost nothing more. Only
  * pthread_key_create() and pthread_key_delete() are interposed, to learn which keys
- * exist, and their destructors. glibc gives the lowest free key, so keys are small
+ * exist, and their destructors. glibc assigns the lowest free key, so keys are small
  * numbers.
  *
  * The hooks do not exchange libcoil's own keys, nor keys that were created before this
  * library's constructor ran: allocators and sanitizers identify their threads by such
  * keys.
  *
- * The number of a deleted key may be reused. So each creation has its own number, by
- * which values of the deleted key are recognised and dropped.
+ * The number of a deleted key may be reused. So each creation has its own number, which
+ * shows which values belong to the deleted key and must be dropped.
  */
 #include "interpose.h"
 
@@ -109,7 +109,7 @@ static bool destroy_values(void)
     return any;
 }
 
-/* Destroy the values as at the end of a thread: a destructor may set values again. */
+/* Destroy the values as when a thread ends; a destructor may set values again. */
 static void end(void *state, void *data)
 {
     for (int i = 0; i < PTHREAD_DESTRUCTOR_ITERATIONS && destroy_values(); i++)

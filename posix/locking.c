@@ -8,8 +8,8 @@
  *
  * - Locking tries the lock. If the lock is taken, the task parks and tries again when the
  *   lock is released (parking.c); other tasks run meanwhile.
- * - For recursive and error-checking mutexes, holding.c records which task holds them; to
- *   any other task they are locked. holding.c also records which task has a read-write
+ * - For recursive and error-checking mutexes, holding.c records which task holds them;
+ *   any other task finds them locked. holding.c also records which task has a read-write
  *   lock for writing: that task cannot wait for itself.
  *
  * Locking cannot fail because of a cancellation: the lock is taken, and the next call
@@ -80,8 +80,8 @@ INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t
 }
 
 /*
- * Unlocks by libcoil and by the allocator wake no tasks. Tasks never wait for their
- * mutexes, and waking a task locks some of them.
+ * When libcoil or the allocator unlocks a mutex, no task is woken. Tasks never wait for
+ * their mutexes, and waking a task locks some of them.
  */
 INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
@@ -149,7 +149,7 @@ INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
     return try_to_write(lock);
 }
 
-/* The C library refuses an invalid time even if the lock is free. */
+/* The C library rejects an invalid time even if the lock is free. */
 
 INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock,
                                          const struct timespec *restrict time)

@@ -45,8 +45,10 @@ INTERPOSE int msgsnd(int queue, const void *message, size_t bytes, int flags)
 
 #define MOST_AT_ONCE 500 /* Linux' SEMOPM: the kernel refuses more operations */
 
-/* If some operation has IPC_NOWAIT, the call is left to the C library: an attempt sets
- * the flag in all operations, and EAGAIN would not tell which of them had to wait. */
+/*
+ * If some operation has IPC_NOWAIT, the call is left to the C library: an attempt sets
+ * the flag in all operations, and EAGAIN would not show which of them had to wait.
+ */
 static bool may_wait_for_all(const struct sembuf *operations, size_t n)
 {
     for (size_t i = 0; i < n; i++)

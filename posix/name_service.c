@@ -1,12 +1,12 @@
 /*
  * name_service.c - getpwnam(3), getgrnam(3), getservbyname(3) and their relatives.
  *
- * The C library calls a module of the name service, which may ask a server: libnss_sss,
+ * The C library calls a module of the name service, which may query a server: libnss_sss,
  * libnss_ldap, libnss_systemd. The calls of the module are interposed like those of any
- * library, so they suspend the task. But most of these functions hold a lock of the C
- * library meanwhile, and a second task that waited for that lock would block the thread.
- * So the second task waits for `service` instead. The functions with a buffer of the
- * caller's (`_r`) hold no such lock.
+ * library, so they suspend the task. But during the call most of these functions hold a
+ * lock of the C library, and a second task that waited for that lock would block the
+ * thread. So the second task waits for `service` instead. The functions that use the
+ * caller's buffer (`_r`) hold no such lock.
  */
 #include "waiting.h"
 
@@ -17,7 +17,7 @@
 /* Recursive, because a module may call another of these functions. */
 static pthread_mutex_t service = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/* Returns false without memory to record the owner. */
+/* Returns false if there is no memory to record the owner. */
 static bool enter(void)
 {
     posix__fairly();

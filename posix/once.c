@@ -1,13 +1,13 @@
 /*
  * once.c - pthread_once(3), C11's call_once() and std::call_once(), between tasks.
  *
- * The routine runs in the first task that calls, and may suspend it. Another task that
- * finds the routine running must not wait in the C library: that would block the thread,
- * and the routine could never finish. So the other task parks at the control's address
- * until the routine has ended. If the routine ends by an exception or pthread_exit(3),
- * one of the parked tasks runs its own routine.
+ * The routine runs in the first task that makes the call, and may suspend it. Another
+ * task that finds the routine running must not wait in the C library: that would block
+ * the thread, and the routine could never finish. So the other task parks at the
+ * control's address until the routine has ended. If the routine ends with an exception or
+ * pthread_exit(3), one of the parked tasks runs its own routine.
  *
- * glibc keeps the state in the control itself: DONE, BEGUN, and in the bits above the
+ * glibc keeps the state in the control itself: DONE, BEGUN, and, in the higher bits, the
  * fork generation. If the generation is not that of the process, the routine was running
  * in the parent at fork(2), and does not run in this process. In a task this file changes
  * the state in the same way as glibc. So tasks, and threads that wait in glibc, can share

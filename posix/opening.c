@@ -6,10 +6,10 @@
  *
  *     to write   open(2) with O_NONBLOCK fails with ENXIO while there is no reader.
  *     to read    open(2) with O_NONBLOCK succeeds at once, and counts as a reader for the
- *                writer, as a reader blocked in open(2) does. A writer has come if
- *                poll(2) reports data or a hang-up. A writer is there and has written
- *                nothing if tee(2), which consumes nothing, fails with EAGAIN instead of
- *                returning 0 for end of file.
+ *                writer, as a reader blocked in open(2) does. A writer has opened the
+ *                FIFO if poll(2) reports data or a hang-up. A writer has it open but has
+ *                written nothing if tee(2), which consumes nothing, fails with EAGAIN
+ *                instead of returning 0 for end of file.
  *
  * O_NONBLOCK is removed before the descriptor is returned.
  */
@@ -222,9 +222,11 @@ INTERPOSE int creat64(const char *path, mode_t mode)
 
 /* ---- fopen() ----------------------------------------------------------------------- */
 
-/* Return the flags of open(2) for a mode of fopen(3). Returns -1 if the caller must use
+/*
+ * Return the flags of open(2) for a mode of fopen(3). Returns -1 if the caller must use
  * the C library's fopen(). That is the case if fopen() will not wait for a peer ("r+"),
- * or if fdopen() cannot do the same: with ",ccs=" the FILE has wide characters. */
+ * or if fdopen() is no substitute because the FILE has wide characters (",ccs=").
+ */
 static int flags_of(const char *mode)
 {
     static const int create = O_WRONLY | O_CREAT;

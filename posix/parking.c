@@ -20,7 +20,7 @@
  * Some unlocks do not go through this library: those of another process, of the C library
  * itself, and of a library whose calls are bound to the C library. To find them, parked
  * tasks try again at growing intervals; however many are parked, all of them together try
- * some 1,000 times a second.
+ * about 1,000 times a second.
  */
 #include "parking.h"
 

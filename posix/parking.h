@@ -15,7 +15,7 @@ struct posix__parked {
     struct posix__parked *next, *previous;
     const void *address;
     coil_promise *promise; /* set to wake the task */
-    unsigned long ticket;  /* number of arrival at its place */
+    unsigned long ticket;  /* the sequence number of its arrival at its place */
     bool listed, woken;    /* guarded by the place's lock */
 };
 
@@ -98,7 +98,7 @@ void posix__unpark_poster(sem_t *sem);
 /*
  * Make attempts until one returns a result other than EBUSY, and return that result.
  * Between two attempts the task waits at the object's address to be woken, and also tries
- * by itself now and then. Returns ETIMEDOUT at the time `until`, which may be NULL;
+ * on its own now and then. Returns ETIMEDOUT at the time `until`, which may be NULL;
  * EINVAL if that time is invalid; ECANCELED if the task is cancelled. There is at least
  * one attempt in each case.
  */

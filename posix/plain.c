@@ -140,8 +140,10 @@ INTERPOSE ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Without RWF_NOWAIT: poll(2) before each write, and write no more than surely fits. If
- * all of it surely fits, it must reach a FIFO in one piece. */
+/*
+ * Without RWF_NOWAIT: poll(2) before each write, and write no more than is certain to
+ * fit. If all bytes are certain to fit, they must reach a FIFO in one piece.
+ */
 static ssize_t write_piecewise(struct posix__waiting *w, const struct iovec *parts,
                                size_t count, size_t total)
 {
@@ -275,7 +277,10 @@ static ssize_t send_piece(int out, int in, off_t *at, size_t n)
     return put;
 }
 
-/* sendfile(2) has no flag that makes one call non-blocking, so read and write instead. */
+/*
+ * sendfile(2) has no flag that makes a single call non-blocking, so read and write
+ * instead.
+ */
 static ssize_t send_file(int out, int in, off_t *offset, size_t n)
 {
     off_t at = offset != NULL ? *offset : lseek(in, 0, SEEK_CUR);
@@ -319,8 +324,10 @@ INTERPOSE ssize_t sendfile64(int out, int in, off64_t *offset, size_t n)
 
 /* ---- closing ----------------------------------------------------------------------- */
 
-/* Waits of this thread's tasks for the descriptor fail with EBADF. close(-1) is the probe
- * of coil_posix_reached(). */
+/*
+ * When a descriptor is closed, waits for it in this thread's tasks fail with EBADF.
+ * close(-1) is the probe of coil_posix_reached().
+ */
 INTERPOSE int close(int fd)
 {
     if (fd == -1)

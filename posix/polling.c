@@ -2,7 +2,7 @@
  * polling.c - poll(2), ppoll(2), epoll_wait(2) and their relatives.
  *
  * Each function first calls the C library's function with a time-out of 0, which reports
- * invalid arguments and descriptors that are ready. If none is, the task waits by
+ * invalid arguments and descriptors that are ready. If none is ready, the task waits with
  * coil_poll(); an epoll descriptor is readable when one of its descriptors is ready. A
  * signal mask is in force only during the C library's calls. A signal that is blocked
  * otherwise and that the mask unblocks ends the wait, and the next call of the C library

@@ -53,7 +53,10 @@ static int socket_option(int fd, int option)
     return value;
 }
 
-/* The kernel obeys MSG_WAITALL on stream sockets, and with MSG_PEEK on TCP alone. */
+/*
+ * The kernel obeys MSG_WAITALL on stream sockets, but in combination with MSG_PEEK only
+ * on TCP.
+ */
 static bool waits_for_all(int fd, int flags)
 {
     if (!(flags & MSG_WAITALL) || !posix__blocks(fd))

@@ -232,7 +232,7 @@ static int ask_in_task(ask_fn *ask, struct __res_state *state, const struct argu
 
 /*
  * True if the query may run on a thread of the lane. False if an argument is invalid, or
- * if the caller must not suspend: then the caller calls the C library's function
+ * if the caller must not suspend: in that case the caller calls the C library's function
  * directly.
  */
 static bool may_ask(const struct arguments *a)

@@ -10,8 +10,8 @@
 
 /*
  * Copy a state, so that another thread can use the copy. The copy starts without open
- * sockets, and is never passed to res_nclose(). Returns false if memory ran out; the copy
- * must be freed then, too.
+ * sockets, and is never passed to res_nclose(). Returns false if memory ran out; even
+ * then the copy must be freed.
  */
 bool posix__copy_resolver(struct __res_state *to, const struct __res_state *from);
 void posix__free_resolver(struct __res_state *copy);

@@ -2,7 +2,7 @@
  * selecting.c - select(2) and pselect(2).
  *
  * The C library's pselect() with a time-out of 0 reports what is ready, and invalid
- * arguments; between two such calls the task waits by coil_poll(). select() and poll()
+ * arguments; between two such calls the task waits with coil_poll(). select() and poll()
  * differ in one point. A hang-up ends every poll(), but it ends select() only if the
  * descriptor is in the read set. So when poll() has returned and select() still reports
  * nothing, the task naps before it polls again.

@@ -17,7 +17,7 @@ static int try_semaphore(void *sem)
     return EBUSY;
 }
 
-/* Returns as sem_wait() does: 0, or -1 and errno. */
+/* Returns like sem_wait(): 0, or -1 and errno. */
 static int wait_in_task(sem_t *sem, const struct posix__until *until)
 {
     int saved = errno;

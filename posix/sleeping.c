@@ -1,5 +1,5 @@
 /*
- * sleeping.c - nanosleep(2) and its relatives, by the loop's clock.
+ * sleeping.c - nanosleep(2) and its relatives, on the loop's clock.
  *
  * An absolute time is converted to a span once, when the function is called, so setting
  * the clock during the sleep has no effect. A cancelled sleep reports the remaining time.
@@ -41,7 +41,7 @@ INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timespec 
         rc = sleep_in_task(posix__nanoseconds(t), left);
     if (rc == 0)
         return 0;
-    rc = errno; /* clock_nanosleep() alone returns the error and keeps errno */
+    rc = errno; /* only clock_nanosleep() returns the error and keeps errno */
     errno = saved;
     return rc;
 }

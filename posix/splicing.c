@@ -42,8 +42,8 @@ static bool await_both(struct posix__waiting *in, struct posix__waiting *out)
 
 /*
  * The descriptors were ready, but the call failed with EAGAIN: another reader took the
- * data, or there was too little room. Nap before the next attempt, or poll() and the
- * attempt would spin.
+ * data, or there was too little room. Nap before the next attempt, because otherwise
+ * poll() and the attempt would spin.
  */
 static bool nap_after_eagain(ssize_t n, int64_t *nap)
 {

@@ -2,10 +2,10 @@
  * thread_locals.c - the thread-local variables of a library for each task:
  * coil_hooks_thread_locals().
  *
- * The compiler's code reads a thread-local variable at a fixed place of the thread's
- * memory. So the hooks exchange the contents of that memory when a task is entered and
- * left: the whole block of the library (its PT_TLS segment), which is often some hundred
- * bytes. A new task begins with the initial values, as a thread does.
+ * Compiled code reads a thread-local variable at a fixed offset in the thread's memory.
+ * So the hooks exchange the contents of that memory when a task is entered and left: the
+ * whole block of the library (its PT_TLS segment), which is often a few hundred bytes. A
+ * new task begins with the initial values, as a thread does.
  *
  * Destructors of thread-local objects are registered by __cxa_thread_atexit_impl(), which
  * C++ and Rust call. In a task with these hooks such destructors run at the task's end.
@@ -100,8 +100,10 @@ static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
     return 1;
 }
 
-/* True if the library's variables must remain the thread's. coil, the C library and the
- * allocator use theirs while no task, or another task, is entered. */
+/*
+ * True if the library's variables must not be exchanged, but remain the thread's. coil,
+ * the C library and the allocator use theirs while no task, or another task, is entered.
+ */
 static bool is_of_thread(const struct library *library)
 {
     return contains(library, (const void *)coil_may_suspend) ||

@@ -14,7 +14,8 @@
 #define LONGEST_NAP COIL_MSEC(20)
 #define CALLS_IN_A_ROW 64
 
-/* How many sleeps, and how many other waits, of a cancelled task fail. Later ones wait.
+/* How many sleeps of a cancelled task fail, and how many of its other waits. Later ones
+ * wait.
  * */
 #define PAUSES_REFUSED 100
 #define WAITS_REFUSED 1000
@@ -293,7 +294,7 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
 /* ---- the waiting lane -------------------------------------------------------------- */
 
 /*
- * The most threads that a lane may have. The jobs of a lane may wait forever, so no job
+ * The maximum number of threads in a lane. The jobs of a lane may wait forever, so no job
  * should have to wait for a thread.
  */
 #define WAITING_THREADS 1024

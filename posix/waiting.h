@@ -44,7 +44,10 @@ struct posix__waiting {
  */
 bool posix__again(struct posix__waiting *w);
 
-/* Wait for the descriptor, whatever errno is. Returns 1, 0 after the time-out, or -1. */
+/*
+ * Wait for the descriptor, whatever errno is. Returns 1 if it is ready, 0 after the
+ * time-out, or -1.
+ */
 int posix__await(struct posix__waiting *w);
 
 /* False if the descriptor has O_NONBLOCK; true for an invalid one. Keeps errno. */
@@ -62,7 +65,7 @@ int64_t posix__socket_deadline(int fd, int option);
  */
 bool posix__may_wait(void);
 
-/* This thread may have made a child that runs on its stack: see waiting.c. */
+/* True if this thread may have created a child that runs on its stack: see waiting.c. */
 extern THREAD_LOCAL bool posix__may_be_child;
 
 /*
@@ -131,8 +134,10 @@ int64_t posix__left(int64_t deadline);
 /* Return the deadline that is `span` from now; COIL_NEVER for NULL. */
 int64_t posix__deadline(const struct timespec *span);
 
-/* Convert to nanoseconds, and back. The first returns COIL_NEVER if the time does not
- * fit, and 0 if it is negative. */
+/*
+ * Convert a time to nanoseconds, and back. The first returns COIL_NEVER if the time does
+ * not fit, and 0 if it is negative.
+ */
 int64_t posix__nanoseconds(const struct timespec *t);
 struct timespec posix__timespec(int64_t ns);
 

@@ -44,8 +44,8 @@ typedef struct coil_address {
  * Write the address to `text`, at most `size` bytes, and return `text`.
  *
  * Examples are "192.0.2.7:80", "[fe80::1%2]:80" (with a numeric zone), "/run/socket" and
- * "@abstract". The text is "" without an address, as for a local socket that was never
- * bound. A '\0' in an abstract name is written as '@', as in /proc/net/unix.
+ * "@abstract". The text is "" if there is no address, for example for a local socket that
+ * was never bound. A '\0' in an abstract name is written as '@', as in /proc/net/unix.
  */
 COIL_API const char *coil_address_format(const coil_address *address, char *text,
                                          size_t size);
@@ -64,8 +64,8 @@ COIL_API int coil_address_of_numbers(const char *host, uint16_t port, coil_addre
 
 /*
  * Make the address of a local socket (unix(7)): a path of at most 107 bytes, or "@name"
- * in the abstract namespace, which does not create a file. Fails with -ENAMETOOLONG,
- * -EINVAL for an empty path.
+ * in the abstract namespace, which does not create a file. Fails with -ENAMETOOLONG, or
+ * with -EINVAL for an empty path.
  */
 COIL_API int coil_address_of_path(const char *path, coil_address *out);
 

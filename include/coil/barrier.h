@@ -38,7 +38,7 @@ typedef struct coil_barrier {
 #define COIL_BARRIER_INIT(parties) {COIL_LOCK_INIT, COIL_WAITERS_INIT, (parties), 0, 0, 0}
 /* clang-format on */
 
-/* Initialise a barrier for `parties` tasks at run time, as COIL_BARRIER_INIT does. */
+/* Initialise a barrier for `parties` tasks at run time, like COIL_BARRIER_INIT. */
 COIL_API void coil_barrier_init(coil_barrier *barrier, size_t parties);
 
 /* End the barrier; no task may still be waiting for it. NULL is accepted. */
@@ -67,9 +67,9 @@ COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 COIL_SUSPENDS int coil_barrier_reset(coil_barrier *barrier);
 
 /*
- * Break the barrier, because a party will not come. Waiting tasks, and tasks that call
- * before a reset, get -EPIPE. Returns 0 or -ECANCELED, as coil_barrier_reset(). (asyncio:
- * abort)
+ * Break the barrier, for example because one of its tasks will never call
+ * coil_barrier_wait(). Waiting tasks, and tasks that call before a reset, get -EPIPE.
+ * Returns 0 or -ECANCELED, like coil_barrier_reset(). (asyncio: abort)
  */
 COIL_SUSPENDS int coil_barrier_abort(coil_barrier *barrier);
 

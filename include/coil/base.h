@@ -23,7 +23,8 @@
  * exit(3) meanwhile, exit(3) waits: the program still ends by SIGABRT.
  *
  * TIME is int64_t nanoseconds of a monotonic clock. A parameter named delay_ns or
- * timeout_ns is a span; one named deadline is a point of coil_now().
+ * timeout_ns is a span; one named deadline is a point in time, on the clock of
+ * coil_now().
  */
 #ifndef COIL_BASE_H
 #define COIL_BASE_H
@@ -67,7 +68,7 @@ extern "C" {
 #define COIL_MSEC(n) ((int64_t)(n)*1000000)
 #define COIL_SEC(n) ((int64_t)(n)*1000000000)
 
-/* The deadline that never comes. */
+/* A deadline that never passes. */
 #define COIL_NEVER INT64_MAX
 
 /*
@@ -106,19 +107,20 @@ typedef struct coil_allocator {
 COIL_API void coil_set_allocator(const coil_allocator *allocator);
 
 /*
- * Free memory that a function of coil's libraries has allocated for the caller: the
- * result of coil_read_file() or coil_http_read_all(), the data of a coil_output. NULL is
- * accepted.
+ * Free memory that a function of coil's libraries has allocated for the caller, such as
+ * the result of coil_read_file() or coil_http_read_all(), or the data of a coil_output.
+ * NULL is accepted.
  *
- * All such memory comes from coil's allocator, so free(3) does not suit. Objects have
- * their own functions, coil_..._destroy() or coil_..._release(). The list of
- * coil_getaddrinfo() is freed by freeaddrinfo(3), as that of getaddrinfo(3).
+ * All such memory comes from coil's allocator, so do not pass it to free(3). Objects have
+ * their own functions, coil_..._destroy() or coil_..._release(). The list that
+ * coil_getaddrinfo() returns is freed with freeaddrinfo(3), like one from getaddrinfo(3).
  */
 COIL_API void coil_free(void *block);
 
 /*
  * Allocate memory that coil_free() frees, or change its size, as realloc(3) does. Returns
- * NULL without memory; `block` is unchanged then. Libraries on top of coil use it.
+ * NULL if memory runs out; the block at `block` is then unchanged. Libraries built on
+ * coil use this function.
  */
 COIL_API COIL_CHECKED void *coil_realloc(void *block, size_t size);
 

@@ -1,5 +1,5 @@
 /*
- * coil/broadcast.h - a channel on which each receiver gets each item.
+ * coil/broadcast.h - a channel that delivers each item to every receiver.
  *
  *     static coil_broadcast news = COIL_BROADCAST_INIT(sizeof(int), 16);
  *
@@ -50,7 +50,7 @@ typedef struct coil_receiver {
     uint64_t key; /* detects a receiver that is not subscribed */
 } coil_receiver;
 
-/* Initialise a channel at run time, as COIL_BROADCAST_INIT does. */
+/* Initialise a channel at run time, like COIL_BROADCAST_INIT. */
 COIL_API void coil_broadcast_init(coil_broadcast *broadcast, size_t item_bytes,
                                   size_t capacity);
 
@@ -85,9 +85,9 @@ COIL_API void coil_broadcast_subscribe(coil_broadcast *broadcast,
  * time.
  *
  * Returns how many items the receiver missed before this one: 0 unless it was too slow.
- * Fails with -ECANCELED (no item is received), -ESHUTDOWN, or -EINVAL as
- * coil_broadcast_send(). A receiver that is not
- * subscribed, or whose channel is finished, aborts the program.
+ * Fails with -ECANCELED (no item is received), -ESHUTDOWN, or -EINVAL like
+ * coil_broadcast_send(). A receiver that is not subscribed, or whose channel is finished,
+ * aborts the program.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_broadcast_receive(coil_receiver *receiver,
                                                       void *item);

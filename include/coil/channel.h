@@ -86,7 +86,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_channel_get(coil_channel *channel, void *ite
  * Put or get an item on a thread without a running loop, blocking the thread for at most
  * `timeout_ns`. COIL_NEVER means no limit.
  *
- * Fail with -ETIMEDOUT, and as coil_channel_put() and coil_channel_get(). On a thread
+ * Fail with -ETIMEDOUT, and like coil_channel_put() and coil_channel_get(). On a thread
  * whose loop is running, blocking would stop the loop. So on such a thread the program
  * aborts if the call would have to wait.
  */

@@ -57,8 +57,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_condition_wait_for(coil_condition *condition
                                                        void *arg);
 
 /*
- * Wake up to n waiters, or all; each continues when it gets the lock. Fail with -EPERM if
- * the lock is not locked. (asyncio: notify, notify_all)
+ * Wake up to n waiters, or all; each continues when it has acquired the lock. Fail with
+ * -EPERM if the lock is not locked. (asyncio: notify, notify_all)
  */
 COIL_API int coil_condition_notify(coil_condition *condition, size_t n);
 COIL_API int coil_condition_notify_all(coil_condition *condition);

@@ -14,10 +14,10 @@
  *
  * If no program listens on a local port of this machine, TCP may connect a socket to
  * itself. coil resets such a connection and tries again. The result is -ECONNREFUSED, as
- * for any port without a listener. A local port that the caller has chosen is used as it
- * is.
+ * for any port without a listener. This does not apply to a local port that the caller
+ * has chosen.
  *
- * Concurrent attempts run in tasks of their own, by coil_staggered_race(). A single
+ * Concurrent attempts run in their own tasks, started by coil_staggered_race(). A single
  * address needs no extra task.
  */
 #ifndef COIL_CONNECT_H
@@ -29,17 +29,17 @@
 extern "C" {
 #endif
 
-/* Members that are 0 or NULL have their defaults. */
+/* Members that are 0 or NULL select the defaults. */
 typedef struct coil_connect_options {
     int family; /* AF_INET or AF_INET6 only; 0 means any */
     /*
-     * The local address, the local port, or both, as numbers. Addresses of the other
-     * family are not tried then. (asyncio: local_addr)
+     * The local address, the local port, or both, as numbers. If an address is given, the
+     * host's addresses of the other family are not tried. (asyncio: local_addr)
      */
     const char *local_host, *local_port;
     /*
      * Delay before the next attempt begins, from 10 ms to 2 s; the default is 250 ms.
-     * COIL_NEVER means only after a failure. (RFC 8305, 5)
+     * With COIL_NEVER the next attempt begins only after a failure. (RFC 8305, 5)
      */
     int64_t attempt_delay_ns;
     /* timeout for each address; by default that of connect(2) */
@@ -51,8 +51,8 @@ typedef struct coil_connect_options {
  * family, local_addr, happy_eyeballs_delay)
  *
  * Fails like coil_connect(). Fails with -EINVAL for options out of range, or a local
- * address that is not numeric. Also fails with -EADDRNOTAVAIL if all addresses of the
- * host are of another family than the local one.
+ * address that is not numeric. Also fails with -EADDRNOTAVAIL if no address of the host
+ * has the family of the local address.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_opts(const char *host, const char *port,
                                                  const coil_connect_options *opts,

@@ -22,8 +22,9 @@
  * callbacks, readers and writers. A runner (coil/run.h) has one context for all its runs.
  * All other code, including the callbacks of coil_timer, uses its thread's context.
  *
- * Copying is O(1). Setting is O(n) in the number of variables that are set. So use a few
- * variables that are seldom set. A program that sets no variable pays nothing.
+ * Copying is O(1). Setting a variable is O(n) in the number of variables that are set. So
+ * use only a few variables, and set them rarely. A program that sets no variable pays
+ * nothing.
  */
 #ifndef COIL_CONTEXT_H
 #define COIL_CONTEXT_H
@@ -77,7 +78,7 @@ COIL_API void *coil_var_get(const coil_var *var);
  * ContextVar.set)
  *
  * If `token` is not NULL, it keeps the old value, and must be passed to coil_var_reset().
- * Fails with -ENOMEM; nothing has changed then.
+ * Fails with -ENOMEM, without any change.
  */
 COIL_API COIL_CHECKED int coil_var_set(const coil_var *var, void *value,
                                        coil_var_token *token);
@@ -87,8 +88,8 @@ COIL_API COIL_CHECKED int coil_var_set(const coil_var *var, void *value,
  * variable was unset before, it is unset again. (Python: ContextVar.reset)
  *
  * If sets and resets nest, the call returns 0 and never allocates. Otherwise it may fail
- * with -ENOMEM: nothing has changed then, and the token may be used again. Aborts for a
- * token of another context or variable, or a token that was already used.
+ * with -ENOMEM. In that case nothing has changed, and the token may be used again. Aborts
+ * for a token of another context or variable, or a token that was already used.
  */
 COIL_API int coil_var_reset(const coil_var *var, coil_var_token *token);
 
@@ -111,7 +112,7 @@ COIL_API void coil_context_release(coil_context *context);
  * Call fn(arg) in the context and return its result. (Python: Context.run)
  *
  * `fn` may suspend if the caller may. Unlike in Python, a context may be entered several
- * times at once, also by other tasks: each sees the values that the others set.
+ * times at once, even by several tasks: each sees the values that the others set.
  */
 COIL_API int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg);
 

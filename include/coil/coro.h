@@ -73,8 +73,8 @@ COIL_API void *coil_coro_suspend(void *value);
 COIL_API bool coil_coro_done(const coil_coro *coro);
 
 /*
- * True while the coroutine is running, also while it has resumed another one that is
- * running.
+ * True while the coroutine is running, including while another coroutine that it resumed
+ * is running.
  */
 COIL_API bool coil_coro_running(const coil_coro *coro);
 

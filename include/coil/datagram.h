@@ -39,7 +39,7 @@ typedef struct coil_datagram coil_datagram;
  * Open a socket bound to a host (NULL for all addresses, IPv6 and IPv4) and a port (NULL
  * or "0" for a free one). The socket is bound to the host's first address that works.
  *
- * Suspends only to look up names. Fails like bind(2), as coil_getaddrinfo(), with -EINVAL
+ * Suspends only to look up names. Fails like bind(2) and coil_getaddrinfo(), with -EINVAL
  * for an unknown flag, -EMFILE, -ENOMEM. *out is the caller's.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_datagram_open(const char *host, const char *port,
@@ -51,18 +51,18 @@ COIL_SUSPENDS COIL_CHECKED int coil_datagram_open(const char *host, const char *
  *
  * If ICMP later reports that no socket is bound at the peer, the next call in either
  * direction fails with -ECONNREFUSED and transfers nothing. After this failure calls work
- * again. Fails like connect(2), else as coil_datagram_open().
+ * again. Fails like connect(2) and coil_datagram_open().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect(const char *host, const char *port,
                                                      coil_datagram **out);
 
 /*
- * Open or connect by an IPv4 address, an IPv6 address or a local socket. No name is
+ * Open or connect a socket by its address: IPv4, IPv6 or a local socket's. No name is
  * looked up.
  *
  * coil_datagram_name(), coil_receive_from(), coil_address_of_numbers() and
  * coil_address_of_path() produce such addresses. Fail with -EINVAL for flags with a local
- * socket or an incomplete address, -EAFNOSUPPORT for another family; else as
+ * socket or an incomplete address, -EAFNOSUPPORT for another family; otherwise like
  * coil_datagram_open() and coil_datagram_connect().
  */
 COIL_API COIL_CHECKED int coil_datagram_open_address(const coil_address *at,
@@ -71,11 +71,12 @@ COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect_address(const coil_address 
                                                              coil_datagram **out);
 
 /*
- * Open or connect a local socket (unix(7)): a path, or "@name" in the abstract namespace.
+ * Open or connect a local socket (unix(7)). Its name is a path, or "@name" in the
+ * abstract namespace.
  *
- * Opening creates a file, which the caller removes by unlink(2). NULL opens a socket
+ * Opening creates a file, which the caller removes with unlink(2). NULL opens a socket
  * without a name, which can only send. A connected socket gets an abstract name, so that
- * the peer can reply. Fail as bind(2) and connect(2), and as coil_address_of_path().
+ * the peer can reply. Fail like bind(2), connect(2) and coil_address_of_path().
  */
 COIL_API COIL_CHECKED int coil_datagram_open_unix(const char *path, coil_datagram **out);
 COIL_API COIL_CHECKED int coil_datagram_connect_unix(const char *path,
@@ -84,7 +85,7 @@ COIL_API COIL_CHECKED int coil_datagram_connect_unix(const char *path,
 /*
  * Make a coil_datagram from a socket, which it then owns; the socket becomes
  * non-blocking. Fails with -EPROTOTYPE for a socket of another type, -ENOTSOCK, -EBADF,
- * -ENOMEM; the descriptor remains the caller's then.
+ * -ENOMEM. After a failure the caller still owns the descriptor.
  */
 COIL_API COIL_CHECKED int coil_datagram_adopt(int fd, coil_datagram **out);
 
@@ -111,7 +112,7 @@ COIL_API int coil_datagram_set_option(coil_datagram *datagram, int level, int na
  * receiving its datagrams. `interface` is a name, "eth0"; NULL lets the kernel choose.
  *
  * Fail with -EINVAL if `group` is not a multicast address, -ENODEV for an unknown
- * interface, -EADDRNOTAVAIL, or as setsockopt(2).
+ * interface, -EADDRNOTAVAIL, or like setsockopt(2).
  */
 COIL_API int coil_datagram_join(coil_datagram *datagram, const char *group,
                                 const char *interface);
@@ -136,7 +137,7 @@ COIL_SUSPENDS ssize_t coil_send_to(coil_datagram *datagram, const void *buf, siz
  * Wait for a datagram and return its size, which may be 0. If `from` is not NULL, *from
  * receives the sender's address, whose length is 0 for a local socket without a name.
  *
- * A datagram that is larger than the buffer fails with -EMSGSIZE. The buffer has its
+ * A datagram that is larger than the buffer fails with -EMSGSIZE. The buffer receives its
  * first n bytes, the other bytes are lost, and coil_datagram_size() returns the full
  * size. Fails like recvmsg(2), -EBADF, -ECANCELED.
  */
@@ -152,7 +153,7 @@ COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
 
 /*
  * The address that a datagram was sent to, and the interface that it arrived at; or the
- * address to send from, and the interface to send by.
+ * address to send from, and the interface to send through.
  *
  * A machine has several addresses. A socket that is bound to all of them answers from the
  * address that the routing table chooses, and a client that sent to another address drops
@@ -187,9 +188,9 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, vo
                                                      coil_datagram_info *info);
 
 /*
- * Like coil_send_to(), from the address info->local and by the interface. The port of
- * that address is ignored. NULL for `info` is like coil_send_to(); NULL for `to` sends to
- * the connected peer.
+ * Like coil_send_to(), but send from the address info->local and through the interface.
+ * The port of that address is ignored. NULL for `info` is like coil_send_to(); NULL for
+ * `to` sends to the connected peer.
  *
  * An IPv6 socket also accepts an IPv4 address. Also fails with -EINVAL or -ENETUNREACH if
  * that address does not belong to this machine, -ENODEV for an unknown interface,
@@ -212,7 +213,7 @@ typedef struct coil_message {
 
 /*
  * Send the messages in order, suspending as often as necessary. One system call sends
- * many. (sendmmsg)
+ * many messages. (sendmmsg)
  *
  * Returns how many were sent: all messages, or those before the first failure. If the
  * first message fails, its error is returned.
@@ -222,7 +223,7 @@ COIL_SUSPENDS int coil_send_batch(coil_datagram *datagram, coil_message *message
 
 /*
  * Wait for a datagram, and also receive those that have already arrived, up to `count`.
- * One or two system calls receive many. (recvmmsg)
+ * One or two system calls receive many datagrams. (recvmmsg)
  *
  * Returns how many were received, at least 1, or fails like coil_receive(), except for
  * -EMSGSIZE.

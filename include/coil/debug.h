@@ -11,7 +11,7 @@
  *         return 0;
  *     }
  *
- * Call it for each task of the loop:
+ * Call show() for each task of the loop:
  *
  *     coil_task_each(show, NULL);
  *
@@ -47,7 +47,7 @@ typedef struct coil_waiting {
     const char *what;
     const void *object; /* the lock, event, queue, group...; else NULL */
     /*
-     * The future, borrowed. If the task waits for several, it is the first that is not
+     * The future, borrowed: if the task waits for several futures, the first that is not
      * done. NULL for other waits.
      */
     coil_future *future;
@@ -108,10 +108,11 @@ COIL_API const void *coil_task_spawned_at(const coil_task *task);
  * loop.set_debug)
  *
  * Debug mode measures each step of a task, each callback and each poll. A step of 100 ms
- * or longer is reported to the exception handler: its name, its duration, and where it
- * was. The report also names the code that spawned the task or, if debug mode was already
- * on, requested the callback. An additional thread samples the position. This thread
- * prints a message on standard error if a step has not ended after a second.
+ * or longer is reported to the exception handler, with its name, its duration and the
+ * code that was running. The report also names the code that spawned the task or, if
+ * debug mode was already on, requested the callback. An additional thread samples the
+ * position. This thread prints a message on standard error if a step has not ended after
+ * a second.
  *
  * COIL_DEBUG=1 in the environment, or coil_loop_opts.debug, switches debug mode on from
  * the beginning. In debug mode each turn polls, and each step reads the clock twice and
@@ -166,7 +167,8 @@ typedef struct coil_lock_wait {
  * wait is reported on standard error after five seconds, once, and the loop continues.
  *
  * `caller` is an address in the library that waits, for the report; it may be NULL.
- * libcoil-posix calls these functions. Any number of waits, ended in any order.
+ * libcoil-posix calls these functions. Any number of waits may be open at once, and they
+ * may end in any order.
  */
 COIL_API void coil_lock_wait_begin(coil_lock_wait *wait, const void *caller,
                                    bool outside);
@@ -206,7 +208,7 @@ COIL_API bool coil_may_suspend(void);
 COIL_API bool coil_on_task_stack(void);
 
 /*
- * True if a call with this return address is one that coil itself made to the C library.
+ * True if this is the return address of a call that coil itself made to the C library.
  * May be called on any thread, and in signal handlers.
  *
  * Libraries that replace functions of the C library, such as libcoil-posix, need this
@@ -231,13 +233,13 @@ typedef struct coil_stats {
     size_t tasks;  /* tasks that have not ended */
     size_t timers; /* started timers: sleeps, deadlines, delayed callbacks */
     /*
-     * The number of the thread's light tasks that were not freed, and the number of those
-     * whose stacks are swapped out. The bytes of the swapped-out stacks, without control
-     * blocks, and the bytes of the other stacks.
+     * Light tasks of the thread that are not freed yet, and how many of them have their
+     * stacks swapped out. The bytes of the swapped-out stacks, without control blocks,
+     * and the bytes of the other stacks.
      */
     size_t light_tasks, light_stored, light_stored_bytes, light_resident_bytes;
     /*
-     * The reason why light tasks are ordinary tasks on this loop, as a short text. NULL
+     * Why light tasks are created as ordinary tasks on this loop, as a short text. NULL
      * if light tasks work.
      */
     const char *light_off;

@@ -37,7 +37,7 @@ typedef struct coil_directory_entry {
 
 /*
  * Open a directory. *out is the caller's. Fails with -ENOTDIR if the path is not a
- * directory; else as coil_file_open().
+ * directory, or like coil_file_open().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_directory_open(const char *path,
                                                    coil_directory **out);
@@ -45,7 +45,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_directory_open(const char *path,
 /*
  * Read the next entry. Returns 1, or 0 at the end.
  *
- * If the directory does not include the type of an entry, coil reads it from the file
+ * If the directory does not store the type of an entry, coil reads it from the file
  * system. Fails with -EBUSY if another call is in progress. After a failure the call can
  * be repeated.
  */

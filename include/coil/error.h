@@ -62,11 +62,11 @@ typedef struct coil_future coil_future;
  * of the stack. If the task's body returns the same rc, its future fails with this error.
  * A body that handles the failure just continues.
  *
- * Where no task runs, the error belongs to the thread, until the thread's next failure or
- * its end. Such places are a callback, a generator without a loop, and main(). One block
- * is allocated; if that fails, only the rc remains. Walking the stack takes 5 KiB of
- * stack. If less than 8 KiB are left, the frames are omitted. The call preserves errno,
- * and %m prints it.
+ * Outside tasks, that is, in a callback, a generator without a loop or main(), the error
+ * belongs to the thread until the thread's next failure or its end. One block is
+ * allocated; if that fails, only the rc remains. Walking the stack takes 5 KiB of stack.
+ * If less than 8 KiB are left, the frames are omitted. The call preserves errno, and %m
+ * prints it.
  */
 COIL_API int coil_fail(int rc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -135,11 +135,11 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
  * Return the error of the latest failure of the running task, or of the thread if no task
  * runs.
  *
- * A failure is a coil_fail() of the task, an error received by awaiting, or a failed call
- * of coil's. A successful call leaves the error unchanged, so read it immediately after a
- * failure. Borrowed until the next failure. NULL if the latest failure had an errno but
- * no message, as for most calls of coil's. A cancellation and -EAGAIN do not count as
- * failures here.
+ * A failure is a call of coil_fail(), an error received by awaiting, or a call of coil's
+ * functions that failed. A successful call leaves the error unchanged, so read it
+ * immediately after a failure. Borrowed until the next failure. NULL if the latest
+ * failure had an errno but no message, as after most of coil's own functions. A
+ * cancellation and -EAGAIN do not count as failures here.
  *
  * In debug mode every failed call creates an error with its call stack, and with
  * coil_strerror() as the message. So a report shows where the call failed.
@@ -163,7 +163,7 @@ COIL_API void coil_clear_error(void);
 COIL_API coil_error *coil_future_error(const coil_future *future);
 
 /*
- * Return the text of a negative errno: that of strerror(3), or the one for COIL_EFAILED.
+ * Return the text of a negative errno: from strerror(3), or coil's own for COIL_EFAILED.
  */
 COIL_API const char *coil_strerror(int rc);
 

@@ -32,7 +32,7 @@ typedef struct coil_event {
 #define COIL_EVENT_INIT {COIL_WAITERS_INIT, false}
 /* clang-format on */
 
-/* Initialise an event that is not set at run time, as COIL_EVENT_INIT does. */
+/* Initialise an event that is not set at run time, like COIL_EVENT_INIT. */
 COIL_API void coil_event_init(coil_event *event);
 
 /* End the event; no task may still be waiting for it. NULL is accepted. */

@@ -39,13 +39,13 @@ typedef enum coil_lane {
  * `fn` must call only those functions of coil that any thread may call: coil_post(),
  * promises, and coil_var_get(), as it runs in a copy of the task's context. `arg` may be
  * on the caller's stack, because a started job is always awaited, even if the task is
- * cancelled meanwhile. Then the job's result is returned, and the next call that would
- * wait returns -ECANCELED.
+ * cancelled meanwhile. In that case the job's result is returned, and the next call that
+ * would wait returns -ECANCELED.
  *
- * A cancellation withdraws a job that no thread has begun: -ECANCELED. A task that is
- * already cancelled begins no job: -ECANCELED. Also fails with -EAGAIN if no thread could
- * be started, or abandoned jobs occupy all threads, and with -ENOMEM, but only for a
- * loop's first job.
+ * Fails with -ECANCELED if the task is cancelled before a thread has begun the job (the
+ * job is withdrawn), or was already cancelled before the call. Also fails with -EAGAIN if
+ * no thread could be started, or abandoned jobs occupy all threads, and with -ENOMEM, but
+ * only for a loop's first job.
  */
 COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 
@@ -58,16 +58,17 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
  * thread. A closing loop waits for the job, for at most coil_run_opts.drain_ns.
  *
  * The thread of an abandoned job does not count towards the lane's limit until the job is
- * done, so hanging jobs do not delay others. This applies to 64 abandoned jobs in a lane.
- * Further abandoned jobs do count. If abandoned jobs occupy all threads, blocking calls
- * in that lane fail with -EAGAIN, including queued ones. Also fails with -ENOMEM.
+ * done, so hanging jobs do not delay others. This applies to the first 64 abandoned jobs
+ * in a lane; further abandoned jobs do count. If abandoned jobs occupy all threads,
+ * blocking calls in that lane fail with -EAGAIN, including queued ones. Also fails with
+ * -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));
 
 /*
- * Set the most threads that a lane may have, 1 to 1024. Returns 0, or -EINVAL for an
- * invalid number or a lane that is being destroyed. May be called on any thread.
+ * Set the maximum number of threads of a lane, from 1 to 1024. Returns 0, or -EINVAL for
+ * an invalid number or a lane that is being destroyed. May be called on any thread.
  */
 COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
 

@@ -30,7 +30,7 @@
  * terminal, too, but each call occupies one of the 8 threads of the file lane, and cannot
  * be cancelled.
  *
- * All functions fail as their system calls do, and with -ECANCELED, -ENOMEM, and -EBADF
+ * All functions fail like their system calls, and with -ECANCELED, -ENOMEM, and -EBADF
  * after coil_file_close(). All functions also fail with -EAGAIN if no thread could be
  * started, or because of O_NONBLOCK.
  */
@@ -135,16 +135,17 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * Returns the line's length. `line` receives the line without the '\n', and with a '\0'
  * at the end. A '\r' is not removed. coil_read_line() does the same for streams.
  *
- * Fails with -EMSGSIZE if the line and its '\0' do not fit `size` bytes; the position
- * does not move then. Fails with -ENODATA at the end of the file: `line` holds the bytes
- * after the last '\n', and coil_file_transferred() returns how many. Else fails as
- * coil_file_read(), having consumed nothing, or with -EINVAL for a size of 0. Also fails
- * with -ESPIPE for a FIFO or terminal: use coil_stream_adopt() for those.
+ * Fails with -EMSGSIZE if the line and its '\0' do not fit into `size` bytes; in that
+ * case the position does not move. Fails with -ENODATA at the end of the file: `line`
+ * holds the bytes after the last '\n', and coil_file_transferred() returns how many.
+ * Otherwise fails like coil_file_read(), without consuming anything, or with -EINVAL for
+ * a size of 0. Also fails with -ESPIPE for a FIFO or terminal: use coil_stream_adopt()
+ * for those.
  *
  * The file is read in pieces of 64 KiB, so most lines do not wait. A call that did not
  * wait may still let other tasks run. Writes through this coil_file are visible to later
- * reads. Changes by others to a piece that was already read may not be visible, until the
- * position is moved elsewhere. A truncation by others may not be visible, either.
+ * reads. If others change a piece that was already read, or truncate the file, the change
+ * may not be visible until the position is moved elsewhere.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_line(coil_file *file, char *line,
                                                        size_t size);
@@ -173,7 +174,9 @@ COIL_API size_t coil_file_transferred(const coil_file *file);
  */
 COIL_SUSPENDS int64_t coil_file_seek(coil_file *file, int64_t offset, int whence);
 
-/* Flush written data to the disk; with data_only as fdatasync(2), else as fsync(2). */
+/*
+ * Flush written data to the disk, like fdatasync(2) with data_only, else like fsync(2).
+ */
 COIL_SUSPENDS int coil_file_sync(coil_file *file, bool data_only);
 
 /* Query attributes, as statx(2) with STATX_BASIC_STATS | STATX_BTIME. */
@@ -192,7 +195,7 @@ COIL_SUSPENDS int coil_file_chown(coil_file *file, uid_t user, gid_t group);
 
 /*
  * futimens(3): set the time of the last access and of the last change, in this order.
- * NULL sets both to the present time. A tv_nsec may be UTIME_NOW or UTIME_OMIT
+ * NULL sets both to the current time. A tv_nsec may be UTIME_NOW or UTIME_OMIT
  * (<sys/stat.h>).
  */
 COIL_SUSPENDS int coil_file_utimens(coil_file *file, const struct timespec times[2]);
@@ -215,8 +218,8 @@ enum {
      * it to `path`. Readers of `path` find either the old content or the new, also after
      * a crash. A failure or cancellation leaves the old file. A symbolic link is
      * replaced, not followed. With COIL_FILE_SYNC the directory is synced last. If the
-     * sync fails, as on a broken disk (-EIO), `path` has the new content, but after a
-     * crash perhaps the old.
+     * sync fails, as on a broken disk (-EIO), `path` has the new content, but may have
+     * the old content after a crash.
      */
     COIL_FILE_ATOMIC = 1,
     COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if the file exists */
@@ -225,11 +228,12 @@ enum {
 };
 
 /*
- * Replace the content of the file at `path` by these n bytes. (Python: Path.write_bytes)
+ * Replace the content of the file at `path` with these n bytes. (Python:
+ * Path.write_bytes)
  *
- * A new file gets `mode`, less the umask; an existing file keeps its mode. Without
- * COIL_FILE_ATOMIC a failure may leave a part of the data. Fails with -EINVAL for flags
- * that cannot be combined.
+ * A new file gets the mode `mode`, less the umask; an existing file keeps its mode.
+ * Without COIL_FILE_ATOMIC a failure may leave a part of the data. Fails with -EINVAL for
+ * flags that cannot be combined.
  */
 COIL_SUSPENDS int coil_write_file(const char *path, const void *data, size_t n,
                                   mode_t mode, unsigned flags);

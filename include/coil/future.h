@@ -58,8 +58,8 @@ COIL_API void coil_future_release(coil_future *future);
  * `rc` is 0 or more, or a negative errno for a failure; -ECANCELED cancels the future. If
  * `destroy` is not NULL, the last release calls destroy(value), which must not suspend.
  *
- * Never allocates. Returns 0, or -EALREADY if the future is done; then the value remains
- * the caller's.
+ * Never allocates. Returns 0, or -EALREADY if the future is done; in that case the caller
+ * still owns the value.
  */
 COIL_API int coil_future_set(coil_future *future, int rc, void *value,
                              void (*destroy)(void *value));
@@ -148,7 +148,7 @@ COIL_API int coil_future_remove_callback(coil_future *future, coil_done_callback
  * Base of types that can be awaited: a struct whose first member is a coil_awaitable.
  * (Python: __await__)
  *
- * `await` is called in the awaiting task and returns the rc. `await` suspends by
+ * `await` is called in the awaiting task and returns the rc. `await` suspends by calling
  * coil_park() or by awaiting something else.
  *
  *     struct countdown { coil_awaitable awaitable; int ticks; };

@@ -7,9 +7,9 @@
  *     rc = coil_gather(parts, 2, 0, rcs);
  *
  * coil_gather() waits for all futures, coil_wait() for some of them. With
- * coil_as_completed a task gets each future as it completes. For one future with a
- * deadline there is coil_wait_for(), and for the first success among alternatives
- * coil_staggered_race(). For tasks that belong together prefer a group (coil/group.h).
+ * coil_as_completed a task gets each future as it completes. Use coil_wait_for() for one
+ * future with a deadline, and coil_staggered_race() for the first success among
+ * alternatives. For tasks that belong together prefer a group (coil/group.h).
  *
  * These calls take futures. A task is a future, too: coil_task_future(). To wait for
  * anything else, spawn a task that waits for it. (asyncio: ensure_future)
@@ -54,7 +54,7 @@ typedef enum coil_wait_mode {
 
 /*
  * Wait as `mode` specifies, or until `deadline` (COIL_NEVER for none). Returns how many
- * futures are done; coil_future_done() tells which. (asyncio: wait)
+ * futures are done; coil_future_done() shows which. (asyncio: wait)
  *
  * Reaching the deadline is not an error. The futures are never cancelled, not even when
  * the waiting task is cancelled; the call then returns -ECANCELED. Fails with -EINVAL if
@@ -72,9 +72,9 @@ COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mo
  * cancels the future immediately, unless the future is done. To limit a call rather than
  * a future, use a scope (coil/scope.h).
  *
- * Cancelling the waiting task cancels the future: -ECANCELED. To keep the future running,
- * await it by coil_shield() in a scope. Fails with -ENOMEM if the table of timers cannot
- * grow.
+ * Cancelling the waiting task cancels the future, and the call returns -ECANCELED. To
+ * keep the future running, await it with coil_shield() in a scope. Fails with -ENOMEM if
+ * the table of timers cannot grow.
  */
 COIL_SUSPENDS int coil_wait_for(coil_future *future, int64_t deadline);
 

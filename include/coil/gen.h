@@ -26,8 +26,8 @@
  * A generator is a coroutine that also supports throw, close and delegation. A generator
  * runs on the thread that created it. Any function that holds the generator may resume
  * it, in a task or not. Any function that the body calls, at any depth, may yield for the
- * generator. A body may also wait: then the task that drives the generator is suspended,
- * and continues inside the generator.
+ * generator. A body may also wait: this suspends the task that drives the generator, and
+ * that task later continues inside the generator.
  *
  * Where Python raises an exception, coil returns a negative errno. coil_gen_throw() makes
  * the yield return that errno. A body that returns a negative errno has failed with it.
@@ -78,7 +78,7 @@ COIL_API COIL_CHECKED int coil_gen_create(coil_gen_fn fn, void *arg,
  *
  * Returns COIL_GEN_YIELDED with the yielded value in *value. When the body ends, returns
  * COIL_GEN_ENDED with its return value, or the body's negative errno. Later calls return
- * COIL_GEN_ENDED with NULL, as Python's StopIteration.
+ * COIL_GEN_ENDED with NULL, like Python's StopIteration.
  *
  * Fails with -EBUSY if the generator is running, if its driver is suspended inside it, or
  * if it delegates to such a generator. `value` may be NULL. Suspends only if the body
@@ -108,9 +108,9 @@ COIL_SUSPENDS int coil_gen_throw(coil_gen *gen, int error, void **value);
  * Throw -ECANCELED and expect the body to end. (Python: gen.close)
  *
  * Returns 0 if the body ended, normally or with -ECANCELED, and also if it had not begun
- * or had already ended. Returns the body's errno if the body failed otherwise. If the
- * body yielded instead, the result is -EPROTO ("generator ignored GeneratorExit"), and
- * the generator is suspended again.
+ * or had already ended. Returns the body's errno if the body failed with another one. If
+ * the body yielded instead, the result is -EPROTO ("generator ignored GeneratorExit"),
+ * and the generator is suspended again.
  */
 COIL_SUSPENDS int coil_gen_close(coil_gen *gen);
 

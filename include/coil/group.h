@@ -39,7 +39,7 @@ COIL_API void coil_group_enter(coil_group *group);
  *
  * The owner and the children may call this function. Fails with -ESHUTDOWN if the group
  * is being cancelled, or is at its exit without children. Fails with -EAGAIN at the
- * group's limit, and as coil_spawn().
+ * group's limit, and like coil_spawn().
  */
 COIL_API COIL_CHECKED int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                                            const coil_spawn_opts *opts, coil_task **out);
@@ -49,7 +49,7 @@ COIL_API COIL_CHECKED int coil_group_spawn(coil_group *group, coil_task_fn fn, v
  * errgroup.SetLimit)
  *
  * At the limit, coil_group_spawn() fails with -EAGAIN, and coil_group_spawn_when_free()
- * waits. Lowering the limit ends no child.
+ * waits. Lowering the limit does not end running children.
  */
 COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
 
@@ -63,9 +63,9 @@ COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
  *         rc = coil_group_spawn_when_free(&g, fetch, urls[i], NULL, NULL);
  *     rc = coil_group_exit(&g, rc);
  *
- * Fails with -ECANCELED (no child is started) and as coil_group_spawn(). -ESHUTDOWN also
- * means that the group was cancelled meanwhile. If all children wait here, none can end,
- * and they wait forever.
+ * Fails with -ECANCELED (no child is started) and like coil_group_spawn(). -ESHUTDOWN
+ * also means that the group was cancelled meanwhile. If all children wait here, none can
+ * end, and they wait forever.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_group_spawn_when_free(coil_group *group,
                                                           coil_task_fn fn, void *arg,
@@ -96,7 +96,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_group_spawn_when_free(coil_group *group,
  *
  * Cancelling the caller cancels the child. The call then returns once the child has ended
  * or is ready. If the child became ready, its value is returned, and the caller's next
- * wait is cancelled. *out, if not NULL, is set if 0 or more is returned. Fails as
+ * wait is cancelled. *out, if not NULL, is set if 0 or more is returned. Fails like
  * coil_group_spawn() before anything is started.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_group_start(coil_group *group, coil_task_fn fn,
@@ -131,8 +131,8 @@ COIL_API void coil_group_cancel(coil_group *group, const char *reason);
  *
  * Returns the earliest failure of a child, else rc. The owner may also be cancelled from
  * outside the group: by coil_task_cancel(), by the deadline of a scope around the group,
- * or by a group around it. Then the children are cancelled, and the exit returns
- * -ECANCELED, also after coil_group_cancel(). If a child failed as well, its failure is
+ * or by a group around it. In that case the children are cancelled, and the exit returns
+ * -ECANCELED, even after coil_group_cancel(). If a child failed as well, its failure is
  * returned, and the cancellation is delivered again at the owner's next wait. The exit
  * always waits until the last child has ended.
  */

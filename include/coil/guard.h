@@ -33,7 +33,7 @@
  * HANDLES. COIL_AUTO(type) declares a pointer whose object is released at the end of the
  * block.
  *
- * Nothing runs if a task is abandoned because its loop closes, or if longjmp(3) leaves
+ * No guard runs if a task is abandoned because its loop closes, or if longjmp(3) leaves
  * the block. docs/manual/guard.md compares the three forms and their costs. (trio: async
  * with; Python: with; Linux: cleanup.h)
  */
@@ -96,8 +96,8 @@ extern "C" {
 /*
  * Run the statement that follows under a deadline, `span_ns` from now. (asyncio: timeout)
  *
- * `rc` is a variable of the type int or ssize_t. `rc` is 0 at the start of the block,
- * which sets it. After the block, `rc` is the result of coil_scope_exit_count():
+ * `rc` is a variable of the type int or ssize_t. `rc` is 0 at the start of the block, and
+ * the block sets it. After the block, `rc` is the result of coil_scope_exit_count():
  * -ETIMEDOUT if the deadline cancelled the block. If coil_scope_enter() fails, the block
  * does not run, and `rc` is -ENOMEM. A `return` in the block closes the scope, too, but
  * its value is not translated: -ECANCELED remains -ECANCELED.
@@ -216,9 +216,9 @@ extern "C" {
 /* ---- handles ----------------------------------------------------------------------- */
 
 /*
- * Declare a pointer to a `type` of coil's. The object of the pointer is destroyed or
- * released at the end of the block, unless the pointer is NULL. (GLib: g_autoptr;
- * systemd: _cleanup_)
+ * Declare a pointer to a `type` of coil's. At the end of the block the object is
+ * destroyed or released, unless the pointer is NULL. (GLib: g_autoptr; systemd:
+ * _cleanup_)
  *
  *     COIL_AUTO(coil_stream) stream = NULL;
  *     int rc = coil_connect("localhost", "7", &stream);

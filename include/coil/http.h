@@ -94,8 +94,8 @@ COIL_API const char *coil_http_proxy_of_environment(const char *scheme);
  * Close all connections of the session and free it; NULL is accepted. Never suspends.
  *
  * Calls that wait for one of its transfers get -ESHUTDOWN. A call that waits for a name
- * lookup gets it when the lookup ends. The responses still belong to the callers, who
- * destroy them in the same loop.
+ * lookup gets this error when the lookup ends. The responses still belong to the callers,
+ * who destroy them in the same loop.
  */
 COIL_API void coil_http_session_destroy(coil_http_session *session);
 
@@ -186,7 +186,7 @@ typedef struct coil_http_request {
  * may be freed when the call returns.
  *
  * *out is set before the call suspends, and the caller destroys it, also after a failure.
- * Only if memory ran out, *out is NULL. After a failure, coil_http_error() returns the
+ * *out is NULL only if memory ran out. After a failure, coil_http_error() returns the
  * message; the status and headers are available if they were received. To get only the
  * headers, destroy the response immediately: that never waits.
  *
@@ -195,9 +195,9 @@ typedef struct coil_http_request {
  * Authorization, Cookie, Proxy-Authorization and Host are not sent to another scheme,
  * host or port.
  *
- * Fails with -EINVAL for a URL that is not http or https, also in a redirect. Malformed
- * methods, headers and proxies and a missing ca_file are -EINVAL, too. Fails as
- * coil_getaddrinfo() for names (-ENOENT) and as connect(2) (-ECONNREFUSED).
+ * Fails with -EINVAL for a URL that is not http or https, also in a redirect. Also fails
+ * with -EINVAL for a malformed method, header or proxy, and for a missing ca_file. Fails
+ * like coil_getaddrinfo() for names (-ENOENT) and like connect(2) (-ECONNREFUSED).
  *
  * Fails with -ECONNRESET (the connection ended before the end of the headers), and
  * -EPROTO (not HTTP, a TLS failure, a redirect to an invalid URL). Fails with
@@ -234,8 +234,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, 
                                                   size_t n);
 
 /*
- * Read the rest of the body. Free *body by coil_free(); a NUL follows its *n bytes. After a
- * failure *body is NULL; fails like coil_http_read().
+ * Read the rest of the body. Free *body with coil_free(); a NUL follows its *n bytes.
+ * After a failure *body is NULL; fails like coil_http_read().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
                                                   char **body, size_t *n);

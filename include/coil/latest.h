@@ -17,8 +17,8 @@
  *
  * Another task of the same loop calls coil_latest_set(&latest, &value). Values that are
  * replaced before a follower runs are not seen. This suits followers that need only the
- * newest value, such as a configuration or a progress. If every value matters, use
- * coil/broadcast.h. Nothing is allocated. (tokio: sync::watch)
+ * newest value, such as a configuration or the progress of a job. If every value matters,
+ * use coil/broadcast.h. Nothing is allocated. (tokio: sync::watch)
  */
 #ifndef COIL_LATEST_H
 #define COIL_LATEST_H
@@ -42,7 +42,7 @@ typedef struct coil_latest {
 /* clang-format on */
 
 /*
- * Initialise the object at run time, as COIL_LATEST_INIT does. `value` is the caller's
+ * Initialise the object at run time, like COIL_LATEST_INIT. `value` is the caller's
  * memory for the current value, and contains the first value.
  */
 COIL_API void coil_latest_init(coil_latest *latest, void *value, size_t bytes);

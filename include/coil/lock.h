@@ -30,15 +30,15 @@ typedef struct coil_lock {
 #define COIL_LOCK_INIT {COIL_WAITERS_INIT, false, 0}
 /* clang-format on */
 
-/* Initialise an unlocked lock at run time, as COIL_LOCK_INIT does. */
+/* Initialise an unlocked lock at run time, like COIL_LOCK_INIT. */
 COIL_API void coil_lock_init(coil_lock *lock);
 
 /* End the lock; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_lock_finish(coil_lock *lock);
 
 /*
- * Acquire the lock, waiting in line. Returns 0, or -ECANCELED: the lock is not acquired
- * then, and the next waiter gets its turn. (asyncio: acquire)
+ * Acquire the lock, waiting in line. Returns 0, or -ECANCELED. In that case the lock is
+ * not acquired, and the next waiter gets its turn. (asyncio: acquire)
  */
 COIL_SUSPENDS COIL_CHECKED int coil_lock_acquire(coil_lock *lock);
 

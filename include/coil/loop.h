@@ -71,7 +71,7 @@ typedef struct coil_loop_opts {
      * "simulated" (coil/network.h) is available once a function of libcoil-testing was
      * called, such as coil_testing_network(). io_uring needs Linux 5.11. Sandboxes, a
      * sysctl or the limit of locked memory often forbid it. A backend that does not work
-     * here is -ENOSYS, and an unknown name is -EINVAL. If the name came from
+     * here fails with -ENOSYS, and an unknown name with -EINVAL. If the name came from
      * $COIL_BACKEND, coil also prints a message on stderr.
      */
     const char *backend;
@@ -204,7 +204,7 @@ COIL_API void coil_handle_release(coil_handle *handle);
  * Call fn(arg) on the loop's thread. May be called on any thread, but not in a signal
  * handler. (asyncio: call_soon_threadsafe)
  *
- * Every post is called exactly once, in the order of posting, if need be while the loop
+ * Every post is called exactly once, in the order of posting, if necessary while the loop
  * closes. Fails with -ESHUTDOWN if the loop is closed, -ENOMEM. A thread other than the
  * loop's must hold its own reference (coil_loop_retain()).
  */

@@ -10,14 +10,14 @@
  *             printf("seed %llu: %s\n", (unsigned long long)seed, strerror(-rc));
  *     }
  *
- * Sockets that coil_listen(), coil_connect() and their relatives open then do not use the
- * kernel's network. The bytes of these sockets go through queues in memory. A seeded
- * random number generator decides whether they arrive late, in pieces, or not at all. The
- * program under test needs no change.
+ * After that, the sockets that coil_listen(), coil_connect() and similar functions open
+ * do not use the kernel's network. The bytes of these sockets go through queues in
+ * memory. A seeded random number generator decides whether they arrive late, in pieces,
+ * or not at all. The program under test needs no change.
  *
- * Use a virtual clock: coil_testing_run(). Then waiting takes no time, and a task that
- * would wait forever is reported (-EDEADLK). The same seed gives the same run on every
- * machine: the same bytes in the same pieces at the same nanosecond.
+ * Use a virtual clock: coil_testing_run(). With it, waiting takes no time, and a task
+ * that would wait forever is reported (-EDEADLK). The same seed gives the same run on
+ * every machine: the same bytes in the same pieces at the same nanosecond.
  *
  * These functions are in libcoil-testing, like those of coil/testing.h.
  *
@@ -29,7 +29,7 @@
  * no lookup.
  *
  * NOT INCLUDED. Sockets that the program opens by socket(2), pipes, local sockets and
- * files remain the kernel's; the "simulated" backend waits for them by poll(2). The
+ * files remain the kernel's; the "simulated" backend waits for them with poll(2). The
  * network does not simulate congestion control, urgent data or TIME_WAIT: a port is free
  * immediately.
  */
@@ -67,7 +67,7 @@ typedef struct coil_network_opts {
     size_t socket_limit;  /* the most sockets, then -EMFILE; 0: no limit */
 
     unsigned short_ppm; /* a read or write transfers less than it could */
-    unsigned late_ppm;  /* a call that need not wait does, up to latency_ns[1] */
+    unsigned late_ppm;  /* a call waits although it could complete, up to latency_ns[1] */
 
     unsigned refuse_ppm; /* a connection is refused */
     /* accept fails with -ECONNABORTED and drops the connection */

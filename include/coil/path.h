@@ -5,9 +5,9 @@
  *     if (rc == 0 || rc == -EEXIST)
  *         rc = coil_rename("today.log", "archive/today.log", 0);
  *
- * Each function makes the system call of the same name, by io_uring or on a thread of the
- * file lane. See coil/file.h for that, and for the cancellation of such calls. All return
- * 0 or a negative errno.
+ * Each function makes the system call of the same name, with io_uring or on a thread of
+ * the file lane. coil/file.h describes both ways, and what a cancellation does. All
+ * return 0 or a negative errno.
  */
 #ifndef COIL_PATH_H
 #define COIL_PATH_H
@@ -29,7 +29,7 @@ struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 COIL_SUSPENDS int coil_stat(const char *path, int flags, struct statx *out);
 
 /*
- * Rename a file, as renameat2(2). If `to` exists, `flags` of 0 replaces it, and
+ * Rename a file, like renameat2(2). If `to` exists, `flags` of 0 replaces it, and
  * RENAME_NOREPLACE fails with -EEXIST. RENAME_EXCHANGE swaps the files. Fails with
  * -EINVAL if the file system does not support the flag.
  */
@@ -44,14 +44,14 @@ COIL_SUSPENDS int coil_rmdir(const char *path);
 COIL_SUSPENDS int coil_chmod(const char *path, mode_t mode);
 
 /*
- * Change the owner, as fchownat(2). `flags` is 0, or AT_SYMLINK_NOFOLLOW for a symbolic
+ * Change the owner, like fchownat(2). `flags` is 0, or AT_SYMLINK_NOFOLLOW for a symbolic
  * link itself (lchown(2)). -1 leaves the user or the group as it is. (Python: os.chown)
  */
 COIL_SUSPENDS int coil_chown(const char *path, uid_t user, gid_t group, int flags);
 
 /*
- * Set the time of the last access and of the last change, as utimensat(2). `flags` is as
- * in coil_chown(). For `times` see coil_file_utimens(). (Python: os.utime)
+ * Set the time of the last access and of the last change, like utimensat(2). `flags` is
+ * as in coil_chown(). For `times` see coil_file_utimens(). (Python: os.utime)
  */
 COIL_SUSPENDS int coil_utimens(const char *path, const struct timespec times[2],
                                int flags);

@@ -14,9 +14,9 @@
  * at the same time.
  *
  * A stream's own descriptor is readable when the connection has more bytes. That includes
- * bytes that io_uring has received ahead; after such a poll it no longer receives ahead
- * for that stream. The stream itself may also hold bytes that it looked ahead, decrypted,
- * or brought from another loop. poll(2) never reports these: use coil_peek().
+ * bytes that io_uring has received ahead; after such a poll coil no longer receives ahead
+ * for that stream. The stream itself may also hold bytes: from a look-ahead, decrypted,
+ * or brought along from another loop. poll(2) never reports these: use coil_peek().
  */
 #ifndef COIL_POLL_H
 #define COIL_POLL_H

@@ -7,7 +7,7 @@
  * No code has to be changed. In a task, read(), connect(), poll(), nanosleep(),
  * getaddrinfo() and their relatives let other tasks run while they wait, whichever
  * library calls them. Outside tasks they are the C library's functions.
- * docs/manual/posix.md has the list, and the limits.
+ * docs/manual/posix.md lists these functions and their limits.
  */
 #ifndef COIL_POSIX_H
 #define COIL_POSIX_H
@@ -37,8 +37,8 @@ extern "C" {
 COIL_API bool coil_posix_active(void);
 
 /*
- * Like coil_posix_active(), for the calling code, which passes its own close(2) and
- * coil_may_suspend(). Calls close_function(-1).
+ * Like coil_posix_active(), for code that passes the addresses of close(2) and
+ * coil_may_suspend() to which its own calls go. Calls close_function(-1).
  */
 COIL_API bool coil_posix_reached(int (*close_function)(int fd),
                                  bool (*may_suspend)(void));

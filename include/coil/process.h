@@ -50,7 +50,7 @@ typedef struct coil_process_limit {
     rlim_t soft, hard;
 } coil_process_limit;
 
-/* Members that are zero have their defaults; argv is required. */
+/* Members that are zero select the defaults; argv is required. */
 typedef struct coil_process_opts {
     const char *const *argv; /* ends with NULL; has at least argv[0] */
     const char *program;     /* the file to run; NULL: argv[0] */
@@ -65,7 +65,7 @@ typedef struct coil_process_opts {
     size_t pass_fd_count;
     bool new_session;    /* setsid(2) */
     bool new_group;      /* setpgid(2): Ctrl-C does not reach the child */
-    pid_t process_group; /* group to join, of a child with new_group; 0: none */
+    pid_t process_group; /* with new_group: the process group to join; 0: none */
     /*
      * The child's identity; NULL means the program's. coil sets the identity in this
      * order: supplementary groups (an empty list drops all of them), group, user. The
@@ -83,9 +83,9 @@ typedef struct coil_process_opts {
     size_t limit_count;
     /*
      * Give the child a pseudo-terminal: coil_process_terminal() is the other end. The
-     * terminal is the controlling one of the child's new session. It replaces the
-     * standard descriptors that are COIL_INHERIT. Its window has 24 rows and 80 columns
-     * unless the sizes are set.
+     * child gets a new session, with this terminal as its controlling terminal. It
+     * replaces the standard descriptors that are COIL_INHERIT. Its window has 24 rows and
+     * 80 columns unless the sizes are set.
      */
     bool pty;
     unsigned short pty_rows, pty_columns;
@@ -107,15 +107,15 @@ typedef struct coil_process_opts {
  * The child's signal mask is empty. Signals that the program ignores remain ignored
  * (nohup(1)), except SIGPIPE and SIGXFSZ, as in Python.
  *
- * The loop stops until the child has executed the program. Starting a child takes some
- * hundred microseconds with vfork(2), regardless of the parent's memory. A child with
+ * The loop is blocked until the child has executed the program. Starting a child takes a
+ * few hundred microseconds with vfork(2), regardless of the parent's memory. A child with
  * another user or group is created by fork(2), so that it does not share memory with the
  * parent.
  *
  * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on; the program was not
  * started then. The message of coil_last_error() says whether the cause was the program,
- * the directory the limits or the identity (-EPERM). Also fails with -EINVAL, -EBADF for a
- * descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
+ * the directory, the limits or the identity (-EPERM). Also fails with -EINVAL, -EBADF for
+ * a descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
  */
 COIL_API COIL_CHECKED int coil_process_spawn(const coil_process_opts *opts,
                                              coil_process **out);
@@ -146,9 +146,9 @@ COIL_API coil_stream *coil_process_stderr(const coil_process *process);
  *
  * The child reads what the program writes, and vice versa. The terminal echoes input and
  * edits lines, until the child changes that; the bytes 3 and 4 are Ctrl-C and Ctrl-D. A
- * '\n' of the child arrives as "\r\n". A reader gets the end (0) when the last process
- * has closed the terminal or the child, its session's leader, has ended; a writer gets
- * -EPIPE.
+ * '\n' of the child arrives as "\r\n". Once the last process has closed the terminal, or
+ * the child (its session's leader) has ended, a reader gets the end (0), and a writer
+ * gets -EPIPE.
  */
 COIL_API coil_stream *coil_process_terminal(const coil_process *process);
 
@@ -178,7 +178,8 @@ COIL_API COIL_CHECKED int coil_process_open_pidfd(const coil_process *process);
  * be read afterwards.
  *
  * Other code may have consumed the child's status, by waitpid(-1) or by ignoring SIGCHLD.
- * Then the result is 255, and this is reported to the exception handler, as in asyncio.
+ * In that case the result is 255, and this is reported to the exception handler, as in
+ * asyncio.
  *
  * Fails with -ECANCELED, which does not affect the child; -EBADF if the child is
  * destroyed meanwhile.
@@ -223,7 +224,7 @@ typedef struct coil_output {
     size_t size, capacity;
 } coil_output;
 
-/* Free the data, as coil_free() does, and set all to zero. NULL is accepted. */
+/* Free the data, like coil_free(), and set all members to zero. NULL is accepted. */
 COIL_API void coil_output_finish(coil_output *output);
 
 /*

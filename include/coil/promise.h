@@ -60,9 +60,9 @@ COIL_API coil_promise *coil_promise_retain(coil_promise *promise);
 COIL_API void coil_promise_release(coil_promise *promise);
 
 /*
- * Set the result and an optional value, as coil_future_set(). Never allocates. Returns 0,
- * or -EALREADY if the promise already has a result, for example because it was cancelled;
- * the value remains the caller's then.
+ * Set the result and an optional value, like coil_future_set(). Never allocates. Returns
+ * 0, or -EALREADY if the promise already has a result, for example because it was
+ * cancelled. In that case the caller still owns the value.
  */
 COIL_API int coil_promise_set(coil_promise *promise, int rc, void *value,
                               void (*destroy)(void *value));

@@ -69,13 +69,14 @@ typedef struct coil_queue {
  * A queue that returns the smallest item first. (asyncio: PriorityQueue)
  *
  * compare(a, b) returns a negative number if a comes before b, as for qsort(3). Equal
- * items come in any order. A put or a get takes time proportional to the logarithm of the
- * count. `compare` must not use the queue. The program aborts if `compare` would suspend.
+ * items are returned in any order. A put or a get takes time proportional to the
+ * logarithm of the count. `compare` must not use the queue. The program aborts if
+ * `compare` would suspend.
  */
 #define COIL_QUEUE_INIT_PRIORITY(item_bytes, maxsize, compare)                           \
     COIL__QUEUE_INIT(item_bytes, maxsize, COIL_QUEUE_PRIORITY, compare)
 
-/* Initialise a queue at run time, as the three macros do. */
+/* Initialise a queue at run time, like the three macros above. */
 COIL_API void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsize);
 COIL_API void coil_queue_init_lifo(coil_queue *queue, size_t item_bytes, size_t maxsize);
 COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
@@ -83,7 +84,7 @@ COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
                                        int (*compare)(const void *a, const void *b));
 
 /*
- * Free the queue's memory and the items that are left.
+ * Free the queue's memory and the remaining items.
  *
  * No task may still be in a call on the queue. coil_queue_shutdown() only makes the
  * waiting tasks ready; they must also have returned. NULL and a queue of zeroes are
@@ -169,7 +170,7 @@ COIL_API size_t coil_queue_count(const coil_queue *queue);
  */
 COIL_API size_t coil_queue_maxsize(const coil_queue *queue);
 
-/* True if the queue is empty; true if it is full. (asyncio: empty, full) */
+/* Return whether the queue is empty, or full. (asyncio: empty, full) */
 COIL_API bool coil_queue_empty(const coil_queue *queue);
 COIL_API bool coil_queue_full(const coil_queue *queue);
 

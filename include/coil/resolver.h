@@ -9,12 +9,12 @@
  * resolv.conf(5) and hosts(5). Each loop has its own resolver, which is created at the
  * first lookup. There are two engines:
  *
- * "c-ares" queries the name servers itself, by sockets that the loop watches. This engine
- * looks up any number of names at a time, without a thread. The engine reads /etc/hosts,
- * and the servers, search domains and options of resolv.conf. The engine checks at most
- * once a second whether these files have changed. Answers are cached for their TTL. The
- * engine does not support other sources of names (LDAP, mDNS). If nsswitch.conf(5) lists
- * one, the other engine is chosen.
+ * "c-ares" queries the name servers itself, through sockets that the loop watches. This
+ * engine looks up any number of names at a time, without a thread. The engine reads
+ * /etc/hosts, and the servers, search domains and options of resolv.conf. The engine
+ * checks at most once a second whether these files have changed. Answers are cached for
+ * their TTL. The engine does not support other sources of names (LDAP, mDNS). If
+ * nsswitch.conf(5) lists one, the other engine is chosen.
  *
  * "getaddrinfo" calls the C library's getaddrinfo(3) on at most 8 threads of the dns
  * lane. This engine does not cache answers, because the C library does not return the
@@ -29,11 +29,11 @@
 extern "C" {
 #endif
 
-/* Members that are 0 or NULL have their defaults. All strings are copied. */
+/* Members that are 0 or NULL select the defaults. All strings are copied. */
 typedef struct coil_resolver_opts {
     /*
      * NULL means $COIL_RESOLVER if set, else "c-ares" if coil was built with it. If that
-     * names an unavailable engine, lookups fail as coil_resolver_configure().
+     * names an unavailable engine, lookups fail like coil_resolver_configure().
      */
     const char *engine;
 

@@ -154,7 +154,8 @@ COIL_API void coil_runner_destroy(coil_runner *runner);
  * Run the current loop until the future is done, and return its rc. (asyncio:
  * run_until_complete)
  *
- * Fails with -EDEADLK if the loop is stopped before that, and as coil_loop_run_forever().
+ * Fails with -EDEADLK if the loop is stopped before that, and like
+ * coil_loop_run_forever().
  */
 COIL_API int coil_run_until_complete(coil_future *future);
 

@@ -1,5 +1,5 @@
 /*
- * coil/rwlock.h - a lock that many readers or one writer hold.
+ * coil/rwlock.h - a lock held by many readers or by one writer.
  *
  *     static coil_rwlock lock = COIL_RWLOCK_INIT;
  *     rc = coil_rwlock_acquire_read(&lock);
@@ -32,15 +32,15 @@ typedef struct coil_rwlock {
 #define COIL_RWLOCK_INIT {COIL_WAITERS_INIT, 0, false}
 /* clang-format on */
 
-/* Initialise an unlocked lock at run time, as COIL_RWLOCK_INIT does. */
+/* Initialise an unlocked lock at run time, like COIL_RWLOCK_INIT. */
 COIL_API void coil_rwlock_init(coil_rwlock *lock);
 
 /* End the lock; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_rwlock_finish(coil_rwlock *lock);
 
 /*
- * Acquire the lock for reading or for writing, waiting in line. Returns 0, or -ECANCELED:
- * the lock is not acquired then.
+ * Acquire the lock for reading or for writing, waiting in line. Returns 0, or -ECANCELED
+ * without acquiring the lock.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_rwlock_acquire_read(coil_rwlock *lock);
 COIL_SUSPENDS COIL_CHECKED int coil_rwlock_acquire_write(coil_rwlock *lock);
@@ -51,7 +51,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_rwlock_acquire_write(coil_rwlock *lock);
  */
 COIL_API int coil_rwlock_release(coil_rwlock *lock);
 
-/* True while the lock is locked for reading, or for writing. */
+/* True while any task holds the lock, for reading or for writing. */
 COIL_API bool coil_rwlock_locked(const coil_rwlock *lock);
 
 #ifdef __cplusplus

@@ -29,7 +29,7 @@ typedef struct coil_semaphore {
 #define COIL_SEMAPHORE_INIT(n) {COIL_WAITERS_INIT, (n)}
 /* clang-format on */
 
-/* Initialise a semaphore for `value` tasks at run time, as COIL_SEMAPHORE_INIT does. */
+/* Initialise a semaphore for `value` tasks at run time, like COIL_SEMAPHORE_INIT. */
 COIL_API void coil_semaphore_init(coil_semaphore *semaphore, size_t value);
 
 /* End the semaphore; no task may still be waiting for it. NULL is accepted. */

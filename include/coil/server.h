@@ -23,13 +23,13 @@
  *     rc = coil_serve(listener, echo, NULL, NULL);      // until it is cancelled: Ctrl-C
  *     coil_listener_destroy(listener);
  *
- * A server accepts connections and spawns a handler for each, in its group. Accepting
- * fails mostly because descriptors or memory ran out. The server then pauses for 50 ms,
- * doubling up to 1 s, or until one of its connections ends, and tries again. Meanwhile
- * connections wait in the listener's queue. The failure is reported to the exception
- * handler once. The next failure is reported only after accepting has worked for two
- * seconds, even if single connections were accepted in between. (asyncio: start_server,
- * Server)
+ * A server accepts connections and spawns a handler for each, in its group. If accepting
+ * a connection fails, the usual cause is that descriptors or memory ran out. The server
+ * then pauses for 50 ms, doubling up to 1 s, or until one of its connections ends, and
+ * tries again. Meanwhile connections wait in the listener's queue. The failure is
+ * reported to the exception handler once. The next failure is reported only after
+ * accepting has worked for two seconds, even if single connections were accepted in
+ * between. (asyncio: start_server, Server)
  */
 #ifndef COIL_SERVER_H
 #define COIL_SERVER_H
@@ -53,12 +53,12 @@ typedef int (*coil_handler)(coil_stream *stream, void *arg);
 
 typedef struct coil_server_opts {
     /*
-     * The most handlers at a time; further connections wait in the listener's queue. 0
-     * means no limit.
+     * The maximum number of handlers at a time; further connections wait in the
+     * listener's queue. 0 means no limit.
      */
     size_t max_connections;
     /*
-     * How long handlers may continue when the server stops; then they are cancelled. 0
+     * How long handlers may continue when the server stops, before they are cancelled. 0
      * means that they are cancelled immediately; COIL_NEVER means no limit.
      */
     int64_t grace_ns;
@@ -76,8 +76,8 @@ typedef struct coil_server_opts {
      */
     int64_t handshake_ns;
     /*
-     * The most handshakes at a time, as they need much processor time. Further
-     * connections wait in the listener's queue. 0 means no limit.
+     * The maximum number of handshakes at a time, because they need much processor time.
+     * Further connections wait in the listener's queue. 0 means no limit.
      */
     size_t max_handshakes;
     /*
@@ -91,7 +91,7 @@ typedef struct coil_server_opts {
     enum coil_light light; /* for the handlers' tasks: see coil_spawn_opts */
     /*
      * If a handler misuses coil, end its connection instead of the program. Examples are
-     * a NULL, an object that was destroyed, and a scope or a group that is still open when
+     * a NULL argument, a destroyed object, and a scope or a group that is still open when
      * the handler returns. The mistake is reported to the exception handler as a failure
      * -COIL_EFAILED of the handler.
      *
@@ -126,9 +126,9 @@ COIL_API COIL_CHECKED int coil_server_add(coil_server *server, coil_listener *li
  * cancel the others, and wait for all. (asyncio: close and wait_closed)
  *
  * Returns 0. A second call waits until the server has stopped, too. Called in one of the
- * server's own handlers, it starts the stop but does not wait, because the stop waits for
- * that handler. If the caller is cancelled, the call returns -ECANCELED, and the server
- * still stops.
+ * server's own handlers, it initiates the stop but does not wait, because the stop waits
+ * for that handler. If the caller is cancelled, the call returns -ECANCELED, and the
+ * server still stops.
  */
 COIL_SUSPENDS int coil_server_stop(coil_server *server);
 
@@ -161,8 +161,7 @@ COIL_API bool coil_server_is_stopping(const coil_server *server);
 COIL_API coil_server *coil_server_current(void);
 
 /*
- * Wait for the next request of a connection that is idle, in its handler. (Go:
- * http.StateIdle)
+ * In a handler, wait for the next request on its idle connection. (Go: http.StateIdle)
  *
  *     while ((rc = coil_server_wait_request(stream)) == 0)
  *         if ((rc = answer_request(stream)) < 0)    // -ENODATA: the client has closed
@@ -171,7 +170,7 @@ COIL_API coil_server *coil_server_current(void);
  * Returns 0 as soon as a read would return at once: a byte, the end or a failure has
  * arrived. Fails with -ESHUTDOWN if the server stops first. So a graceful stop ends idle
  * connections at once, and waits at most grace_ns for busy ones. Bytes that have arrived
- * count as a request, even if the server is stopping. Also fails as
+ * count as a request, even if the server is stopping. Also fails like
  * coil_stream_wait_readable(), with -ENOMEM, and with -EINVAL outside of a handler.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_server_wait_request(coil_stream *stream);

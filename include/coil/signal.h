@@ -17,9 +17,9 @@
  * default. So a SIGINT that is handled here does not cancel the main task. After a fork
  * the child has the former dispositions.
  *
- * At least one thread must not block the signal. Signals that cannot be caught are
- * -EINVAL: SIGKILL, SIGSTOP and invalid numbers. So are SIGSEGV, SIGBUS, SIGFPE and
- * SIGILL, because a fault cannot wait until a task handles it.
+ * At least one thread must not block the signal. Functions return -EINVAL for signals
+ * that cannot be caught (SIGKILL, SIGSTOP and invalid numbers), and for SIGSEGV, SIGBUS,
+ * SIGFPE and SIGILL, because a fault cannot wait until a task handles it.
  *
  * Signals below SIGRTMIN are not counted: if several arrive before the loop checks, at
  * least one is delivered (signal(7)). Realtime signals are queued, each with its

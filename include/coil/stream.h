@@ -48,7 +48,7 @@ typedef struct coil_listener coil_listener;
  * coil/connect.h. If all addresses fail, coil_connect() returns the first error that
  * describes the host. The message of coil_last_error() lists all errors.
  *
- * Fails like connect(2), as coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
+ * Fails like connect(2) and coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
  * caller's.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect(const char *host, const char *port,
@@ -97,7 +97,8 @@ COIL_API COIL_CHECKED int coil_stream_adopt(int fd, coil_stream **out);
 
 /*
  * Create a pipe, whose ends[0] reads what ends[1] writes, or a pair of connected local
- * sockets. The caller owns both ends. Fail as pipe2(2), socketpair(2), with -ENOMEM.
+ * sockets. The caller owns both ends. Fail like pipe2(2) and socketpair(2), and with
+ * -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_pipe(coil_stream *ends[2]);
 COIL_API COIL_CHECKED int coil_stream_pair(coil_stream *ends[2]);
@@ -122,13 +123,13 @@ COIL_API void coil_stream_destroy(coil_stream *stream);
  * Return the descriptor, borrowed; -1 when closed.
  *
  * Use this descriptor for options, addresses and coil_poll(), but not for reading. A
- * look-ahead, or the kernel for an io_uring, may already have read some of the data.
- * coil_stream_release_fd() returns a descriptor that is safe to read.
+ * look-ahead, or the kernel on behalf of io_uring, may already have read some of the
+ * data. coil_stream_release_fd() returns a descriptor that is safe to read.
  */
 COIL_API int coil_stream_fd(const coil_stream *stream);
 
 /*
- * Return the address of the peer, or of this end. Fail as getpeername(2) and
+ * Return the address of the peer, or of this end. Fail like getpeername(2) and
  * getsockname(2): -ENOTCONN once the peer is gone, -ENOTSOCK for pipes; -EBADF. (asyncio:
  * get_extra_info)
  */
@@ -179,9 +180,9 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_fds(coil_stream *stream, void *b
  * Return the process, user and group that created the other end of a local socket.
  * (unix(7), SO_PEERCRED)
  *
- * The values are those of that moment. A pid of 0 means a process outside the program's
- * PID namespace, that is, outside its container. Fails with -EOPNOTSUPP for other
- * sockets, and as getsockopt(2).
+ * The values are from the time of the peer's connect(2), listen(2) or socketpair(2). A
+ * pid of 0 means a process outside the program's PID namespace, that is, outside its
+ * container. Fails with -EOPNOTSUPP for other sockets, and like getsockopt(2).
  */
 COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid,
                                      gid_t *gid);
@@ -208,9 +209,9 @@ COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
  * thread, and attach it there.
  *
  * In between the stream may only be attached, closed or destroyed, on any thread. Data
- * that was read ahead and the TLS session move along. Fail with -EBUSY while a call is in
- * progress on it, or, for attach, if the stream is attached. Also fail with -EBADF if it
- * is closed, -ENOMEM; -EOPNOTSUPP in a simulated network.
+ * that was read ahead and the TLS session move with the stream. Fail with -EBUSY while a
+ * call is in progress on it, or, for attach, if the stream is attached. Also fail with
+ * -EBADF if it is closed, -ENOMEM; -EOPNOTSUPP in a simulated network.
  */
 COIL_API int coil_stream_detach(coil_stream *stream);
 COIL_API int coil_stream_attach(coil_stream *stream);
@@ -228,7 +229,7 @@ COIL_API int coil_stream_release_fd(coil_stream *stream);
 /*
  * Read at most n bytes, suspending until at least one is available.
  *
- * Returns the number of bytes; 0 at the end of the stream, or if n is 0. Fails as
+ * Returns the number of bytes; 0 at the end of the stream, or if n is 0. Fails like
  * read(2), with -EBADF, -EBUSY, -ECANCELED. A descriptor that cannot be read fails
  * immediately: the write end of a pipe, a listening socket, a pidfd.
  *
@@ -244,8 +245,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read(coil_stream *stream, void *buf, siz
  *
  * Consumes nothing. Bytes that were read ahead count, and with TLS only decrypted bytes
  * count. Returns 0. Fails with -EBADF, -EBUSY while another task reads or waits here,
- * -ECANCELED, -ENOMEM. Fails immediately, as coil_read(), on a descriptor that cannot be
- * read.
+ * -ECANCELED, -ENOMEM. Fails immediately, like coil_read(), on a descriptor that cannot
+ * be read.
  *
  * While the task waits, the stream holds no buffer and the kernel holds none of the
  * task's memory. So this call is the cheapest way to wait for a peer that is mostly
@@ -260,7 +261,7 @@ COIL_SUSPENDS int coil_stream_wait_readable(coil_stream *stream);
 /*
  * Read exactly n bytes. (asyncio: readexactly)
  *
- * Returns n. Fails with -ENODATA if the stream ends before that, or as coil_read().
+ * Returns n. Fails with -ENODATA if the stream ends before that, or like coil_read().
  * coil_stream_read_transferred() returns how many bytes did arrive.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_exact(coil_stream *stream, void *buf,
@@ -305,7 +306,7 @@ COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset
  * earlier. The end is not passed on to `to`: see coil_stream_shutdown_write(). `from` and
  * `to` may be the same stream. A proxy needs one task for each direction.
  *
- * Fails like coil_read() on `from` and as coil_write() on `to`, with -ENOMEM, -ECANCELED.
+ * Fails like coil_read() on `from` and coil_write() on `to`, with -ENOMEM, -ECANCELED.
  * After a failure, coil_stream_write_transferred() of `to` returns how many bytes were
  * written, and coil_stream_read_transferred() of `from` returns the same number. No other
  * byte is lost: bytes that were read but not written are the next to be read from `from`.
@@ -317,7 +318,7 @@ COIL_SUSPENDS ssize_t coil_copy(coil_stream *from, coil_stream *to);
 COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
 
 /*
- * Signal the peer that nothing more will be written. (asyncio: write_eof)
+ * Signal to the peer that nothing more will be written. (asyncio: write_eof)
  *
  * Suspends only for TLS, which sends a message (coil/tls.h). The write end of a pipe is
  * closed, as by coil_stream_close(). The reader of that pipe sees the end once all
@@ -346,11 +347,11 @@ COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
  * Returns the line's length. `line` receives the line without the '\n', and with a '\0'
  * at the end. A '\r' is not removed.
  *
- * Fails with -EMSGSIZE if the line does not fit `size` bytes, or is longer than the
- * limit. Nothing is consumed then, and coil_read() can still read the line. Fails with
- * -ENODATA at the end of the stream: `line` then holds the bytes after the last '\n', and
- * coil_stream_read_transferred() returns how many. Else fails like coil_read(), having
- * consumed nothing, or with -ENOMEM, -EINVAL for a size of 0.
+ * Fails with -EMSGSIZE if the line does not fit into `size` bytes, or is longer than the
+ * limit. In that case nothing is consumed, and coil_read() can still read the line. Fails
+ * with -ENODATA at the end of the stream: `line` then holds the bytes after the last
+ * '\n', and coil_stream_read_transferred() returns how many. Otherwise fails like
+ * coil_read(), without consuming anything, or with -ENOMEM, -EINVAL for a size of 0.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_line(coil_stream *stream, char *line,
                                                   size_t size);
@@ -450,7 +451,7 @@ typedef struct coil_listen_options {
 } coil_listen_options;
 
 /*
- * Listen with options. Fails as the calls above, and with -EINVAL if more than one of
+ * Listen with options. Fails like the calls above, and with -EINVAL if more than one of
  * address, path, and host or port is set.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_listen_opts(const coil_listen_options *opts,
@@ -508,8 +509,8 @@ COIL_API void coil_listener_destroy(coil_listener *listener);
  * both. (Python: select.select)
  *
  * Returns the events that occurred; errors and hang-ups count as both. Fails with -EBUSY
- * if a stream, a reader or a writer uses the descriptor; else as coil_add_reader().
- * Regular files, /dev/null and the like are always ready.
+ * if a stream, a reader or a writer uses the descriptor; otherwise like
+ * coil_add_reader(). Regular files, /dev/null and the like are always ready.
  */
 COIL_SUSPENDS int coil_wait_fd(int fd, unsigned events);
 

@@ -13,8 +13,8 @@
  *
  * Before a task has waited, an object is plain memory. So one thread may fill a queue or
  * set an event and pass it to another thread. This needs synchronisation that orders the
- * two, such as pthread_create(3). Debug mode is stricter. There the initialisation or the
- * first call on a loop's thread binds the object to that loop.
+ * two, such as pthread_create(3). Debug mode is stricter. In debug mode the
+ * initialisation, or the first call on a loop's thread, binds the object to that loop.
  */
 #ifndef COIL_SYNC_H
 #define COIL_SYNC_H

@@ -76,7 +76,7 @@ typedef struct coil_spawn_opts {
      * At most 2048; 0 means pass `arg` itself.
      */
     size_t arg_bytes;
-    bool eager; /* start inside coil_spawn(): see there */
+    bool eager; /* start inside coil_spawn(), as described there */
     /*
      * The task shares this context; NULL means a copy of the spawner's. (asyncio:
      * context=)
@@ -221,8 +221,8 @@ COIL_SUSPENDS int coil_sleep(int64_t delay_ns);
 COIL_SUSPENDS int coil_sleep_until(int64_t deadline);
 
 /*
- * Suspend the running task until another caller calls coil_unpark() for it, and return
- * the rc given there.
+ * Suspend the running task until other code calls coil_unpark() for it, and return the rc
+ * given there.
  *
  * Use parking to build new primitives: store coil_task_current(), park, and let a
  * callback, a reader or another task unpark it. Returns -ECANCELED if the task is
@@ -304,8 +304,8 @@ COIL_API unsigned coil_cancel_refusals(void);
 /*
  * True if the running task was spawned with hold_cancel. False outside tasks.
  *
- * Code that waits on behalf of a library that does not use coil then waits in a shielded
- * scope.
+ * For such a task, code that waits on behalf of a library that does not use coil waits in
+ * a shielded scope.
  */
 COIL_API bool coil_cancel_held(void);
 

@@ -88,7 +88,7 @@ typedef struct coil_sequencer {
 #define COIL_SEQUENCER_INIT {COIL_WAITERS_INIT, 0, false}
 /* clang-format on */
 
-/* Initialise a sequencer at run time, as COIL_SEQUENCER_INIT does. */
+/* Initialise a sequencer at run time, like COIL_SEQUENCER_INIT. */
 COIL_API void coil_sequencer_init(coil_sequencer *sequencer);
 
 /*
@@ -99,7 +99,7 @@ COIL_API void coil_sequencer_init(coil_sequencer *sequencer);
  * up to its next wait, runs first. Each position is for one task; the program aborts if a
  * second task waits at it.
  *
- * Fails with -ECANCELED. The order is broken then: all other current and later calls fail
+ * Fails with -ECANCELED. This breaks the order: all other current and later calls fail
  * with -EPIPE.
  */
 COIL_SUSPENDS int coil_sequencer_wait(coil_sequencer *sequencer, unsigned position);
@@ -117,16 +117,15 @@ COIL_API void coil_testing_shuffle(uint64_t seed);
 /* ---- injected failures ------------------------------------------------------------- */
 
 /*
- * Make the `nth` allocation of coil's from now on fail, once; 1 is the next one. 0
- * cancels the request. Growing a block counts as an allocation. Stacks count as system
- * calls: "mmap".
+ * Make coil's `nth` allocation from now on fail, once; 1 is the next one. 0 cancels the
+ * request. Growing a block counts as an allocation. Stacks count as system calls: "mmap".
  */
 COIL_API void coil_testing_fail_allocation(uint64_t nth);
 
 /*
- * Make the `nth` system call of coil's from now on fail with `error`, once, without
- * executing it. 0 for `nth` cancels the request. If `error` is 0, coil chooses an error
- * that this call may return.
+ * Make coil's `nth` system call from now on fail with `error`, once, without executing
+ * it. 0 for `nth` cancels the request. If `error` is 0, coil chooses an error that this
+ * call may return.
  *
  * The calls are: accept4, bind, chdir, chmod, clone, close_range, connect,
  * copy_file_range, dup3, epoll_create1, epoll_ctl, epoll_pwait2, epoll_wait, eventfd,

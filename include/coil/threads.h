@@ -52,7 +52,7 @@ COIL_API int coil_run_threads(unsigned n, coil_task_fn fn, void *arg,
 
 /*
  * Return the index of this thread, from 0, or the number of threads of
- * coil_run_threads(). Elsewhere 0 and 1.
+ * coil_run_threads(). On other threads the results are 0 and 1.
  */
 COIL_API unsigned coil_thread_index(void);
 COIL_API unsigned coil_thread_count(void);

@@ -42,8 +42,8 @@
  * read yet. To be sure that the last write arrives, call coil_tls_stop() first.
  *
  * EARLY ENDS. A client of TLS 1.3 may send all of its data and disconnect before the
- * server has sent its session tickets. Then coil_accept_tls() succeeds, and the data can
- * be read.
+ * server has sent its session tickets. In that case coil_accept_tls() succeeds, and the
+ * data can be read.
  *
  * RENEGOTIATION of TLS 1.2 is refused by clients and servers, with the warning
  * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 does not have renegotiation. If the peer

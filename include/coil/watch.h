@@ -1,5 +1,5 @@
 /*
- * coil/watch.h - changes of files and folders.
+ * coil/watch.h - watch files and folders for changes.
  *
  *     static int follow(void *folder)
  *     {
@@ -67,11 +67,11 @@ COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
 /*
  * Watch a file, or a folder and its entries. The current entries are not reported.
  *
- * Suspends while it reads a tree's folders. To follow a file that programs replace,
- * watch its folder. Adding a path a second time has no effect. Fails as
- * inotify_add_watch(2): -ENOENT, -EACCES, -ENOSPC at the limit of watches
- * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another
- * call is in the watch. After a failure the path is not watched.
+ * Suspends while it reads a tree's folders. To follow a file that programs replace, watch
+ * its folder. Adding a path a second time has no effect. Fails like inotify_add_watch(2):
+ * -ENOENT, -EACCES, -ENOSPC at the limit of watches
+ * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another call
+ * is in the watch. After a failure the path is not watched.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_add(coil_watch *watch, const char *path,
                                               enum coil_watch_depth depth);

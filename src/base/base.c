@@ -94,7 +94,7 @@ static void free_uncounted(void *block)
         allocator.realloc(allocator.context, block, 0);
 }
 
-/* A test that counts blocks counts the object as freed now. */
+/* Tests that count blocks count the object as freed from now on. */
 void coil__free_object(void *block)
 {
     void **place;

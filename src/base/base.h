@@ -22,8 +22,10 @@ void coil__free(void *block);
  */
 void coil__free_object(void *block);
 
-/* For debug mode. If `on`, delay the freeing of this thread's objects. Otherwise free the
-   delayed objects, and delay no more. */
+/*
+ * For debug mode. If `on`, delay freeing this thread's objects. Otherwise free the
+ * delayed objects, and stop delaying.
+ */
 void coil__keep_freed_objects(bool on);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
@@ -59,7 +61,7 @@ static inline ssize_t coil__result(ssize_t result)
  */
 extern void (*_Atomic coil__failed_hook)(int rc);
 
-/* Print the message about a mistake of the caller, and abort(). */
+/* Print the message about the caller's mistake, and abort(). */
 COIL__NORETURN void coil__misuse(const char *format, ...) COIL__PRINTF(1, 2);
 
 /* Abort with "coil_spawn() was called with a function that is NULL". */

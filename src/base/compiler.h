@@ -10,8 +10,8 @@
 #define COIL__ONE_LINE                                                                   \
     __attribute__((aligned(64))) /* keeps a short function in one cache line */
 /*
- * For the functions that each switch of tasks calls. The linker places them side by side,
- * so other code does not move them relative to each other.
+ * For the functions that each switch of tasks calls. The linker places them next to each
+ * other, so changes to other code do not move them relative to each other.
  */
 #define COIL__HOT __attribute__((hot))
 #define COIL__WEAK __attribute__((weak))

@@ -12,9 +12,9 @@
  * between threads, and a copy costs one reference. Running code finds its bindings in a
  * slot: the slot's own bindings, or those of a context that was entered.
  *
- * The token of a set has the old bindings. If the reset is the next change, it restores
- * them without an allocation. (Python uses a hash tree, which suits many variables; an
- * array suits few.)
+ * The token of a coil_var_set() holds the old bindings. If the reset is the next change,
+ * it restores them without an allocation. (Python uses a hash tree, which suits many
+ * variables; an array suits few.)
  */
 #include "context.h"
 

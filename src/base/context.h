@@ -83,12 +83,12 @@ static inline void coil__context_leave(struct coil__context_slot *slot,
         coil__bindings_release(slot->own);
 }
 
-/* The functions of the task layer that this layer calls. */
+/* Functions of the task layer, a higher layer, that this layer calls. */
 struct coil__context_tasks {
     /* The slot of the running task, which takes precedence over the thread's; NULL if no
        task runs. So a task switch changes nothing here. */
     struct coil__context_slot *(*slot)(void);
-    /* Call fn(arg); the running task, if any, must not wait in it. */
+    /* Call fn(arg), in which the running task, if any, must not wait. */
     void (*call_unsuspended)(void (*fn)(void *arg), void *arg);
 };
 

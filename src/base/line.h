@@ -1,5 +1,5 @@
 /*
- * line.h - printf(3) for signal handlers: lines written to standard error by write(2).
+ * line.h - printf(3) for signal handlers: lines written to standard error with write(2).
  *
  * Formats may have %s, %zu and %zx, which need no lock and no memory.
  */

@@ -13,8 +13,8 @@
  * functions missing in the list.
  *
  * Each file also records the range of its code (COIL__OWN_TEXT). Reports leave out coil's
- * frames by these ranges: a stripped program that contains libcoil.a lacks their names.
- * libcoil-testing has only this part (COIL__OWN_TEXT_ALONE).
+ * frames by these ranges: a stripped program that contains libcoil.a does not contain
+ * their names. libcoil-testing has only this part (COIL__OWN_TEXT_ALONE).
  */
 #ifndef COIL_BASE_OWN_H
 #define COIL_BASE_OWN_H

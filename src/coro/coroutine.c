@@ -69,8 +69,8 @@ static void find_frames(void *arg)
 }
 
 /*
- * Walk the frames on a stack of coil's, because the suspended stack may be small. The
- * switch to that stack leaves the coroutine again, so the check is off meanwhile.
+ * Walk the frames on a stack of coil's, because the suspended stack may be small.
+ * Switching to that stack leaves the coroutine again, so the check is off meanwhile.
  */
 static enum coil__coro_frames find_frames_of(coil__coro *coro)
 {
@@ -123,8 +123,8 @@ static inline bool is_ready_to_leave(const coil__coro *from)
 
 /*
  * Return the saved stack pointer of a coroutine that is about to run, and clear it. The
- * next switch sets it as its last step on that stack. So a tool outside knows that the
- * stack is complete (outside.h).
+ * next switch sets it as its last step on that stack. This shows an external tool that
+ * the stack is complete (outside.h).
  */
 static inline void *take_sp(coil__coro *coro)
 {
@@ -144,7 +144,7 @@ static void *switch_told(coil__coro *from, coil__coro *to, void *value)
     return value;
 }
 
-/* Saves the exceptions in its own frame, on the stack that is left. */
+/* Saves the exceptions in this function's frame, on the stack that control is leaving. */
 COIL__NOINLINE void *coil__coro_transfer_with_care(coil__coro *to, void *value)
 {
     coil__coro *from = coil__coro_current();
@@ -410,8 +410,11 @@ void *coil_coro_resume(coil_coro *coro, void *value)
         coil__misuse("coil_coro_resume: the coroutine is running");
     if (COIL__UNLIKELY(!coro->begun))
         begin_coroutine(coro);
-    /* A tail call: the return of a frame of this function would be mispredicted. So not
-       this function but destroy trims the stack of an ended body. */
+    /*
+     * A tail call, because the return from a frame of this function would be
+     * mispredicted. So the stack of an ended body is trimmed when the coroutine is
+     * destroyed, not here.
+     */
     return coil__coro_resume(&coro->coro, value);
 }
 

@@ -106,8 +106,8 @@ void *coil__coro_reserve(coil__coro *coro, size_t n);
 
 /*
  * Suspend the running coroutine and continue `to`, whose own transfer returns `value`.
- * Returns the value of the transfer back. Does not change `caller`: this is for
- * schedulers, which record themselves which coroutine to continue.
+ * Returns the value of the transfer back. Does not change `caller`: this function is for
+ * schedulers, which themselves record which coroutine continues next.
  */
 void *coil__coro_transfer(coil__coro *to, void *value);
 
@@ -123,8 +123,8 @@ void coil__coro_transfer_alike(coil__coro *to);
 
 /*
  * End the running coroutine and continue `to`. `begun` is false if `to` has not begun.
- * Else one of the functions above suspended `to`, and that function returns NULL. Call
- * this only if coil__coro_may_leave() is true, as the last statement of a function,
+ * Otherwise one of the functions above suspended `to`, and that function returns NULL.
+ * Call this only if coil__coro_may_leave() is true, as the last statement of a function,
  * because the call does not return. The call does not use the old stack any more, so the
  * slot may already be free.
  */
@@ -158,7 +158,10 @@ enum coil__coro_frames {
 extern enum coil__coro_frames (*coil__coro_find_frames)(const coil__coro *coro);
 #define COIL__FIND_FRAMES_BYTES (32 * 1024) /* stack needed to load the unwinder */
 
-/* Replaces a switch of a coroutine to itself: only checks the stack, as a switch does. */
+/*
+ * Called instead of a switch when a coroutine would switch to itself: only checks the
+ * stack, as a switch does.
+ */
 static inline void coil__coro_stay(void)
 {
     if (COIL__UNLIKELY(coil__stack_pointer() < coil__coro_thread.running->stack.limit))
@@ -208,7 +211,7 @@ static inline void coil__coro_destroy(coil__coro *coro)
 
 /*
  * Return the number of bytes that are left on the running coroutine's stack: SIZE_MAX on
- * the thread's own stack, 0 on a stack that coil does not know.
+ * the thread's own stack, 0 on a stack that is not coil's.
  */
 size_t coil__coro_room(void);
 

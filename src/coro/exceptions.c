@@ -5,8 +5,8 @@
  * open, and the number of exceptions thrown and not yet caught. When a coroutine is left
  * inside a catch block, or in a destructor during unwinding, the two words are saved in a
  * frame on its own stack, and the thread's words are zeroed. So every coroutine starts
- * with zeros, and nearly every switch can skip this work. To decide that, the switch
- * reads eight bytes, which are zero if there is nothing to do:
+ * with zeros, and nearly every switch can skip this work. The switch decides by reading
+ * eight bytes, which are zero if there is nothing to do:
  *
  *     a C++ runtime is known     its two words: six bytes of the one and two of the
  *                                other, since reading both costs 3 % of a switch
@@ -18,7 +18,7 @@
  *
  * A thread begins with `always`. Under a sanitizer every thread keeps `always`: see
  * sanitizer.h. A runtime is found by its name, or by our own weak reference if the
- * program was linked with the runtime. Neither a copy hidden in a plugin is found, nor a
+ * program was linked with the runtime. A copy hidden in a plugin is not found, nor is a
  * second runtime that is opened after the first was found.
  */
 #include "exceptions.h"

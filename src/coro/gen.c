@@ -38,7 +38,7 @@
  * remains `running`.
  *
  * GeneratorExit (-ECANCELED) is not thrown directly into the innermost generator. As in
- * Python each delegate is closed first, from the inside out. So an outer body gets the
+ * Python, the delegates are closed first, from the inside out. So an outer body gets the
  * exit even if an inner one ignored it.
  */
 #include "coroutine.h"
@@ -215,7 +215,10 @@ coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 
 /* ---- resuming ---------------------------------------------------------------------- */
 
-/* A generator in the middle of a chain was resumed directly: update the outer ones. */
+/*
+ * A generator in the middle of a chain was resumed directly, so update the outer
+ * generators.
+ */
 static void end_detour(coil_gen *gen)
 {
     coil_gen *outer = gen->delegator;

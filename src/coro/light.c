@@ -236,7 +236,9 @@ int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
     return 0;
 }
 
-/* Like coil__stack_trim(). A stack that is swapped out has only a cell to free. */
+/*
+ * Like coil__stack_trim(). For a stack that is swapped out, only its cell must be freed.
+ */
 void coil__light_trim(struct coil__stack *stack)
 {
     char *top = coil__light_top_page(stack);
@@ -272,7 +274,9 @@ ssize_t coil__light_peak(const struct coil__stack *stack)
     return (ssize_t)(now > stack->light_peak ? now : stack->light_peak);
 }
 
-/* Keep one empty slab, the larger of two. Do not unmap the running stack. */
+/*
+ * Keep one empty slab, the larger of two. Do not unmap the stack on which this code runs.
+ */
 static void slab_became_empty(struct coil__light_pool *pool,
                               struct coil__light_slab *slab)
 {

@@ -37,7 +37,7 @@ struct coil__light_owner {
     void (*gone)(struct coil__stack *stack); /* called after `stack` was swapped out */
 };
 
-/* Set before the first light stack is taken. */
+/* Must be set before the first light stack is acquired. */
 extern const struct coil__light_owner *coil__light_owner;
 
 /*
@@ -61,8 +61,8 @@ char *coil__light_slot(const struct coil__stack *stack);
 char *coil__light_top(const struct coil__stack *stack);
 
 /*
- * Make the stack resident: swap it in, or prepare it for its first bytes. Swaps others
- * out if too many are resident.
+ * Make the stack resident: swap it in, or prepare it for its first bytes. Swaps other
+ * stacks out if too many are resident.
  */
 void coil__light_touch(struct coil__stack *stack);
 
@@ -75,7 +75,7 @@ bool coil__light_put_away(struct coil__stack *stack, const char *sp);
 /* Swap the stack in, to the same addresses. No effect if the stack is resident. */
 void coil__light_bring_back(struct coil__stack *stack);
 
-/* Swap in up to COIL__LIGHT_AHEAD stacks, by fewer system calls. */
+/* Swap in up to COIL__LIGHT_AHEAD stacks, with fewer system calls. */
 #define COIL__LIGHT_AHEAD 32
 void coil__light_bring_back_all(struct coil__stack *const *stacks, size_t n);
 
@@ -88,7 +88,7 @@ bool coil__light_fault(const char *address);
 
 /*
  * Called before the loop waits: swap out stacks that have waited for the age limit, at
- * most one batch. `now` is a time of the clock by which the owner measures waits.
+ * most one batch. `now` is a time on the clock with which the owner measures waits.
  */
 void coil__light_idle(int64_t now);
 

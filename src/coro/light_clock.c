@@ -5,13 +5,13 @@
  * `resident_count` counts the top pages that have memory, of stacks in use and of free
  * slots. slab.flags has one byte for each slot. Before another page is touched, the count
  * is compared with the cap. At the cap, the hand of a clock moves over the flags and
- * swaps out a batch. If the hand finds too few stacks, because most run, are ready, or
- * are pinned, the limit rises by an eighth, so that checks stay rare. The next idle turn
- * lowers the limit again.
+ * swaps out a batch. If the hand finds too few stacks, because most tasks run, are ready,
+ * or are pinned, the limit rises by an eighth, so that checks stay rare. The next idle
+ * turn lowers the limit again.
  *
  * A task that used a deep stack also has pages below the top one, whose number is
- * unknown. So after each 512 pages mincore(2) measures a few of the stacks touched last,
- * and the cap is divided by the result.
+ * unknown. So after every 512 pages, mincore(2) measures a few of the stacks touched
+ * last, and the cap is divided by the resulting pages per stack.
  */
 #include "light_slab.h"
 
@@ -127,8 +127,10 @@ static size_t sweep(int64_t since)
     return before - coil__light->resident_count;
 }
 
-/* Estimate the pages below the top ones, which are not counted, by the stacks touched
-   last. */
+/*
+ * Estimate the number of pages below the top pages, which are not counted, from the
+ * stacks touched last.
+ */
 static void sample_depth(void)
 {
     size_t pages = 0, count = 0, depth;

@@ -2,8 +2,8 @@
  * objects.c - the shared objects that the loader has opened.
  *
  * The loader has a list of the objects (link.h), in the order of opening. `l_next` of the
- * last object is NULL until another is opened, so one load detects a change. But that
- * memory is freed with the object. So `l_next` is used only if the last object stays
+ * last object is NULL until another is opened, so one load detects a change. However,
+ * that memory is freed with the object. So `l_next` is used only if the last object stays
  * loaded as long as libcoil. That is certain if the object is marked as never unloaded,
  * or if the program or libcoil's object depends on it. dl_iterate_phdr(3) counts the
  * openings, and locks the list during the callback.

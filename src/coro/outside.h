@@ -10,9 +10,9 @@
  *
  *     COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_ENTRY, coil_gen, entry));
  *
- * The rows of all files are one array, in a section of their own. So no file needs to
- * know the structs of another, and libcoil.a adds nothing to a program that does not use
- * the struct.
+ * The rows of all files are one array, in a section of their own. So no file depends on
+ * the structs of another file, and a program that does not use a struct gets no rows for
+ * it from libcoil.a.
  */
 #ifndef COIL_CORO_OUTSIDE_H
 #define COIL_CORO_OUTSIDE_H
@@ -49,7 +49,7 @@ extern const struct coil__outside_row __stop_coil_outside[]
     COIL__OUTSIDE_VALUE(key, offsetof(type, member))
 #define COIL__OUTSIDE_SIZE(key, type) COIL__OUTSIDE_VALUE(key, sizeof(type))
 
-/* The loops that a tool can find; loops beyond these are invisible to it. */
+/* The maximum number of loops that a tool can find; further loops are invisible to it. */
 #define COIL__OUTSIDE_LOOPS 256
 
 #define COIL__OUTSIDE_COOKIE "coil-ps"

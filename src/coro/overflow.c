@@ -13,8 +13,8 @@
  * stack in, and the instruction runs again (light_swap.c). The handler checks for an
  * overflow first, because an overflow may also reach such a stack.
  *
- * The handler belongs to the process. Each thread that installs has an alternate stack of
- * its own (sigaltstack(2)).
+ * The handler belongs to the process. Each thread that installs it has its own alternate
+ * stack (sigaltstack(2)).
  */
 #include "../base/line.h"
 #include "coroutine.h"
@@ -53,7 +53,8 @@ static bool on_alternate_stack(const ucontext_t *context, const char *sp)
 /*
  * True if the address is in the guard, or in a frame larger than the guard. In the second
  * case the stack pointer is below the stack, by at most the largest stack size, and the
- * address is between the two. Code on a stack of the program's own may fault elsewhere.
+ * address is between the two. Code on one of the program's own stacks may fault
+ * elsewhere.
  */
 static bool has_overflowed(const struct coil__stack *stack, const char *address,
                            const ucontext_t *context)
@@ -68,8 +69,10 @@ static bool has_overflowed(const struct coil__stack *stack, const char *address,
            stack->low - sp <= (ptrdiff_t)1 << 30 && !on_alternate_stack(context, sp);
 }
 
-/* Return a note for the message: outside of coil's stacks, a stack of the program's own
-   may have overflowed. */
+/*
+ * Return a note for the message: outside coil's stacks, one of the program's own stacks
+ * may have overflowed.
+ */
 static const char *doubt(const struct coil__stack *stack, const char *address)
 {
     const struct coil__slab *slab = stack->slab;

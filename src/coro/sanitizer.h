@@ -54,7 +54,7 @@ static inline bool coil__san_present(void)
 
 /*
  * A slot is registered with Valgrind when it is first taken, and deregistered when it is
- * unmapped. In between the slot may be free.
+ * unmapped. Between these two events the slot may be free.
  */
 static inline void coil__valgrind_begin(struct coil__stack *stack, const char *high)
 {

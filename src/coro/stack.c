@@ -7,7 +7,7 @@
  *     | page | slot 0 | slot 1 | ... | slot n-1 | struct coil__slab |
  *     each slot: | guard | stack ... | control block | colour | canary |
  *
- * Light stacks, which can be swapped out, have slabs and pools of their own: light.c.
+ * Light stacks, which can be swapped out, have separate slabs and pools: light.c.
  *
  * Each thread has one pool per size class, a power of two from 16 KiB to 1 GiB. A pool's
  * slabs grow geometrically, from 16 slots to 4096, so a million stacks take a few hundred
@@ -17,7 +17,7 @@
  * whose stack count varies by a few does not map and unmap slabs. When a loop closes, the
  * thread keeps the pools that have only their first slab, for its next loop. Such a slab
  * has at most a page for each of its 16 slots, and two more. Mapping it again would take
- * five system calls and five page faults, half of the time of a short coil_run().
+ * five system calls and five page faults, which is half the time of a short coil_run().
  *
  * Invariants
  * 1. A slot that was never used has not been touched. Lower slots of a slab are used
@@ -62,7 +62,7 @@
  * coil__memory_discard(). Older kernels (and locked memory, mlockall(2), before Linux
  * 6.15) refuse it. On such kernels mprotect(2) makes the guards. Each of these guards
  * costs two mappings, so guards take at most a quarter of the mappings that a process may
- * have. Further stacks are without a guard. coil reports once that guards are lacking.
+ * have. Further stacks have no guard, and coil reports this once.
  *
  * Overflows. An access to a guard raises SIGSEGV; overflow.c prints whose stack it was.
  * There are two more checks. When a coroutine is left, the stack pointer is compared
@@ -74,15 +74,16 @@
  * recursion writes there first, at least one return address per frame, and these bytes
  * stay. So when such a coroutine is left, the highest 4 KiB must still be zero. Reading
  * untouched pages commits no memory: the kernel maps its page of zeros. The check takes
- * some 50 ns, and finds any overflow by frames smaller than 4 KiB, whether or not they
+ * about 50 ns, and finds any overflow by frames smaller than 4 KiB, whether or not they
  * have returned.
  *
  * No check finds a frame larger than the guard that was written to and has returned
  * before its coroutine is left, unless it hit the canary. Code compiled with
  * -fstack-clash-protection, such as coil, does not have such frames. Comparing the canary
- * at each switch would find hardly more: a guard lies right above it, so an array that is
- * written upwards through the canary faults there, while one that ends further down
- * leaves it alone. And it would read a line of the slot below, cold among many tasks.
+ * at each switch would find hardly any more overflows. A guard lies right above the
+ * canary, so a write that runs upwards through the canary faults there, and one that ends
+ * further down does not change the canary. The comparison would also read a cache line of
+ * the slot below, which is cold if there are many tasks.
  *
  * Trimming. The pages that a returned body has written would stay resident in the pool.
  * mincore(2) costs more than a spawn, so the second page is probed instead. In a slot
@@ -96,7 +97,8 @@
  * Peaks. If a slot was clean when it was taken, the lowest resident page of the stack is
  * the lowest that was written. After a thread has requested a peak once, each slot it
  * takes is cleaned first, and the peak of each body is stored before its pages are
- * discarded. The second page is not probed then, since reading a page makes it resident.
+ * discarded. In that case the second page is not probed, since reading a page makes it
+ * resident.
  */
 #include "stack.h"
 
@@ -205,7 +207,10 @@ static void set_up_stacks(void)
     errno = saved;
 }
 
-/* A library that uses coil may be unloaded, by dlclose(3): no slab stays behind. */
+/*
+ * A library that uses coil may be unloaded with dlclose(3), and must not leave a slab
+ * behind.
+ */
 COIL__AT_EXIT static void drain_at_unload(void)
 {
     coil__stack_drain();
@@ -291,7 +296,7 @@ static size_t choose_guard(const struct coil__stack_pool *pool)
     return debugging && after <= WIDE_MAX_DEBUG ? wide_guard_bytes : usual_guard_bytes;
 }
 
-/* Choose the slab of the fast path. Called when the pool's first slab has changed. */
+/* Choose the slab for the fast path. Called when the pool's first slab has changed. */
 static void choose_slab(const struct coil__stack_pool *pool)
 {
     if (pool != pools->usual)
@@ -681,7 +686,9 @@ static void keep(struct coil__stack_pool *pool, struct coil__slab *slab)
     slab->kept = true;
 }
 
-/* Keep one empty slab, the larger of two. Do not unmap the running stack. */
+/*
+ * Keep one empty slab, the larger of two. Do not unmap the stack on which this code runs.
+ */
 void coil__stack_slab_is_empty(struct coil__slab *slab)
 {
     struct coil__stack_pool *pool = slab->pool;
@@ -755,7 +762,7 @@ static bool is_small(const struct coil__stack_pool *pool)
                COIL__SLOTS_MIN;
 }
 
-/* Discard the pages that the bodies have written, without those of the control blocks.
+/* Discard the pages that the bodies have written, except for those of the control blocks.
    Returns false if the kernel refuses. */
 static bool clean_slots(struct coil__stack_pool *pool)
 {

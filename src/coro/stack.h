@@ -36,7 +36,7 @@ struct coil__stack {
     bool dirty : 1;    /* pages below that of `high` have been written */
     bool trimmed : 1;  /* the body has returned and coil__stack_trim() has run */
     bool measured : 1; /* the slot was clean when it was taken: see coil__stack_peak() */
-    bool exact : 1;    /* `dirty` of a free slot is known for sure */
+    bool exact : 1;    /* `dirty` of a free slot is certain */
     union {
         unsigned valgrind_id;
         uint32_t light_peak; /* light: like `peak`, for pages that were discarded */
@@ -61,7 +61,7 @@ struct coil__stack {
 #define COIL__STACK_APART 32
 #define COIL__STACK_APART_BYTES 448
 
-/* How overflows are detected, best first; see stack.c. */
+/* The ways to detect overflows, best first; see stack.c. */
 enum coil__guard {
     COIL__GUARD_MADVISE,  /* MADV_GUARD_INSTALL */
     COIL__GUARD_MPROTECT, /* PROT_NONE, while the budget of mappings lasts */
@@ -74,7 +74,7 @@ enum coil__guard {
  */
 extern enum coil__guard coil__stack_guard;
 
-/* The requested size, rounded up to a power of two; the slot is longer by the guard. */
+/* The requested size, rounded up to a power of two; the slot also contains the guard. */
 static inline size_t coil__stack_bytes(const struct coil__stack *stack)
 {
     return (size_t)1 << (stack->size_class & (COIL__STACK_APART - 1));

@@ -5,7 +5,7 @@
  * address of a cell, rounded down, is the chunk's address. The cell that was freed last
  * is used first. A chunk is unmapped when its last used cell is freed. One empty chunk
  * stays: otherwise a program whose task count varies by a few would map and unmap a chunk
- * each time. Chunks are cut from mappings of 1 MiB. So a million cells cost some hundred
+ * each time. Chunks are cut from mappings of 1 MiB. So a million cells take a few hundred
  * system calls, and few mappings, because the kernel merges neighbours.
  *
  * Freeing a cell cannot fail and allocates nothing.

@@ -15,7 +15,9 @@
 
 #include <coil/debug.h>
 
-/* True for functions between the one that waits and the switch, which are left out. */
+/*
+ * True for the functions between the waiting function and the switch, which are omitted.
+ */
 static bool is_wait_machinery(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||

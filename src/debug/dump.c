@@ -2,7 +2,7 @@
  * dump.c - all tasks as a tree.
  *
  * A task is printed below the first task found that has it in a group or awaits it. Tasks
- * without such a task are at the top. At the end come the tasks not yet printed: they are
+ * without such a task are at the top. Tasks not yet printed follow at the end: they are
  * deeper than COIL__PRINT_DEPTH, or await each other in a cycle. The depth is bounded, so
  * a chain of a million tasks is printed in pieces. Each task is visited twice, each edge
  * three times.

@@ -5,8 +5,8 @@
  * its next turn the loop prints all tasks, with symbols, and stops the timer. If the loop
  * does not turn within the second, the timer's signal runs the handler again, on the
  * loop's thread. The handler then prints the data that it can read without a lock: the
- * name of the running task or the address of the callback, and the addresses of the open
- * functions, as far as frame pointers lead.
+ * name of the running task or the address of the callback, and the return addresses on
+ * the stack, as far as the chain of frame pointers can be followed.
  */
 #include "quit.h"
 
@@ -67,8 +67,8 @@ static void print_address(struct coil__report *report, uintptr_t address)
 
 /*
  * A frame begins with the address of the next outer frame, then the return address. Code
- * without frame pointers may have any value in that register. So an address is accepted
- * only if it is further out in the same stack.
+ * without frame pointers may have any value in that register. So a frame address is
+ * accepted only if it is further out on the same stack.
  */
 static void print_frame_chain(struct coil__report *report, const char *const *frame,
                               const char *low, const char *high)
@@ -138,7 +138,7 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
     int saved = errno;
 
     if (quit.loop == NULL || quit.loop->pid != getpid()) {
-        /* A handler set during the run replaced this one and restored it later. */
+        /* A handler set during the run replaced this handler and restored it later. */
         signal(signo, SIG_DFL);
         raise(signo);
     } else if (info->si_code != SI_TIMER)

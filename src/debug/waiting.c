@@ -1,9 +1,9 @@
 /*
  * waiting.c - what a task waits for, and which tasks wait for a future.
  *
- * Nothing is recorded for this. A waiting task has a wait, and the class of the wait
- * describes where its futures are. The tasks that await a future are found by a search
- * through all tasks.
+ * No data is recorded in advance for this. A waiting task has a wait, and the class of
+ * the wait describes where its futures are. The tasks that await a future are found by a
+ * search through all tasks.
  */
 #include "../task/task.h"
 

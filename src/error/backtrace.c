@@ -2,10 +2,10 @@
  * backtrace.c - the return addresses on the running stack, or on a suspended coroutine's.
  *
  * The stack is walked by the compiler's unwinder, which reads the tables that C++
- * exceptions use. Optimised and stripped programs have these tables, and so do libraries
- * built without coil. The unwinder is in libgcc_s, which C programs rarely need. coil
- * loads it for the first backtrace, to keep it out of the start of programs that print
- * none.
+ * exceptions use. Optimised and stripped programs also have these tables, and so do
+ * libraries built without coil. The unwinder is in libgcc_s, which C programs rarely
+ * need. coil loads it for the first backtrace, to keep it out of the start of programs
+ * that print none.
  *
  * A suspended coroutine is not resumed for its backtrace. The switch saved its registers
  * on its stack; coil__switch_look() gives them to the unwinder.
@@ -202,7 +202,10 @@ COIL__NOINLINE size_t coil__backtrace(void *addresses[], size_t max, const void 
     return w.count;
 }
 
-/* Neither inlined nor left by a tail call: the walk skips exactly its frame. */
+/*
+ * Neither inlined nor left by a tail call, because the walk skips exactly one frame for
+ * it.
+ */
 static COIL__NOINLINE void walk_frames(void *arg)
 {
     unwinder.walk(visit, arg);
@@ -232,7 +235,7 @@ size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size
 struct slot_search {
     const struct coil__stack *stack;
     size_t to_skip; /* frames of the walk itself */
-    uintptr_t last; /* the address of the frame before */
+    uintptr_t last; /* the address of the previous frame */
 };
 
 /*
@@ -281,7 +284,7 @@ __attribute__((constructor)) static void offer_search(void)
 
 /* ---- through coroutines ------------------------------------------------------------ */
 
-/* True for functions between the one that resumed a generator and the switch. */
+/* True for the functions between the one that resumed a generator and the switch. */
 static bool is_switch(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||

@@ -14,10 +14,10 @@
  * return their number. The first is `from`, the return address of a function that has not
  * returned. If `from` is NULL, the first is the return address of this call. The last is
  * in the body of the task, generator or coroutine: coil's frames outside the body are
- * left out.
+ * omitted.
  *
  * Not for signal handlers: the first call loads the unwinder (libgcc). Loading and
- * walking need some 5 KiB of stack. Returns 0 if fewer than COIL__BACKTRACE_STACK_BYTES
+ * walking need about 5 KiB of stack. Returns 0 if fewer than COIL__BACKTRACE_STACK_BYTES
  * are left, or if the unwinder is missing. Preserves errno.
  */
 size_t coil__backtrace(void *addresses[], size_t max, const void *from);
@@ -33,15 +33,15 @@ size_t coil__backtrace_through(void *addresses[], size_t max, const void *from,
 /*
  * Like coil__backtrace(), for a suspended coroutine. The coroutine's stack is only read:
  * the walk runs on the caller's stack and does not switch. The innermost frames belong to
- * the code that suspends a coroutine. These innermost frames are left out, up to the last
- * frame for whose function is_machinery() returns true.
+ * the code that suspends a coroutine. They are omitted, up to the last frame with a
+ * function for which is_machinery() returns true.
  */
 size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size_t max,
                                  bool (*is_machinery)(uintptr_t function));
 
 /*
- * While an exception is being thrown, return where: the return address of the C++
- * runtime's throw function. NULL if no such frame is found.
+ * While an exception is being thrown, return where it was thrown: the return address of
+ * the C++ runtime's throw function. NULL if no such frame is found.
  */
 const void *coil__backtrace_throw(void);
 

@@ -301,8 +301,8 @@ static void print_chain(void *arg)
 }
 
 /*
- * Printing needs more stack than a small task has. If memory for a larger one is lacking,
- * only the message of the root cause is printed.
+ * Printing needs more stack than a small task has. If there is no memory for a larger
+ * stack, only the message of the root cause is printed.
  */
 void coil__error_print(struct coil__report *report, const coil_error *error)
 {

@@ -12,7 +12,7 @@
 
 #include <stdarg.h>
 
-/* The place of a failure. Members are NULL if unknown or absent. */
+/* Where a failure happened. Members are NULL if unknown or absent. */
 struct coil__error_place {
     const void *from;       /* see coil__backtrace() */
     const char *task;       /* copied */
@@ -22,17 +22,16 @@ struct coil__error_place {
 /*
  * Create an error. The caller owns the reference. `cause` is retained and may be NULL.
  * coil__error_hand_on() creates the error of a task that awaits `cause`, with the rc and
- * message of `cause`. Both functions return NULL if memory is lacking, and preserve
- * errno.
+ * message of `cause`. Both functions return NULL if memory ran out, and preserve errno.
  */
 coil_error *coil__error_create(const struct coil__error_place *place, int rc,
                                coil_error *cause, const char *format, va_list args);
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause);
 
 /*
- * In debug mode: create an error without a message, to record the place of a failure. The
- * task may still return its previous failure, so the new error retains that as `earlier`,
- * which may be NULL.
+ * In debug mode: create an error without a message, to record where a failure happened.
+ * The task may still return its previous failure, so the new error retains that as
+ * `earlier`, which may be NULL.
  */
 coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
                                     coil_error *earlier);

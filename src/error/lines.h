@@ -29,7 +29,7 @@ struct coil__lines *coil__lines_of(void *dwfl);
  * functions around it, innermost first. Returns the number of functions, or 0 if nothing
  * is known. The results are valid until coil__lines_close().
  *
- * Needs some 160 KiB of stack (libdw).
+ * Needs about 160 KiB of stack (libdw).
  */
 size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
                         struct coil__line found[COIL__LINES_MAX]);

@@ -131,8 +131,8 @@ void coil__lines_close(struct coil__lines *lines)
 
 /*
  * Return the compilation unit that contains `address`, and make the address relative to
- * its module. clang writes no index of addresses (.debug_aranges); then each unit is
- * searched.
+ * its module. clang writes no index of addresses (.debug_aranges); in that case each unit
+ * is searched.
  */
 static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
 {
@@ -207,7 +207,7 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 /*
  * Find a function of a class that is defined inside another function, such as a lambda
  * without optimisation. The code of such a function is not within the code of the outer
- * function. So functions and blocks are searched, too, which takes ten times as long.
+ * function. So functions and blocks are searched as well, which takes ten times as long.
  */
 static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {

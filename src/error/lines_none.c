@@ -1,5 +1,5 @@
 /*
- * lines_none.c - without libdw: no lines are found.
+ * lines_none.c - for a build without libdw, which finds no lines.
  */
 #include "lines.h"
 

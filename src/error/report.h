@@ -30,7 +30,7 @@ struct coil__report {
     bool follows; /* in JSON, the next value needs a comma before it */
 };
 
-/* True: reports that begin from now on are JSON. */
+/* True if reports that begin from now on are JSON. */
 extern _Atomic bool coil__report_json;
 
 /*
@@ -54,7 +54,7 @@ void coil__report_end_in_handler(struct coil__report *report);
 
 /*
  * Begin a report that is always text and is written to text[size], truncated if too long.
- * Returns false if memory ran out: then do not end the report.
+ * Returns false if memory ran out; in that case do not end the report.
  */
 bool coil__report_begin_text(struct coil__report *report, char *text, size_t size);
 void coil__report_end_text(struct coil__report *report);

@@ -124,7 +124,7 @@ static const char *find_module(uintptr_t address, const char **function,
     return info.dli_fname;
 }
 
-/* Print the data that need no debug data: the module, and exported functions. */
+/* Print what is known without debug data: the module, and exported functions. */
 static void print_module(struct coil__report *report, const char *function,
                          uintptr_t address)
 {
@@ -204,8 +204,10 @@ static void print_innermost(void *arg)
 
 /* ---- a stack ----------------------------------------------------------------------- */
 
-/* True for a function of coil's, except coil_call_traced(): that calls the bodies of
-   tasks, and does not wait. */
+/*
+ * True for a function of coil's, except coil_call_traced(), which calls the bodies of
+ * tasks and does not wait.
+ */
 static bool is_coils(const struct coil__line *line)
 {
     return strncmp(line->function, "coil_", strlen("coil_")) == 0 &&
@@ -271,7 +273,7 @@ static void print_frame_line(const struct printing *p, const struct coil__line *
 }
 
 /*
- * Print the functions of one frame. Functions of coil's are left out until a function of
+ * Print the functions of one frame. Functions of coil's are omitted until a function of
  * the program was printed, which `outside_coil` states. Returns the new value of
  * `outside_coil`.
  */
@@ -304,8 +306,10 @@ static bool is_wrapper_frame(const struct printing *p, uintptr_t address)
     return find_lines(p, address, found) > 0 && is_wrapper(&found[0]);
 }
 
-/* Return the number of frames without coil's frames at the outer end, which called the
-   program's code: a server that calls its handler, or coil.hpp, which calls a body. */
+/*
+ * Return the number of frames, not counting coil's frames at the outer end that called
+ * the program's code: a server that calls its handler, or coil.hpp, which calls a body.
+ */
 static size_t without_outer_end(const struct printing *p)
 {
     size_t n = p->n;

@@ -1,10 +1,10 @@
 /*
  * symbol.h - prints addresses as functions, files and lines.
  *
- * With libdw and debug data: "parse at app.c:31". With a symbol table alone: "parse in
+ * With libdw and debug data: "parse at app.c:31". With only a symbol table: "parse in
  * app". Stripped: "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print.
  * The work needs a larger stack than a task's, so from a coroutine it runs on another
- * stack. Functions of coil.hpp are left out: the code that calls them is printed instead.
+ * stack. Functions of coil.hpp are omitted: the code that calls them is printed instead.
  */
 #ifndef COIL_ERROR_SYMBOL_H
 #define COIL_ERROR_SYMBOL_H
@@ -21,7 +21,7 @@ void coil__symbol_print(struct coil__report *report, const char *key, const char
 
 /*
  * Print a stack, innermost first. Each function gets a line: `margin` and "parse at
- * app.c:31". Inlined functions have lines of their own. coil's functions are left out at
+ * app.c:31". Inlined functions have lines of their own. coil's functions are omitted at
  * the inner end (the call that failed or waits) and at the outer end (the server that
  * called).
  */

@@ -41,8 +41,10 @@ static void free_desk(struct coil__desk *desk)
     coil__free(desk);
 }
 
-/* The waiting task has left the job. Decrement the counts last: the desk exists as long
-   as they include the job. */
+/*
+ * The waiting task has left the job. Decrement the counts last, because the desk exists
+ * only as long as they include the job.
+ */
 static void finish_abandoned_job(struct coil__job *job)
 {
     struct coil__desk *desk = job->desk;
@@ -178,7 +180,7 @@ static void collect_finished_jobs(struct coil__runnable *runnable)
     }
 }
 
-/* The loop closes: drop the job's result. */
+/* Called when the loop closes: drop the job's result. */
 static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 {
     bool begun = !coil__job_withdraw(job);

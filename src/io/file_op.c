@@ -34,7 +34,7 @@ ssize_t coil__file_call(struct coil__op *op)
 
 /* ---- on a thread ------------------------------------------------------------------- */
 
-static COIL__THREAD_LOCAL bool in_batch; /* this thread is allowed to block */
+static COIL__THREAD_LOCAL bool in_batch; /* this thread may block */
 
 void coil__file_require_task(const char *caller)
 {
@@ -91,8 +91,8 @@ ssize_t coil__file_do(struct coil__op *op)
 }
 
 /*
- * These errors mean that the call was not made. A system call that failed with one of
- * them may be repeated without harm.
+ * These errors usually mean that the system call was not made. If it was made and failed
+ * with one of them, it can safely be repeated.
  */
 static bool was_not_done(ssize_t result)
 {

@@ -10,8 +10,8 @@
 #include "op.h"
 
 /*
- * Do an operation on files by the backend, or else on a thread, waiting if needed;
- * returns its result. After EINTR the operation is repeated. If the task is cancelled, an
+ * Do an operation on a file, in the backend or else on a thread, waiting if needed.
+ * Returns its result. After EINTR the operation is repeated. If the task is cancelled, an
  * operation that no thread has begun is withdrawn (-ECANCELED). For other operations the
  * call waits, as in coil__op_await(). Fails with -EAGAIN if no thread can be started, or
  * -ENOMEM.
@@ -31,9 +31,9 @@ ssize_t coil__file_call(struct coil__op *op);
 ssize_t coil__file_finish(struct coil__op *op);
 
 /*
- * Run fn(arg), which returns 0, on a thread of the file lane. There the functions above
- * make their system calls directly, so many small calls need only one job. Returns 0, or
- * the errno if fn was not run.
+ * Run fn(arg), which returns 0, on a thread of the file lane. In such a batch the
+ * functions above make their system calls directly, so many small calls need only one
+ * job. Returns 0, or the errno if fn was not run.
  */
 int coil__file_batch(int (*fn)(void *arg), void *arg);
 

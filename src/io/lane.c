@@ -210,7 +210,7 @@ static bool see_to_threads(struct coil__lane *lane)
     if (lane->limit == 0)
         lane->limit = usual_limit();
     if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
-        lane->threads++; /* counted before it starts, since it uncounts itself */
+        lane->threads++; /* counted before it starts, as it uncounts itself */
         atomic_fetch_add(&coil__pool_threads, 1);
         if (start_thread(lane) != 0) {
             lane->threads--;

@@ -8,8 +8,8 @@
  *    +----------------------- desk <------ one post for many ---- desk.done
  *
  * A lane has a queue of jobs and the threads that do them (lane.c). Each loop has one
- * desk, where the threads put its finished jobs (desk.c). Many jobs that end together
- * cost one post, and so one wake-up. blocking.c has the calls that a task makes, and
+ * desk, where the threads put its finished jobs (desk.c). If many jobs end together, they
+ * need only one post, and so one wake-up. blocking.c has the calls that a task makes, and
  * executor.c the lanes that a program creates.
  *
  * A job is on the stack of the task that waits for it. A job that may be abandoned is on
@@ -127,7 +127,9 @@ void coil__lane_take_place_again(struct coil__lane *lane);
 /* False, and no change, if the lane does not exist. */
 bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads);
 
-/* Turn an unused lane into a lane of the program. False if the lane is in use. */
+/*
+ * Turn an unused lane into one that the program has created. False if the lane is in use.
+ */
 bool coil__lane_claim(struct coil__lane *lane, const char *name, unsigned max_threads);
 
 /* End the lane and its threads, and wait until the threads have ended. */
@@ -155,7 +157,7 @@ bool coil__job_abandon(struct coil__job *job);
 
 /* ---- blocking.c: the task's side --------------------------------------------------- */
 
-/* The loop closes: detach the job from its waiting task. */
+/* Called when the loop closes: detach the job from its waiting task. */
 void coil__job_forget_task(struct coil__job *job);
 
 #endif

@@ -6,8 +6,8 @@
  * pointer to the operation or the wait is left after the park. This also holds for
  * coil__readable_await(), whose operation and wait are not on the stack.
  *
- * An operation of a cancelled task is never put in flight. Instead attempt() makes the
- * system call, and refuses the operation if it would have to wait
+ * An operation of a cancelled task is never put in flight. Instead, attempt() makes the
+ * system call, and refuses the operation if the call would have to wait
  * (docs/decisions/0008-a-call-that-need-not-wait.md).
  */
 #include "op.h"

@@ -18,9 +18,9 @@ ssize_t coil__op_await(struct coil__op *op);
 
 /*
  * Wait until the attached descriptor is readable. `hint` is memory that the task uses
- * next. The operation is in `memory`, and its wait in the task's control block. So no
- * pointer refers to the task's stack, which may be swapped out. Returns 0 or a negative
- * errno; `memory` can then be reused.
+ * after the wait. The operation is in `memory`, and its wait in the task's control block.
+ * So no pointer refers to the task's stack, which may be swapped out. Returns 0 or a
+ * negative errno; `memory` can then be reused.
  */
 int coil__readable_await(struct coil__short_op *memory, int fd, const void *hint);
 

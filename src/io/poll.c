@@ -12,8 +12,8 @@
  *
  * A call with up to DIRECT descriptors submits one operation to the backend for each.
  * Other calls create a set of descriptors in the kernel. The set becomes readable when
- * one of its descriptors is ready, so the call submits a single operation. Calls with
- * more descriptors need a set. So do calls with events such as POLLPRI, or with a
+ * one of its descriptors is ready, so the call submits a single operation. A set is
+ * needed for more than DIRECT descriptors, for events such as POLLPRI, and for a
  * descriptor that the backend uses for a stream.
  *
  * A backend may have received bytes of a stream before the program reads them, and
@@ -22,10 +22,10 @@
  *
  * Invariants
  * 1. Operations are in the waiting task's frame, so all must have ended when
- *    wait_for_change() returns. A backend may need time to end an operation. Then the
- *    task waits again, cancelled or not: see end().
- * 2. complete() does no more than make the task ready. The backend calls complete() while
- *    polling, when no other operation may be cancelled.
+ *    wait_for_change() returns. A backend may need time to end an operation. In that case
+ *    the task waits again, even if it was cancelled: see end().
+ * 2. complete() only makes the task ready. The backend calls complete() while polling,
+ *    when no other operation may be cancelled.
  */
 #include "../base/fault.h"
 #include "../kernel/descriptors.h"

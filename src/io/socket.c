@@ -39,8 +39,8 @@ int coil__socket_open(coil_loop *loop, int family, int type, int protocol)
 int coil__socket_close(coil_loop *loop, int fd)
 {
     /*
-     * The simulated sockets of a closed loop are gone with its backend. A forked child
-     * does not have its parent's simulated sockets.
+     * The simulated sockets of a closed loop were destroyed with its backend. A forked
+     * child does not have its parent's simulated sockets.
      */
     if (COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED))
         return loop->closing || network_of(loop) == NULL

@@ -36,7 +36,7 @@ struct coil__spawn {
     unsigned limits_set; /* a bit for each resource in `limits` */
 };
 
-/* The steps of a child until it runs its program. Each step may fail. */
+/* The steps of a child until it executes its program. Each step may fail. */
 enum coil__child_step {
     COIL__CHILD_STDIO,
     COIL__CHILD_SESSION,
@@ -70,7 +70,8 @@ int coil__child_handles(void);
  * Start a child; blocks the thread until the child runs its program. Until then the child
  * shares the parent's memory, if `shares_memory`, and runs on a stack of 16 KiB that ends
  * below `stack_end`, a multiple of 16. Returns 0, or a negative errno if the child could
- * not be started. Then child->error is not 0 if a step of the child failed.
+ * not be started. If the child was started, child->error is not 0 if one of its steps
+ * failed.
  */
 int coil__child_start(struct coil__child *child, char *stack_end, bool shares_memory,
                       pid_t *pid, int *handle);

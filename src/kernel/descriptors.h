@@ -56,7 +56,7 @@ bool coil__alarm_fd_has_rung(int fd);
 
 /*
  * Open a set of `n` descriptors, each with its events, as for poll(2). Negative
- * descriptors are omitted, and so are files that the kernel cannot wait for, such as
+ * descriptors are omitted, and so are files for which the kernel cannot wait, such as
  * regular files. The array may contain a descriptor twice. Returns the set, or a negative
  * errno.
  */

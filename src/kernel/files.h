@@ -1,5 +1,5 @@
 /*
- * files.h (internal) - file operations that POSIX lacks.
+ * files.h (internal) - file operations that are not in POSIX.
  *
  * Each returns a count or 0, or -1 with errno, like a system call. ENOSYS, EOPNOTSUPP or
  * EINVAL: the kernel, or this kind of file, does not support the call. Callers may then

@@ -13,8 +13,8 @@
 #include <sys/uio.h>
 
 /*
- * Map `bytes` of zeros. A page uses memory only from its first access on. The caller
- * unmaps the memory with munmap(2). NULL: no memory or address space.
+ * Map `bytes` of zeros. A page uses no memory until its first access. The caller unmaps
+ * the memory with munmap(2). NULL: no memory or address space.
  */
 void *coil__memory_map(size_t bytes);
 
@@ -39,7 +39,7 @@ bool coil__memory_guard(void *low, size_t bytes);
 void coil__memory_unguard(void *low, size_t bytes);
 
 /*
- * Discard or guard several ranges, at most 1024, by one system call if the kernel
+ * Discard or guard several ranges, at most 1024, with one system call if the kernel
  * supports that. The functions stop at the first range that fails, and return the number
  * of ranges done.
  */

@@ -1,5 +1,5 @@
 /*
- * notices.h (internal) - the kernel's notices of changes of files.
+ * notices.h (internal) - the kernel's notices of changes to files.
  *
  * Each function returns a number or 0, or -1 with errno, like a system call.
  */

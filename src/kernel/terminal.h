@@ -10,7 +10,7 @@
  */
 int coil__terminal_open(int fds[2]);
 
-/* Set the size of the window, by either end. Returns 0 or a negative errno. */
+/* Set the size of the window, through either end. Returns 0 or a negative errno. */
 int coil__terminal_resize(int fd, unsigned short rows, unsigned short columns);
 
 #endif

@@ -34,8 +34,8 @@ int64_t coil__thread_timer_slack(void);
 bool coil__thread_signal(pid_t id, int signo);
 
 /*
- * True if /proc shows that thread `id` of this process sleeps in a system call. Then
- * store its stack pointer and program counter as they were when it made the call.
+ * True if /proc shows that thread `id` of this process sleeps in a system call. In that
+ * case, store its stack pointer and program counter as they were when it made the call.
  */
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 
@@ -48,8 +48,8 @@ bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
 
 /*
  * True if each other thread of this process sleeps in futex(2), without a time-out and
- * for a futex of this process. Then store how often all of them have gone to sleep so
- * far.
+ * for a futex of this process. In that case, store how often all of them have gone to
+ * sleep so far.
  */
 bool coil__thread_others_wait_for_locks(unsigned long *sleeps);
 
@@ -70,10 +70,10 @@ void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value);
 void coil__thread_wake_all(_Atomic uint32_t *word);
 
 /*
- * Block the thread while *word is `value`, until the monotonic clock reads `until` or
- * later, by up to the thread's slack. `until` may be COIL_NEVER. A thread or signal handler
- * of this process ends the wait by coil__thread_wake_own() after it has changed the word.
- * A signal ends the wait early.
+ * Block the thread while *word is `value`, until the monotonic clock reads `until`, or
+ * later by up to the thread's slack. `until` may be COIL_NEVER. A thread or signal
+ * handler of this process ends the wait with coil__thread_wake_own() after it has changed
+ * the word. A signal ends the wait early.
  */
 void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until);
 void coil__thread_wake_own(_Atomic uint32_t *word); /* async-signal-safe */

@@ -2,7 +2,7 @@
  * deadlock.c - detects that all tasks wait for events that can never happen.
  *
  * Only a descriptor, a timer or a post can wake the loop. With neither descriptor nor
- * timer, only another thread could wake it, by a post. The kernel reports the number of
+ * timer, only a post from another thread could wake it. The kernel reports the number of
  * the process's threads. Coil's own threads never post while they wait for work. If any
  * other thread exists, the loop waits without limit. One of coil's own threads may post
  * if it is busy: its job was abandoned, or it is about to look for more work. While such
@@ -12,8 +12,9 @@
  * are among the process's threads too. The kernel's workers never post, and are not
  * counted.
  *
- * Counting threads takes longer than a poll. A loop that is woken only by posts must not
- * count each time, so threads are counted only if nothing has happened for 100 ms.
+ * Counting threads takes longer than a poll. A loop that is woken only by posts should
+ * not count threads before each wait, so they are counted only if nothing has happened
+ * for 100 ms.
  *
  * Locks. A task of libcoil-posix that waits for a lock or a futex has a timer: it repeats
  * its check, because the lock may be released without a wake-up. Such timers change
@@ -34,7 +35,7 @@
 #include <sys/auxv.h>
 
 #define LOOK_AGAIN COIL_MSEC(100)
-#define RARELY COIL_SEC(1) /* locks that have been waited for as long as this */
+#define RARELY COIL_SEC(1) /* interval of checks once a wait has lasted this long */
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
@@ -160,7 +161,7 @@ bool coil__deadlock_has_handler(void)
     return false;
 }
 
-/* Something outside the loop may release a lock. Reports the wait once. */
+/* Called if something outside the loop may release a lock: report the wait, once. */
 static void suspect_deadlock(coil_loop *loop, int64_t waited_ns)
 {
     if (loop->deadlock.lock_reported || waited_ns < coil__stall_span())
@@ -176,7 +177,10 @@ static bool waits_for_locks_alone(const coil_loop *loop)
            coil__timers_count(&loop->timers) == loop->deadlock.lock_wait_count;
 }
 
-/* The time in which each task checks its lock. A task of many checks every N ms. */
+/*
+ * Return a span in which each task certainly checks its lock: a task among N checks every
+ * N ms.
+ */
 static int64_t span_of_checks(const struct coil__deadlock *deadlock)
 {
     int64_t span = (int64_t)deadlock->lock_wait_count * COIL_MSEC(1);
@@ -185,8 +189,8 @@ static int64_t span_of_checks(const struct coil__deadlock *deadlock)
 }
 
 /*
- * True if for some time no other thread has run. The tasks have seen all locks that
- * another thread had released before.
+ * True if no other thread has run for some time, so the tasks have noticed every lock
+ * that another thread had released before.
  */
 static bool is_quiet(coil_loop *loop, bool outside, int64_t now)
 {

@@ -14,10 +14,10 @@ struct coil__deadlock {
     size_t outside_work;
     struct coil__list lock_waits; /* tasks in coil_lock_wait_begin(), the oldest first */
     size_t lock_wait_count;
-    int64_t locked_since; /* only locks are waited for since then; 0: not so */
+    int64_t locked_since; /* since when tasks wait only for locks; 0: they do not */
     int64_t next_check;   /* when to count the threads again */
-    int64_t quiet_since;  /* nothing has released a lock since then; 0: unknown */
-    bool was_outside;     /* something outside of the loop may do so, at that time */
+    int64_t quiet_since;  /* since when no lock was released; 0: unknown */
+    bool was_outside;     /* at that time, code outside the loop could release one */
     bool lock_reported;
 };
 
@@ -55,14 +55,14 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
 bool coil__deadlock_has_handler(void);
 
 /*
- * Nothing is ready, and tasks wait for locks: coil_lock_wait_begin(). Returns how long to
- * poll, at most `timeout`. Returns -EDEADLK after reporting a deadlock.
+ * Called when nothing is ready, and tasks wait for locks: coil_lock_wait_begin(). Returns
+ * how long to poll, at most `timeout`. Returns -EDEADLK after reporting a deadlock.
  */
 int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout);
 
 /*
- * Write where the oldest wait for a lock is, as "in libx.so". False if no task waits for
- * a lock.
+ * Write the location of the oldest wait for a lock, such as "in libx.so". False if no
+ * task waits for a lock.
  */
 bool coil__loop_place_of_lock(const coil_loop *loop, char *text, size_t room);
 

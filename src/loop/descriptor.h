@@ -42,7 +42,7 @@ struct coil__descriptor {
             uint8_t blocked;  /* directions known not to be ready */
             /* directions reported ready, but whose call would block */
             uint8_t in_vain : 2;
-            uint8_t paused : 2; /* directions that are retried by time */
+            uint8_t paused : 2; /* directions that a timer retries */
             uint8_t drains : 2; /* enum coil__drains */
             bool unusual : 1;   /* COIL__FOUND_UNUSUAL was seen */
             bool always : 1;    /* the poller refused the descriptor as always ready */
@@ -141,7 +141,7 @@ static inline bool coil__descriptor_is_idle(const struct coil__descriptor *d)
     return d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL; /* or watchers */
 }
 
-/* Enter a COIL__OP_POLL in the directions that it waits for. */
+/* Enter a COIL__OP_POLL as the waiter of each direction in which it waits. */
 void coil__descriptor_enlist_poll(struct coil__descriptor *d, struct coil__op *op);
 
 #endif

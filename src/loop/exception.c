@@ -1,10 +1,10 @@
 /*
  * exception.c - reports failures that cannot be returned to a caller.
  *
- * The exception handler is user code and may do anything, but it may be called anywhere:
- * from a release deep in a task, or when the loop closes. So the handler runs like a
- * callback, with no current task. A failure reported while the handler runs goes to the
- * default handler, so the handler cannot recurse without end. (asyncio:
+ * The exception handler is user code and may do anything, but coil may have to call it
+ * anywhere: for a release deep in a task, or when the loop closes. So the handler runs
+ * like a callback, with no current task. A failure reported while the handler runs goes
+ * to the default handler, so the handler cannot recurse without end. (asyncio:
  * BaseEventLoop.call_exception_handler)
  */
 #include "../base/context.h"
@@ -92,7 +92,7 @@ static void print(void *arg)
     coil__report_end(&report);
 }
 
-/* On a larger stack: stdio needs more than a small task may have left. */
+/* Runs on a larger stack, because stdio needs more than a small task may have left. */
 void coil_default_exception_handler(const coil_exception *exception)
 {
     COIL__REQUIRE(exception, "an exception");

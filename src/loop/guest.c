@@ -40,7 +40,7 @@ int64_t coil_guest_timeout(coil_loop *loop)
     if (next == COIL_NEVER)
         return COIL_NEVER;
     now = coil__loop_now(loop);
-    /* The host waits, most likely by poll(2): the kernel adds its slack. */
+    /* The host probably waits with poll(2), to which the kernel adds its slack. */
     return next > now ? coil__loop_wait_for(loop, next - now, false) : 0;
 }
 

@@ -132,8 +132,8 @@ COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
 }
 
 /*
- * A handle in a ready queue does not show which loop it belongs to. So only debug mode
- * detects a handle of another loop.
+ * A handle in a ready queue does not record which loop it belongs to, so a handle of
+ * another loop is detected only in debug mode.
  */
 static coil_loop *loop_to_undo(const coil_handle *handle)
 {

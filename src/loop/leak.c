@@ -2,8 +2,8 @@
  * leak.c - in debug mode: objects created on a loop and not freed when the loop closes.
  *
  * One list serves the whole process, since an object may be freed on another thread than
- * the one that created it. A hash table by address finds a note quickly: a million tasks
- * may be noted. An object whose note cannot be allocated is not reported.
+ * the one that created it. A hash table keyed by address finds a note quickly, because a
+ * million tasks may be noted. An object whose note cannot be allocated is not reported.
  *
  * Notes are allocated by the C library, not by the allocator of coil_set_allocator(). So
  * allocation failures affect a program in the same way with and without debug mode.
@@ -36,7 +36,7 @@ _Atomic size_t coil__leak_notes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct coil__list notes = {&notes, &notes};
 
-/* Return the head of the hash bucket of `thing`. */
+/* Return the head of the hash bucket for `thing`. */
 static struct note **bucket_of(const void *thing)
 {
     static struct note *buckets[1 << BUCKET_BITS];

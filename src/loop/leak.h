@@ -46,8 +46,10 @@ static inline void coil__leak_forget(const void *thing)
         coil__leak_remove(thing);
 }
 
-/* Report the loop's notes to the exception handler, in the order of their creation.
- * Called when the loop closes. */
+/*
+ * Report the loop's notes to the exception handler, in the order in which they were
+ * created. Called when the loop closes.
+ */
 void coil__leak_report(const coil_loop *loop);
 
 #endif

@@ -169,7 +169,7 @@ void coil_loop_close(coil_loop *loop)
     coil__wakeup_run_last(loop);
     run_close_hooks(loop);
     coil__leak_report(loop);
-    run_close_hooks(loop); /* again, for objects that the exception handler created */
+    run_close_hooks(loop); /* again, for objects created by the exception handler */
     loop->closing = true;
     coil__loop_finish_debug(loop);
     coil__stall_finish(loop);

@@ -24,8 +24,8 @@
  * A poll is a system call, and reading the clock takes time, too. While runnables are
  * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and
  * without limit while there is neither a descriptor nor a timer. Reading the clock is
- * skipped as well, as long as turns are short (look()). A task that has done much I/O in
- * one step makes the next turn poll (task/budget.h). With a virtual clock every turn
+ * skipped as well, as long as turns are short (look()). If a task has done a lot of I/O
+ * in one step, the next turn polls (task/budget.h). With a virtual clock every turn
  * polls, as in asyncio, unless skip_polls is set. A turn without a poll need not begin in
  * this file: a task that suspends when the batch is empty begins the turn and switches to
  * the next task directly (task.c).
@@ -165,10 +165,10 @@ static int poll_now(coil_loop *loop)
 /* ---- looking at the clock ---------------------------------------------------------- */
 
 /*
- * Choose the number of turns until the next look at the clock. The clock was read `turns`
- * turns after the last look. `turns` is 0 if that time span does not measure turns. If
- * more turns passed than planned, a timer was started, and the first turns may have been
- * short. So at most `look_every` turns are counted.
+ * Choose the number of turns until the next look at the clock, which was just read
+ * `turns` turns after the last look. `turns` is 0 if that time span does not measure
+ * turns. If more turns passed than planned, a timer was started, and the first turns may
+ * have been short. So at most `look_every` turns are counted.
  */
 static void choose_look_every(coil_loop *loop, unsigned turns)
 {
@@ -219,11 +219,11 @@ static int poll_and_expire(coil_loop *loop)
 }
 
 /*
- * A turn without a poll may begin with a look at the clock. asyncio looks in each turn, but
- * here a look takes longer than the shortest turns. The next turn looks if a new timer is
- * the first one due, or if this turn took more than 5 us. While turns are shorter, every
- * 2nd turn looks, then every 4th, ... 64th. If turns become long suddenly, up to 64 of them
- * pass unnoticed. For a second after that, every 8th turn looks.
+ * A turn without a poll may begin with a look at the clock. asyncio looks in each turn,
+ * but here a look takes longer than the shortest turns. The next turn looks if a new
+ * timer is the first one due, or if this turn took more than 5 us. While turns are
+ * shorter, every 2nd turn looks, then every 4th, ... 64th. If turns suddenly become long,
+ * up to 64 of them pass unnoticed. For a second after that, every 8th turn looks.
  *
  * Return true if the turn must poll: enough turns, runnables or time have passed without a
  * poll, a task has requested one, or a timer is due.

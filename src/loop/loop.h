@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The functions that the loop needs from the task layer above it. */
+/* The functions of the task layer, a higher layer, that the loop calls. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     struct coil__context_slot *(*context)(coil_task *task);
@@ -66,7 +66,7 @@ struct coil_loop {
     bool polls_every_turn; /* see coil__loop_choose_turns() */
     bool debug;            /* debug mode */
     bool light_tasks;      /* new tasks are light by default: for task.c */
-    unsigned turns_unpolled, runs_unpolled; /* since the last poll */
+    unsigned turns_unpolled, runs_unpolled; /* counted since the last poll */
 
     /* For look() in loop.c: */
     unsigned next_look;    /* look() is called when turns_unpolled reaches this */
@@ -80,7 +80,7 @@ struct coil_loop {
     int64_t clock_read; /* the time when the clock was last read */
     int64_t virtual_now;
     uint64_t polls, turns, runs;            /* counted up to the last poll */
-    uint64_t operations, operations_waited; /* submitted; and those that waited */
+    uint64_t operations, operations_waited; /* submitted; and how many of them waited */
     uint64_t shuffle; /* random state of testing/shuffle.c; 0: batches keep their order */
     int64_t slack;    /* coil_loop_opts.timer_slack_ns; 0: none */
     int64_t slack_over_thread; /* `slack` minus the thread's own, or 0 */
@@ -143,7 +143,7 @@ static inline void coil__loop_enter_kernel(void)
     coil__loop_set_of_thread(NULL);
 }
 
-/* A child of fork(2) by a signal handler cannot return to a loop: fork.c. */
+/* A child forked by a signal handler cannot return to a loop: fork.c. */
 static inline void coil__loop_leave_kernel(void)
 {
     if (COIL__LIKELY(coil__loop_in_kernel != NULL))
@@ -155,7 +155,7 @@ COIL__NORETURN void coil__loop_stop_handler(const char *caller);
 
 /*
  * In debug mode: aborts in a signal handler that has interrupted a turn, also on the
- * task's own stack. The search through the innermost frames takes some microseconds.
+ * task's own stack. Searching the innermost frames takes a few microseconds.
  */
 void coil__loop_check_frames(const char *caller);
 
@@ -199,7 +199,7 @@ extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_parent;
 /* Install the fork handler: children forked from now on leave inherited loops alone. */
 void coil__fork_watch(void);
 
-/* Abort: `caller` was about to use the parent's loop. */
+/* Abort because `caller` was about to use the parent's loop. */
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
 /*
@@ -259,7 +259,7 @@ static inline void coil__loop_check_thread(const coil_loop *loop, const char *ca
 }
 
 /*
- * The thread check for calls that may make nothing ready. `number` is that of a loop
+ * The thread check for calls that may make nothing ready. `number` belongs to a loop
  * other than this thread's loop. A closed loop belongs to no thread, so any thread may
  * use and free objects that outlive it.
  */
@@ -295,7 +295,7 @@ static inline void coil__loop_calls(coil_loop *loop, const void *callback,
 
 /*
  * Add `change` (1 or -1) to the number of jobs that run on threads and end with a post.
- * While there are such jobs, a virtual clock stands still.
+ * While there are such jobs, a virtual clock does not advance.
  */
 static inline void coil__loop_expect(coil_loop *loop, int change)
 {
@@ -321,7 +321,7 @@ static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns
                                                                : COIL__LONGEST_POLL;
 }
 
-/* Poll the backend. Posts end a wait, and a wait does not begin if there is one. */
+/* Poll the backend. A post ends a wait, and a wait does not begin if there is a post. */
 int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 
 #define COIL__TURNS_UNPOLLED 64
@@ -395,7 +395,7 @@ struct coil__loop_hooks {
      * is requested by name. */
     const struct coil__backend_class *backend;
     bool (*backend_is_wanted)(void);
-    /* A loop of this thread is being created: set its `shuffle`. */
+    /* Called when a loop of this thread is created: set its `shuffle`. */
     void (*shuffle_begin)(coil_loop *loop);
     /* Put the batch into random order. */
     void (*shuffle)(coil_loop *loop);

@@ -1,5 +1,5 @@
 /*
- * operation.c - the system call of each operation, and the table of them.
+ * operation.c - the system call of each operation, and the table of all operations.
  */
 #include "operation.h"
 

@@ -33,8 +33,8 @@ enum coil__op_kind {
                     * hold */
     /*
      * Operations on files: any descriptor, attached or not, and any number of operations
-     * at a time. A backend that could only block returns -EOPNOTSUPP. Then a thread of
-     * the file lane makes the call (io/file_op.c).
+     * at a time. A backend that could only block returns -EOPNOTSUPP, and a thread of the
+     * file lane then makes the call (io/file_op.c).
      */
     COIL__OP_PREAD,    /* pread(fd, buf, len, offset); offset -1: read() */
     COIL__OP_PWRITE,   /* pwrite(fd, buf, len, offset); offset -1: write() */
@@ -166,9 +166,9 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
 
 /*
  * Make the operation's system call, and repeat it while it is interrupted. Returns the
- * result or a negative errno. If the call would block, returns -EINPROGRESS. Then the
- * caller waits until the descriptor is ready and calls this again, for a connection with
- * `begun` set.
+ * result or a negative errno. If the call would block, returns -EINPROGRESS. In that case
+ * the caller waits until the descriptor is ready and calls this again, for a connection
+ * with `begun` set.
  */
 ssize_t coil__op_call(const struct coil__op *op);
 

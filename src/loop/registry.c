@@ -1,6 +1,6 @@
 /*
- * registry.c - the open loops of the process, and misuse of loops by other threads, by
- * signal handlers, and after a fork.
+ * registry.c - the open loops of the process, and checks for misuse of loops by other
+ * threads, by signal handlers, and after a fork.
  */
 #include "registry.h"
 

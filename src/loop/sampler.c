@@ -43,7 +43,7 @@
 
 #define LOOK_EVERY COIL_MSEC(10)
 #define TELL_AFTER COIL_SEC(1)
-#define ANSWER_WITHIN COIL_MSEC(200) /* the signal handler's time limit */
+#define ANSWER_WITHIN COIL_MSEC(200) /* how long to wait for the signal handler */
 
 #define STACK_WORDS 2048                 /* the part of the stack that is copied */
 #define WINDOW ((size_t)8 * 1024 * 1024) /* no frame is larger: the usual RLIMIT_STACK */
@@ -159,8 +159,10 @@ static bool get_answer(void)
     return true;
 }
 
-/* Copy the stack of a running thread, by a signal. Works only if the program has left
- * SIGURG at its default action: then a signal that arrives late is ignored. */
+/*
+ * Copy the stack of a running thread in a signal handler. Works only if the program has
+ * left SIGURG at its default action, so that a signal that arrives late is ignored.
+ */
 static bool copy_runner(struct coil__sampler *s)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
@@ -263,7 +265,10 @@ static void tell(const struct news *news)
     coil__report_end(&report);
 }
 
-/* Sample the step if it is due. True if the caller must print *news, without the lock. */
+/*
+ * Sample the step if it is due. True if the caller must print *news after releasing the
+ * lock.
+ */
 static bool look(struct coil__sampler *s, struct news *news)
 {
     int64_t now = coil__clock_monotonic();
@@ -361,9 +366,9 @@ static struct coil__sampler *create(pid_t sampled)
 }
 
 /*
- * The loop's thread ends without closing its loop, by pthread_exit(3) in a task. The
- * sampler's thread must end, too. The sampler's thread blocks all signals. If it did not
- * end, the process would remain, and SIGTERM would not end the process.
+ * The loop's thread ends without closing its loop, because a task called pthread_exit(3).
+ * The sampler's thread must end as well. The sampler's thread blocks all signals. If it
+ * did not end, the process would remain, and SIGTERM would not end the process.
  */
 static pthread_key_t at_end_of_thread;
 

@@ -58,8 +58,7 @@ void coil__slow_forked(coil_loop *loop)
 }
 
 /*
- * Called with the first step, so that a loop that never runs does not start a second
- * thread.
+ * Called before the first step, so a loop that never runs does not start a second thread.
  */
 static void start_sampler(coil_loop *loop)
 {

@@ -1,8 +1,8 @@
 /*
  * stall.c - reports a loop whose thread has waited for a lock for a long time.
  *
- * A task that waits for a lock by a system call of its own (a futex) blocks the thread.
- * If another task of the thread holds that lock, this is a deadlock. So one of coil's
+ * A task that waits for a lock with its own system call (a futex) blocks the thread. If
+ * another task of the thread holds that lock, this is a deadlock. So one of coil's
  * threads checks the watched loops once a second. A loop that waits for events is in
  * another system call. If LOOKS checks in a row find a thread in the same wait for a
  * lock, the loop is reported, once per wait. The cause may be a deadlock, or another
@@ -10,8 +10,8 @@
  *
  * If every thread of the process waits for a lock, without a time-out, no thread can
  * release one. If two checks in a row find this, and no thread has run in between, the
- * program is aborted, because it could only hang. A signal handler might release a lock,
- * and so might another process if the lock is shared. Then the program is not aborted.
+ * program is aborted, because it could only hang. The program is not aborted if a signal
+ * handler might release a lock, or another process might release a shared lock.
  *
  * libcoil-posix uses this, because it runs code in tasks that was not written for coil.
  * The watching thread exists while any loop is watched.

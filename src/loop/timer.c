@@ -7,9 +7,9 @@
  * removes it immediately. Unlike asyncio's heap, this heap never holds cancelled timers
  * that have to be cleaned up later.
  *
- * Timers with equal deadlines fire first in, first out, by a sequence number. The number
- * shares its memory with the link, which is unused while the timer is in no list. So a
- * timer takes no more memory than a watcher of libev. Size matters because arming a
+ * Timers with equal deadlines fire first in, first out: they have a sequence number. The
+ * number shares its memory with the link, which is unused while the timer is in no list.
+ * So a timer takes no more memory than a watcher of libev. Size matters because arming a
  * million timers mostly means touching their memory.
  */
 #include "leak.h"
@@ -261,8 +261,8 @@ bool coil_timer_started(const coil_timer *timer)
 }
 
 /*
- * The timer may be in the ready queue, and then it is not in the heap. If the heap cannot
- * grow, the timer is left as it was.
+ * The timer may be in the ready queue instead of the heap. If the heap cannot grow, the
+ * timer is left as it was.
  */
 static COIL__NOINLINE int restart(coil_loop *loop, struct coil__timer *timer,
                                   int64_t deadline)

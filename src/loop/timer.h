@@ -87,8 +87,10 @@ static inline void coil__timer_unreserve(struct coil__timer_heap *heap)
 /* Disarm the timer, which may be in the heap, in the ready queue, or idle. */
 void coil__timer_stop(coil_loop *loop, struct coil__timer *timer);
 
-/* Return when an armed timer fires. For a timer that is due but has not run yet, return
- * the current time. */
+/*
+ * Return the time at which an armed timer fires. For a timer that is due but has not run
+ * yet, return the current time.
+ */
 int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *timer);
 
 COIL__NORETURN void coil__timer_stop_foreign(const char *caller);

@@ -57,7 +57,7 @@ void coil__wakeup_finish(coil_loop *loop)
     coil__loop_unwatch(loop, loop->wakeup.fd, COIL__IN, &loop->wakeup.watch);
 }
 
-/* Return the reason why the descriptor cannot be used, as far as it is known. */
+/* Return why the descriptor cannot be used, if the cause is known. */
 static const char *explain(const coil_loop *loop)
 {
     return coil__wake_fd_is_open(loop->wakeup.fd)
@@ -122,8 +122,10 @@ void coil__loop_ask_for_dump(coil_loop *loop)
     wake(loop);
 }
 
-/* On the loop's own thread the post needs no mutex; it is queued behind earlier posts of
- * other threads. */
+/*
+ * On the loop's own thread the post needs no mutex; it is queued behind earlier posts
+ * from other threads.
+ */
 static int post_here(coil_loop *loop, struct coil__post *post)
 {
     if (!loop->wakeup.takes_posts)
@@ -151,13 +153,18 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
         *loop->wakeup.last_post = post;
         loop->wakeup.last_post = &post->next;
         sleep = set_woken(&loop->wakeup);
-        /* In the lock: the descriptor is closed only after takes_posts is false. */
+        /*
+         * Under the lock, because the descriptor is closed only after takes_posts has
+         * become false.
+         */
         if (sleep == COIL__POLLS)
             write_descriptor(loop);
     }
     pthread_mutex_unlock(&loop->wakeup.lock);
-    /* Not in the lock, which the loop's thread takes first. The loop may no longer exist.
-       Waking at an address without a waiter has no effect. */
+    /*
+     * Not under the lock, which the woken loop's thread takes first. The loop may no
+     * longer exist, but waking an address without a waiter has no effect.
+     */
     if (sleep == COIL__SLEEPS)
         coil__thread_wake_own(word);
     return taken ? 0 : -ESHUTDOWN;

@@ -19,9 +19,9 @@ struct coil__post {
 
 /* How a post must wake the loop. */
 enum coil__sleep {
-    COIL__POLLS,  /* by the descriptor: the loop is, or may be, in a poll */
+    COIL__POLLS,  /* with the descriptor: the loop is, or may be, in a poll */
     COIL__AWAKE,  /* not at all: the loop looks at `woken` before it waits */
-    COIL__SLEEPS, /* by the word `woken`: coil__wakeup_wait() */
+    COIL__SLEEPS, /* with the word `woken`: coil__wakeup_wait() */
 };
 
 /* The fields used by other threads and signal handlers. Private to wakeup.c. */
@@ -71,7 +71,10 @@ void coil__wakeup_collect(coil_loop *loop);
 static inline bool coil__wakeup_begin_wait(struct coil__wakeup *wakeup,
                                            enum coil__sleep how)
 {
-    /* This and wake() store one variable, then load the other: one of them sees it. */
+    /*
+     * This function and wake() each store one variable, then load the other: at least one
+     * of them sees the other's store.
+     */
     atomic_store(&wakeup->sleep, how);
     return !atomic_load(&wakeup->woken);
 }
@@ -83,8 +86,9 @@ static inline void coil__wakeup_end_wait(struct coil__wakeup *wakeup)
 }
 
 /*
- * Wait for a post up to timeout_ns (COIL_NEVER: without limit). May return early. For a
- * loop that waits for nothing else: this takes fewer system calls than a poll.
+ * Wait for a post up to timeout_ns (COIL_NEVER: without limit). May return early. Used
+ * for a loop that waits for nothing else, because it takes fewer system calls than a
+ * poll.
  */
 void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns);
 

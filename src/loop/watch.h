@@ -10,9 +10,9 @@
 
 /*
  * Make `runnable` ready in each poll that finds `fd` ready in `direction`:
- * level-triggered, errors and hang-ups included. A runnable that replaces another watches
- * the descriptor that now has the number. Returns 0, -EBADF, -EINVAL, -ENOMEM, or -EBUSY
- * if operations use `fd`.
+ * level-triggered, errors and hang-ups included. If the runnable replaces another one, it
+ * watches the descriptor that has the number now. Returns 0, -EBADF, -EINVAL, -ENOMEM, or
+ * -EBUSY if operations use `fd`.
  */
 int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
                      struct coil__runnable *runnable);

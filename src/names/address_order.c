@@ -3,10 +3,10 @@
  *
  * Each address is rated together with the source address that this machine would use.
  * Connecting a UDP socket shows that address, without sending anything. Unreachable
- * addresses come last (rule 1); then matching scope, matching label and precedence
- * decide. Between IPv6 addresses the longer common prefix decides next. Rules 3, 4 and 7
- * (deprecated addresses, home addresses, tunnels) need kernel data; the kernel applies
- * them when it chooses the source.
+ * addresses come last (rule 1). The next criteria are matching scope, matching label and
+ * precedence. Between IPv6 addresses the longer common prefix decides next. Rules 3, 4
+ * and 7 (deprecated addresses, home addresses, tunnels) need kernel data; the kernel
+ * applies them when it chooses the source.
  *
  * Rule 9 does not apply to IPv4: these addresses stay in the server's order, so that a
  * server that rotates them spreads the load. glibc does the same, except for its own

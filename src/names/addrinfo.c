@@ -1,5 +1,5 @@
 /*
- * addrinfo.c - looking up names, as getaddrinfo(3) does.
+ * addrinfo.c - looking up names, like getaddrinfo(3).
  *
  *   numbers, bad hints --> answered here
  *   what c-ares cannot --> the dns lane (resolver_lane.c), as all but "localhost" where
@@ -8,9 +8,9 @@
  *
  * getaddrinfo(3) is called with a numeric address to interpret the port and the hints
  * (kinds of sockets, services by name, errors). The result of getaddrinfo(3) is the
- * template: the list has a copy of it for each address found.
+ * template: the list contains a copy of this template for each address found.
  *
- * The caller frees the list by freeaddrinfo(3), which in glibc calls free(3) for each
+ * The caller frees the list with freeaddrinfo(3), which in glibc calls free(3) for each
  * node and its ai_canonname. So a node and its address are one block of malloc(3), as in
  * glibc.
  */
@@ -78,7 +78,7 @@ bool coil__port_in_range(const char *digits)
 
 /*
  * Ports are checked because getaddrinfo(3) parses a port by strtoul(3) and truncates it
- * to 16 bits: it accepts " 80", "+80", "-1" and "99999", and takes "" for 0.
+ * to 16 bits: it accepts " 80", "+80", "-1" and "99999", and treats "" as 0.
  */
 int coil__port_check(const char *port)
 {
@@ -287,7 +287,7 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
 
 /*
  * Return all addresses, best first; the caller frees them. Returns NULL if there are
- * none, or if memory ran out: then *count is not 0.
+ * none, or if memory ran out; in the latter case *count is not 0.
  */
 static coil_address *collect_addresses(coil_loop *loop,
                                        struct coil__question *const questions[2],
@@ -446,7 +446,7 @@ int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *
     if (rc != -EINPROGRESS)
         return fail_look_up(rc, host, port);
     rc = coil__resolver_get(&r, "coil_getaddrinfo");
-    if (rc < 0) /* a wrong $COIL_RESOLVER has set the error */
+    if (rc < 0) /* an invalid $COIL_RESOLVER has set the error */
         return rc == -ENOMEM ? fail_look_up(rc, host, port) : rc;
     if (!coil__addrinfo_suits_questions(r, host, port, hints))
         return fail_look_up(coil__lane_look_up(host, port, hints, out), host, port);

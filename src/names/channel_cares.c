@@ -1,5 +1,5 @@
 /*
- * channel_cares.c - querying name servers by c-ares, whose sockets the loop watches.
+ * channel_cares.c - querying name servers with c-ares, whose sockets the loop watches.
  *
  *   ask --> line --> ares_query() --> watched sockets --> ares_process_fd() --> answered
  *                     ^    |                                    ^                |
@@ -17,8 +17,8 @@
  *
  * TIME-OUTS. There is one timer. The first question starts the timer. When the timer
  * expires, it is set to the next time-out of c-ares. c-ares reads the real clock. A
- * virtual clock stands still while a question is in progress, so there an alarm
- * (kernel/descriptors.h) replaces the timer.
+ * virtual clock does not advance while a question is in progress, so with a virtual clock
+ * an alarm (kernel/descriptors.h) replaces the timer.
  *
  * LIFE. When resolv.conf has changed, the channel is replaced. The old one is destroyed
  * once its questions are answered. c-ares must not be destroyed from its own callbacks,
@@ -365,7 +365,10 @@ static const char *phrase_of_status(int status)
     }
 }
 
-/* Rank the failures of a search: the highest one is reported, as by res_search(3). */
+/*
+ * Rank the failures of a search: the one with the highest rank is reported, as in
+ * res_search(3).
+ */
 static int weight_of(int status)
 {
     switch (status) {
@@ -380,7 +383,8 @@ static int weight_of(int status)
 }
 
 /*
- * True if the search goes on with its next name. Without any answer the search ends here.
+ * True if the search continues with its next name. If no server answered, the search
+ * ends.
  */
 static bool says_no(int status)
 {
@@ -424,7 +428,7 @@ static void answered(void *arg, int status, int timeouts, unsigned char *data, i
     struct coil__answer answer = {.rc = 0};
 
     (void)timeouts;
-    /* The loop closes: no listener is called. */
+    /* Called when the loop closes: no listener is called. */
     if (status == ARES_EDESTRUCTION) {
         channel->in_flight--;
         coil__loop_expect(channel->loop, -1);

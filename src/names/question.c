@@ -1,6 +1,6 @@
 /*
- * question.c - a name and a kind of address. A name is queried once for all tasks that
- * look it up, and the answer is cached for its time to live.
+ * question.c - questions: a name and a kind of address. A name is queried once for all
+ * tasks that look it up, and the answer is cached for its time to live.
  *
  *     ask --- "localhost", hosts(5) -----------------------------> answered, not kept
  *      |----- in the table, answered and not expired ------------> answered
@@ -206,7 +206,7 @@ static int find_here(struct coil__question *q)
     if (rc == 0 && coil__host_is_in(q->host, "localhost"))
         rc = answer_localhost(q->kind, &q->answer);
     if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
-        /* For example "fe80::1%eth9", if that interface does not exist. */
+        /* For example, "fe80::1%eth9" if that interface does not exist. */
         q->answer.rc = -ENOENT;
         q->answer.why = "a host name cannot contain a colon";
     }

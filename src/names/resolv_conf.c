@@ -2,8 +2,9 @@
  * resolv_conf.c - options and search list of resolv.conf(5).
  *
  * c-ares reads the servers and the other options. c-ares supports `timeout` and
- * `attempts` only since 1.23. Older versions call them `retrans` and `retry`, which the C
- * library does not know. The search list of c-ares is not used: see search.c.
+ * `attempts` only since 1.23. Older versions call these options `retrans` and `retry`,
+ * names that the C library does not support. The search list of c-ares is not used: see
+ * search.c.
  */
 #include "resolver.h"
 

@@ -43,7 +43,7 @@ static bool is_foreign_line(char *line)
         return false;
     while ((word = strtok_r(NULL, " \t\n", &save)) != NULL && *word != '#')
         /*
-         * "resolve" is systemd-resolved, which is the server in resolv.conf, too. Actions
+         * "resolve" is systemd-resolved, which is also the server in resolv.conf. Actions
          * in brackets are not sources.
          */
         if (*word != '[' && strcmp(word, "files") != 0 && strcmp(word, "dns") != 0 &&
@@ -261,7 +261,7 @@ static int look_at_files(struct coil__resolver *r)
     const char *resolv_conf =
         s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
 
-    /* The channel was configured by the old file. */
+    /* The channel was configured from the old file. */
     if (has_changed(resolv_conf, &r->resolv_conf_changed)) {
         coil__questions_forget(r);
         coil__channel_retire(r->channel);

@@ -149,7 +149,7 @@ int coil__channel_check_servers(const char *servers);
 int coil__channel_open(struct coil__resolver *resolver, struct coil__channel **out);
 
 /*
- * Stop new questions to the channel, and destroy it once its questions in progress are
+ * Send no new questions to the channel, and destroy it once its questions in progress are
  * answered. NULL is accepted.
  */
 void coil__channel_retire(struct coil__channel *channel);
@@ -184,7 +184,7 @@ void coil__resolv_conf_finish(struct coil__resolv_conf *conf);
 
 /*
  * The longest name has 253 bytes. A longer name is truncated to the buffer, and is still
- * too long then.
+ * too long after that.
  */
 #define COIL__SEARCH_NAME 512
 

@@ -1,5 +1,6 @@
 /*
- * search.c - the names to query for one host, by the search list of resolv.conf(5).
+ * search.c - the names to query for one host, following the search list of
+ * resolv.conf(5).
  *
  * The order is that of the C library's res_search(3). A name with a dot at its end, or in
  * .onion (RFC 7686), is queried alone. A name with fewer than `dots` dots is queried in

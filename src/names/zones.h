@@ -28,7 +28,7 @@ int coil__zones_replace(struct coil__zones *zones, const char *servers, char **o
  */
 int coil__zones_read(struct coil__zones *zones, const char *path, char **out);
 
-/* Replace a stand-in by the server's address, and the other way round. */
+/* Replace a stand-in by the server's address, and vice versa. */
 void coil__zones_resolve(const struct coil__zones *zones, struct sockaddr_in6 *address);
 void coil__zones_disguise(const struct coil__zones *zones, struct sockaddr_in6 *address);
 

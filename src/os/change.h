@@ -12,7 +12,7 @@ struct coil__change {
     struct coil__list link; /* coil_watch.changes */
     enum coil_change_kind kind;
     bool is_directory;
-    bool is_open;    /* the first half of a rename, whose second half may come */
+    bool is_open;    /* the first half of a rename, whose second half may follow */
     uint32_t cookie; /* the cookie of that rename */
     int64_t until;   /* when waiting for the second half ends */
     char *path, *old_path;

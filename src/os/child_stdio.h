@@ -18,7 +18,7 @@ struct coil__stdio {
 };
 
 /*
- * Open the child's descriptors and the parent's ends. After a failure, too, the caller
+ * Open the child's descriptors and the parent's ends. Even after a failure the caller
  * destroys the ends and calls coil__stdio_close().
  */
 int coil__stdio_open(struct coil__stdio *stdio, const coil_process_opts *opts);

@@ -43,7 +43,7 @@ static int feed(const struct pipe_job *job)
     return 0;
 }
 
-/* Keep at least half of READ_BYTES free, the '\0' at the end included. */
+/* Keep at least half of READ_BYTES free, including room for the '\0' at the end. */
 static int make_room_for_output(coil_output *output)
 {
     size_t capacity = output->capacity > 0 ? 2 * output->capacity : READ_BYTES;
@@ -143,8 +143,9 @@ static bool is_open(const coil_stream *stream)
 }
 
 /*
- * Add the jobs of the child's streams; at most MOST_JOBS. A terminal takes the place of
- * pipes that the child lacks. The output of a terminal is discarded if stdout is a pipe.
+ * Add the jobs of the child's streams; at most MOST_JOBS. A terminal replaces the pipes
+ * that the child does not have. The output of a terminal is discarded if stdout is a
+ * pipe.
  */
 #define MOST_JOBS 4
 

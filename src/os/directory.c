@@ -1,7 +1,7 @@
 /*
  * directory.c - the entries of a directory.
  *
- * getdents64(2) fills a buffer with entries, some hundreds in one call on a thread. The
+ * getdents64(2) fills a buffer with entries, a few hundred in one call on a thread. The
  * kernel gives each entry an offset, so entries may be created or removed between two
  * calls.
  */

@@ -16,7 +16,7 @@
  * 3. leave_file() writes `transferred`, and the call then returns without suspending. So
  *    each caller reads the count of its own call.
  * 4. Calls at the file's position take turns, first come, first served: io_uring does not
- *    order them, and two reads would get the same bytes. FIFOs and terminals lack a
+ *    order them, and two reads would get the same bytes. FIFOs and terminals have no
  *    position, so calls on them do not take turns: a reader may wait for bytes that
  *    another task is about to write.
  */
@@ -167,7 +167,10 @@ int coil_file_open_temporary(const char *directory, coil_file **out)
     if (directory == NULL || *directory == '\0')
         directory = "/tmp";
     rc = coil_file_open(directory, coil__files_unnamed() | O_RDWR, 0600, out);
-    /* Without O_TMPFILE a kernel fails with EISDIR, a file system with EOPNOTSUPP. */
+    /*
+     * A kernel that does not support O_TMPFILE fails with EISDIR, a file system with
+     * EOPNOTSUPP.
+     */
     return rc == -EOPNOTSUPP || rc == -EISDIR ? open_and_unlink(directory, out) : rc;
 }
 

@@ -9,7 +9,10 @@
 /* The fields that coil requests from statx(2). */
 #define COIL__STATX_MASK (STATX_BASIC_STATS | STATX_BTIME)
 
-/* The most bytes that one read(2) or write(2) of Linux transfers (read(2), notes). */
+/*
+ * The maximum number of bytes that one read(2) or write(2) transfers on Linux (read(2),
+ * notes).
+ */
 #define COIL__FILE_STEP ((size_t)0x7ffff000)
 
 /* Bytes read ahead of the position, in which the ends of lines are searched. */

@@ -90,7 +90,7 @@ static ssize_t copy_by_buffer(struct copy *c, int64_t n)
 
     if (got <= 0)
         return got;
-    /* Devices and FIFOs lack offsets. */
+    /* Devices and FIFOs do not have offsets. */
     if (!S_ISREG(c->target.stx_mode))
         return coil_file_write(c->to.file, c->buffer, (size_t)got);
     return coil_file_pwrite(c->to.file, c->buffer, (size_t)got, c->done);
@@ -201,8 +201,10 @@ static int open_target(struct copy *c)
 {
     struct statx there;
 
-    /* If `to` is another name of the source, an atomic copy would replace that name with
-     * a copy. No data would be lost, but it is a mistake of the caller. */
+    /*
+     * If `to` is another name of the source, an atomic copy would replace that name with
+     * a copy. No data would be lost, but the call is a mistake of the caller.
+     */
     if (c->flags & COIL_FILE_ATOMIC && coil__target_look(c->to_path, &there) == 0 &&
         is_same_file(&c->source, &there))
         return coil__failed(-EINVAL);

@@ -11,7 +11,7 @@
  * that share the open file. The bytes that were read ahead are used only while the
  * position lies within them, and until a call on this file changes its bytes.
  *
- * Why not a separate reader object: the user would have to deal with two positions.
+ * With a separate reader object, the user would have to deal with two positions.
  */
 #include "file.h"
 

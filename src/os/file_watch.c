@@ -103,7 +103,7 @@ static int move_folders(coil_watch *watch, const struct coil__watched *into,
     rc = coil__folders_rename(&watch->folders, old_path, path);
     if (rc == 0)
         rc = coil__folders_watch(&watch->folders, path,
-                                 false); /* unless it is watched already */
+                                 false); /* unless it is already watched */
     return rc < 0 ? rc : 0;
 }
 
@@ -231,7 +231,7 @@ static int forget_names(struct coil__watched *folder, void *arg)
     return 0;
 }
 
-/* Wait for notices, or for the time when the first change is given up. */
+/* Wait for notices, or until the wait for the second half of the first change ends. */
 static int wait_for_notices(coil_watch *watch)
 {
     struct coil__change *first = coil__changes_first(&watch->folders.changes);

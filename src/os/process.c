@@ -91,7 +91,7 @@ static void close_ends(coil_process *p)
     }
 }
 
-/* Reaps the child first, since reap() may have left a group leader as a zombie. */
+/* Reaps the child first, because reap() may have left a group leader as a zombie. */
 static void close_handle(coil_process *p)
 {
     int status;

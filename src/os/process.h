@@ -1,5 +1,5 @@
 /*
- * process.h (internal) - keeping a process in memory during a call that waits several
+ * process.h (internal) - keeps a process in memory during a call that waits several
  * times.
  */
 #ifndef COIL_OS_PROCESS_H

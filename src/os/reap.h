@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * Reap the child when it ends, on a thread of its own if it still runs. Takes ownership
- * of the handle. `is_ending` means that the child was killed: wait briefly for its end
+ * Reap the child when it ends, on a separate thread if it still runs. Takes ownership of
+ * the handle. `is_ending` means that the child was killed: wait briefly for its end
  * before starting a thread.
  */
 void coil__reap_later(int handle, bool is_ending);

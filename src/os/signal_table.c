@@ -72,8 +72,8 @@ static bool put(struct coil__inbox *inbox, const siginfo_t *info)
 
 /*
  * Writes a second time: after the first write failed and before the bit was set, the loop
- * may have emptied the pipe and read `overflow`. Without the second write nothing would
- * wake the loop.
+ * may have emptied the pipe and read `overflow`. Without the second write, the loop would
+ * not wake up.
  */
 static void deliver(struct coil__inbox *inbox, int signo, const siginfo_t *info)
 {

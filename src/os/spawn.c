@@ -116,7 +116,10 @@ static size_t count_colons(const char *text)
 struct launch {
     struct coil__child child;
     size_t bytes;
-    /* The child is a fork: the block is a shared mapping, which it writes to. */
+    /*
+     * The child was started by fork(2): the block is a shared mapping, to which it
+     * writes.
+     */
     bool forks;
     char *stack_end;
     const char *paths[];

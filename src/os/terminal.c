@@ -6,7 +6,7 @@
  *
  * A writer gets no error: its bytes fill a buffer, and then it would wait forever, since
  * poll(2) reports POLLHUP without POLLOUT. So this transport calls poll(2) before each
- * write, and waits by coil_poll(), which returns at POLLHUP on all backends.
+ * write, and waits with coil_poll(), which returns on POLLHUP with all backends.
  */
 #include "terminal.h"
 
@@ -21,7 +21,7 @@ static ssize_t read_terminal(coil_stream *stream, void *buf, size_t n)
     return result == -EIO ? 0 : result;
 }
 
-/* Write what there is room for. Returns -EAGAIN without room. */
+/* Write as many bytes as there is room for. Returns -EAGAIN if there is no room. */
 static ssize_t write_now(int fd, const struct iovec *parts, size_t count)
 {
     struct pollfd state = {.fd = fd, .events = POLLOUT};

@@ -19,7 +19,7 @@ int coil__folders_watch(struct coil__folders *folders, const char *path, bool qu
 
 /*
  * Watch a folder in `folder`. If it is gone, `folder` or a folder above it may have been
- * renamed. Then the inner folder is watched when `folder` gets its new path.
+ * renamed. In that case the inner folder is watched when `folder` gets its new path.
  */
 int coil__folders_watch_inner(struct coil__folders *folders, struct coil__watched *folder,
                               const char *name);

@@ -1,5 +1,6 @@
 /*
- * watched.c - the files and folders that a watch knows: a hash table by their numbers.
+ * watched.c - the files and folders of a watch: a hash table keyed by the kernel's
+ * numbers for them.
  */
 #include "watched.h"
 

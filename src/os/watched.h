@@ -1,13 +1,13 @@
 /*
- * watched.h (internal) - the files and folders that a watch knows, by the kernel's
- * number.
+ * watched.h (internal) - the files and folders of a watch, keyed by the kernel's numbers
+ * for them.
  */
 #ifndef COIL_OS_WATCHED_H
 #define COIL_OS_WATCHED_H
 
 #include "../base/base.h"
 
-/* A name that a listing has reported, and whose notice may still come. */
+/* A name that a listing has reported, and for which a notice may still arrive. */
 struct coil__seen {
     struct coil__seen *next;
     char name[];

@@ -2,7 +2,7 @@
  * border.h (internal) - the interface between libcoil and libcoil-testing.
  *
  * libcoil-testing uses hidden functions of libcoil: its simulated network is a backend of
- * the loop, and its sequencer suspends tasks by libcoil's waits. The library registers
+ * the loop, and its sequencer suspends tasks with libcoil's waits. The library registers
  * its hooks and gets the table of functions below
  * (docs/decisions/0006-a-library-for-testing.md). libcoil-testing is compiled with
  * libcoil's headers, so both must have the same version.

@@ -81,7 +81,7 @@ static const struct {
 /*
  * The handler only wakes the loop. SA_RESETHAND has restored the default action by then,
  * so a second Ctrl-C ends the program at once. A signal after the run or in a forked
- * child also ends the program at once. Such a signal can reach our handler because a
+ * child also ends the program at once. Our handler may get such a signal because a
  * handler set during the run may have replaced ours and restored it later
  * (os/signal_table.c).
  */
@@ -272,7 +272,7 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
     rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
     if (rc < 0)
         return rc;
-    interruption.main_task->spawned_at = NULL; /* the user's code did not spawn it */
+    interruption.main_task->spawned_at = NULL; /* the program's code did not spawn it */
     if (!runner->opts.no_signals)
         take_signals(&interruption, runner->loop, runner->opts.take_sigterm);
     quit_taken =
@@ -295,8 +295,8 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
 }
 
 /*
- * Release the tasks. Report the leftovers' failures, retrieved or not: no task will await
- * the leftovers.
+ * Release the tasks. Report the leftovers' failures, whether retrieved or not, because no
+ * task will await the leftovers.
  */
 static void let_go_of_leftovers(void)
 {
@@ -346,8 +346,8 @@ static int take_turns(coil_loop *loop, int count)
 /*
  * Cancel the remaining tasks once, and wait for them. Tasks that they spawn meanwhile are
  * not cancelled, since this would never end if each spawned another. New tasks get as
- * many turns as CPython takes to notice the end and to shut down generators and threads.
- * Tasks that run longer are reported when the loop closes.
+ * many turns as CPython needs to notice that the main task has ended and to shut down
+ * generators and threads. Tasks that run longer are reported when the loop closes.
  */
 static int cancel_leftovers(coil_loop *loop)
 {

@@ -9,7 +9,7 @@
  *       join, in coil_run_threads()
  *
  * Thread 0 is the caller's. Thread 0 receives the signals until the last thread has
- * ended. The first member that fails cancels the others by posts. The posts are in the
+ * ended. The first member that fails cancels the others with posts. The posts are in the
  * members' structs, so posting does not allocate.
  *
  * Invariants
@@ -131,7 +131,7 @@ static void begin_member(struct member *member)
         coil_task_cancel(member->main, "another thread failed");
 }
 
-/* End a member. Afterwards the member cannot be cancelled any more. */
+/* End a member. After this, the member can no longer be cancelled. */
 static void end_member(struct member *member, int rc)
 {
     struct team *team = member->team;

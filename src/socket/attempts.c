@@ -39,7 +39,7 @@
 struct coil__attempt {
     struct coil__list link; /* coil__attempts.begun */
     coil_address address;
-    coil_stream *stream; /* set once connected; NULL: closed, or returned */
+    coil_stream *stream; /* set once connected; NULL after it was closed or returned */
     int rc;
 };
 
@@ -157,8 +157,8 @@ static int collect_side(struct coil__attempts *all, struct coil__attempts_side *
 }
 
 /*
- * Choose the first family when both are known before the first attempt: does RFC 6724
- * prefer IPv4?
+ * If both families are known before the first attempt, choose which one to try first:
+ * IPv4 if RFC 6724 prefers it.
  */
 static void choose_family(struct coil__attempts *all)
 {
@@ -324,8 +324,8 @@ static void reset_stream(coil_stream *stream)
 /*
  * If a port of this machine has no listener but is in the kernel's range of local ports,
  * TCP may connect a socket to itself (RFC 9293, 3.5, simultaneous open). Try again, and
- * fail as for any other port without a listener. Local ports chosen by the caller are
- * exempt. (Go: net.Dial)
+ * fail as for any other port without a listener. This is not done for local ports chosen
+ * by the caller. (Go: net.Dial)
  */
 int coil__attempt_connect(coil_loop *loop, const coil_address *to,
                           const coil_address *local, coil_stream **out)
@@ -439,7 +439,7 @@ void coil__attempt_write_host(const coil_address *address, char text[INET6_ADDRS
               INET6_ADDRSTRLEN);
 }
 
-/* No address has accepted: fail with the most informative error. */
+/* No address has accepted the connection: fail with the most informative error. */
 static int fail_all_attempts(const struct coil__attempts *all)
 {
     struct coil__question *questions[2];

@@ -50,11 +50,11 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
 /* ---- sending ----------------------------------------------------------------------- */
 
 /*
- * Wait until a local receiver's queue has room. An unconnected socket is reported
- * writable whatever the queue of the receiver (unix(7), poll(2)). So a second socket is
- * connected to the receiver, and the task waits until that socket is writable.
+ * Wait until a local receiver's queue has room. An unconnected socket is always reported
+ * as writable, even if the receiver's queue is full (unix(7), poll(2)). So a second
+ * socket is connected to the receiver, and the task waits until that socket is writable.
  * coil_datagram_close() ends the wait by shutting the second socket down, which makes it
- * readable. (select(2) does not report it as writable then.)
+ * readable. (In that case select(2) does not report the socket as writable.)
  */
 static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
                          socklen_t to_bytes)

@@ -53,8 +53,8 @@ void coil__info_read(coil_datagram *datagram, struct msghdr *message,
                      coil_datagram_info *out);
 
 /*
- * Make the message go out as `info` says; NULL has no effect. Fails with -EAFNOSUPPORT or
- * -EOPNOTSUPP.
+ * Make the kernel send the message as `info` specifies; NULL has no effect. Fails with
+ * -EAFNOSUPPORT or -EOPNOTSUPP.
  */
 int coil__info_write(const coil_datagram *datagram, const coil_datagram_info *info,
                      struct coil__control *control, struct msghdr *message);

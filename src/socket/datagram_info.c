@@ -2,9 +2,9 @@
  * datagram_info.c - the address of this machine that a datagram was sent to, or is sent
  * from.
  *
- * The kernel transfers it beside the datagram, as control data (cmsg(3)): a struct
- * in_pktinfo on IPv4 sockets, a struct in6_pktinfo on IPv6 sockets. On an IPv6 socket
- * that also serves IPv4, the addresses of IPv4 are mapped: ::ffff:a.b.c.d.
+ * The kernel passes this address along with the datagram, as control data (cmsg(3)): a
+ * struct in_pktinfo on IPv4 sockets, a struct in6_pktinfo on IPv6 sockets. On an IPv6
+ * socket that also serves IPv4, the addresses of IPv4 are mapped: ::ffff:a.b.c.d.
  *
  * A local socket never gets room for control data. In such room the kernel could store
  * descriptors, which no caller would close.

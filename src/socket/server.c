@@ -5,10 +5,10 @@
  *                               +--- handle()       one for each connection
  *
  * run_server() is a task that the server spawns. The task waits for a request to stop, or
- * until neither acceptors nor connections are left. Then it closes the listeners, gives
- * the handlers the grace time, cancels the handlers that still run, and leaves the group,
- * which waits for all of them. Every server ends this way. Destroying the server or
- * closing the loop cancels run_server(), which then skips the waits.
+ * until neither acceptors nor connections are left. After that, it closes the listeners,
+ * gives the handlers the grace time, cancels the handlers that still run, and leaves the
+ * group, which waits for all of them. Every server ends this way. Destroying the server
+ * or closing the loop cancels run_server(), which then skips the waits.
  *
  * Handlers start eagerly, within the acceptor's step. A task that is cancelled before its
  * first step never runs, so it could not destroy its stream. A connection needs no memory
@@ -47,7 +47,7 @@
 #define LONGEST_REST COIL_SEC(1)
 #define REPORT_EVERY COIL_SEC(10) /* while accepting fails */
 #define HANDSHAKE COIL_SEC(10)
-#define LOOKS 4 /* checks for idle connections in each idle_ns */
+#define LOOKS 4 /* number of checks for idle connections per idle_ns */
 
 struct coil_server {
     coil_loop *loop; /* a reference */
@@ -364,7 +364,7 @@ coil_server *coil_server_current(void)
                : NULL;
 }
 
-/* Return -ESHUTDOWN if the server alone has cancelled the task, else rc. */
+/* Return -ESHUTDOWN if only the server has cancelled the task, else rc. */
 static int end_of_request(const struct request *request, int rc)
 {
     if (!request->ended || coil_uncancel() > 0)
@@ -542,7 +542,7 @@ static int wait_until_asked(coil_server *s)
     return rc;
 }
 
-/* Without memory for a timer the grace time could not end, so it is skipped. */
+/* If there is no memory for a timer, the grace time could not end, so it is skipped. */
 static int let_handlers_end(coil_server *s)
 {
     coil_scope scope;
@@ -674,7 +674,7 @@ void coil_server_destroy(coil_server *server)
     if (server->destroyed)
         coil__misuse_gone("coil_server_destroy");
     if (coil__loop_is_parents(server->loop)) {
-        /* closes the child's descriptors; the memory is not freed */
+        /* closes the child's copies of descriptors; the memory is not freed */
         stop_accepting(server);
         return;
     }

@@ -25,7 +25,7 @@
 
 /*
  * If the listener's queue is full, connect(2) fails with EAGAIN, and no event reports
- * that there is room: try again, at growing intervals.
+ * that there is room. So try again, at growing intervals.
  */
 static int connect_patiently(coil_stream *stream, const coil_address *address)
 {

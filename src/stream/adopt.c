@@ -1,13 +1,13 @@
 /*
- * adopt.c - adopting foreign descriptors, and releasing or moving streams.
+ * adopt.c - adopting descriptors of other code, and releasing or moving streams.
  *
  * O_NONBLOCK IS SHARED. The O_NONBLOCK flag belongs to the open file description
  * (open(2)), which an inherited terminal or pipe shares with other processes: the shell,
  * the other end of 2>&1. Setting it breaks programs that do not expect it. Clearing it
  * while another coil stream uses the same description makes the loop block. So a blocking
  * pipe end or terminal is opened a second time, and the new description replaces the old
- * one under the adopted number. If opening fails (no permission, a fifo without its
- * reader), the flag is set, and cleared when the stream is closed. A socket cannot be
+ * one under the adopted number. If opening fails (no permission, or a FIFO without a
+ * reader), the flag is set, and is cleared when the stream is closed. A socket cannot be
  * opened twice. The flag of a socket is cleared only by coil_stream_release_fd():
  * programs that inherit sockets set the flag themselves.
  */

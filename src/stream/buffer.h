@@ -44,7 +44,7 @@ static inline const char *coil__buffer_data(const struct coil__buffer *buffer)
  */
 int coil__buffer_make_room(struct coil__buffer **buffer, size_t most);
 
-/* `n` bytes were stored in the room. */
+/* Called after `n` bytes were stored in the room. */
 void coil__buffer_add(struct coil__buffer *buffer, size_t n);
 
 /*

@@ -8,7 +8,7 @@
  *    coil__endpoint_do() reads fd before each operation, and closing ends the waiting
  *    operations.
  * 3. One call may consist of several operations. `busy` excludes other calls of the same
- *    direction between the operations, where the backend would admit them.
+ *    direction between the operations, even where the backend would allow them.
  */
 #include "endpoint.h"
 
@@ -37,7 +37,7 @@ void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *cal
         coil__misuse_gone(caller);
 }
 
-/* Abort: `caller` was called on the wrong thread or loop. */
+/* Abort: Abort because `caller` was called on the wrong thread or loop. */
 COIL__NORETURN static void refuse(const struct coil__endpoint *endpoint,
                                   const char *caller)
 {
@@ -100,7 +100,7 @@ int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller)
     endpoint->fd = -1;
     if (loop != NULL && loop == coil_loop_current())
         loop->backend->class->detach(loop->backend, fd);
-    else if (loop != NULL && !loop->closing && /* a closed loop lacks a backend */
+    else if (loop != NULL && !loop->closing && /* a closed loop has no backend */
              !coil__loop_is_parents(loop)) {   /* the parent's backend keeps its copy */
         coil__loop_check_handler(caller);
         coil__misuse("%s: the object belongs to another loop than this thread's", caller);

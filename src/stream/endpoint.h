@@ -32,7 +32,7 @@ struct coil__endpoint {
  * begun meanwhile. `operations` is the count when the wait began. */
 bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned operations);
 
-/* Abort if the block was freed, as far as that can be detected. */
+/* Abort if the block was freed, if that can be detected. */
 void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *caller);
 
 /* Attach `fd` to the current loop. On failure the descriptor remains the caller's. */
@@ -86,9 +86,9 @@ int coil__endpoint_begin(struct coil__endpoint *endpoint);
 ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op);
 
 /*
- * True in a child of fork(2) if the endpoint belongs to the parent. Then the child may
- * only free its memory and close its descriptor, and must do nothing that the parent
- * would notice.
+ * True in a child of fork(2) if the endpoint belongs to the parent. Such a child may only
+ * free its memory and close its descriptor, and must not do anything that affects the
+ * parent.
  */
 static inline bool coil__endpoint_is_parents(const struct coil__endpoint *endpoint)
 {

@@ -1,10 +1,10 @@
 /*
  * readable.c - waiting until a stream is readable.
  *
- * The wait is made for large numbers of idle connections. The operation is in the stream,
- * its wait is in the task's control block, and the stream holds no buffer. So no pointer
- * refers to the task's stack, which can be swapped out. With io_uring the kernel may
- * still be receiving ahead for the stream (io_uring_receive.c).
+ * The wait is designed for large numbers of idle connections. The operation is in the
+ * stream, its wait is in the task's control block, and the stream holds no buffer. So no
+ * pointer refers to the task's stack, which can be swapped out. With io_uring the kernel
+ * may still be receiving ahead for the stream (io_uring_receive.c).
  */
 #include "stream.h"
 

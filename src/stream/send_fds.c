@@ -15,7 +15,7 @@ union control {
     char bytes[CMSG_SPACE(MOST * sizeof(int))];
 };
 
-/* Returns 0, or a negative errno if descriptors cannot go over the stream. */
+/* Returns 0, or a negative errno if the stream cannot carry descriptors. */
 static int check_stream(const coil_stream *stream)
 {
     struct sockaddr_storage name;

@@ -3,10 +3,11 @@
  *
  * sendfile(2) moves pages from the kernel's cache to a socket without a copy through the
  * program. For pages that are not cached sendfile(2) reads the disk, which would block
- * the loop. So each piece is probed first (would reading its first and its last byte
- * block?). A cached piece is sent by sendfile(2). A piece that is not cached is read by
- * the file lane or the backend, and then written, while the kernel reads ahead. Pipes,
- * TLS, and files that sendfile(2) refuses are always read and written.
+ * the loop. So each piece is probed first, by testing whether reading its first and its
+ * last byte would block. A cached piece is sent by sendfile(2). A piece that is not
+ * cached is read by the file lane or the backend, and then written, while the kernel
+ * reads ahead. Pipes, TLS, and files that sendfile(2) refuses are always read and
+ * written.
  *
  * The file is read at explicit offsets. If the caller passed no offset, the file's own
  * position is set at the end, so it shows how much was sent even after a failure.
@@ -32,7 +33,7 @@ struct sending {
     int64_t size; /* size of the file at the start; INT64_MAX for a device */
     size_t left;
     bool in_memory; /* the whole file is cached: no probe is needed */
-    bool refused;   /* the transport's sendfile has refused */
+    bool refused;   /* the transport's sendfile was refused before */
     char *buf;      /* buffer for reading and writing; NULL until needed */
 };
 

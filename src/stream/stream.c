@@ -96,9 +96,9 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 
 /*
  * With SO_LINGER, close(2) waits until the peer has the bytes or the time is up, even on
- * a non-blocking socket. So SO_LINGER is switched off: the kernel sends the bytes without
- * it, too. A time of 0 is left alone, since it resets the connection. In a forked child
- * the option belongs to the parent. The number of a simulated socket is not a descriptor:
+ * a non-blocking socket. So SO_LINGER is switched off; the kernel still sends the bytes.
+ * A time of 0 is left as it is, because it resets the connection. In a forked child the
+ * option belongs to the parent. The number of a simulated socket is not a descriptor:
  * getsockopt(2) refuses it.
  */
 static void do_not_linger(const coil_stream *stream)
@@ -295,7 +295,7 @@ ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
     return result;
 }
 
-/* If another call is in progress, leave the count alone: it belongs to that call. */
+/* If another call is in progress, do not change the count, which belongs to that call. */
 int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc)
 {
     if (!stream->endpoint.busy[direction])
@@ -354,7 +354,7 @@ ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
     return result < 0 ? result : (ssize_t)n;
 }
 
-/* The most parts in one system call. */
+/* The maximum number of parts in one system call. */
 #define PARTS 64
 
 /* The sum of the parts' lengths, or -EINVAL if it exceeds SSIZE_MAX (writev(2)). */

@@ -1,9 +1,10 @@
 /*
- * broadcast.c - a channel on which each receiver gets each item. (tokio: sync::broadcast)
+ * broadcast.c - a channel that delivers each item to every receiver. (tokio:
+ * sync::broadcast)
  *
  * The items are in a ring: item i is at i % capacity, and `sent` is the number of the
- * next item. A receiver only consists of the number of the item that it gets next. So the
- * cost of a send depends only on the number of receivers that wait.
+ * next item. A receiver only stores the number of the item that it gets next. So the cost
+ * of a send depends only on the number of waiting receivers.
  */
 #include "waiters.h"
 

@@ -15,7 +15,7 @@
  *    item was handed over. The post of a task is under way. A later cancellation or
  *    deadline does not change the rc; the cancellation reaches the task's next wait.
  * 3. A task in a line has a reference to its loop, which may close. A closed loop accepts
- *    no post: then the item goes to the next in line.
+ *    no post; in that case the item goes to the next waiter in line.
  * 4. Lock order: the channel's mutex, then that of the loop's posts.
  * 5. Static functions return plain error codes; the public functions note the failure.
  */

@@ -10,7 +10,7 @@
 
 /*
  * Like coil_condition_wait() and coil_condition_notify(), for a list of waiters and a
- * lock. Task dumps describe the wait by `class` and `object`.
+ * lock. Task dumps describe the wait using `class` and `object`.
  */
 int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
                          const struct coil__wait_class *class, const void *object);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* A zeroed object lacks a value, and so does a finished one. */
+/* A zeroed object has no value, and neither has a finished one. */
 static void check(const coil_latest *latest, const char *caller)
 {
     coil__waiters_check(&latest->waiters, caller);

@@ -2,9 +2,9 @@
  * lock.c - a mutex for tasks. (asyncio: locks.Lock)
  *
  * A release does not hand the lock over: it wakes the first waiter, which takes the lock
- * when it runs. Until then no other task can take it: an acquire that finds a waiter that
- * was not cancelled queues behind it. A waiter that is cancelled after it was woken wakes
- * the next.
+ * when it runs. Until then no other task can take it: if an acquire finds a waiter that
+ * was not cancelled, it queues behind that waiter. A waiter that is cancelled after it
+ * was woken wakes the next.
  */
 #include "waiters.h"
 

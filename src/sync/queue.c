@@ -97,7 +97,7 @@ static void wake_all_in(coil_waiters *line)
 
 /* ---- without waiting --------------------------------------------------------------- */
 
-/* Not inlined: then coil_queue_put() needs no stack frame. */
+/* Not inlined, so that coil_queue_put() needs no stack frame. */
 COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
 {
     int rc;
@@ -175,7 +175,7 @@ static inline bool must_wait(const coil_queue *queue, enum side side)
  * Put and get share this function, and call it last. If a putter and a getter take turns,
  * the processor predicts that one returns to the place where the other was called (see
  * coil__switch_alike()). With one call of coil__waiters_wait() for both sides, that
- * prediction is right until this function returns.
+ * prediction is correct until this function returns.
  */
 COIL__HOT static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item,
                                                enum side side)

@@ -1,5 +1,5 @@
 /*
- * rwlock.c - a lock that many readers or one writer hold. (tokio: sync::RwLock)
+ * rwlock.c - a lock held by many readers or by one writer. (tokio: sync::RwLock)
  *
  * Waking a waiter acquires the lock on its behalf: a waiter that is cancelled after it
  * was woken releases the lock again. The line is served from its head while the lock

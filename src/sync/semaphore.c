@@ -23,8 +23,8 @@ void coil_semaphore_finish(coil_semaphore *semaphore)
 }
 
 /*
- * Wake the first waiter that is not awake, and decrement for it. Returns false if all
- * waiters are awake.
+ * Wake the first waiter that is not awake, and decrement the value on its behalf. Returns
+ * false if all waiters are awake.
  */
 static bool grant_to_next(coil_semaphore *semaphore)
 {

@@ -45,8 +45,10 @@ COIL_API void __cxa_guard_abort(struct guard *guard);
 
 /* ---- the owner of a guard ---------------------------------------------------------- */
 
-/* Tasks' control blocks and threads' descriptors begin with a cache line each. Two within
-   256 GiB never have the same number. */
+/*
+ * Tasks' control blocks and threads' descriptors each begin at a cache line, so two of
+ * them within 256 GiB never have the same number.
+ */
 static uint32_t identity(const void *object)
 {
     uintptr_t line = (uintptr_t)object / 64;
@@ -62,8 +64,7 @@ static uint32_t own_identity(void)
 }
 
 /*
- * Abort if a task of this thread runs the initialiser: the thread would block without
- * end.
+ * Abort if a task of this thread runs the initialiser: the thread would block forever.
  */
 static void check_thread_may_block(const struct guard *guard)
 {
@@ -94,7 +95,9 @@ static int try_to_acquire(struct guard *guard)
 
 /* ---- tasks that wait --------------------------------------------------------------- */
 
-/* On the heap: the task's stack may no longer exist when the guard is released. */
+/*
+ * On the heap, because the task's stack may no longer exist when the guard is released.
+ */
 struct guard_waiter {
     struct coil__list link;
     const struct guard *guard;
@@ -121,7 +124,7 @@ static void set_up_waiters(void)
     pthread_atfork(NULL, NULL, forget_waiters);
 }
 
-/* Add a waiter for the running task. Returns NULL without memory. */
+/* Add a waiter for the running task. Returns NULL if memory ran out. */
 static struct guard_waiter *add_waiter(const struct guard *guard)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -191,7 +194,7 @@ static int wait_and_try(struct guard *guard)
     return rc != -EBUSY ? rc : try_to_acquire(guard);
 }
 
-/* Shielded, because a cancelled task must initialise a variable, too. */
+/* Shielded, because even a cancelled task must be able to initialise a variable. */
 static int acquire_in_task(struct guard *guard)
 {
     coil_scope shield;

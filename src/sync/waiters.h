@@ -44,7 +44,7 @@ void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
 
 /*
  * Prepare a waiter, not yet in a line, that completes `wait` when it is woken. A task can
- * wait in several lines by several such waiters for one wait.
+ * wait in several lines, with one such waiter in each line and a single wait.
  */
 void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait);
 
@@ -79,13 +79,13 @@ static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
 /*
  * Wait in the line until woken. Returns 0 or -ECANCELED. The waiter is in the task's
  * room, and is removed from the line at the end. coil__waiter_was_woken() returns whether
- * it was woken before it was cancelled. Task dumps describe the wait by `class` and
+ * it was woken before it was cancelled. Task dumps describe the wait using `class` and
  * `object`.
  */
 int coil__waiters_wait(coil_waiters *waiters, const struct coil__wait_class *class,
                        const void *object);
 
-/* Like coil__waiters_wait(), with a waiter of the caller's. */
+/* Like coil__waiters_wait(), with a waiter that the caller provides. */
 int coil__waiters_wait_as(coil_waiters *waiters, struct coil__waiter *waiter,
                           const struct coil__wait_class *class, const void *object);
 

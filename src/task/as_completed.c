@@ -2,10 +2,11 @@
  * as_completed.c - returns each of several futures as it completes. (asyncio:
  * as_completed)
  *
- * Each future gets one runnable among its callbacks. All runnables are in one block. A
- * future that completes makes its runnable ready; the runnable appends itself to `done`
- * and wakes one waiting task: O(1), however many futures there are. The woken task checks
- * `done` again, as in a queue: another task may have taken the future first.
+ * Each future has one runnable in its list of callbacks. All runnables are in one block.
+ * A future that completes makes its runnable ready; the runnable appends itself to `done`
+ * and wakes one waiting task: this takes O(1) time, however many futures there are. The
+ * woken task checks `done` again, as in a queue: another task may have taken the future
+ * first.
  */
 #include "task.h"
 
@@ -138,7 +139,7 @@ static int wait_for_one(struct iteration *it)
         rc = coil__wait_park(&waiter.wait);
         coil__list_remove(&waiter.link);
         if (rc < 0 && !waiter.wait.cancelled && !coil__list_empty(&it->done))
-            wake_one(it); /* pass on the wake-up that this task does not use */
+            wake_one(it); /* pass on the wake-up, which this task does not use */
         if (rc < 0)
             return rc;
     }

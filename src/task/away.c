@@ -3,15 +3,15 @@
  *
  * A light task's stack may be swapped out while coil has no pointers into it. That holds
  * while the task waits in its own room (wait.h), and is in no regions except scopes
- * without a deadline. Every other wait is on the stack, so that stack stays resident
- * without a list of exceptions. coro/light_swap.c swaps the stack out.
+ * without a deadline. Every other wait is on the stack itself, so such a stack stays
+ * resident without any further rule. coro/light_swap.c swaps the stack out.
  *
  *     rouse()    the step of a task that has not begun, or is swapped out: first swaps
  *                in its stack, and those of the tasks behind it in the turn; then step()
  *
  * Other tasks of the thread may have pointers to the stack. If a task uses such a
  * pointer, the handler of SIGSEGV swaps the stack in. coil itself swaps the stack in
- * before using it: to pass on a cancellation that a shield holds back, and to print a
+ * before it passes on a cancellation that a shield holds back, and before it prints a
  * task.
  */
 #include "away.h"
@@ -39,7 +39,10 @@ static bool has_region_that_pins(const coil_task *task)
     return false;
 }
 
-/* True while the task's hooks run: on its own stack, even after its wait has begun. */
+/*
+ * True while the task's hooks run, which happens on its own stack, even after its wait
+ * has begun.
+ */
 static bool is_in_hooks(const coil_task *task)
 {
     return task->hooks != NULL && !task->hooks->are_left;

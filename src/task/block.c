@@ -18,7 +18,7 @@ COIL__NOINLINE void coil__block_write(coil_task *task,
 }
 
 #if COIL__ASAN || !defined __OPTIMIZE__
-/* Compare the blocks after making the members equal that may differ. */
+/* Compare the blocks, ignoring the members that may differ. */
 void coil__block_check(coil_task *task, coil_loop *loop)
 {
     static COIL__THREAD_LOCAL coil_task left;
@@ -47,8 +47,8 @@ void coil__block_check(coil_task *task, coil_loop *loop)
    ----------------------------------------------------- */
 
 /*
- * In debug mode a freed slot is not reused for a while. So a call on a freed task finds a
- * reference count of 0. Each thread keeps its own freed slots.
+ * In debug mode a freed slot is not reused for a while, so that a call on a freed task
+ * finds a reference count of 0. Each thread stores its own freed slots.
  */
 #define KEPT_MAX 64
 
@@ -85,7 +85,7 @@ static coil_task *keep_in_debug_mode(coil_task *task)
 
 /* ---- freeing ----------------------------------------------------------------------- */
 
-/* Combine bits instead of branching, because a task seldom sets one. */
+/* Combine the bits instead of branching, because tasks rarely set any of them. */
 static inline bool leaves_more(const coil_task *task)
 {
     return ((uintptr_t)task->asked_at | (uintptr_t)task->hooks |
@@ -113,7 +113,7 @@ static COIL__NOINLINE void free_with_care(coil_task *task)
 void coil__task_free(coil_task *task)
 {
     if (COIL__UNLIKELY(task->future.rc < 0))
-        coil__context_slot_finish(&task->context); /* was still needed for a report */
+        coil__context_slot_finish(&task->context); /* a report needed it until now */
     coil__name_finish(&task->name);
     task->group = NULL;
     if (COIL__UNLIKELY(leaves_more(task)))

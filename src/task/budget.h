@@ -18,7 +18,10 @@
  */
 int coil__task_spend(const char *caller);
 
-/* An operation transferred n bytes at once: count them as several small operations. */
+/*
+ * Called when an operation has transferred n bytes at once: count it as several small
+ * operations.
+ */
 void coil__task_spend_bytes(size_t n);
 
 #endif

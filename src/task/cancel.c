@@ -2,23 +2,23 @@
  * cancel.c - requests to cancel tasks.
  *
  * Each request is counted, and passed on to the task that the cancelled task awaits, or
- * to each future that it gathers. So a request goes down a tree, depth first, in the
- * order of asyncio's recursion, but by a loop instead of recursion. The loop follows a
- * chain from task to task, and the wait at a branch stores which future is next.
+ * to each future that it gathers. So a request descends a tree depth first, in the same
+ * order as asyncio's recursion, but in a loop. The loop follows a chain from task to
+ * task, and the wait at a branch stores which future is next.
  *
  *     task --> task --> gather -+-> future
  *                               +-> task --> gather -+-> task --> sleep
  *                                                    +-> task        ^ we are here
  *               scheduler.branch: the inner gather --outer--> the outer one
  *
- * No task runs meanwhile, so the tree does not change. The walk allocates nothing at any
- * depth. At the end of a chain is a wait that can be cancelled (wait.h). If the class of
+ * No task runs during this walk, so the tree does not change. The walk allocates nothing
+ * at any depth. A chain ends at a wait that can be cancelled (wait.h). If the class of
  * that wait refuses, or the wait is complete, the task of the wait stores the request in
  * must_cancel. wait.c delivers requests; region.c holds back those that a shield keeps
  * out.
  *
  * Tasks that await each other in a cycle could never end, so cycles must be detected. For
- * a cycle without branches, a mark is set after 1, 2, 4, ... steps, and the walk meets it
+ * a cycle without branches, a mark is set after 1, 2, 4, ... steps, and the walk finds it
  * again. In a cycle with a branch, the walk arrives at a branch that is still open.
  */
 #include "away.h"
@@ -57,7 +57,7 @@ static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *or
     coil__name_copy(&task->asked_by, origin->task);
     task->future.cancel_reason = origin->reason;
     if (COIL__UNLIKELY(task->shield != NULL))
-        coil__task_bring_back(task); /* shields are on its stack */
+        coil__task_bring_back(task); /* because shields are on its stack */
     if (COIL__UNLIKELY(coil__shields_hold(task, depth)))
         return NULL;
     awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;

@@ -2,8 +2,8 @@
  * contain.c - ends a function that misuses coil, instead of the program.
  *
  * coil__contain() calls a function in the running task, and opens a region around it: a
- * containment. On misuse, coil__misuse() calls contain_misuse(), which does the following
- * on the stack of the function that made the mistake:
+ * containment. On misuse, coil__misuse() calls contain_misuse(), which does the
+ * following, still on the stack of the misusing function:
  *
  *     create an error with the message; close the scopes and groups inside; longjmp(3)
  *
@@ -14,8 +14,8 @@
  *
  * Misuse is contained only if coil's state is certainly intact. The program still aborts
  * if the task is beginning a wait, runs a generator or a signal handler, or must not wait
- * because it is called from inside coil. Locks, memory and descriptors of the function
- * are lost.
+ * because coil is calling a function of the program. Locks, memory and descriptors of the
+ * misusing function are lost.
  */
 #include "failure.h"
 #include "task.h"
@@ -91,8 +91,9 @@ static void contain_misuse(const char *sentence, const void *from)
 }
 
 /*
- * Close the regions that the function left open when it returned. Until the children of
- * its groups have ended they may use its frames, so do not touch that part of the stack.
+ * Close the regions that the function left open when it returned. The children of its
+ * groups may use its frames until they have ended, so do not touch that part of the
+ * stack.
  */
 static COIL__NOINLINE int close_forgotten(coil_task *task, const struct containment *c)
 {

@@ -141,7 +141,7 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     coil_task *task;
     int rc;
 
-    if (COIL__UNLIKELY(loop->debug)) /* only in debug mode: it costs 1 % of a spawn */
+    if (COIL__UNLIKELY(loop->debug)) /* only in debug mode, at 1 % of a spawn's cost */
         coil__loop_check_stack("coil_spawn");
     if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return coil__failed(-EINVAL);

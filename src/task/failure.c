@@ -3,16 +3,16 @@
  *
  * A task has one error in its future. While the task runs, this is the latest failure
  * with a message: of one of its calls, or of a future it awaited. After the body has
- * returned, the task's error is the error of the result. C does not show which failure a
- * body returns, so the rc decides: an error with another rc is dropped.
+ * returned, the task's error is the error of the result. In C a body returns only an rc,
+ * so the rc decides which error it means: an error with another rc is dropped.
  *
  * A message must not describe a later failure that has the same rc but no message. So
- * each call that fails without one passes coil__failed(), which drops the task's error if
- * its rc is the same. An error with another rc is kept, because the body may return it
- * after cleaning up, but it is marked as older.
+ * each call that fails without a message calls coil__failed(), which drops the task's
+ * error if it has the same rc. An error with another rc is kept, because the body may
+ * return it after cleaning up, but it is marked as older.
  *
- * In debug mode such a call creates a bare error, which has the place of the failure but
- * no message.
+ * In debug mode such a call creates a bare error, which has the location of the failure
+ * but no message.
  *
  * If no task runs (in a callback, or outside coil_run()), the error belongs to the
  * thread.
@@ -21,7 +21,7 @@
 
 #include "../error/error.h"
 
-/* The place of a failure: the call's return address, and the running task, if any. */
+/* Where a failure happened: the call's return address, and the running task, if any. */
 static struct coil__error_place place_of(const void *from)
 {
     const coil_task *task = coil__scheduler.current;
@@ -179,7 +179,7 @@ static void fail_here(coil_error *cause, int rc, const void *from, const char *f
 
     if (rc >= 0)
         coil__misuse("coil_fail: %d is not a negative errno", rc);
-    /* The cause may be the last error: create first. */
+    /* The cause may be the last error, so create the new error first. */
     keep_here(coil__error_create(&place, rc, cause, format, args));
 }
 

@@ -19,7 +19,7 @@ void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
 
 /* Create an error without a message, with the stack from the return address `from` on.
-   Returns NULL if memory is lacking. */
+   Returns NULL if there is no memory. */
 coil_error *coil__failure_note(int rc, const void *from);
 
 /* The task has ended with `rc`: drop its last error unless that has the same rc. */

@@ -110,8 +110,10 @@ void coil__future_report_unseen(coil_future *future, const char *message)
                                                   .future = future});
 }
 
-/* Report an unretrieved failure after the last reference was released. The handler may
-   take a new reference: then the future is not freed. */
+/*
+ * Report an unretrieved failure after the last reference was released. The handler may
+ * take a new reference; in that case the future is not freed.
+ */
 static void report_at_the_end(coil_future *future)
 {
     future->refs = 1;
@@ -205,7 +207,7 @@ bool coil_future_cancelled(const coil_future *future)
     return future->rc == -ECANCELED;
 }
 
-/* Make a failure that is returned to the running task the task's last error. */
+/* If a failure is returned to the running task, make it the task's last error. */
 static inline int hand_on(const coil_future *future, int rc, const void *from)
 {
     if (COIL__UNLIKELY(rc < 0))
@@ -458,7 +460,7 @@ COIL__NOINLINE int coil_shield(coil_future *future)
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
-    coil__future_retrieve(future); /* if it is done, it was still ours */
+    coil__future_retrieve(future); /* if it is done, this call still owned it */
     hand_on(future, rc, COIL__CALLER());
     coil__future_release(future);
     return rc;

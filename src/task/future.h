@@ -60,7 +60,7 @@ static inline void coil__future_check(const coil_future *future, const char *cal
     coil__future_check_thread(future, caller);
 }
 
-/* For the library's own references: without the checks, which is cheaper. */
+/* For the library's own references: like the public functions, without the checks. */
 static inline void coil__future_retain(coil_future *future)
 {
     future->refs++;

@@ -1,10 +1,10 @@
 /*
  * gather.c - one wait for many futures: gather and wait.
  *
- * Each future gets a runnable among its callbacks. All runnables are in one block, which
- * is allocated before the wait begins. When a future completes, its runnable counts it.
- * The runnable that decides the result completes the wait: two trips through the ready
- * queue, as in asyncio. After the wait each runnable is removed from its list.
+ * Each future has a runnable in its list of callbacks. All runnables are in one block,
+ * which is allocated before the wait begins. When a future completes, its runnable counts
+ * it. The runnable that decides the result completes the wait: two trips through the
+ * ready queue, as in asyncio. After the wait each runnable is removed from its list.
  */
 #include "failure.h"
 #include "task.h"
@@ -107,8 +107,8 @@ static bool cancel_gathered(struct coil__wait *wait)
 
 /*
  * True if the future already has a callback of this gather, because the array contains it
- * twice. No other code has run since the first part subscribed, so that callback would
- * still be the future's last.
+ * twice. No other code has run since the first subscription, so such a callback is still
+ * the future's last one.
  */
 static bool subscribed(const struct gathering *w, const coil_future *future)
 {
@@ -167,7 +167,7 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
     for (size_t i = 0; i < n; i++) {
         int part_rc = coil__future_retrieve(w.parts[i].future);
 
-        w.parts[i].future->quiet = true; /* a later failure is not reported as unseen */
+        w.parts[i].future->quiet = true; /* do not report a later failure as unseen */
         if (rcs != NULL)
             rcs[i] = part_rc;
     }

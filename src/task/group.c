@@ -4,8 +4,8 @@
  * The group is the first done callback of each child: one trip through the ready queue
  * after the child's end. The callback of the last child wakes the owner in exit: a second
  * trip. The first failure aborts the group: the group cancels every child, in the order
- * of spawning, and the owner. The exit takes the owner's request back. If the owner has
- * another request then, another caller has cancelled it too, and the exit returns
+ * of spawning, and the owner. The exit takes the owner's request back. If the owner then
+ * still has a request, another caller has cancelled it as well, and the exit returns
  * -ECANCELED. coil_group_cancel() aborts the group without a failure. (asyncio:
  * taskgroups.py; gh-155433 for a cancellation by another caller after TaskGroup.cancel())
  *
@@ -15,7 +15,8 @@
  *
  * Invariants
  * 1. A child is in `children` until its callback has run, and in `kept` after that if the
- *    spawner borrowed it (out != NULL). The group has a reference to the child meanwhile.
+ *    spawner borrowed it (out != NULL). During this time the group has a reference to the
+ *    child.
  * 2. The group requests the owner's cancellation at most once, and takes that request
  *    back once.
  */
@@ -87,7 +88,10 @@ static uintptr_t mark_of(const struct group *g)
     return (uintptr_t)g ^ MARK;
 }
 
-/* The mark if the caller's memory has only a pointer to the group: see place_group(). */
+/*
+ * The mark that shows that the caller's memory has only a pointer to the group: see
+ * place_group().
+ */
 static uintptr_t mark_apart(const struct group *g)
 {
     return mark_of(g) + 1;
@@ -108,8 +112,8 @@ static struct group *require_group(const coil_group *group, const char *caller)
 
 /*
  * Return the memory for the task's group: the caller's memory, or the heap if the task
- * contains misuse (scope.c). If the heap has no memory, use the caller's: then a group
- * that is left open aborts the program.
+ * contains misuse (scope.c). If the heap has no memory, use the caller's memory; in that
+ * case a group that is left open aborts the program.
  */
 static struct group *place_group(coil_group *group, const coil_task *task)
 {
@@ -265,8 +269,10 @@ static void cancel_children(struct group *g, const struct coil__cancel_origin *o
         coil__task_cancel(COIL__CONTAINER(link, coil_task, group_link), origin, 0);
 }
 
-/* Cancel the children and the owner's body, once. A group that is aborted already has an
-   owner that was cancelled, or has left its body. */
+/*
+ * Cancel the children and the owner's body, once. If the group was aborted before, its
+ * owner was already cancelled, or had left its body.
+ */
 static void cancel_group(struct group *g, const struct coil__cancel_origin *origin)
 {
     if (g->aborting)
@@ -620,7 +626,7 @@ static int end_group(struct group *g, int rc, const void *from)
     if (g->owner_cancelled && coil__task_uncancel(owner) == 0)
         cancelled = delivered = false;
     else if (g->cancelled_late && (cancelled || g->owner_cancelled))
-        cancelled = delivered = true; /* another has cancelled the owner, too */
+        cancelled = delivered = true; /* another caller has cancelled the owner, too */
     if (cancelled && g->error_count == 0) {
         owner->delivered = delivered;
         return -ECANCELED;

@@ -92,7 +92,7 @@ void coil__hooks_end(coil_task *task)
 /* ---- uselocale(3) ------------------------------------------------------------------ */
 
 struct locales {
-    locale_t own, of_thread; /* own is 0 before the task has run */
+    locale_t own, of_thread; /* `own` is 0 until the task has run */
 };
 
 static void enter_locale(void *state, void *data)

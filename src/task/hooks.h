@@ -21,8 +21,8 @@ struct coil__hooked {
 int coil__hooks_set(coil_task *task, const coil_task_hooks *const *hooks);
 
 /*
- * For a running task with hooks, called when it begins or continues, when it is left, and
- * when it has ended.
+ * Call the hooks of the running task: when it begins or continues, when control leaves
+ * it, and when it has ended.
  */
 void coil__hooks_enter(coil_task *task);
 void coil__hooks_leave(coil_task *task);

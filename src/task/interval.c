@@ -23,7 +23,10 @@ void coil_interval_init(coil_interval *interval, int64_t period_ns)
     coil_interval_reset(interval);
 }
 
-/* Return how many ticks are due. The next tick stays on the original grid of times. */
+/*
+ * Return how many ticks are due. The next tick is still a whole number of periods after
+ * the start.
+ */
 static int64_t take_ticks(coil_interval *interval)
 {
     int64_t late = coil_now() - interval->next;

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * Write the head before the tail. The tail contains the kind of the name, and until then
- * the number. So a signal handler or another thread may spell the same name meanwhile.
+ * Write the head before the tail. The tail contains the kind of the name, and contains
+ * the number until it is overwritten. So a signal handler or another thread may spell the
+ * same name meanwhile.
  */
 static const char *spell(struct coil__name *name, uint64_t number)
 {

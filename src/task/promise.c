@@ -11,12 +11,12 @@
  * The lock guards everything in a promise except its rc, and is held for a few
  * instructions. An awaiting task puts a post on its own stack into the promise's list, so
  * setting the result allocates nothing. After the post a promise behaves like a future:
- * one trip through the ready queue for the result, a second one for the task. (asyncio:
+ * the result takes one trip through the ready queue, and the task a second one. (asyncio:
  * _chain_future)
  *
- * A task that is started from another thread has a block on the heap, its `origin`. This
- * block is the post that starts the task, the callback for its end, and the post that
- * cancels it.
+ * A task that is started from another thread has a block on the heap, its `origin`. The
+ * block contains the post that starts the task, the callback for its end, and the post
+ * that cancels it.
  *
  * Invariants
  * 1. rc is written once, under the lock, after value and destroy. A thread that has read
@@ -165,7 +165,7 @@ void *coil_promise_take_value(coil_promise *promise)
 /* ---- completing -------------------------------------------------------------------- */
 
 /*
- * Wake an awaiter that was removed from the list. An awaiter's loop that has closed
+ * Wake an awaiter that was removed from the list. If the awaiter's loop has closed, it
  * refuses the post.
  */
 static void wake_awaiter(struct awaiter *awaiter)

@@ -2,8 +2,8 @@
  * region.c - the scopes and groups that are open in a task, and the shields among them.
  *
  * Regions nest; each has a depth, and a request to cancel the task carries the depth of
- * the region that makes it (0: any other origin). A shield lets requests of its own depth
- * or deeper pass, and holds back the others:
+ * the region that makes it (0: any other origin). A shield passes on requests of its own
+ * depth or deeper, and holds back the others:
  *
  *     depth 1   group       its request is held back by the shield of depth 2
  *     depth 2     shield    its own deadline passes
@@ -90,8 +90,10 @@ static bool is_region_open(const coil_task *task, const struct coil__region *reg
     return r == region;
 }
 
-/* Abort because the region is not the innermost one: an inner region is still open, or
-   this one was closed before. */
+/*
+ * Abort because the region is not the innermost one: an inner region is still open, or
+ * the region was already closed.
+ */
 COIL__NORETURN static void
 refuse_exit(const coil_task *task, const struct coil__region *region, const char *caller)
 {

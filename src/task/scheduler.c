@@ -101,7 +101,7 @@ COIL__OUTSIDE(
 
 /*
  * Report each task that still waits when the loop closes. The reported tasks can no
- * longer be resumed, and are never killed. Everything that their frames own is lost.
+ * longer be resumed, and are never killed. All resources that their frames own are lost.
  */
 static void report_pending(coil_loop *loop)
 {

@@ -51,7 +51,7 @@ static uintptr_t mark_of(const struct scope *s)
     return (uintptr_t)s ^ MARK;
 }
 
-/* The mark if the caller's memory has only a pointer to the scope. */
+/* The mark that shows that the caller's memory has only a pointer to the scope. */
 static uintptr_t mark_apart(const struct scope *s)
 {
     return mark_of(s) + 1;
@@ -79,7 +79,7 @@ static struct scope *require_scope(const coil_scope *scope, const char *caller)
 }
 
 /*
- * Return the memory for the task's scope, or NULL if memory is lacking. Entering a scope
+ * Return the memory for the task's scope, or NULL if there is none. Entering a scope
  * without a deadline never fails: without heap memory it is in the caller's memory.
  */
 static struct scope *place_scope(coil_scope *scope, const coil_task *task,
@@ -213,7 +213,7 @@ COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline
     return 0;
 }
 
-/* At exit. If only the scope cancelled the task, the task continues with -ETIMEDOUT. */
+/* At exit. If the scope alone cancelled the task, the task continues with -ETIMEDOUT. */
 static int settle_scope(struct scope *s, int rc)
 {
     if (s->state == ENTERED) {

@@ -1,16 +1,16 @@
 /*
- * staggered.c - starts works one after the other; the first that succeeds wins.
- * (asyncio: staggered.py; RFC 8305 connects this way: socket/attempts.c)
+ * staggered.c - starts attempts ("works") one after the other; the first one to succeed
+ * wins. (asyncio: staggered.py; RFC 8305 connects this way: socket/attempts.c)
  *
  * Each work has a racer, a task that waits until the racer before it has failed or the
  * delay has passed, starts the next racer, and does the work. So works begin in order.
- * There is one more racer than works: the last one finds no work and ends. The owner
- * waits until all racers have ended.
+ * There is one more racer than there are works: the last racer finds no work and ends.
+ * The owner waits until all racers have ended.
  *
  * The owner waits in rounds, like asyncio.wait() in a loop: for all racers that exist,
  * and again if more were started meanwhile. So the owner takes as many trips through the
- * ready queue as in asyncio. But asyncio 3.13 returns at once when it is cancelled; here
- * the owner waits for the works to end, since they may use its stack.
+ * ready queue as in asyncio. But asyncio 3.13 returns as soon as it is cancelled. Here
+ * the owner waits until the works have ended, because they may use its stack.
  */
 #include "staggered.h"
 
@@ -89,8 +89,8 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * Wait for a delay of 0 as long as asyncio does. asyncio cancels a task before it begins
- * and waits for it, which takes three trips through the ready queue.
+ * Wait for a delay of 0 for as many turns as asyncio does. asyncio cancels a task before
+ * it begins and waits for it, which takes three trips through the ready queue.
  */
 static int wait_no_time(void)
 {
@@ -141,8 +141,10 @@ static void lose(struct racer *racer)
         coil__wait_complete(racer->next_waits, 0);
 }
 
-/* Record the winner and cancel the other racers. Ignores a second success, of a work that
-   ignored its cancellation. */
+/*
+ * Record the winner and cancel the other racers. Ignores the success of another work,
+ * which has ignored its cancellation.
+ */
 static void win(struct race *race, size_t i, int result)
 {
     if (race->winner != SIZE_MAX)

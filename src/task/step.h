@@ -13,7 +13,7 @@ extern const struct coil__coro_class coil__task_class, coil__task_light_class;
 /* The step of a task that has not begun. */
 void coil__task_first_step(struct coil__runnable *runnable);
 
-/* The step of any task that has begun and is on its stack. */
+/* The step of any task that has begun and is not swapped out. */
 void coil__task_step(struct coil__runnable *runnable);
 
 /* Prepare the stack so that the first transfer enters the task's body. */

@@ -10,8 +10,8 @@
  * 1. From the beginning of a wait until the task is resumed, `step` is in one list: the
  *    ready queue, or the callbacks of the future it awaits. So each event makes a task
  *    run only once.
- * 2. The loop holds a reference until the body has returned. Then the pages below the
- *    block are trimmed; the block itself is freed with the last reference.
+ * 2. The loop holds a reference until the body has returned. After that, the pages below
+ *    the block are trimmed; the block itself is freed with the last reference.
  * 3. Control enters a task only from step(), or the first time from
  *    coil__task_start_eagerly(). Control leaves a task only through switch_out() or at
  *    the end of its body. If a task waits inside a generator, `leaf` is the generator's
@@ -71,7 +71,7 @@ static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
                      coil__no_suspend_describe(region, open, sizeof open));
 }
 
-/* The common part of every end. */
+/* What is common to all ways in which a task ends. */
 static inline void finish_task(coil_task *task, int rc)
 {
     coil__stack_trim(&task->coro.stack);
@@ -88,7 +88,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
     if (COIL__UNLIKELY(task->regions != NULL || coil__scheduler.no_suspend.outer != NULL))
         check_all_is_closed(task);
     if (rc >= 0 && task->must_cancel)
-        rc = -ECANCELED; /* cancelled just before it stopped */
+        rc = -ECANCELED; /* cancelled just before its body returned */
     else if (rc == -EINPROGRESS)
         coil__misuse("task '%s' returned -EINPROGRESS, which is not a result",
                      coil_task_name(task));
@@ -182,8 +182,10 @@ void coil__task_end_unbegun(coil_task *task)
     end_task(task, -ECANCELED);
 }
 
-/* A step of its own for a task that has not begun: the step of other tasks needs no
-   test. */
+/*
+ * A task that has not begun has its own step function, so the step of other tasks needs
+ * no test.
+ */
 COIL__HOT void coil__task_first_step(struct coil__runnable *runnable)
 {
     coil_task *task = COIL__CONTAINER(runnable, coil_task, step);
@@ -207,7 +209,7 @@ void coil__task_prepare_frames(coil_task *task)
         coil__coro_prepare(&task->coro);
 }
 
-/* Write the first frames as late as this: until now a light task needs no page. */
+/* Write the first frames only now: until now a light task needs no page. */
 void coil__task_begin(coil_task *task)
 {
     coil__light_touch(&task->coro.stack);
@@ -394,7 +396,7 @@ COIL__HOT void coil__task_body_returned(int rc)
 /* ---- starting eagerly
    --------------------------------------------------------------- */
 
-/* `leaf` is for backtraces of the spawner. */
+/* `leaf` is stored for backtraces of the spawner. */
 static void leave_by_eager_start(coil_task *spawner, coil__coro *leaf)
 {
     spawner->leaf = leaf;

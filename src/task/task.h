@@ -125,7 +125,7 @@ struct coil_task {
     union coil__room room; /* memory for a wait that is not on the stack */
 };
 
-/* In `marks`: the task was spawned in debug mode. */
+/* A bit of `marks`: the task was spawned in debug mode. */
 #define COIL__TASK_DEBUGGED 0x80u
 
 /* The tops of all slots share a few cache sets (coro/stack.c, "Colours"). So each further
@@ -333,7 +333,9 @@ const char *coil__region_outermost(const coil_task *task, char *text, size_t siz
 
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
 
-/* Write "a scope open, entered at ..." for a region whose memory may no longer exist. */
+/*
+ * Write "a scope open, entered at ..." for a region, even if its memory no longer exists.
+ */
 const char *coil__region_describe(const struct coil__inner_region *region, char *text,
                                   size_t size);
 
@@ -357,7 +359,7 @@ int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address);
 /* True if the region is a scope that has, or had, a deadline: it contains a timer. */
 bool coil__scope_has_deadline(const struct coil__region *region);
 
-/* Hold back requests from outside `region`, earlier ones included, until the exit. */
+/* Hold back requests from outside `region`, including earlier ones, until the exit. */
 void coil__shield_enter(coil_task *task, struct coil__shield *shield,
                         const struct coil__region *region);
 void coil__shield_exit(coil_task *task, struct coil__shield *shield);

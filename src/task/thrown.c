@@ -35,7 +35,7 @@ _Unwind_Reason_Code coil__thrown_personality(int version, _Unwind_Action actions
     if (sp == 0)
         return _URC_CONTINUE_UNWIND;
     thrown = *(coil_error ***)sp;
-    /* the error of an earlier exception whose search came here */
+    /* the error of an earlier exception whose search passed this frame */
     coil_error_release(*thrown);
     *thrown = coil__failure_note(-EIO, coil__backtrace_throw());
     return _URC_CONTINUE_UNWIND;

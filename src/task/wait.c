@@ -120,7 +120,7 @@ bool coil__task_refuses(coil_task *task)
 
 /* ---- the data of a class ----------------------------------------------------------- */
 
-/* Return the place to which the path leads. NULL: there is none. */
+/* Return the address to which the path leads, or NULL if there is none. */
 static const void *follow(const struct coil__wait *wait,
                           const struct coil__wait_path *path)
 {

@@ -36,9 +36,10 @@ struct coil__waited {
 };
 
 /*
- * The place of a value, relative to the wait. The first offset leads to the value. If
- * there are two, it leads to a pointer to a struct, and the second leads on from there.
- * Tools read these paths in the memory of another process: coro/outside.h.
+ * The location of a value, relative to the wait. A single offset is that of the value. If
+ * there are two, the first is the offset of a pointer to a struct, and the second is the
+ * value's offset in that struct. Tools read these paths in the memory of another process:
+ * coro/outside.h.
  */
 struct coil__wait_path {
     uint8_t steps; /* the number of offsets; 0: the value is absent */
@@ -89,7 +90,7 @@ struct coil__wait_futures {
 
 /*
  * A kind of wait. A wait stores no description, only a pointer to its class. The class
- * has the places of the data. The description is made when a report needs it.
+ * contains the locations of the data. The description is made when a report needs it.
  */
 struct coil__wait_class {
     const char *what; /* for users: "sleep", "queue.get"; NULL: see `what_at` */
@@ -176,7 +177,7 @@ static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
                                     const struct coil__wait_class *class)
 {
     wait->task = task;
-    /* Otherwise gcc stores both members by one vector instruction: a store that the
+    /* Otherwise gcc stores both members with one vector instruction: a store that the
        processor cannot forward to the load of one member in coil__wait_park(). */
     COIL__FORGET(wait);
     wait->class = class;

@@ -17,8 +17,10 @@ static void has_ended(struct coil__runnable *runnable)
     coil__wait_complete(&COIL__CONTAINER(runnable, struct ending, ended)->wait, 0);
 }
 
-/* Cancel the future and wait for its end. The wait is not an await of the future, so the
-   caller's cancellation ends it immediately. */
+/*
+ * Cancel the future and wait until it has ended. The wait is not an await of the future,
+ * so the caller's cancellation ends it immediately.
+ */
 static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin *origin)
 {
     static const struct coil__wait_class class = {
@@ -37,7 +39,7 @@ static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin
     return rc;
 }
 
-/* The time-out had expired at the call: cancel the future and return its result. */
+/* The time-out had expired before the call: cancel the future and return its result. */
 static int end_at_once(coil_future *future, const void *caller)
 {
     struct coil__cancel_origin origin = coil__cancel_origin_here("deadline", caller);

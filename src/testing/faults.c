@@ -9,7 +9,7 @@
 
 #include <coil/testing.h>
 
-/* The counter of one kind of call, and the failure that was requested. */
+/* The counter for one kind of call, and the requested failure. */
 struct fault {
     _Atomic uint64_t count;   /* calls since counting began */
     _Atomic uint64_t failing; /* the number of the call that fails; 0: none */

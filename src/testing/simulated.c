@@ -9,7 +9,7 @@
  * Operations that wait are tried again whenever their socket has changed. Watchers are
  * level-triggered: each poll checks all of them.
  *
- * The other files, in their order. Each uses only earlier ones:
+ * The other files, in order; each uses only earlier ones:
  *
  *     simulated_events.c    the state; the queue of future events; random numbers
  *     simulated_address.c   addresses; the log

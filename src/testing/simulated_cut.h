@@ -12,9 +12,9 @@ struct coil__sim_cut {
 };
 
 /*
- * Cut the host off for so long, or connect it again if for_ns is not positive. The caller then
- * calls coil__sim_flow_reschedule(): delayed packets may continue. Fails with -EINVAL or
- * -ENOMEM.
+ * Cut the host off for for_ns, or connect it again if for_ns is not positive. The caller
+ * then calls coil__sim_flow_reschedule(): delayed packets may continue. Fails with
+ * -EINVAL or -ENOMEM.
  */
 int coil__sim_cut(struct coil__sim *sim, const char *address, int64_t for_ns);
 

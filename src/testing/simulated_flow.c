@@ -193,7 +193,10 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
     }
 }
 
-/* One of the hosts is cut off: TCP retransmits the packet until its sender times out. */
+/*
+ * Called when one of the hosts is cut off: TCP retransmits the packet until the sender
+ * times out.
+ */
 static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
                         const struct coil__sim_packet *packet, int64_t until)
 {
@@ -269,8 +272,8 @@ void coil__sim_flow_init(struct coil__sim_end *end)
 /* ---- sending ----------------------------------------------------------------------- */
 
 /*
- * Linux reports an error once. But coil's other backends report it to each receive, so
- * this backend does, too.
+ * Linux reports an error only once. But coil's other backends report it to each receive,
+ * and so does this one.
  */
 static int take_error(struct coil__sim_end *end)
 {

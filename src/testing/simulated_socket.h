@@ -40,7 +40,9 @@ struct coil__sim_socket {
     size_t received_bytes;
 };
 
-/* Return the size of a buffer for which a program has asked. 0: the default. */
+/*
+ * Return the size of a buffer for the size that a program has requested. 0: the default.
+ */
 size_t coil__sim_buffer_bytes(size_t asked);
 
 /* Return the socket of that descriptor, or NULL. */
@@ -62,8 +64,10 @@ int coil__sim_socket_autobind(struct coil__sim *sim, struct coil__sim_socket *so
 int coil__sim_socket_bind(struct coil__sim *sim, struct coil__sim_socket *socket,
                           const struct coil__sim_address *name);
 
-/* Let the socket listen, bound to a free port if it is unbound. Fails with -EADDRNOTAVAIL or
- * -EADDRINUSE. */
+/*
+ * Make the socket listen, after binding it to a free port if it is unbound. Fails with
+ * -EADDRNOTAVAIL or -EADDRINUSE.
+ */
 int coil__sim_socket_listen(struct coil__sim *sim, struct coil__sim_socket *socket,
                             int backlog);
 

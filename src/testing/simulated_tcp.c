@@ -11,8 +11,8 @@
  *
  * Invariants
  * 1. A connection exists while one of its ends is open, that is, while a socket or a
- *    listener's queue refers to it. Packets in transit do not keep it alive, because no
- *    program could receive them.
+ *    listener's queue refers to it. Packets in transit do not keep the connection alive,
+ *    because no program could receive them.
  * 2. An end that is closed still sends its waiting packets, and its FIN. A closed end
  *    answers packets that arrive later with a reset.
  * 3. `listener` is set while the connection is half open, or is waiting to be accepted.

@@ -89,7 +89,7 @@ static void deliver_datagram(struct coil__sim *sim, struct coil__sim_datagram *d
     }
     coil__list_remove(&datagram->link);
     coil__list_push(&socket->received, &datagram->link);
-    socket->received_bytes += datagram->bytes + 1; /* empty datagrams take room, too */
+    socket->received_bytes += datagram->bytes + 1; /* empty datagrams also take room */
     coil__sim_changed(sim, socket);
 }
 

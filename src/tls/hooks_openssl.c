@@ -2,7 +2,7 @@
  * hooks_openssl.c - a separate OpenSSL error queue for each task: see coil/hooks.h.
  *
  * The queue cannot be exchanged as a whole, so its errors are taken out one by one and
- * put back. Nearly always the queue is empty. OpenSSL owns the texts of the errors, and
+ * put back. The queue is nearly always empty. OpenSSL owns the texts of the errors, and
  * overwrites them when the queue is used again. So the texts are copied, one after the
  * other, into one block.
  */

@@ -1,5 +1,5 @@
 /*
- * tls.h (internal) - TLS by OpenSSL: contexts, connections, errors.
+ * tls.h (internal) - TLS with OpenSSL: contexts, connections, errors.
  *
  *     tls.c           coil_tls: files, trusted authorities, protocols, names
  *     tls_sessions.c  the sessions that a client may resume
@@ -111,7 +111,7 @@ struct coil__tls_bytes {
 struct coil__tls_stream {
     coil_tls *tls;    /* a reference */
     coil_tls *chosen; /* chosen by name from `tls`, or equal to `given` */
-    coil_tls *given;  /* a reference, by coil_tls_opts.choose; or NULL */
+    coil_tls *given;  /* a reference from coil_tls_opts.choose; or NULL */
     SSL *ssl;
     coil_stream *stream;
     struct coil__tls_bytes in;  /* received, not yet decrypted */
@@ -186,10 +186,16 @@ char *coil__tls_name_text(const X509_NAME *name);
  * negative errno, and set the message of coil_last_error().
  */
 
-/* A call on the connection failed with SSL_ERROR_SSL or SSL_ERROR_SYSCALL. */
+/*
+ * Called when a call on the connection has failed with SSL_ERROR_SSL or
+ * SSL_ERROR_SYSCALL.
+ */
 int coil__tls_fail(struct coil__tls_stream *t, const char *doing);
 
-/* Another call failed; the message is `what` and OpenSSL's reason. */
+/*
+ * Called when another call has failed. The message consists of `what` and OpenSSL's
+ * reason.
+ */
 int coil__tls_fail_setup(int rc, const char *what, const char *detail);
 
 #endif

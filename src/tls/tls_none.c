@@ -1,5 +1,5 @@
 /*
- * tls_none.c - TLS, where coil was built without OpenSSL.
+ * tls_none.c - replaces TLS in a build without OpenSSL.
  */
 #include "../stream/stream.h"
 

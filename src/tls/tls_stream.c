@@ -35,7 +35,7 @@
  * 5. At most AT_ONCE bytes are sealed at a time, and only when all earlier bytes have
  *    been written.
  *
- * Why OpenSSL does not use the socket itself: it would need readiness events, but coil's
+ * OpenSSL does not use the socket itself: it would need readiness events, but coil's
  * backends run operations. Kernel TLS would need OpenSSL to own the socket:
  * docs/decisions/0004.
  */
@@ -296,7 +296,7 @@ void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Decrypt by SSL_read_ex() or SSL_peek_ex(). Returns a count, 0 at the peer's
+ * Decrypt with SSL_read_ex() or SSL_peek_ex(). Returns a count, 0 at the peer's
  * close_notify, -EAGAIN if it needs more bytes, or a failure.
  */
 static ssize_t decrypt(struct coil__tls_stream *t,
@@ -383,8 +383,8 @@ static int wait_and_fill(struct coil__tls_stream *t)
 }
 
 /*
- * A readable descriptor may have less than a record, or a record without bytes: then the
- * wait continues.
+ * A readable descriptor may have less than a record, or a record without bytes: in that
+ * case the wait continues.
  */
 static int wait_readable_tls(coil_stream *stream)
 {
@@ -512,7 +512,10 @@ static ssize_t seal(struct coil__tls_stream *t, const struct iovec *parts, size_
     return (ssize_t)sealed;
 }
 
-/* With the turn to flush: write the bytes that an earlier call left, then these bytes. */
+/*
+ * Called with the turn to flush: write the bytes that an earlier call left, then these
+ * bytes.
+ */
 static ssize_t seal_and_flush(struct coil__tls_stream *t, const struct iovec *parts,
                               size_t count)
 {

@@ -2,8 +2,8 @@
  * coil_ps.c - coil-ps: the tasks of a running program.
  * *     coil-ps [OPTION...] PID|CORE
  *
- * Reads the memory of the process: it need not cooperate, and is not stopped. snapshot.c
- * says how. docs/manual/ps.md describes the options.
+ * Reads the memory of the process, which need not cooperate and is not stopped.
+ * snapshot.c explains how. docs/manual/ps.md describes the options.
  */
 #include "freeze.h"
 #include "tree.h"

@@ -1,9 +1,9 @@
 /*
  * core.c - the memory of a core file.
  *
- * The kernel leaves out pages of files that the process has not written. These bytes are
- * read from the files, by the core's list of mappings (NT_FILE), if the files still
- * exist. A core may be truncated: the parts that are missing cannot be read.
+ * A core does not contain pages of files that the process has not written. These bytes
+ * are read from the files in the core's list of mappings (NT_FILE), if the files still
+ * exist. A core may be truncated: the missing parts cannot be read.
  */
 #include "image.h"
 
@@ -310,7 +310,10 @@ static bool load(struct core *core)
     return read_notes(core);
 }
 
-/* A core without a list of mappings: modules begin with the magic bytes of ELF. */
+/*
+ * If a core has no list of mappings, search for modules: they begin with the magic bytes
+ * of ELF.
+ */
 static bool find_starts(struct core *core)
 {
     char magic[SELFMAG];

@@ -1,5 +1,5 @@
 /*
- * freeze.c - stops the threads of loops for a moment, by ptrace(2).
+ * freeze.c - stops the threads of loops for a moment, using ptrace(2).
  *
  * PTRACE_INTERRUPT stops a thread without a signal to the process. If this program dies,
  * the kernel lets the threads continue.

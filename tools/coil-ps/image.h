@@ -48,7 +48,7 @@ struct image {
 /* Copy one piece. */
 bool image_read(struct image *image, uint64_t address, void *to, size_t bytes);
 
-/* Add to `starts`. Returns false without memory. */
+/* Add to `starts`. Returns false if memory ran out. */
 bool image_add_start(struct image *image, uint64_t start);
 
 /*
@@ -58,7 +58,7 @@ bool image_add_start(struct image *image, uint64_t start);
 bool image_read_text(struct image *image, uint64_t address, char *text, size_t size);
 
 /*
- * Open the memory of a process. Returns NULL with a message in `why`: it names the
+ * Open the memory of a process. Returns NULL with a message in `why`, which names the
  * missing permission.
  */
 struct image *image_of_process(int pid, char *why, size_t size);

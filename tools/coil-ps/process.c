@@ -1,5 +1,5 @@
 /*
- * process.c - the memory of a running process, by process_vm_readv(2).
+ * process.c - the memory of a running process, read with process_vm_readv(2).
  */
 #include "image.h"
 
@@ -45,7 +45,7 @@ static bool read_registers(struct image *image, int thread, struct registers *ou
     return true;
 }
 
-/* Each readable mapping of the beginning of a file may begin a module. */
+/* A module may begin at each readable mapping of the beginning of a file. */
 static bool find_starts(struct process *p)
 {
     char path[64], line[4400];

@@ -7,7 +7,8 @@
  *                                                   |
  *               its wait --> class --> paths to what, object, fd, deadline, futures
  *
- * Then the edges are found: the tasks of a task's groups, and those that it awaits.
+ * After that, the edges are found: the tasks in a task's groups, and the tasks that it
+ * awaits.
  */
 #include "snapshot.h"
 
@@ -29,7 +30,7 @@
 #define RESTARTS 3
 #define QUICK_NS 200000 /* docs/design/ps.md: a counter of 16 bits */
 
-/* A pointer that waits to be turned into an edge. */
+/* A pointer that has not yet been turned into an edge. */
 struct link {
     uint32_t task;
     bool is_group;  /* `address` is the first link of a group; else an awaited future */
@@ -282,8 +283,10 @@ static const char *read_words(struct snapshot *s, uint64_t address)
     return p->words;
 }
 
-/* Return the copy of a class, which never changes in the process; NULL: it cannot be
-   read. */
+/*
+ * Return the copy of a class, which never changes in the process. NULL if it cannot be
+ * read.
+ */
 static const struct wait_class *find_class(struct reading *r, uint64_t address)
 {
     struct snapshot *s = r->snapshot;
@@ -330,7 +333,7 @@ static uint64_t follow_to_pointer(const struct reading *r, const struct wait_cla
     return pointer_at(&r->copies, follow(r, class, wait, key));
 }
 
-/* A future that is pending: a task that awaits it is below it in the tree. */
+/* True if the future is pending; only such a future is recorded as awaited. */
 static bool is_pending(const struct reading *r, uint64_t future)
 {
     int32_t rc;
@@ -785,7 +788,7 @@ static enum attempt copy_task(struct reading *r, struct task *task)
     return ATTEMPT_WORKED;
 }
 
-/* Read what the copies say. */
+/* Read the task's data from the copies. */
 static void read_facts(struct reading *r, struct task *task)
 {
     uint64_t wait = incomplete_wait(r);

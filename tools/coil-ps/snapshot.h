@@ -1,9 +1,10 @@
 /*
- * snapshot.h - the tasks of an image: what each waits for, since when, and on whom.
+ * snapshot.h - the tasks of an image: what each waits for, since when, and for which
+ * task.
  *
- * A task is copied while its process may run, and is accepted only if it stood still
- * meanwhile: docs/design/ps.md. Nothing in the image is trusted: each list has a bound,
- * and each address is checked.
+ * A task is copied while its process may run, and the copy is accepted only if the task
+ * did not run meanwhile: docs/design/ps.md. Nothing in the image is trusted: each list
+ * has a bound, and each address is checked.
  */
 #ifndef COIL_PS_SNAPSHOT_H
 #define COIL_PS_SNAPSHOT_H
@@ -12,7 +13,7 @@
 
 #define NONE UINT32_MAX
 
-/* A task in a group of the one above, which need not wait for it. */
+/* A task in a group of the task above it, which need not wait for it. */
 #define EDGE_IS_MEMBER (UINT32_C(1) << 31)
 
 enum task_state {
@@ -69,7 +70,7 @@ struct coroutine {
 
 #define COROUTINES_MAX 64
 
-/* Copies of memory in place of the image's. */
+/* Copies of parts of memory, which are read instead of the image. */
 struct copies {
     struct image *image;
     struct piece pieces[COROUTINES_MAX + 2];
@@ -110,7 +111,7 @@ struct snapshot {
 };
 
 /*
- * Read the tasks. Returns false without memory. snapshot_free() must be called in any
+ * Read the tasks. Returns false if memory ran out. snapshot_free() must be called in any
  * case.
  */
 bool snapshot_take(struct image *image, const struct table *table,

@@ -183,7 +183,7 @@ bool table_is_own(const struct table *table, uint64_t address)
     return false;
 }
 
-/* The keys without which no task can be read. */
+/* The keys that are required to read any task. */
 static const uint8_t needed[] = {
     COIL__AT_STACK_LOW,       COIL__AT_STACK_HIGH,        COIL__AT_CORO_SP,
     COIL__AT_CORO_CALLER,     COIL__AT_CORO_DONE,         COIL__AT_CORO_NUMBER,

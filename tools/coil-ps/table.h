@@ -38,7 +38,7 @@ bool table_read(struct image *image, uint64_t address, struct table *table, char
 
 void table_free(struct table *table);
 
-/* True for code of coil's. */
+/* True if the address is in coil's code. */
 bool table_is_own(const struct table *table, uint64_t address);
 
 #endif

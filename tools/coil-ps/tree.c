@@ -1,8 +1,8 @@
 /*
  * tree.c - prints a snapshot.
  *
- * The tree has the same words as coil_dump(): src/debug/dump.c. The report, the look-up
- * of symbols and the choice of frames are the same functions.
+ * The tree has the same wording as that of coil_dump(): src/debug/dump.c. The report, the
+ * look-up of symbols and the choice of frames are the same functions.
  */
 #include "tree.h"
 
@@ -35,7 +35,7 @@ static int64_t difference(int64_t later, int64_t earlier)
     return (int64_t)((uint64_t)later - (uint64_t)earlier);
 }
 
-/* A wait may have begun just after the clock was read: then return 0. */
+/* If a wait began just after the clock was read, return 0. */
 static double seconds(int64_t later, int64_t earlier)
 {
     int64_t span = difference(later, earlier);

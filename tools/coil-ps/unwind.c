@@ -1,13 +1,13 @@
 /*
- * unwind.c - the functions on the stacks of tasks, by libdw.
+ * unwind.c - the functions on the stacks of tasks, found with libdw.
  *
- * libdw walks the stacks of threads. Here each coroutine is a thread of its own, whose
- * registers are only a program counter, the place of resumption, and the saved stack
- * pointer. From there the call frame information leads on. Memory is read from the copies
- * of the task's stacks.
+ * libdw walks the stacks of threads. Here each coroutine is presented as a thread with
+ * only two registers: the program counter, which is the address where the coroutine
+ * resumes, and the saved stack pointer. The call frame information provides all other
+ * registers. Memory is read from the copies of the task's stacks.
  *
  * libdw looks for the files of modules by name, which fails in another mount namespace,
- * and for files that were deleted. So find_elf() opens them by /proc/PID/map_files.
+ * and for files that were deleted. So find_elf() opens them through /proc/PID/map_files.
  */
 #include "unwind.h"
 
@@ -127,7 +127,7 @@ static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
     return fd;
 }
 
-/* Use only local files, unless debuginfod is wanted: it may take minutes. */
+/* Use only local files unless debuginfod is requested, which may take minutes. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
                           Dwarf_Addr base, const char *file, const char *link,
                           GElf_Word crc, char **debug_file)
@@ -170,7 +170,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void
     return copies_read(u->copies, address, result, sizeof *result);
 }
 
-/* The registers of a thread that stands. */
+/* Set the registers of a thread that is stopped. */
 static bool set_thread_registers(Dwfl_Thread *thread, const struct unwinding *u)
 {
     struct image *image = u->copies->image;
@@ -463,7 +463,7 @@ static bool report_process(struct unwinding *u, int pid)
            dwfl_attach_state(u->dwfl, NULL, pid, &thread_callbacks, u);
 }
 
-/* `program` may be NULL: then the core has to name its file. */
+/* If `program` is NULL, the core has to name its file. */
 static bool report_core(struct unwinding *u, const char *core, const char *program)
 {
     elf_version(EV_CURRENT);

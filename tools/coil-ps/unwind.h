@@ -1,5 +1,5 @@
 /*
- * unwind.h - the functions on the stacks of tasks, by libdw.
+ * unwind.h - the functions on the stacks of tasks, found with libdw.
  */
 #ifndef COIL_PS_UNWIND_H
 #define COIL_PS_UNWIND_H
@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-/* A stack that some tasks have in common: return addresses, innermost first. */
+/* A stack that several tasks have in common: return addresses, innermost first. */
 struct stack {
     uint64_t *addresses;
     uint32_t count;
-    uint32_t tasks; /* that have this stack */
+    uint32_t tasks; /* number of tasks with this stack */
 };
 
 struct unwinder {
@@ -22,9 +22,9 @@ struct unwinder {
 };
 
 /*
- * Open the modules of a process, or of a core: then `pid` is 0. `program` is the core's
- * program, or NULL if the core's own name for it is right. From then on, error/symbol.h
- * prints the image's symbols. Returns false with a message in `why`.
+ * Open the modules of a process, or of a core, for which `pid` is 0. `program` is the
+ * core's program, or NULL if the core's own name for it is right. From then on,
+ * error/symbol.h prints the image's symbols. Returns false with a message in `why`.
  */
 bool unwinder_open(struct unwinder *unwinder, const struct table *table, int pid,
                    const char *core, const char *program, char *why, size_t size);

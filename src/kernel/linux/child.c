@@ -2,11 +2,11 @@
  * child.c - what a child executes before its program. The child shares the parent's
  * memory, unless it changes its user or groups.
  *
- * The parent's thread is blocked meanwhile; its other threads run, and may hold any lock.
- * So the child only makes system calls, and makes them directly: a sanitizer's version of
- * close(2) or sigaction(2) would change the sanitizer's data, which belongs to the
- * parent. All signals are blocked when the child starts. The child writes the step and
- * the errno of a failure to its struct coil__child, where the parent reads them.
+ * During this time the parent's thread is blocked; its other threads run, and may hold
+ * any lock. So the child only makes system calls, and makes them directly: a sanitizer's
+ * version of close(2) or sigaction(2) would change the sanitizer's data, which belongs to
+ * the parent. All signals are blocked when the child starts. The child writes the step
+ * and the errno of a failure to its struct coil__child, where the parent reads them.
  *
  * Order of the steps: set the standard descriptors first, while their sources are open.
  * Change the directory before running the program, whose path may be relative to it, and

@@ -1,5 +1,5 @@
 /*
- * constants.h - the kernel's constants that the C library's headers may lack, each with
+ * constants.h - kernel constants that the C library's headers may not define, each with
  * the version that added it. The kernel's support for a constant is tested at run time.
  */
 #ifndef COIL_KERNEL_LINUX_CONSTANTS_H

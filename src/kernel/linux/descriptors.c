@@ -1,6 +1,6 @@
 /*
- * descriptors.c - wake-ups by eventfd(2), alarms by timerfd_create(2), sets by epoll(7).
- * A descriptor's file is opened again by its link in /proc.
+ * descriptors.c - wake-ups with eventfd(2), alarms with timerfd_create(2), sets with
+ * epoll(7). A descriptor's file is opened again through its link in /proc.
  */
 #include "../descriptors.h"
 

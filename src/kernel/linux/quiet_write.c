@@ -2,12 +2,12 @@
  * quiet_write.c - writing without SIGPIPE.
  *
  * Sockets have MSG_NOSIGNAL, other files RWF_NOSIGNAL since Linux 6.18. Older kernels
- * lack such a flag for pipes, and sendfile(2) still lacks one. Without a flag the signal
+ * have no such flag for pipes, and sendfile(2) still has none. Without a flag the signal
  * is blocked on this thread, since the SIGPIPE of a write is sent to the writing thread.
  * A pending SIGPIPE is consumed before it is unblocked. This is needed even if the call
  * returns a count: if the peer closes during a sendfile(2), the thread gets the signal,
- * and the call returns the bytes sent before. If the program blocks SIGPIPE itself,
- * nothing needs to be done. The disposition is not changed, since it belongs to the whole
+ * and the call returns the bytes sent before. If the program itself blocks SIGPIPE, none
+ * of this is necessary. The disposition is not changed, since it belongs to the whole
  * process.
  */
 #include "../quiet_write.h"

@@ -23,8 +23,10 @@ struct coil__backend {
     /* Operations in flight and watches, without the watch for the loop's own wake-up.
      * While this is 0 and no timer is armed, a busy loop need not poll. */
     size_t in_use;
-    /* The number of watches that every poll() reports as ready, although they do not make
-     * the descriptor of pollable() readable. */
+    /*
+     * The number of watches that every poll() reports as ready without making the
+     * descriptor of pollable() readable.
+     */
     size_t always_ready;
     /* True if a timed wait of poll() ends exactly on time: the kernel does not prolong it
      * by the thread's timer slack (coil__thread_timer_slack()). */
@@ -102,7 +104,8 @@ struct coil__backend_class {
     /*
      * Wait up to timeout_ns (0: do not wait; COIL_NEVER: without limit) for an event, and
      * handle all events: complete operations, make watchers ready. Rounds the time up,
-     * never down. Returns 0 or a negative errno; after EINTR it returns 0 early.
+     * never down. Returns 0 or a negative errno. If a signal interrupts the wait (EINTR),
+     * returns 0 early.
      */
     int (*poll)(struct coil__backend *backend, int64_t timeout_ns);
 

@@ -61,8 +61,8 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
 
     if (interest == 0) {
         /*
-         * Fails if the owner has already closed the descriptor. That failure needs no
-         * handling.
+         * If the owner has already closed the descriptor, the call fails, and this
+         * failure can be ignored.
          * 
          */
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, &event);

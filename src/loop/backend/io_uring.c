@@ -5,15 +5,15 @@
  *   cancel ---> todo ----+-> one io_uring_enter -+--> a buffer of bytes received ahead
  *   watches --> to arm --'   a turn, in poll()   `--> a watch's callback made ready
  *
- * An operation that a task waits for is put into a queue in memory shared with the
+ * An operation for which a task waits is added to a queue in memory shared with the
  * kernel. The next poll submits the whole queue and fetches all completions, in one
  * system call.
  *
  * Invariants
  * 1. An operation in the kernel is completed by the kernel's completion of it and by
  *    nothing else. Cancelling an operation requests that the kernel end it. For an
- *    operation on a descriptor, the kernel has only a poll. A poll always ends on request
- *    and uses no memory. An operation on a file uses its memory until it has ended
+ *    operation on a descriptor, the kernel only polls. A poll always ends on request and
+ *    uses no memory. An operation on a file uses its memory until it has ended
  *    (io_uring_op.c).
  * 2. A descriptor has at most one operation per direction, as in all backends. In
  *    addition, it may have a multishot receive in the kernel (io_uring_receive.c), or one

@@ -2,7 +2,7 @@
  * io_uring_op.c - the life of an operation, from the queue to its result.
  *
  * ON DESCRIPTORS. The kernel only polls. When the descriptor is ready, coil moves the
- * bytes by a non-blocking system call (loop/operation.c).
+ * bytes with a non-blocking system call (loop/operation.c).
  *
  *   submitted --> the call --> would block --> IN_KERNEL: a poll --> the call --> result
  *                                                  ^                   |
@@ -23,18 +23,18 @@
  * There are two causes. The poll may have ended on an event that was not requested. This
  * always happens when the peer shuts down its sending side (POLLRDHUP). A multishot poll
  * then replaces the poll (STAYS). A multishot poll reports the current events once and
- * later only changes, and stays in the kernel until the call is done (DONE). Or the
- * requested event is reported although the call would block: an unconnected local socket
- * is writable while the queue of its receiver is full. Then, and on kernels without
- * multishot polls, a time-out replaces the poll (PAUSES), and the call is repeated after
- * 1 ms, 2 ms, ... 16 ms.
+ * later only changes, and stays in the kernel until the call is done (DONE).
+ * Alternatively, the requested event is reported although the call would block: an
+ * unconnected local socket is writable while the queue of its receiver is full. In that
+ * case, and on kernels without multishot polls, a time-out replaces the poll (PAUSES),
+ * and the call is repeated after 1 ms, 2 ms, ... 16 ms.
  *
- * ON FILES. The kernel performs these operations itself, most of them by its workers, and
- * some take long: opening a FIFO, moving bytes out of a pipe. A request to end interrupts
- * the worker. If the operation is between two steps, there is no worker, and the request
- * has to be repeated. Operations with such a request are in u->ending until they have
- * ended. After a request without effect, a time-out (REMIND) repeats the requests for all
- * of u->ending.
+ * ON FILES. The kernel performs these operations itself, most of them in its worker
+ * threads, and some take a long time: opening a FIFO, moving bytes out of a pipe. A
+ * request to end interrupts the worker. If the operation is between two steps, there is
+ * no worker, and the request has to be repeated. Operations with such a request are in
+ * u->ending until they have ended. After a request without effect, a time-out (REMIND)
+ * repeats the requests for all of u->ending.
  */
 #include "io_uring_op.h"
 

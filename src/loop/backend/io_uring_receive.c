@@ -3,7 +3,7 @@
  *
  *   small reads that wait ---> armed: the kernel receives, again and again, into buffers
  *                              of the ring, and reports which
- *       a read waits --------> the bytes are copied to it, the buffer goes back
+ *       a read waits --------> the bytes are copied to it, the buffer is returned
  *       no read waits -------> queued; the next read takes it without the kernel;
  *                              at QUEUED_MOST buffers the receive is called off
  *   a large read ------------> the receive is called off; bytes go to the read directly
@@ -20,7 +20,7 @@
  * 2. `end` (the end of file, or an error) is taken once, after all queued bytes.
  * 3. A read that waits for a multishot receive is not in the kernel itself: if cancelled,
  *    it ends immediately and has taken no bytes.
- * 4. Without free buffers (ENOBUFS) everything still works, by plain reads.
+ * 4. Without free buffers (ENOBUFS) everything still works, using plain reads.
  *
  * The kernel uses the buffers in the order in which they were offered. A kernel that had
  * all buffers would cycle through all of them, and no buffer would still be in a cache
@@ -290,7 +290,7 @@ static bool is_stream(struct coil__descriptor *d, int fd)
     return d->type == COIL__URING_STREAM;
 }
 
-/* A COIL__OP_READABLE is as small as the reads before it. */
+/* A COIL__OP_READABLE counts as small, like the reads before it. */
 static bool is_small(const struct coil__op *op)
 {
     return op->kind == COIL__OP_READABLE ||
@@ -347,8 +347,10 @@ void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor
     d->small_reads = 0;
 }
 
-/* If the request failed, the receive may have been between two steps. Then the request is
- * repeated when more bytes arrive, or by detach(). */
+/*
+ * If the request failed, the receive may have been between two steps. In that case the
+ * request is repeated when more bytes arrive, or by detach().
+ */
 void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 {
     struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, fd);

@@ -212,8 +212,8 @@ static int try_to_enter(struct coil__uring *u)
 
 /*
  * Treat any refusal as a missing backend: forbidden (by a sandbox or a sysctl), not
- * implemented, too much locked memory. Exception: with a lack of descriptors another
- * backend would fail, too.
+ * implemented, too much locked memory. Exception: if no descriptors are left, another
+ * backend would fail as well.
  */
 static int as_missing(int rc)
 {
@@ -368,7 +368,7 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
     coil__loop_leave_kernel();
     /*
      * EAGAIN, EBUSY: no memory at the moment, or no room for completions. Either
-     * condition ends when the present completions are handled.
+     * condition ends once the current completions have been handled.
      */
     if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
         return 0;

@@ -83,7 +83,7 @@ struct coil__uring {
     struct io_uring ring;
     struct io_uring_params params;
     bool mapped;          /* false: only the descriptor exists; coil__uring_need() */
-    unsigned waits_alone; /* waits while not mapped: io_uring_watch.c */
+    unsigned waits_alone; /* waits while the ring is not mapped: io_uring_watch.c */
     unsigned features;
     unsigned enter_flags;
     int enter_fd;
@@ -94,7 +94,7 @@ struct coil__uring {
     struct coil__list ending; /* operations with a request to end them */
     struct coil__list files;  /* operations on files that are in the kernel */
     enum coil__uring_remind remind;
-    int dead; /* 0, or the error of entering the kernel: completions are not read then */
+    int dead; /* error when the kernel was entered: no completions are read; or 0 */
     struct coil__uring_buffers buffers;
     uint64_t known_ops; /* a bit for each IORING_OP_... of this kernel */
 };

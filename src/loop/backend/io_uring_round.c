@@ -77,8 +77,10 @@ static void prefetch_waiter(const struct coil__op *op)
         coil__op_prefetch_waiter(op);
 }
 
-/* Prefetch for n completions: the first step of the i-th, and the later steps of the
- * completions before it. */
+/*
+ * Prefetch for n completions: do the first step for the i-th one, and the later steps for
+ * the completions before it.
+ */
 static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsigned ahead)
 {
     const struct io_uring_cq *cq = &u->ring.cq;

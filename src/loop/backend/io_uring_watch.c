@@ -7,17 +7,17 @@
  *
  * If a watched descriptor is closed without removing the watch, its poll stays until an
  * event on the open file, which the kernel keeps alive. If the poll fails with EBADF when
- * it is armed next, its watcher is made ready one last time.
+ * it is armed again, its watcher is made ready one last time.
  *
  * A poll always ends when the peer shuts down its sending side (POLLRDHUP), even if that
  * event was not requested. If the descriptor has no room for a write, the writer is not
  * called, and its next poll would end immediately again. So the poll is delayed by a
  * time-out: first 1 ms, later up to 16 ms.
  *
- * The first watch is that of the loop's own wake-up. Many loops have only this one, since
- * they use timers, and posts from other threads. For this watch the ring need not be
- * mapped, and mapping is most of the cost of creating a loop. ppoll(2) waits for the
- * watch until the ring is needed.
+ * The first watch is the one for the loop's own wake-up. Many loops have only this watch,
+ * because they use only timers, and posts from other threads. For this watch the ring
+ * need not be mapped, and mapping is most of the cost of creating a loop. ppoll(2) waits
+ * for the watch until the ring is needed.
  */
 #include "io_uring_watch.h"
 
@@ -104,7 +104,7 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 
 /*
  * The watch that ppoll(2) waited for is ready. If the watch's descriptor was closed, the
- * watcher is made ready only this time.
+ * watcher is made ready this one time.
  */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {

@@ -20,9 +20,9 @@
  * after up to 16 ms.
  *
  * Invariants
- * 1. With edges, `blocked` may be set only if the descriptor was drained: then a later
- *    change produces an edge, and poll() clears the flag. Nothing else would clear
- *    `blocked`.
+ * 1. With edges, `blocked` may be set only if the descriptor was drained: only in that
+ *    case does a later change produce an edge, so that poll() clears the flag. Nothing
+ *    else would clear `blocked`.
  * 2. Without edges, a wrong guess costs one turn: the poller reports the current state.
  * 3. A descriptor has one use at a time: by operations or by watchers.
  * 4. Nothing that poll() calls runs a user's code, so the table of descriptors does not
@@ -78,7 +78,10 @@ static unsigned wanted(const struct coil__readiness *r, const struct coil__descr
     return interest & ~(unsigned)d->paused;
 }
 
-/* The poller refused the descriptor as always ready: a regular file, /dev/null. */
+/*
+ * Record whether the poller refused the descriptor because it is always ready (a regular
+ * file, /dev/null).
+ */
 static void note_always(struct coil__readiness *r, struct coil__descriptor *d,
                         bool always)
 {

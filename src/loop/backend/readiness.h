@@ -14,10 +14,15 @@ enum {
     COIL__FOR_IN = 1u << COIL__IN,
     COIL__FOR_OUT = 1u << COIL__OUT,
     COIL__FOR_BOTH = COIL__FOR_IN | COIL__FOR_OUT,
-    /* To wait for: report changes only, each once. For pollers with `edges`. */
+    /*
+     * Only in a set of events to wait for: report each change once. For pollers with
+     * `edges`.
+     */
     COIL__FOR_EDGES = 4,
-    /* Found: a hang-up of either side, an error, urgent data. Comes together with the
-     * direction that it makes ready. */
+    /*
+     * Only in a set of events found: a hang-up of either side, an error, or urgent data.
+     * Always set together with the direction that it makes ready.
+     */
     COIL__FOUND_UNUSUAL = 8
 };
 
@@ -26,9 +31,9 @@ enum coil__drains { COIL__DRAINS_UNKNOWN, COIL__DRAINS_NO, COIL__DRAINS_YES };
 
 struct coil__poller {
     /*
-     * True if the poller can be edge-triggered. Then a descriptor used by operations is
-     * registered once. Otherwise the descriptor is registered only while an operation
-     * waits.
+     * True if the poller can be edge-triggered. An edge-triggered poller registers a
+     * descriptor used by operations once. Other pollers register it only while an
+     * operation waits.
      */
     bool edges;
     /*
