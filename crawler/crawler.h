@@ -59,8 +59,8 @@ int crawl_add_start(struct crawl *crawl, const char *start);
 /*
  * Crawl, and call the sink for each record. The last record is the summary. Returns 0
  * even if pages fail, because failed pages are reported as records. Fails with -EINVAL
- * for a wrong option or a second run, with -ECANCELED, with -ENOMEM, or with the error of
- * a function of the sink.
+ * if an option is invalid or the crawl has already run, with -ECANCELED, with -ENOMEM, or
+ * with the error that a function of the sink returned.
  */
 COIL_SUSPENDS int crawl_run(struct crawl *crawl);
 

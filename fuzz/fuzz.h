@@ -2,8 +2,8 @@
  * fuzz.h - macros and functions for fuzz targets.
  *
  * A target is a function that is called for each input. The target aborts the program if
- * a claim does not hold. The program is linked with libFuzzer (make fuzz), or with
- * replay.c, which runs it on the inputs of its corpus (make test T=fuzz).
+ * a property that it checks is violated. The program is linked with libFuzzer (make
+ * fuzz), or with replay.c, which runs it on the inputs of its corpus (make test T=fuzz).
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H

@@ -1,7 +1,8 @@
 /*
  * fuzz_charset.c - detects the encoding of a page, and converts the page to UTF-8.
  *
- * If the first byte of the input is odd, it is the length of the Content-Type.
+ * If the first byte of the input is odd, it is the length of the Content-Type that
+ * follows.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_css.c - the URLs of any style sheet do not depend on the pieces in which it
- * arrives.
+ * fuzz_css.c - checks that the URLs found in a style sheet do not depend on the pieces in
+ * which it arrives.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_dns_answer.c - the result of any packet from a name server is either addresses or
- * an error.
+ * fuzz_dns_answer.c - checks that parsing any packet from a name server yields either
+ * addresses or an error.
  */
 #include "fuzz.h"
 

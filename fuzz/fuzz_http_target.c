@@ -1,5 +1,5 @@
 /*
- * fuzz_http_target.c - the server of a URL, and the target of a redirect.
+ * fuzz_http_target.c - parses the server of a URL, and resolves the target of a redirect.
  *
  * The first line of the input is a URL or a proxy. The second line is a reference that is
  * resolved against the URL.

@@ -1,6 +1,6 @@
 /*
- * fuzz_links.c - the resolved links of any page do not depend on the pieces in which it
- * arrives.
+ * fuzz_links.c - checks that the resolved links of a page do not depend on the pieces in
+ * which it arrives.
  */
 #include "fuzz.h"
 

@@ -1,10 +1,10 @@
 /*
- * fuzz_look_ahead.c - a stream returns each byte once and in order, with any mix of read
- * calls.
+ * fuzz_look_ahead.c - checks that a stream returns each byte once and in order, whichever
+ * read calls are used.
  *
- * One task writes in pieces. Another task reads with calls that the input chooses: a
+ * One task writes in pieces. The other task reads with calls that the input selects: a
  * number of bytes, a line, up to a separator, or looking ahead without consuming. The
- * result of each call is checked, and finally that no byte is missing.
+ * target checks the result of each call, and at the end that no byte is missing.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_markdown.c - the links of a Markdown text occur in the text in order, and are the
- * same with and without ids.
+ * fuzz_markdown.c - checks that the links of a Markdown text are in document order, and
+ * do not depend on whether ids are wanted.
  */
 #include "fuzz.h"
 

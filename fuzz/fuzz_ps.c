@@ -1,9 +1,9 @@
 /*
- * fuzz_ps.c - coil-ps reads memory that is damaged in any way, and never crashes or hangs.
+ * fuzz_ps.c - checks that coil-ps neither crashes nor hangs when it reads damaged memory.
  *
- * The memory is that of this process, which has a loop with tasks. The input chooses the
- * reads whose results are damaged, and how: bytes that differ, pointers into other
- * objects, so that lists end nowhere or go in circles.
+ * coil-ps reads this process, which has a loop with tasks. The input selects which reads
+ * return damaged data, and how: with changed bytes, or with pointers into other objects,
+ * so that lists do not end or contain cycles.
  */
 #include "fuzz.h"
 

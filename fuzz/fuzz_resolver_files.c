@@ -1,5 +1,5 @@
 /*
- * fuzz_resolver_files.c - hosts(5) and resolv.conf(5) with any contents.
+ * fuzz_resolver_files.c - parses hosts(5) and resolv.conf(5) with arbitrary contents.
  *
  * A name that is alone on a line after an address must be found, whatever else the hosts
  * file contains. The options of resolv.conf must be within their bounds.

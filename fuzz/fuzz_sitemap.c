@@ -1,7 +1,7 @@
 /*
- * fuzz_sitemap.c - the URLs of any sitemap do not depend on the pieces in which it
- * arrives, and are within the limits. The first byte of the input chooses plain text or
- * gzip.
+ * fuzz_sitemap.c - checks that the URLs in a sitemap are within the limits, and do not
+ * depend on the pieces in which it arrives. The first byte of the input selects plain
+ * text or gzip.
  */
 #include "fuzz.h"
 

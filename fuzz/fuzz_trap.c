@@ -1,5 +1,5 @@
 /*
- * fuzz_trap.c - a URL from which a session id was removed is a URL of the same origin.
+ * fuzz_trap.c - checks that removing a session id from a URL does not change its origin.
  * Checking a URL twice must have the same result, because a URL is not a duplicate of
  * itself.
  */

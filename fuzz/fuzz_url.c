@@ -1,6 +1,6 @@
 /*
- * fuzz_url.c - the URL parser: the parts of a URL are in order, and parsing a parsed URL
- * again does not change it.
+ * fuzz_url.c - checks that the parts of a parsed URL are in order, and that parsing the
+ * result again does not change it.
  *
  * The first line of the input is a base, and the rest is a reference relative to the
  * base. An input of one line is a URL without a base.

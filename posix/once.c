@@ -165,7 +165,7 @@ INTERPOSE void call_once(once_flag *flag, void (*routine)(void))
 {
     pthread_once_t *control = (pthread_once_t *)flag;
 
-    _Static_assert(sizeof *flag == sizeof *control, "once_flag is no pthread_once_t");
+    _Static_assert(sizeof *flag == sizeof *control, "once_flag is not a pthread_once_t");
     if (!IN_TASK() || !posix__may_wait())
         once_in_thread(control, routine);
     else

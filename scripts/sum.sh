@@ -9,11 +9,11 @@
 # error, this counts as a further failure: a sum is never better than its parts. If a part takes
 # longer than its SECONDS (900), scripts/limited prints where it hangs, and ends it.
 #
-# When everything else is done, failed parts run again, alone. If a part then passes, it counts as
-# passed, but print_sum prints `flaky: NAME`: this is a defect to fix next. -n means that COMMAND
-# prints `FAIL NAME` for each failed test and accepts such names as further arguments, instead of
-# those behind a `--`. A part without -n is run again as a whole. A nested part reports its failures
-# to the outermost script by the folder $COIL_FAILURES, which gets one script for each failure.
+# When everything else is done, failed parts are run again, one at a time. If a part then passes, it counts as
+# passed, but print_sum prints `flaky: NAME`: this is a defect to fix next. -n means that COMMAND prints `FAIL NAME`
+# for each failed test and accepts such names as further arguments, instead of those behind a `--`. A part without
+# -n is run again as a whole. A nested part reports its failures to the outermost script through the folder
+# $COIL_FAILURES, in which it writes one script per failure.
 
 sum_passed=0
 sum_failed=0
@@ -32,7 +32,7 @@ fi
 sum_log=$sum_folder/log
 trap 'rm -rf "$sum_folder"' EXIT
 
-# If more tests than this failed, the failures are not accidental, and no test runs again.
+# If more tests than this failed, the failures are not accidental, and no test is run again.
 SUM_TRIED_AGAIN=20
 
 # ---- one part ---------------------------------------------------------------------------
@@ -181,7 +181,7 @@ long_parts() {
 
 # ---- what failed, once more -------------------------------------------------------------
 
-# Print the number of failures that the scripts below the folder stand for.
+# Print the total number of failures in the scripts below the folder.
 failures_noted() {
     find "$1" -name '*.count' -exec cat {} + | awk '{ n += $1 } END { print n + 0 }'
 }

@@ -98,7 +98,8 @@ static int close_saved(struct saved_crawl *saved, bool is_finished, bool can_go_
     if (rc < 0)
         return notice_failure(message, rc);
     if (goes_on && can_go_on)
-        fprintf(stderr, "coil-crawl: coil-crawl %s %s goes on from here\n", word, folder);
+        fprintf(stderr, "coil-crawl: coil-crawl %s %s continues from here\n", word,
+                folder);
     return 0;
 }
 

@@ -60,7 +60,7 @@ static void print_filters(FILE *out, const struct pattern_list *list, const char
 static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
     if (host->robots.state != ROBOTS_KNOWN)
-        print_line(out, "robots.txt", "is not asked for");
+        print_line(out, "robots.txt", "is not fetched");
     else if (host->robots.failure != NULL && host->robots.failure->rc < 0)
         print_line(out, "robots.txt", "cannot be fetched, so nothing else is: %s",
                    host->robots.failure->error);

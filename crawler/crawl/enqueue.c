@@ -180,7 +180,7 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file)
     return accept_page(enqueuer, file, FRONTIER_SITE);
 }
 
-/* Enqueue a page of another site. Hold it while starts are not fetched yet, because a
+/* Enqueue a page of another site. Hold it until all starts are fetched, because a
    start may still redirect to that site. */
 static int enqueue_outside(struct enqueuer *enqueuer, struct target *page)
 {

@@ -71,8 +71,8 @@ static int complain_of_name(struct member *member, int rc)
     if (rc != -EEXIST)
         return rc;
     snprintf(words, sizeof words,
-             "%s: this crawl was begun with other options or starts; all who take part "
-             "in it have the same",
+             "%s: this crawl was begun with other options or starts; all of its "
+             "processes must have the same",
              member->crawler->options->crawl);
     return connection_complain(&member->connection, rc, words);
 }

@@ -25,8 +25,8 @@ bool page_link_is_followed(const struct finding *finding,
    target unless the link has nofollow. Fails like page_search_end(). */
 int page_note_link(struct finding *finding, const struct search_found *found);
 
-/* Report a link that the crawl cannot fetch. The link's text becomes a target with a
-   verdict. */
+/* Report a link that the crawl cannot fetch. Its text is recorded as a target, whose
+   verdict is set immediately. */
 int page_note_text(struct finding *finding, const struct search_found *found);
 
 /* Resolve a link in a local file. Used as search_visitor.rebase. */

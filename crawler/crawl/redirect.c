@@ -130,7 +130,7 @@ static int fail_redirect(struct enqueuer *enqueuer, struct target *page,
     if (reason == REASON_REDIRECT_SCHEME)
         snprintf(message, sizeof message, "redirects to another scheme: %s", location);
     else if (location != NULL)
-        snprintf(message, sizeof message, "redirects to what is no URL: %s", location);
+        snprintf(message, sizeof message, "redirects to an invalid URL: %s", location);
     else
         snprintf(message, sizeof message, "redirects to nowhere: %d without a Location",
                  page->status);

@@ -24,8 +24,8 @@ static unsigned flags_of(const struct visit *visit, const struct answer *answer)
            (target_has_ids(page) ? STORE_HAS_IDS : 0);
 }
 
-/* Return a validator of the answer. After 304 Not Modified, keep that of the saved
-   answer. */
+/* Return the answer's ETag or Last-Modified header, `name`. After 304 Not Modified,
+   return the saved one. */
 static const char *validator_of(const struct visit *visit, const struct answer *answer,
                                 const char *name, const char *saved)
 {
@@ -129,7 +129,7 @@ int save_given_up(struct crawler *crawler, const struct target *page)
     struct store_page record = {
         .rc = -ECONNABORTED,
         .tries = page->tries,
-        .error = "each process that has asked for it has ended before it had an answer"};
+        .error = "every process that requested it ended before it had an answer"};
 
     return save_record(crawler, page, &record);
 }

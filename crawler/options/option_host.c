@@ -194,10 +194,11 @@ static int add_part(struct option_source *source, const struct option_row *row,
     if (rc < 0)
         return rc;
     if (!is_range && !read_range(part, &range))
-        return option_complain(source, row,
-                               "\"%.*s\" is no status from 100 to 999, nor a range such "
-                               "as 200..299",
-                               (int)part.n, part.at);
+        return option_complain(
+            source, row,
+            "\"%.*s\" is neither a status from 100 to 999 nor a range such "
+            "as 200..299",
+            (int)part.n, part.at);
     range.host = *host;
     if (host->name == NULL)
         drop_default(source->options);

@@ -336,7 +336,7 @@ void option_print_man(FILE *to)
           ".TP\n\\fBcoil\\-crawl \\-\\-offline public/\\fR\n"
           "What a generator has written, without the network.\n"
           ".TP\n\\fBcoil\\-crawl \\-f jsonl:crawl.jsonl \\-q https://example.org/\\fR\n"
-          "A report for programs, beside the one for people.\n",
+          "A report for programs, in addition to the text report.\n",
           to);
 }
 

@@ -118,7 +118,7 @@ static int read_point(struct reader *reader, int digits, char **to)
         point = point << 4 | (uint32_t)value;
         reader->at++;
     }
-    return put_point(to, point) ? 0 : fail(reader, "an escape of what is no character");
+    return put_point(to, point) ? 0 : fail(reader, "an escape that is not a character");
 }
 
 /* Skip a backslash at the end of a line, and all white space up to the next text. */

@@ -26,8 +26,9 @@
 #define LONGEST(n) ((n)*6 + 10)
 
 /*
- * Enough bytes for the names, numbers and braces of any record except `start`, and for
- * the ends of six strings.
+ * Enough bytes for the names, numbers and braces of any record except `start`. This
+ * includes put_plain(), which may write up to seven bytes past the end of each of up to
+ * six strings.
  */
 #define FRAME_BYTES 1024
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SPAN_NS 10000000 /* all periods together take 1.2 s at first */
+#define FIRST_SPAN_NS 10000000 /* initially the periods cover 1.2 s in all */
 #define LONGEST_HOST 300       /* a host name has at most 253 bytes */
 
 /* ---- hosts ------------------------------------------------------------------------- */

@@ -118,7 +118,7 @@ static int open_both(struct saved_crawl *saved, char **message)
         rc = open_recheck(saved, before, message);
     else
         rc = complain(message, saved->folder,
-                      "this crawl is not done; coil-crawl resume goes on with it");
+                      "this crawl is not done; coil-crawl resume continues it");
     if (rc == 0)
         return recheck_create(before, saved->cold, &saved->recheck, message);
     store_close(before);

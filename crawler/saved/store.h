@@ -158,10 +158,10 @@ const struct store_setup *store_setup(const struct store *store);
 /* True if the crawl fetched all its URLs. */
 bool store_is_finished(const struct store *store);
 
-/* Return the highest id of a URL, or 0 if there are no URLs. */
+/* Return the highest URL id, or 0 if there are no URLs. */
 uint32_t store_last_url(const struct store *store);
 
-/* Return the highest number of a page, 0 if there are no pages, or a negative errno. */
+/* Return the highest page number, 0 if there are no pages, or a negative errno. */
 int64_t store_last_page(struct store *store);
 
 /*

@@ -245,7 +245,7 @@ void watch_metrics(struct text *text, const struct watch_numbers *numbers, doubl
     put_number(text, "coil_crawl_urls_retrying", "gauge",
                "Those of them that are to be tried again.", (double)numbers->retrying);
     put_number(text, "coil_crawl_urls_per_second", "gauge", "Of late.", rate);
-    put_number(text, "coil_crawl_pages_total", "counter", "Pages that were asked for.",
+    put_number(text, "coil_crawl_pages_total", "counter", "Pages that were requested.",
                (double)numbers->pages);
     put_number(text, "coil_crawl_links_total", "counter", "Links on these pages.",
                (double)numbers->links);

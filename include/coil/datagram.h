@@ -175,8 +175,8 @@ typedef struct coil_datagram_info {
  * (IP_PKTINFO in ip(7), RFC 3542: IPV6_RECVPKTINFO)
  *
  * The address has the socket's family: an IPv6 socket gets ::ffff:192.0.2.7 for IPv4. The
- * port of the address is the socket's own. For a broadcast or a multicast datagram the
- * address is that of the group; set its length to 0 before an answer.
+ * port of the address is the socket's own. For a broadcast or multicast datagram this
+ * is the broadcast or group address: set its length to 0 before you reply.
  *
  * With COIL_DATAGRAM_INFO the kernel saves the info from the first datagram on. Without
  * this flag the first call requests the info; datagrams that arrived before may lack it.

@@ -113,8 +113,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_group_start(coil_group *group, coil_task_fn 
 COIL_API int coil_group_started(int value);
 
 /*
- * End the group early: cancel its children and the wait of the owner's body. (asyncio
- * 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
+ * End the group early: cancel its children, and whatever the owner's body waits for.
+ * (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
  *
  * coil_group_exit() then returns 0, with two exceptions. If a child or the body failed,
  * coil_group_exit() returns that failure. If another caller also cancelled the owner, in

@@ -155,8 +155,8 @@ typedef struct coil_http_request {
     /*
      * End the request with -ETIMEDOUT if it makes no progress for this long. Progress is
      * the result of the name lookup, the connection, and each byte of the TLS handshake,
-     * the headers or the body. For the body the time counts only while a task reads. Time
-     * also does not count while the request waits for one of max_connections. 0 means no
+     * the headers or the body. For the body the time counts only while a task reads. Nor
+     * does it count while the request waits for a free connection (max_connections). 0 means no
      * limit. To limit the whole request, use a scope.
      */
     int64_t idle_timeout_ns;

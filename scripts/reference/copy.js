@@ -1,6 +1,6 @@
 /*
- * copy.js - add a button to each listing that copies the listing. From a console listing
- * the button copies the commands, without the prompts and the output.
+ * copy.js - add a copy button to each listing. In a console listing, the button copies
+ * only the commands, without prompts and output.
  */
 "use strict";
 

@@ -1,4 +1,4 @@
-"""Parse the public headers: their heads, their declarations, and the comment of each.
+"""Parse the public headers: their heads, and their declarations with comments.
 
 A header consists of a comment (its head) and blocks. A block is a sequence of lines without a blank
 line: a comment and the declarations below it, or one of the two. `/* ---- title ---- */` begins a
@@ -6,7 +6,7 @@ section. A comment consists of paragraphs and examples; an example's lines are i
 more. Lines between #ifdef and #endif belong to the header. Names that begin with coil__ or COIL__
 are private.
 
-Any other form raises an error with the file and the line, so no part of a header is lost.
+Anything else is an error with the file and line, so that no part of a header is ignored.
 """
 
 import dataclasses
@@ -59,7 +59,7 @@ class Header:
         return pathlib.PurePath(self.path).stem
 
     def named(self):
-        """Return each name with its kind. A macro or an enum may have the name of a function, too."""
+        """Return each name with its kind. A macro or an enum may have the same name as a function."""
         pairs = [pair for block in self.blocks for declaration in block.declarations
                  for pair in declaration.names]
         return {name: kind for kind, name in pairs} | {
@@ -147,7 +147,7 @@ def names_of(text):
 
 
 def is_whole(text):
-    """Return true if the text is a whole statement, with its trailing comment."""
+    """Return true if the text is a complete statement, including its trailing comment."""
     if text.count('/*') > text.count('*/'):
         return False
     code = COMMENT.sub('', text).rstrip()
@@ -175,7 +175,7 @@ class Reader:
         self.at = 0
 
     def until(self, whole):
-        """Return the lines from here on that belong together."""
+        """Return the lines of the block that begins here."""
         start = self.at
         while self.at < len(self.lines):
             self.at += 1
@@ -268,8 +268,8 @@ def library_of(header):
 
 
 def follows(header):
-    """Yield which functions of other libraries or standards the functions follow, according to
-    their comments."""
+    """Yield the functions of other libraries or standards that coil's functions follow, according to the
+    comments."""
     for names, comment in header.comments():
         for source, words in FOLLOWED.findall(plain(comment)):
             yield names, source, words.strip()

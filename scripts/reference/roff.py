@@ -29,9 +29,10 @@ def prose(text):
         at = name.end()
     done.append(escape(text[at:]))
     text = ''.join(done)
-    # A text that begins with a hyphen is a number, an option or an errno, which readers may copy.
+    # A text that begins with a hyphen is a number, an option or an errno. Readers may copy it, so its hyphen is
+    # ASCII.
     text = re.sub(r'(?<![\w\\-])-(?=\w)', r'\\%\\-', text)
-    # A line ends where a sentence ends, so that the formatter knows the width of the gap.
+    # Start a new line after each sentence, so that the formatter can put the right space between sentences.
     lines = []
     for sentence in re.split(r'(?<=[.?!:]) (?=[A-Z\\(*])', ' '.join(text.split())):
         line = ''
@@ -92,7 +93,7 @@ class Pages:
                 self.links.setdefault(f'{name}.3', f'{page_of(header)}.3')
 
     def add_block(self, header, block):
-        """A page of the functions that share a comment, and a link for each further name."""
+        """Return a page for functions that share a comment, and a link for each further name."""
         kinds = header.named()
         names = [name for name in dict.fromkeys(block.names())
                  if kinds[name] == 'function' and f'{name}.3' not in self.pages]
@@ -138,8 +139,7 @@ class Pages:
         return '\n'.join(lines) + '\n'
 
     def namesake(self, header):
-        """Return a reference to a function with the name of this page that another header
-        declares."""
+        """Return a reference to a function in another header that has the same name as this page."""
         name = page_of(header)
         home = self.homes.get(name, header)
         if home is header:

@@ -10,7 +10,7 @@
 /* The weight of an entry's score, by the entry's rank. */
 const WEIGHTS = [1, 0.4, 0.1, 0.02];
 
-/* A word also finds the other words of its list, with a lower score. */
+/* A word also finds its synonyms in the same list, with a lower score. */
 const SYNONYMS = [["timeout", "deadline"], ["mutex", "lock"], ["ssl", "tls"], ["dns", "resolver"],
                   ["subprocess", "process"], ["udp", "datagram"]];
 
@@ -49,7 +49,7 @@ function worthOfAny(word, entry) {
     return Math.max(worth(word, entry), ...others.map((other) => 0.95 * worth(other, entry)));
 }
 
-/* Return the entries that contain every word of the query, the best first. */
+/* Return the entries that contain every word of the query, best first. */
 function search(index, query) {
     const words = wordsOf(query);
     if (words.length === 0)

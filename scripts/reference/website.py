@@ -1,10 +1,9 @@
-"""Generate a folder of HTML from the documents and headers. A browser needs no server to open it.
+"""Generate a folder of HTML from the documents and headers. A browser can open it without a server.
 
-The place of a page follows that of its source: docs/manual/queue.md becomes
-docs/manual/queue.html, README.md becomes index.html of its folder, include/coil/queue.h becomes
-include/coil/queue.html. All documents in docs/ are pages, and so is everything that they link
-to: other documents, sources, folders, pictures. coil's names in code link to their headers.
-cmark-gfm(1) reads the Markdown.
+Each page has the path of its source: docs/manual/queue.md becomes docs/manual/queue.html, README.md becomes
+index.html in its folder, and include/coil/queue.h becomes include/coil/queue.html. All documents in docs/ are
+pages, and so is everything that they link to: other documents, sources, folders, pictures. coil's names in code
+link to their headers. cmark-gfm(1) reads the Markdown.
 
 search.js has the search, and index.js its index: an entry for each name, each section, and each
 row of a table for users that begins with code. Pages for users rank before others.
@@ -24,7 +23,7 @@ import headers
 HERE = pathlib.Path(__file__).resolve().parent
 ALWAYS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'src/README.md']
 START = ['README.md', 'docs/start.md', 'docs/guide.md', 'docs/asyncio.md']
-# The pages of docs/manual/ by task. A page that is not listed comes last, in a group of its own.
+# The pages of docs/manual/, grouped by task. A page that is not listed comes last, in a group of its own.
 MANUAL = [
     ('Tasks that work together', ['group', 'scope', 'guard', 'queue', 'broadcast', 'rwlock', 'promise', 'timer', 'interval',
                                   'context', 'gen', 'coro']),
@@ -35,7 +34,7 @@ MANUAL = [
     ('Memory', ['stack', 'light']),
     ('coil-crawl', ['link-checking', 'coil-crawl']),
 ]
-# The further groups of the side bar: their title, and the folder with their documents.
+# The other groups in the side bar: the title, and the folder with the documents.
 GROUPS = [('Headers', 'include/coil'), ('How async works', 'docs/tutorial'),
           ('For contributors: inside', 'docs/design'),
           ('For contributors: decisions', 'docs/decisions')]
@@ -349,7 +348,7 @@ class Website:
         return [(title, pages) for title, pages in groups if pages]
 
     def manual(self):
-        """Return the manual by task: pairs of a title and its documents."""
+        """Return the groups of the manual: pairs of a title (a task) and its documents."""
         groups = [(title, [f'docs/manual/{noun}.md' for noun in nouns]) for title, nouns in MANUAL]
         listed = {source for _, sources in groups for source in sources}
         others = sorted(page.source for page in self.pages

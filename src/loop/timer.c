@@ -24,7 +24,7 @@
 #define LINE 64                                            /* bytes of the cache */
 #define CHILDREN (LINE / sizeof(struct coil__timer_entry)) /* of a node */
 
-_Static_assert(CHILDREN == 4, "the four children of a node are no line of the cache");
+_Static_assert(CHILDREN == 4, "the four children of a node do not fill a cache line");
 
 static bool earlier(const struct coil__timer_entry *a, const struct coil__timer_entry *b)
 {

@@ -90,7 +90,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
     if (rc >= 0 && task->must_cancel)
         rc = -ECANCELED; /* cancelled just before its body returned */
     else if (rc == -EINPROGRESS)
-        coil__misuse("task '%s' returned -EINPROGRESS, which is no result",
+        coil__misuse("task '%s' returned -EINPROGRESS, which is not a result",
                      coil_task_name(task));
     task->must_cancel = false;
     if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED)) /* a report needs the context */

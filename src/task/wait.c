@@ -102,9 +102,10 @@ bool coil__wait_cancel(struct coil__wait *wait)
 static void count_refusal(coil_task *task)
 {
     if (task->deaf_count < DEAF && ++task->deaf_count == DEAF)
-        coil__failure_report("Task was cancelled and goes on waiting: it should return, "
-                             "or call coil_cancel_caught()",
-                             task, -ECANCELED);
+        coil__failure_report(
+            "Task was cancelled and continues to wait: it should return, "
+            "or call coil_cancel_caught()",
+            task, -ECANCELED);
 }
 
 bool coil__task_refuses(coil_task *task)

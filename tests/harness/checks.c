@@ -1,5 +1,6 @@
 /*
- * checks.c - the checks and the trace of harness.h, and tests of code that dies.
+ * checks.c - the checks and the trace of harness.h, and checks that code dies from a
+ * signal.
  */
 #include "run.h"
 
@@ -171,8 +172,8 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
 
     fflush(NULL);
     /*
-     * Do not use fork(), whose handlers would detach the child from the loop. fn() may
-     * need the loop.
+     * Do not use fork(): its handlers would detach the child from the loop, which fn()
+     * may need.
      */
     if (pipe(ends) < 0 || (child = _Fork()) < 0) {
         test__complain("%s:%d: no process for %s()", file, line, name);
@@ -209,8 +210,8 @@ bool test_under_valgrind(void)
 }
 
 /*
- * meson.build makes the compiler drop one "../" from __FILE__. src/error/symbol.c keeps
- * only the last three names of a longer path.
+ * meson.build makes the compiler drop one "../" from __FILE__. src/error/symbol.c
+ * shortens longer paths to their last three components.
  */
 const char *test__place(const char *function, const char *file)
 {

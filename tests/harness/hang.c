@@ -1,5 +1,5 @@
 /*
- * hang.c - prints where a test hangs when its time is up.
+ * hang.c - prints where a test hangs when it has timed out.
  *
  * For each process of the test's session, scripts/stacks prints the C stacks of the
  * threads and coil's dump of the tasks. The test itself comes first.

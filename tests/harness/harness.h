@@ -1,5 +1,5 @@
 /*
- * harness.h - the macros and functions of a test.
+ * harness.h - macros and functions for tests.
  *
  *     #include "harness.h"
  *
@@ -37,7 +37,7 @@
 #define TASK_TEST(name) TEST__DEFINE(name, TEST__TASK)
 
 /*
- * Like TASK_TEST, but with the real clock, and once for each backend: name/epoll,
+ * Like TASK_TEST, but with the real clock, and run once per backend: name/epoll,
  * name/poll, ...
  */
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
@@ -57,19 +57,19 @@
 bool test_simulated(void);
 
 /*
- * For tests with their own loop over seeds. The first two functions return the first seed
- * and the number of seeds. The number is `usual` unless the command line sets another.
- * test_seed_failed() prints the command that repeats the test with that seed.
+ * Functions for tests with their own loop over seeds. The first two functions return the
+ * first seed and the number of seeds. The number is `usual` unless the command line sets
+ * another. test_seed_failed() prints the command that repeats the test with that seed.
  */
 uint64_t test_first_seed(void);
 int test_seed_count(int usual);
 void test_seed_failed(uint64_t seed, const char *name);
 
 /*
- * The numbers of objects for tests of very many objects. test_many() returns `many`, or a
- * tenth of it under ASan and a hundredth under TSan and Valgrind, which slow down each
- * object. A hundred thousand and a million are used only in `make soak` (-n above 8).
- * Otherwise these functions return test_many(20000) and test_many(30000), because a
+ * How many objects to create in tests of very many objects. test_many() returns `many`,
+ * or a tenth of it under ASan and a hundredth under TSan and Valgrind, which slow down
+ * each object. A hundred thousand and a million are used only in `make soak` (-n above
+ * 8). Otherwise these functions return test_many(20000) and test_many(30000), because a
  * million stacks need 4 GiB, which some machines provide slowly.
  */
 int test_many(int many);
@@ -122,8 +122,8 @@ void test_trace_clear(void);
 /* ---- programs that abort ----------------------------------------------------------- */
 
 /*
- * Call fn(arg) in a forked child and expect it to end by abort(), with `text` somewhere
- * in its output to stderr.
+ * Call fn(arg) in a forked child, and expect that the child calls abort() and that its
+ * stderr contains `text`.
  */
 #define test_dies(fn, arg, text)                                                         \
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), SIGABRT, (text))
@@ -169,9 +169,9 @@ const char *test_backend(void);
 bool test_under_valgrind(void);
 
 /*
- * Make coil's nth allocation from now on fail once. 1 means the next allocation, and 0
+ * Make the nth allocation of coil from now on fail. 1 means the next allocation, and 0
  * cancels the request. Growing a block counts as an allocation. Stacks do not count,
- * because they are allocated by mmap(2).
+ * because they are allocated with mmap(2).
  */
 void test_fail_allocation(int n);
 

@@ -1,6 +1,5 @@
 /*
- * leaks.c - finds objects that a test leaked: memory of coil, descriptors, stacks, a
- * loop.
+ * leaks.c - finds what a test has leaked: coil's memory, descriptors, stacks, or a loop.
  *
  * An allocator of the harness counts coil's memory, and stores the size in front of each
  * block. The allocator also makes an allocation fail if a test requests that.
@@ -159,7 +158,8 @@ static bool has_other_threads(void)
 /*
  * A thread that has just woken a task releases its references a moment later, and a
  * thread that waits for a killed child closes its handle when the child has ended.
- * Objects that are still held after some seconds, or without another thread, are leaks.
+ * Objects that are still held after a few seconds, or when no other thread exists, are
+ * leaks.
  */
 static void wait_for_other_threads(void)
 {

@@ -1,5 +1,6 @@
 /*
- * main.c - coil-tests: selects tests, runs each in its own process, counts results.
+ * main.c - coil-tests: selects tests, runs each of them in its own process, and counts
+ * results.
  *
  *     coil-tests                all tests, two at a time
  *     coil-tests NAME           this test, in this very process: for a debugger
@@ -22,8 +23,8 @@
  *     -w NAME   warm up: first run this test in the process that forks all others. They
  *               inherit the code that Valgrind has translated for it.
  *
- * With COIL_TEST_SEED=SEED in the environment, only that seed is tried. A test with its
- * own number of seeds tries N/8 of that number.
+ * With COIL_TEST_SEED=SEED in the environment, only that seed is tried. With -n N, a test
+ * with its own number of seeds tries N/8 of that number.
  *
  * Tests start with the signals, limits and standard streams of a program that a shell
  * starts, whatever coil-tests itself inherited: see surroundings.c.
@@ -54,12 +55,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* From task.h. Programs that are linked with libcoil.so do not have this variable. */
+/*
+ * From task.h. This variable does not exist in programs that are linked with libcoil.so.
+ */
 __attribute__((weak)) extern int coil__task_light_mode;
 
 /*
- * LeakSanitizer, which only some programs contain, reports memory of malloc(3) that was
- * not freed.
+ * LeakSanitizer reports memory from malloc(3) that was not freed. Only some builds
+ * contain it.
  */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
@@ -72,7 +75,7 @@ enum {
     BACKENDS = sizeof backends / sizeof backends[0],
     JOBS_LIMIT = 16,
     TEXTS = 8,
-    TIMED_OUT_LIMIT = 5, /* this many timeouts indicate a general problem */
+    TIMED_OUT_LIMIT = 5, /* after so many timeouts, stop: something is generally wrong */
 };
 
 static struct {

@@ -1,5 +1,5 @@
 /*
- * proc.c - memory for tests, and figures from /proc about this process.
+ * proc.c - large buffers for tests, and figures about this process from /proc.
  */
 #include "harness.h"
 

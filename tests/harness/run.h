@@ -19,7 +19,7 @@ enum {
 /* One run of a test: I/O and network tests have a run for each backend. */
 struct test__run {
     const struct test__case *test;
-    const char *backend; /* NULL for other tests */
+    const char *backend; /* NULL for tests without a backend */
     char name[128];
 };
 

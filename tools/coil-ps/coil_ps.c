@@ -67,7 +67,7 @@ static int64_t parse_time(const char *text)
     for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
         if (strcmp(end, units[i].unit) == 0 && value >= 0 && value * units[i].ns < 9e18)
             return (int64_t)(value * units[i].ns);
-    fprintf(stderr, "coil-ps: %s is no time; write 10s, 500ms or 2m\n", text);
+    fprintf(stderr, "coil-ps: %s is not a time; write 10s, 500ms or 2m\n", text);
     exit(2);
 }
 

@@ -345,7 +345,7 @@ struct image *image_of_core(const char *path, char *why, size_t size)
     else if (load(core) && find_starts(core))
         return &core->image;
     else
-        snprintf(why, size, "%s is no core file, or only its beginning", path);
+        snprintf(why, size, "%s is not a core file, or is truncated", path);
     image_close(&core->image);
     return NULL;
 }

@@ -55,6 +55,8 @@ struct private
     size_t task_room, loop_room, edge_room;
     struct wait_class *classes;
     size_t class_count, class_room;
+    uint64_t words_at; /* the address of `words` in the process */
+    const char *words;
     char **texts;
     size_t text_count, text_room;
     unsigned char *memory; /* COPY_BYTES, for copies of stacks */
@@ -265,13 +267,20 @@ static const char *intern(struct snapshot *s, const char *text)
     return p->texts[p->text_count] != NULL ? p->texts[p->text_count++] : "?";
 }
 
+/* Read a constant text of the process. The latest is cached, because most tasks wait for
+   the same thing. */
 static const char *read_words(struct snapshot *s, uint64_t address)
 {
+    struct private *p = s->private;
     char text[64];
 
+    if (address != 0 && address == p->words_at)
+        return p->words;
     if (address == 0 || !image_read_text(s->image, address, text, sizeof text))
         return "?";
-    return intern(s, text);
+    p->words_at = address;
+    p->words = intern(s, text);
+    return p->words;
 }
 
 /*

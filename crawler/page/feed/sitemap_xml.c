@@ -160,7 +160,7 @@ static void on_start(void *arg, const char *qualified, const char **attributes)
     if (sitemap->depth <= DEPTH_MAX)
         enter_base(sitemap, attributes);
     if (sitemap->root == SITEMAP_OTHER)
-        sitemap_stop(sitemap, "it is no sitemap and no feed");
+        sitemap_stop(sitemap, "it is neither a sitemap nor a feed");
     else if (sitemap->depth > DEPTH_MAX)
         sitemap_stop(sitemap, "its elements are nested too deep");
     else if (!is_listed(sitemap, name) || sitemap_may_list(sitemap))

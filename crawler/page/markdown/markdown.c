@@ -134,7 +134,7 @@ static bool make_blank(struct reader *reader)
 
 /*
  * Copy raw HTML line by line, because lines in a quotation or list have prefixes. Skip
- * the indentation, which may be written differently and is blank in any case.
+ * the indentation: the parser may return it changed, and it is blank anyway.
  */
 static void copy_html(struct reader *reader, const char *html)
 {

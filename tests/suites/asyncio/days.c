@@ -19,7 +19,10 @@
 
 enum kind { GOOD_DAY, ALLOCATION, SYSTEM_CALL, INTERRUPTION, SHUFFLE, KINDS };
 
-/* The fault of a day: the number of the call that fails, or the seed of the shuffle. */
+/*
+ * The fault of a bad day: the number of the call that fails, or the seed for the order of
+ * tasks.
+ */
 struct day {
     enum kind kind;
     uint64_t nth;
@@ -131,7 +134,7 @@ static int complain_of_leaks(int descriptors_before)
 /* Exit statuses of the child process. */
 enum { WELL = 0, COMPLAINED = 1 };
 
-/* Run the scenario in the child process. Returns the exit status of the process. */
+/* In the child process, run the scenario. Returns the exit status of the process. */
 static int run_here(const struct scenario *scenario, struct day day)
 {
     static const struct scenario afterwards = {"afterwards", breathe, true, NULL};
@@ -153,8 +156,8 @@ static int run_here(const struct scenario *scenario, struct day day)
 }
 
 /*
- * Run the scenario in a child process. Returns the exit status, and reports if a signal
- * or a tool ended the child.
+ * Run the scenario in a child process. Returns its exit status. Prints a message if the
+ * child was killed by a signal or by a tool.
  */
 static int run_forked(const struct scenario *scenario, struct day day)
 {
@@ -215,7 +218,7 @@ static bool survives(const struct scenario *scenario, struct day day)
     return status == WELL;
 }
 
-/* After the first failure of a kind, no further days of this kind run. */
+/* After the first failure, no further days with this kind of fault run. */
 bool all_days(const struct scenario *scenario)
 {
     bool well = survives(scenario, (struct day){GOOD_DAY, 0});

@@ -1,5 +1,6 @@
 /*
- * days.h - good days and bad days of a scenario.
+ * days.h - runs a scenario without faults (a good day) or with one injected fault (a bad
+ * day).
  *
  * A bad day has one fault: an allocation of coil fails, a system call fails or is
  * interrupted, or tasks run in another order. The trace of a bad day may differ, but the
@@ -12,18 +13,18 @@
 #include "scenario.h"
 
 /*
- * Choose whether the loops skip polls, like a loop with a real clock. Call this once,
+ * Choose whether loops skip some polls, like loops with a real clock. Call this once,
  * before any other function. Returns false if memory ran out.
  */
 bool days_begin(bool skip_polls);
 
-/* A day without a fault: the trace goes to stdout. */
+/* Run the scenario without a fault: its trace is written to stdout. */
 void good_day(const struct scenario *scenario);
 
 /*
- * Run the good day, or also all bad days with a summary line, or one bad day of each kind
- * that the seed chooses. Returns true on success. Otherwise the function prints the day
- * and its failure.
+ * Run the good day only, or the good day and all bad days with a summary line, or one bad
+ * day of each kind, chosen by the seed. Returns true on success. Otherwise the function
+ * prints the day and its failure.
  */
 bool survives_good_day(const struct scenario *scenario);
 bool all_days(const struct scenario *scenario);

@@ -64,7 +64,10 @@ static int live(void *arg)
     return rc;
 }
 
-/* The task is released only at the end, even if a group owns it. */
+/*
+ * The scenario keeps its reference to the task until the end, even if a group owns the
+ * task.
+ */
 static int start_by(struct judged_task *task, struct judged_group *group, bool eager)
 {
     coil_spawn_opts opts = {.name = task->name, .eager = eager};

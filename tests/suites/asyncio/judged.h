@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* An outcome that the trace shows as "absent", and that is not an errno. */
+/* An outcome that is not an errno. The trace shows it as "absent". */
 #define ABSENT (-100000)
 
 /* A task of the program, before and after its start. */
@@ -17,7 +17,7 @@ struct judged_task {
     const char *name;
     int (*run)(void);
     coil_task *task;
-    bool raced; /* started by a race */
+    bool raced; /* a race started the task */
     int result;
 };
 
@@ -43,7 +43,7 @@ int unpark(struct judged_task *task, int value);
 /* Return the future of the task, or NULL if the task has not started. */
 coil_future *future_of(const struct judged_task *task);
 
-/* Print "WHAT: OUTCOME [STATES]", without the NULLs among the futures. */
+/* Print "WHAT: OUTCOME [STATES]" in the trace. NULLs among the futures are skipped. */
 int gather(const char *what, unsigned flags, size_t n, coil_future *futures[]);
 int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
              coil_future *futures[]);
@@ -51,7 +51,10 @@ int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
 /* Print "gets STATE" for each future. */
 int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futures[]);
 
-/* The tasks of a race must not have started. The result of each follows the outcome. */
+/*
+ * The tasks of a race must not have started. The trace shows the outcome of the race, and
+ * then the result of each task.
+ */
 int race(const char *what, int64_t delay_ns, size_t n, struct judged_task *tasks[]);
 
 /* Print "callback NAME STATE" when the future is done. */

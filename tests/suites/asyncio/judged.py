@@ -2,7 +2,7 @@
 
 A program of the judge consists of tasks that start each other, and a driver. After 1000 seconds,
 and every 1000 seconds after that, the driver cancels the remaining tasks in the order of
-starting, and unlocks all locks. When an action of a task has ended, the task prints a line in the trace.
+starting, and unlocks all locks. After each action, a task prints a line in the trace.
 """
 
 import asyncio
@@ -155,7 +155,8 @@ async def as_completed(what, seconds, *things):
 
 
 async def race(what, delay, *tasks):
-    """Race tasks that have not started. The trace shows the outcome, then the result of each task."""
+    """Race tasks that have not started. The trace shows the outcome of the race, and then the result of each
+    task."""
     works = [task for task in tasks if not task.task and not task.raced]
     failures, states = [], []
 
@@ -298,7 +299,7 @@ class bind:
 
 
 class Group:
-    """A TaskGroup that fails with its first failure, and prints all failures."""
+    """A TaskGroup that raises only its first failure, and prints all of them."""
 
     inner = None
 
@@ -323,7 +324,7 @@ class Group:
 
 
 class Scope:
-    """asyncio.timeout() or timeout_at(), which prints whether it expired."""
+    """Like asyncio.timeout() or timeout_at(), but prints whether the timeout expired."""
 
     def __init__(self, inner):
         self.inner = inner

@@ -102,7 +102,7 @@ static void release(void *future)
     coil_future_release(future);
 }
 
-static bool given_up; /* an object could not be created, or memory ran out before that */
+static bool given_up; /* an object could not be created, or memory had already run out */
 
 struct body {
     coil_task_fn fn;

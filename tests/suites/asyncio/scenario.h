@@ -12,9 +12,9 @@
  *         return 0;
  *     }
  *
- * A file contains the scenarios of a topic. The trace of a scenario must equal the output
- * of CPython for the function with the same name in TOPIC.py. Each scenario runs in its
- * own process, with a virtual clock. A crash or leaked memory of coil adds a line to the
+ * A file contains the scenarios of a topic. The trace of a scenario must equal CPython's
+ * output for the function with that name in TOPIC.py. Each scenario runs in its own
+ * process, with a virtual clock. A crash or leaked memory of coil adds a line to the
  * trace.
  *
  * A scenario must survive bad days (days.h, run --soak), on which an allocation or a
@@ -49,8 +49,8 @@ void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *outcome(int rc);
 
 /*
- * Return the text of a future's state or result: "EINPROGRESS", "ECANCELED", "EIO", or a
- * number. The call retrieves the result.
+ * Return a text that describes a future's state or result: "EINPROGRESS", "ECANCELED",
+ * "EIO", or a number. The result then counts as retrieved.
  */
 const char *state(coil_future *future);
 
@@ -74,8 +74,8 @@ coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /*
- * Call fn(arg) after the loop has closed, in reverse order of registration. This is for
- * objects that may be in use until then.
+ * Call fn(arg) after the loop has closed, in reverse order of registration. Use this to
+ * free objects that may be in use until then.
  */
 void at_end(void (*fn)(void *arg), void *arg);
 
@@ -85,7 +85,7 @@ const char *failures(const coil_group *group);
 /* An exception handler that prints its report: "MESSAGE: OUTCOME". */
 void tell_exception(const coil_exception *exception, void *arg);
 
-/* Let n turns of the loop pass. */
+/* Wait for n turns of the loop. */
 int turns(int n);
 
 /*

@@ -12,7 +12,7 @@ asyncio.run() runs the function. A function that is not async is called without 
 of a topic. The file is loaded once, and each scenario then runs in its own process, so scenarios do not affect each
 other.
 
-asyncio is CPython's own, except for the changes in evened_out.py. Time is virtual, in whole
+The scenarios run with CPython's asyncio, except for the changes in evened_out.py. Time is virtual, in whole
 seconds.
 """
 
@@ -62,7 +62,7 @@ def scenario(function):
 
 
 class Failure(Exception):
-    """A failure that is named by its errno: raise Failure("EIO") corresponds to `return -EIO`."""
+    """A failure with the name of an errno: raise Failure("EIO") corresponds to `return -EIO`."""
 
 
 NAMES = [
@@ -77,7 +77,7 @@ NAMES = [
 
 
 def name_of(error):
-    """Map an exception to coil's errno for it. For an exception group, map the first exception."""
+    """Map an exception to the errno that coil uses for it. For an exception group, map the first exception."""
     if type(error) is Failure:
         return error.args[0]
     if isinstance(error, ExceptionGroup):
@@ -163,7 +163,7 @@ def failures(group):
 
 
 def state(future):
-    """Return the text of a future's state or result."""
+    """Return a text that describes a future's state or result."""
     if not future.done():
         return "EINPROGRESS"
     if future.cancelled():
@@ -189,7 +189,7 @@ def new_future():
 
 
 async def turns(n):
-    """Let n turns of the loop pass."""
+    """Wait for n turns of the loop."""
     for _ in range(n):
         await asyncio.sleep(0)
 

@@ -2,7 +2,7 @@
 
 
 def read(text):
-    """Return the lines of each scenario, which begin after `scenario NAME`. Lines before the first scenario are
+    """Return the lines of each scenario, which follow the line `scenario NAME`. Lines before the first scenario are
     ignored."""
     traces, lines = {}, []
     for line in text.splitlines():

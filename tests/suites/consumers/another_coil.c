@@ -1,6 +1,6 @@
 /*
- * another_coil.c - acts like a libcoil-testing that does not match this libcoil. With an
- * argument its version differs, and without an argument its structs differ.
+ * another_coil.c - acts like a libcoil-testing that does not match this libcoil: its
+ * version differs, or its structs if there is no argument.
  */
 #include <coil.h>
 

@@ -1,7 +1,7 @@
 /*
  * stripped.c - a program without symbols, linked with libcoil.a and libcoil-testing.a.
  * Reports distinguish the program's code from coil's code by address. Each report is
- * caused by a function of this file, whose caller is also in this file.
+ * caused by a function in this file that is called by another function in this file.
  */
 #include <coil.h>
 

@@ -48,7 +48,8 @@ function textOfSheet(bytes, contentType) {
   return found ?? new TextDecoder('utf-8').decode(bytes);
 }
 
-// Decode a text with a byte order mark. Returns null if there is no such mark.
+// Decode a text that begins with a byte order mark. Returns null if there is no such
+// mark.
 function markedText(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) {
     return new TextDecoder('utf-16le').decode(bytes);
@@ -155,7 +156,7 @@ function* linksOfSrcdoc(parse, element, text, place, seen) {
 
 function* linksOf(parse, all, text) {
   const place = placer(text);
-  const seen = new Set(); // an element and the copies that parse5 makes of it count once
+  const seen = new Set(); // count an element and the copies that parse5 makes of it once
   for (const element of all) {
     yield* linksOfStyles(element, text, place, seen);
     yield* linksOfSrcdoc(parse, element, text, place, seen);
@@ -193,7 +194,8 @@ export function* linksOfHeaders(headers) {
   }
 }
 
-// Return the ids that a fragment can lead to. (HTML: the indicated part of the document)
+// Return the ids to which a fragment can refer. (HTML: the indicated part of the
+// document)
 function idsOf(all) {
   const ids = new Set();
   for (const element of all) {

@@ -1,7 +1,7 @@
 // outside.mjs - computes the expected answers of all other hosts, which outside.py sends.
 //
 // A checksum of host, port, path and query selects the answer.
-// Therefore both files can compute the answer of each URL without a list.
+// Therefore both files can compute the answer for each URL without a list.
 // An answer is either the {verdict, reason, status} of a target, or {status, location}.
 
 const there = 'http://there.example';

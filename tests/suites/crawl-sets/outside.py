@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A proxy that answers for all other hosts, including https, in the way that outside.mjs computes.
+"""A proxy that answers for all other hosts, including https. outside.mjs computes the same answers.
 
     outside.py
 
@@ -15,7 +15,7 @@ import tempfile
 THERE = 'http://there.example'
 PAGE = b'<!DOCTYPE html><title>x</title><p id=known>x <a href=/never>x</a>'
 CLOSE = object()
-# Tuples of the answer to HEAD if it differs, the status, and a header.
+# Tuples of the answer to HEAD (if it differs), the status, and a header.
 KINDS = [(None, 200, None)] * 3 + [
     (405, 200, None),
     (None, 404, None), (None, 403, None),
@@ -69,7 +69,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = False
 
     def do_GET(self):
-        # The request line is used because self.path has one slash instead of two.
+        # Use the request line, because in self.path two slashes at the beginning are reduced to one.
         host, path = self.host, self.requestline.split()[1]
         if host is None:
             host, slash, path = path.split('://')[1].partition('/')

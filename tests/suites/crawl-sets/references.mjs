@@ -37,7 +37,7 @@ function lower(element, name) {
   return attribute(element, name)?.toLowerCase();
 }
 
-// Link relations that have no resource, or a resource that accepts only POST.
+// Link relations without a resource, or with a resource that accepts only POST.
 export const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch', 'pingback', 'webmention'];
 
 function leadsToNone(rel) {
@@ -53,7 +53,7 @@ function formOf(element) {
   return form;
 }
 
-// Return true if the button submits a form by GET.
+// Return true if the button submits a form with GET.
 function submitsByGet(element) {
   const form = formOf(element);
   const method = lower(element, 'formmethod') ?? (form && (lower(form, 'method') ?? ''));

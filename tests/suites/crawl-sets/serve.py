@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Serve a folder like examples/httpd, with the changes in the folder's answers.json. served.mjs explains that file.
+"""Serve a folder like examples/httpd, except for the answers in the folder's answers.json. served.mjs explains that
+file.
 
     serve.py FOLDER
 """

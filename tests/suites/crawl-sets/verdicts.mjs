@@ -10,12 +10,12 @@
 //     ["link", page, text, line, column, element, attribute, target, fragment]
 //     ["redirect", url, status, location, target]
 //     ["verdict", target, fragment, verdict, reason, status]
-// The records are those of docs/design/checker.md.
-// EXTERNAL is "skip" or "head". With "head", outside.mjs computes the answers of other sites.
-// FRAGMENTS is "all" if fragments are also checked on other sites.
-// The status of a verdict is "any" if several answers lead to the verdict.
-// The site must not have a chain of redirects that is longer than --max-redirect allows.
-// Other links to such a chain would determine how far coil-crawl follows it.
+// The records are those of docs/design/checker.md. EXTERNAL is "skip" or "head": whether
+// links to other sites are checked. With "head", outside.mjs computes the answers of
+// other sites. FRAGMENTS is "all" if fragments are also checked on other sites. The
+// status of a verdict is "any" if several answers lead to the verdict. The site must not
+// have a chain of redirects that is longer than --max-redirect allows. How far coil-crawl
+// follows such a chain would depend on other links to its redirects.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ function isMistyped({ href }) {
 // Return [target, fragment], or [null, null] for an invalid URL.
 function targetOf(text, base) {
   const absolute = base.startsWith('file:') && /^[\0- ]*([/\\]{1,2})/.exec(text);
-  if (absolute) { // "/x" is below the root, but "//host/x" is not
+  if (absolute) { // "/x" is a path below the root, but "//host/x" is not
     if (!URL.canParse(text, 'https://root/')) {
       return [null, null];
     }
@@ -76,7 +76,7 @@ function targetOf(text, base) {
   if (!URL.canParse(text, base)) {
     return [null, null];
   }
-  // A file outside of the checked folder has a verdict of its own.
+  // A file outside of the checked folder gets a special verdict.
   if (isLocal && /^[\0- ]*file:/i.test(text) && !new URL(text).href.startsWith(rootUrl(site))) {
     return ['file:' + new URL(text).href.replace(/[?#].*/s, '').slice('file://'.length), null];
   }
@@ -164,7 +164,7 @@ function follow(url, page) {
   }
 }
 
-// Compute the answer for a target on another site once, at whatever depth.
+// Compute the answer for a target on another site, but only once, whatever its depth is.
 function lookOutside(url, page) {
   if (page.answer === undefined) {
     page.answer = answerOutside(url);
@@ -281,7 +281,7 @@ const starts = isLocal ? pagesBelow(site) : [origin + '/'];
 starts.forEach((start) => meet(start, null, 0));
 readRobots();
 for (let depth = 0; depth <= maxDepth && levels[depth] !== undefined; depth++) {
-  for (const url of levels[depth]) { // redirects extend this level
+  for (const url of levels[depth]) { // redirects add targets to this level
     const page = pages.get(url);
     if (page.rule === null && page.status === undefined) {
       fetchPage(url, page);

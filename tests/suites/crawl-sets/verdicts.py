@@ -1,7 +1,7 @@
 """Compare coil-crawl's JSONL with verdicts.mjs: the same links, verdicts, pages and redirects.
 
-The order is not compared, because the order of pages depends on the network. Everything else is compared as a
-multiset, in which a link that occurs twice counts twice.
+The order is not compared, because the order of pages depends on the network. Records are compared as a multiset, in
+which a link that occurs twice counts twice.
 
     verdicts.py BUILD [FOLDER...]   the part of tests/suites/crawl-sets/run --all, or the sites in these
                                     folders instead; parse5 is in BUILD/crawl-sets
@@ -19,8 +19,8 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 SHOWN = 10
 
-# Three options: the depth, the treatment of links that leave the site (outside.py answers them), and the treatment of
-# their fragments.
+# Three options: the depth, how links to other sites are treated (outside.py answers them), and how their fragments
+# are treated.
 SKIPPED, TWO_DEEP = ('Infinity', 'skip', 'site'), ('2', 'skip', 'site')
 CHECKED, SEARCHED = ('Infinity', 'head', 'site'), ('Infinity', 'head', 'all')
 # Each entry has a name, a folder, options from above, and the minimum numbers of pages, links and verdicts.
@@ -34,7 +34,7 @@ SITES = [
     ('postgresql-doc-15', '/usr/share/doc/postgresql-doc-15/html', CHECKED, (1100, 28000, 4500)),
     ('cmake-doc', '/usr/share/doc/cmake-data/html', CHECKED, (3600, 105000, 21000)),
 ]
-# The minimum numbers for a check of the whole folder without a server.
+# The minimum numbers when the whole folder is checked without a server.
 FILES = {
     'everything': (59, 610, 500),
     'sqlite3-doc': (750, 75000, 11500),
@@ -43,7 +43,7 @@ FILES = {
     'cmake-doc': (1850, 105000, 21000),
 }
 
-# To save time, CI skips the largest package, and checks each other package only with or only without a server.
+# To save time, CI skips the largest package. Each other package is checked either with or without a server.
 RARELY_SERVED = {'cmake-doc', 'postgresql-doc-15'}
 RARELY_WITHOUT_A_SERVER = {'cmake-doc', 'git-doc', 'sqlite3-doc'}
 

@@ -20,7 +20,8 @@ class Skip(Exception):
 
 
 def outcome_of(test):
-    """Run a test. Returns the message of a failure or a skip, or None, and whether the test was skipped."""
+    """Run a test. Returns (message, whether the test was skipped). The message is None if the test
+    passed."""
     name, fn = test
     try:
         fn()

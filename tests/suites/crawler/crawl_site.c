@@ -1,5 +1,6 @@
 /*
- * crawl_site.c - a program that crawls a site through crawler.h alone, for test_library.py.
+ * crawl_site.c - crawls a site, using only the header crawler.h. test_library.py
+ * runs this program.
  *
  *     crawl-site [OPTION=VALUE]... START...
  *

@@ -12,7 +12,7 @@
 struct crawled {
     struct targets targets;
     struct references references;
-    struct options options; /* the start is http://h/ */
+    struct options options; /* the crawl starts at http://h/ */
     struct record_summary summary;
     bool links_are_known; /* the baseline contains the links that are added */
 };
@@ -21,8 +21,8 @@ void crawled_init(struct crawled *crawled);
 void crawled_finish(struct crawled *crawled);
 
 /*
- * Return the target of a path on http://h, or of an absolute URL. The target is marked as
- * wanted, and has the verdict ok.
+ * Return the target with this absolute URL, or with this path on http://h. The target is
+ * marked as wanted, and has the verdict ok.
  */
 struct target *crawled_target(struct crawled *crawled, const char *path);
 
@@ -37,7 +37,7 @@ struct target *crawled_missing(struct crawled *crawled, const char *path);
 void crawled_link(struct crawled *crawled, struct target *target, const char *page,
                   unsigned line, unsigned column, const char *text);
 
-/* Return the text that a report has written. The text is valid until the next call. */
+/* Return the text of the report. The text is valid until the next call. */
 struct out *crawled_out(void);
 const char *crawled_written(void);
 

@@ -31,7 +31,8 @@ KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "
 
 @contextlib.contextmanager
 def started(*arguments, environment=None, **options):
-    """Start coil-crawl. At the end of the block the process is ended, even if the test fails."""
+    """Start coil-crawl. The process is terminated at the end of the block, even if the test
+    fails."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     process = subprocess.Popen([*WRAPPER, PROGRAM, "--no-config", *arguments], text=True,
                                env={**ENVIRONMENT, **(environment or {})}, **options)
@@ -47,7 +48,8 @@ def started(*arguments, environment=None, **options):
 
 @functools.cache
 def preloadable(library):
-    """Return a path of the library for LD_PRELOAD, where spaces and colons separate paths."""
+    """Return a path of the library that LD_PRELOAD accepts: without spaces and colons, which
+    separate paths there."""
     library = os.path.abspath(library)
     if not set(library) & set(" :"):
         return library
@@ -58,7 +60,7 @@ def preloadable(library):
 
 
 def run(*arguments, **options):
-    """Run coil-crawl to its end. Returns its exit status and its output."""
+    """Run coil-crawl until it exits. Returns its exit status and its output."""
     with started(*arguments, **options) as process:
         out, err = process.communicate(timeout=PATIENCE)
         return process.returncode, out, err
@@ -73,7 +75,7 @@ def wait_until(condition, seconds=PATIENCE):
 
 
 def together(count, answer):
-    """Return an answer that is sent once the server has `count` concurrent requests."""
+    """Return an answer that the server holds back until it has `count` concurrent requests."""
     def send(_, request):
         wait_until(lambda: request.server.most_active >= count)
         return answer

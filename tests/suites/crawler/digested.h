@@ -11,7 +11,7 @@
 
 struct digested {
     struct digest digest;
-    struct options options; /* the start is http://h/ */
+    struct options options; /* the crawl starts at http://h/ */
     struct record_sink sink;
     size_t targets, findings; /* records passed so far */
 };
@@ -28,19 +28,19 @@ void digested_verdict(struct digested *digested, const char *target, const char 
                       enum verdict verdict, enum reason reason, int status,
                       const char *message);
 
-/* Add a missing target: 404. */
+/* Add a target with the status 404. */
 void digested_missing(struct digested *digested, const char *target);
 
 void digested_redirect(struct digested *digested, const char *url, int status,
                        const char *target);
 void digested_page(struct digested *digested, const char *url);
 
-/* Pass the summary record, which is the last one, and arrange the digest. */
+/* Pass the summary, the last record of a crawl, and arrange the digest. */
 void digested_end(struct digested *digested, int exit_status);
 
 /*
- * End the crawl with exit status 2, and return the text of the report. The text is valid
- * until the next call.
+ * Write the report of a crawl that ended with exit status 2, and return its text. The
+ * text is valid until the next call.
  */
 const char *digested_report(struct digested *digested,
                             int (*write)(struct out *out, const struct digest *digest));

@@ -2,9 +2,9 @@
  * failing_allocator.c - makes one of coil-crawl's own allocations fail, or the creation
  * of one task: see tests/suites/crawler/test_enomem.py.
  *
- * The linker replaces the crawler's calls with these functions (--wrap), but not calls in
- * libraries. Therefore this file works with the allocators of sanitizers, which then
- * report leaks. FAIL_ALLOCATION=N makes the N-th allocation fail, and no other.
+ * With --wrap, the linker redirects the crawler's allocations to these functions, but not
+ * those in libraries. Therefore this file works with the allocators of sanitizers, which
+ * then report leaks. FAIL_ALLOCATION=N makes only the N-th allocation fail.
  * ALLOCATIONS names a file to which the number of allocations is written.
  */
 #include <coil/group.h>

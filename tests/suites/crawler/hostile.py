@@ -1,11 +1,12 @@
-"""Servers that lie, hang, flood and trap: a table of their behaviour and coil-crawl's verdicts.
+"""Hostile servers: a table of what each server does and of coil-crawl's expected verdicts.
 
     CASES               each a Case: what the server does, and the expected result
     with Case.serve() as (site, other): ...
 
-A case is a site whose index links to a hostile page, "/x" by default, and to "/good", which must be OK
-whatever the hostile page does. That page may be on another site ("external"). If docs/design/checker.md does not
-define the verdict, `what` explains the expected one.
+A case is a site whose index links to a hostile page, "/x" by default, and to "/good", which must be
+OK whatever the hostile page does. The hostile page may be on another site ("external"). If
+docs/design/checker.md does not define the verdict, `what` gives the reason for the expected
+verdict.
 """
 
 import contextlib
@@ -90,7 +91,7 @@ def drips(text, pause):
 
 
 def by_method(head, get):
-    """Return one answer to HEAD and another to GET."""
+    """Return an answer that differs between HEAD and GET."""
     def answer(connection, request):
         chosen = head if request.method == 'HEAD' else get
         if callable(chosen):
@@ -233,7 +234,7 @@ class Silent(Server):
 
 
 class Full(Server):
-    """A server that accepts no connections, and whose listen queue is full."""
+    """A server that does not accept connections. Its listen queue is full."""
 
     def __enter__(self):
         self.listener.listen(0)

@@ -7,9 +7,12 @@
  *     FULL_AT=N      the disk is full from the N-th operation on
  *     WRITES=FILE    receives the number of such operations at the end
  *
- * Operations on other files are not counted.
+ * Operations on files outside of the folder are not counted.
  */
-/* This file defines both pwrite() and pwrite64(), so they must not be the same symbol. */
+/*
+ * This file defines both pwrite() and pwrite64(), so the headers must not rename one to
+ * the other.
+ */
 #undef _FILE_OFFSET_BITS
 
 #include <dlfcn.h>
@@ -158,7 +161,7 @@ int ftruncate(int fd, off_t length)
     return ftruncate64(fd, length);
 }
 
-/* Operations such as unlink() succeed even on a full disk. */
+/* unlink() and similar operations succeed even on a full disk. */
 int unlink(const char *path)
 {
     int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");

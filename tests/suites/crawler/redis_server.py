@@ -6,7 +6,8 @@
         client.load("name", text)               # a script
         client.run("name", "key", "argument")
 
-The data is removed with the folder. The server ends with the test, even if the test is killed.
+The server's data is deleted with the folder. The server is terminated when the test ends, even if
+the test is killed.
 """
 import contextlib
 import ctypes

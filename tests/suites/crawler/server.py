@@ -6,10 +6,10 @@
         site.asked           # "GET /a" and "HEAD /a", with robots.txt
         site.times           # the time of each entry of `asked`
 
-An answer is either the bytes to send, a list of answers, or a function. The answers in a list are sent in turn, one
-per request, and the last answer is repeated. A function receives the connection and the request, and returns the
-bytes to send, CLOSE or None. The answer to HEAD has the headers of the answer to GET, unless the table has an entry
-"HEAD /a".
+An answer is either the bytes to send, a list of answers, or a function. The answers in a list are
+sent in turn, one per request, and the last answer is repeated. A function is called with the
+connection and the request, and returns the bytes to send, CLOSE or None. HEAD is answered with the
+headers of the answer to GET, unless the table has an entry such as "HEAD /a".
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tests of the crawler in the chapter "A Web Crawler With asyncio Coroutines", named as in the chapter's
-repository. A proxy answers requests for hosts that do not exist.
+"""Tests of the crawler in "A Web Crawler With asyncio Coroutines" (a chapter of "500 Lines or Less"), with the
+names that they have in its repository. A proxy answers requests for hosts that do not exist.
 
     test_chapter.py COIL_CRAWL [TEST...]
 """
@@ -16,7 +16,7 @@ from test_crawl import Crawl, crawl
 
 
 def crawl_hosts(answers, *arguments):
-    """Crawl hosts with arbitrary names. The keys of `answers` are URLs, and the last argument is the start URL."""
+    """Crawl hosts that need not exist. The keys of `answers` are URLs, and the last argument is the start URL."""
     with Site(answers) as proxy:
         result = Crawl(arguments[-1], *arguments[:-1],
                        environment={"http_proxy": proxy.url, "no_proxy": ""})
@@ -97,7 +97,7 @@ def test_exclude():
 
 
 def test_exclude_is_perl_and_sees_fragments():
-    """--exclude may exclude one fragment of a page, or all fragments of a site. The pages are
+    """--exclude may exclude one fragment of a page, or all fragments of a site. Pages with an excluded fragment are
     still fetched."""
     answers = {"/": page("/p12", "/pd", "/a#made-by-script", "/a#typo", "/a#L1", "/b#x", "/c#y"), "/pd": page(),
                "/a": page(), "/b": page(), "/c": page()}
@@ -277,7 +277,7 @@ def test_options_as_the_repository_spells_them():
 
 
 def descriptors_of(process):
-    """Return the files of a process's descriptors, and the number of its current system call or ""."""
+    """Return the files that a process has open, and the number of its current system call or ""."""
     folder = f"/proc/{process.pid}"
     names = set()
     for name in os.listdir(f"{folder}/fd"):
@@ -326,7 +326,8 @@ def test_a_backend_of_windows_is_refused():
 
 
 def test_multiple_choices_are_a_page():
-    """The chapter's crawler follows the redirect of a 300 response. The Fetch standard and browsers do not."""
+    """The crawler of "A Web Crawler With asyncio Coroutines" follows the redirect of a 300 response. The Fetch
+    standard and browsers do not."""
     result = crawl({"/": redirect("/foo", 300), "/foo": page()})
     equal((result.status, result.site.requests), (WELL, ["/"]))
     equal(result.told, {"/": "ok"})
@@ -363,7 +364,7 @@ def test_headers_cannot_speak_to_the_terminal():
 
 
 def test_controls_beyond_ascii_and_turned_writing_cannot_either():
-    """C1 has its own CSI and OSC, U+009B and U+009D."""
+    """The C1 control characters U+009B and U+009D are also CSI and OSC."""
     result = crawl({"/": page("/a\x9b31m", "/\x9d0;pwned\x9c", "/\u202egnp.exe")}, "-vv")
     for character in "\x9b\x9c\x9d\u202e":
         assert character not in result.out + result.err, (result.out, result.err)

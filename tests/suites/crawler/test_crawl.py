@@ -38,7 +38,7 @@ def certificate(folder):
 class Crawl:
     """One run: its exit status, its output, and its records.
 
-    URLs of the start's origin are written as paths, "/a" and "/a#x", other URLs in full. `pages` and
+    URLs with the same origin as the start URL are shortened to paths such as "/a" and "/a#x". `pages` and
     `verdicts` are records. `told` maps URLs to "verdict/reason" such as "broken/status", or to "ok" without a
     reason."""
 
@@ -99,7 +99,7 @@ class Crawl:
                                     for r in self.links)
         urls = collections.Counter(verdict for _, verdict in {(r["target"], r["verdict"]) for r in self.of("verdict")})
         equal(summary["verdict_urls"], {verdict: urls[verdict] for verdict in summary["verdicts"]})
-        # A link to a missing text is counted twice: for its target, and for the text.
+        # A link to a missing text is counted once for its target and once for the text.
         told = collections.Counter(summary["verdict_links"])
         equal(links - told, collections.Counter())
         equal(bool(told - links), bool(texts))
@@ -364,7 +364,7 @@ def test_redirect_without_or_with_a_bad_location():
     equal(result.told, {"/": "ok", "/a": "broken/redirect-nowhere",
                         "/b": "broken/redirect-nowhere", "/c": "broken/redirect-scheme"})
     contains(result.message("/a"), "301 without a Location")
-    contains(result.message("/b"), "no URL: http://")
+    contains(result.message("/b"), "an invalid URL: http://")
     contains(result.message("/c"), "another scheme: mailto:x@y")
     equal([(r["location"], r["target"]) for _, r in sorted(result.redirects.items())],
           [(None, None), ("http://", None), ("mailto:x@y", "mailto:x@y")])
@@ -474,7 +474,7 @@ def test_unknown_host():
 
 
 def test_network_errors_are_tried_again():
-    # libcurl repeats a request on its own if a reused connection was closed.
+    # If the server has closed a reused connection, libcurl repeats the request by itself.
     result = crawl({"/": page("/flaky", "/dead"),
                     "/flaky": [hang_up, hang_up, page()], "/dead": hang_up})
     equal(result.status, BROKEN)
@@ -535,7 +535,7 @@ def test_strange_pages_do_no_harm():
 
 
 def test_only_html_is_searched():
-    """The type of a page without a Content-Type is sniffed."""
+    """If a page has no Content-Type, the crawler detects the type from the content."""
     result = crawl({"/": page("/a", "/b", "/c", "/d", "/e", "/f"),
                     "/a": response('<a href="/no">', content_type="text/plain"),
                     "/b": response('<a href="/no">', content_type="application/json"),
@@ -554,8 +554,8 @@ def test_only_html_is_searched():
 
 
 def test_types_are_those_of_fetch():
-    """If there are several types, the last valid type applies. A header may be folded. Without a Content-Type header
-    the type is sniffed."""
+    """If there are several Content-Type values, the last valid one applies. A header may be folded. Without a
+    Content-Type header, the crawler detects the type from the content."""
     body = b'<!DOCTYPE html><a href="/gone">x</a>'
     for lines, found in ((["Content-Type: text/html, text/html"], True), (["Content-Type:", " text/html"], True),
                          (["Content-Type: text/plain", "Content-Type: text/html"], True),
@@ -654,7 +654,7 @@ def test_depth_is_that_of_the_shortest_way():
 
 
 def test_a_redirect_is_no_link_of_the_way():
-    """/far is two links away, but only one link by a redirect that is found later."""
+    """/far is first found two links away. A redirect that is found later shortens the path to one link."""
     result = crawl({"/": page("/a", "/moved"), "/a": page("/far"),
                     "/moved": slow(0.3, redirect("/far")), "/far": page("/end"),
                     "/end": page("/no")}, "--max-depth", "2")
@@ -677,7 +677,7 @@ def test_max_depth_of_nothing_is_the_start_alone():
 
 
 def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
-    """A chain of thirteen redirects is too long from its first redirect, but not from its third.
+    """A chain of thirteen redirects exceeds the limit if it is entered at its first redirect, but not at its third.
     The order in which the crawl finds them does not matter."""
     expected = {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "redirect/chain"}
     for first, late in (("/1", "/4"), ("/4", "/1")):
@@ -699,7 +699,7 @@ def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
 
 
 def test_what_leads_into_a_circle():
-    """A loop of three redirects, and two redirects that lead to the loop. The verdict does not depend on the order of
+    """A loop of three redirects, with two redirects before the loop. The verdict does not depend on the order of
     the requests."""
     circle = {"/a": redirect("/b"), "/b": redirect("/c"), "/c": redirect("/a"),
               "/1": redirect("/2"), "/2": redirect("/a")}
@@ -767,7 +767,7 @@ def test_fragments_of_ids_with_escapes():
 
 
 def test_fragments_of_what_users_write():
-    """GitHub, GitLab and Gitea prefix ids with "user-content-". Fragments find them without the prefix."""
+    """GitHub, GitLab and Gitea prefix ids with "user-content-". Fragments are written without the prefix."""
     long = "y" * 300
     body = ('<a id=user-content-installation></a><a name="user-content-\u00e4"></a>'
             f'<i id=other-x></i><i id=user-content-{long}></i>')
@@ -829,7 +829,8 @@ def test_texts_are_not_looked_for_without_fragments_or_in_what_is_not_html():
 
 
 def test_fragments_that_are_ranges_of_lines():
-    """The first and the last line of a range must exist. rustdoc, GitLab and GitHub write ranges differently."""
+    """Both the first and the last line of a range must exist. rustdoc, GitLab and GitHub use different syntax for
+    ranges."""
     there = ["208-210", "L10-L20", "L10-20", "n-1-n-2", "n-1-2", "a-b", "1-2-3", "%32%30%38-210"]
     gone = ["208-211", "207-208", "L10-210", "L10-L", "-210", "208-", "208--210", "208-L20", "x208-210", "L208-L210"]
     ids = "".join(f"<i id={i}></i>" for i in ("208", "210", "L10", "L20", "n-1", "n-2", "a-b", "1", "2-3"))
@@ -903,8 +904,8 @@ def test_fragments_that_a_redirect_names():
 
 
 def test_fragments_that_a_redirect_names_on_other_sites():
-    """Pages of other sites are searched for ids only with --fragments=all. The target may have been requested by HEAD
-    before."""
+    """Pages of other sites are searched for ids only with --fragments=all. The target may already have been
+    requested with HEAD."""
     with Site({"/new": html("<i id=here>")}) as other:
         answers = {"/": page(other.url + "new", "/late", "/ok"), "/late": slow(0.3, redirect(other.url + "new#gone")),
                    "/ok": redirect(other.url + "new#here")}
@@ -937,7 +938,8 @@ def test_fragments_of_other_sites_if_asked_for():
 
 
 def test_every_page_has_a_top():
-    """#top exists on every page that is OK: unsearched pages, other sites, pictures."""
+    """#The fragment #top exists on every page that is OK, even on other sites, on pages that are not searched, and
+    on pictures."""
     with Site({"/": page()}) as other:
         result = crawl({"/": page(other.url + "#top", other.url + "gone#Top", "/a.png#TOP", "/moved#top"),
                         "/a.png": response("x", content_type="image/png"), "/moved": redirect("/")})
@@ -946,8 +948,8 @@ def test_every_page_has_a_top():
 
 
 def test_fragments_of_other_sites_that_come_late():
-    """A page of another site that was checked by HEAD needs GET for a later link with a fragment. This also applies
-    to the end of a redirect chain, and to a page whose request is still running."""
+    """A page on another site that was checked with HEAD is fetched with GET if a later link has a fragment. This
+    also applies to the end of a redirect chain, and to a page whose request is still running."""
     there = {"/": html("<i id=x>"), "/moved": redirect("/end"), "/end": html("<i id=x>"),
              "HEAD /slow": slow(3, response()), "/slow": html("<i id=x>")}
     with Site(there) as other:
@@ -1035,8 +1037,8 @@ def test_accept_and_fail_on():
 
 
 def test_accept_of_a_host():
-    """--accept with a host applies on the crawled site and on other hosts. A 403 of any other host is still blocked,
-    and a 404 is still broken."""
+    """--accept with a host applies on the crawled site and on other hosts. For other hosts, 403 is still reported
+    as blocked. 404 is still reported as broken."""
     with Site({"/403": status(403), "/404": status(404)}, host="127.0.0.2") as other, \
             Site({"/403": status(403)}, host="127.0.0.3") as third:
         answers = {"/": page("/404", "/405", other.url + "403", other.url + "404", third.url + "403"),
@@ -1120,7 +1122,7 @@ def headers_of(site, path):
 
 
 def test_headers_go_to_the_start_alone():
-    """A link, a redirect, or a redirect of robots.txt may lead to another host."""
+    """A request may go to another host because of a link, a redirect, or a redirect of robots.txt."""
     with Site({"/": page(), "/x": page(), "/r": response("", content_type="text/plain")}) as other:
         answers = {"/": page(other.url, "/moved"), "/moved": redirect(other.url + "x"),
                    "/robots.txt": redirect(other.url + "r")}
@@ -1192,8 +1194,8 @@ def test_robots_that_cannot_be_fetched_at_once():
 
 
 def test_robots_of_another_port_fail_the_run():
-    """If robots.txt of another port cannot be fetched, each link to that port fails for the same reason. The rest of
-    the site is crawled."""
+    """If robots.txt on another port cannot be fetched, each link to that port fails for the same reason. The rest
+    of the site is crawled."""
     with Site({"/robots.txt": status(500), "/x": page()}) as bad:
         secure = bad.url.replace("http:", "https:")
         result = crawl({"/": page(bad.url + "x", secure + "x", "/a"), "/a": page()}, "--lenient", "--max-tries", "1")
@@ -1207,7 +1209,7 @@ def test_robots_of_another_port_fail_the_run():
 
 
 def test_a_start_with_a_bad_certificate():
-    """The message names the certificate, and the option that accepts it."""
+    """The message mentions the certificate, and the option to accept it."""
     with tempfile.TemporaryDirectory() as folder:
         pem = certificate(folder)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -1235,8 +1237,8 @@ def test_a_start_that_robots_forbid():
 
 
 def test_robots_of_a_host_that_comes_later():
-    """The host has no listener at first, so the page is requeued. Once the host answers, robots.txt is fetched, and
-    then the page. If robots.txt redirects to a host that never answers, all pages are forbidden."""
+    """The host does not accept connections at first, so the page is requeued. Once the host answers, robots.txt is
+    fetched, and then the page. If robots.txt redirects to a host that never answers, all pages are forbidden."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
@@ -1272,7 +1274,7 @@ def test_robots_are_believed_for_a_day():
 
 
 def test_robots_elsewhere():
-    """Five redirects are followed, also to other hosts. After more redirects the file counts as
+    """Up to five redirects are followed, even to other hosts. After more redirects the file counts as
     missing."""
     rules = robots("User-agent: *\nDisallow: /a\n")
     answers = {"/": page("/a"), "/a": page(), "/robots.txt": redirect("/1")}
@@ -1346,7 +1348,7 @@ def test_numbered_pages_are_all_visited():
 
 
 def test_a_calendar_is_left_out_whatever_comes_first():
-    """A page to which another page links is visited, too, and so are the pages that it links to."""
+    """Pages that are linked from a visited page are also visited."""
     def month(path):
         year, month = int(path[3:7]), int(path[8:10])
         after, before = year * 12 + month, year * 12 + month - 2
@@ -1441,7 +1443,7 @@ def test_delay_between_head_and_get():
 
 
 def test_a_pause_is_of_one_host():
-    """Six pages of a host are unavailable for three seconds each. Meanwhile the first page of the other host is
+    """Six pages of a host are unavailable for three seconds each. Meanwhile, the first page of another host is
     fetched."""
     names = [f"/{n}" for n in range(6)]
     later = html("later", status=503, headers=["Retry-After: 3"])
@@ -1500,7 +1502,7 @@ def test_a_site_whose_robots_txt_is_refused_at_first():
 
 
 def test_a_refusal_that_is_accepted():
-    """A status that --accept accepts is not retried, and does not slow the crawl down."""
+    """A request whose status --accept names is not retried, and does not slow down the crawl."""
     result = crawl({"/": page("/a"), "/a": status(429)}, "--accept", "200..299,429")
     equal((result.told, result.site.requests), ({"/": "ok", "/a": "ok"}, ["/", "/a"]))
 
@@ -1570,7 +1572,7 @@ def test_max_time():
 
 
 class RandomSite:
-    """Random pages, redirects and errors that link to each other, and the expected verdicts."""
+    """A random site of pages, redirects and errors that link to each other, and the expected verdicts."""
 
     def __init__(self, seed, limit):
         self.random = random.Random(seed)
@@ -1695,7 +1697,7 @@ def test_interrupt():
 
 
 def test_interrupt_among_new_links():
-    """A page may arrive after the queue for its links is closed."""
+    """A page may arrive when the queue for its links is already closed."""
     answers = {f"/{n}": page(f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(3000)}
     for _ in range(5):
         with Site({"/": page("/0"), **answers}) as site:
@@ -1705,7 +1707,7 @@ def test_interrupt_among_new_links():
 
 
 def test_interrupt_twice():
-    """The second signal leaves complete JSON on the disk, although requests are still running."""
+    """After the second signal, the JSON file is complete, although some requests are unfinished."""
     names = [f"/{n}" for n in range(200)]
     answers = {name: slow(0.05, page("/gone")) for name in names}
     with Site({"/": page(*names), **answers}) as site:
@@ -1736,7 +1738,8 @@ def test_quiet_and_verbose():
 
 
 def read_to_end(terminal):
-    """Read all output of a terminal. A read may return only a part. EIO marks the end once no writer is left."""
+    """Read all output of a terminal. A single read may return only a part of the output. EIO marks the end once no
+    writer is left."""
     shown = b""
     try:
         while piece := os.read(terminal, 65536):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""coil-crawl while one of its allocations fails. The program must exit with status 1 and a message, or report the
+"""coil-crawl when one of its allocations fails. The program must exit with status 1 and a message, or report the
 same findings as without the failure.
 
     test_enomem.py COIL_CRAWL_ENOMEM [--all | --few]
 
-With sanitizers, the program must not leak. A crawl of a server fails for a sample of its allocations, or with --all
-for each of them. Other commands fail for every ninth allocation, with --all for each, and with --few for every 36th.
+With sanitizers, the program must not leak. In a crawl of a server, a sample of the allocations fail, one per run,
+or all of them with --all. In other commands every ninth allocation fails, with --all every allocation, and with
+--few every 36th.
 """
 import concurrent.futures
 import gzip
@@ -33,8 +34,8 @@ KEPT = {"page": ("url", "status", "links"), "verdict": ("target", "fragment", "v
 
 
 def answers(other):
-    """Return answers that lead to every kind of allocation. The result must not depend on the order of requests, so
-    only "/" links to /x, and only after a link to /x with a session id."""
+    """Return answers with which coil-crawl makes every kind of allocation. The result must not depend on the order
+    of requests, so only "/" links to /x, and only after a link to /x with a session id."""
     return {
         "/robots.txt": redirect("/rules"),
         "/rules": response("User-agent: *\nDisallow: /no\nSitemap: /maps\n", content_type="text/plain"),
@@ -186,7 +187,7 @@ def test_a_kept_crawl_loses_nothing_for_want_of_memory():
 
 
 def test_a_shared_crawl_loses_nothing_for_want_of_memory():
-    """A worker either exits with a message or finishes the crawl. If a collector fails, Redis still has the
+    """A worker must either exit with a message or finish the crawl. If a collector fails, Redis still has the
     results."""
     need_program()
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site, \
@@ -283,8 +284,8 @@ def report(nth, folder, *options, formats=("text", "github")):
 
 
 def test_a_report_is_whole_or_said_not_to_be():
-    """The pages lead to every layout of the text report: a target with many links, a folder of targets, a page with
-    many links, more rows than the report lists, a long URL, a password."""
+    """The text report of these pages has every layout: a target with many links, a folder of targets, a page with
+    many links, more rows than are listed, a long URL, and a password."""
     need_program()
     targets = ["gone", "in/1", "in/2", "in/3", "of/1", "of/2", "of/3", "x%20y", "b.html#no", "http://",
                "http://user:pass@h/" + "x" * 80, "long" * 20, *(f"only{n}/x" for n in range(9))]
@@ -316,7 +317,7 @@ def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
 
 
 def test_a_folder_is_whole_or_said_not_to_be():
-    """The folder has a page behind a symbolic link, and Markdown with every construct."""
+    """The folder contains a symbolic link to a page, and Markdown with every construct."""
     need_program()
     with tempfile.TemporaryDirectory() as folder:
         make_site(folder, {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The programs in examples/, and their output.
+"""Run the programs in examples/ and check their output.
 
 test_examples.py FOLDER [TEST...]
 """
@@ -167,7 +167,7 @@ def test_cafe():
 
 
 def test_light():
-    """In builds with ASan, coil must handle SIGSEGV: docs/manual/light.md."""
+    """In builds with ASan, SIGSEGV must be handled by coil instead of ASan: see docs/manual/light.md."""
     options = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
     out, err = output_of("light", env={**os.environ, "ASAN_OPTIONS": options})
     equal(out, "100000 awake\n")
@@ -449,7 +449,7 @@ def test_echo():
 
 @contextlib.contextmanager
 def example_server(name, *arguments, **options):
-    """Start an example that prints its port at the end of a line. Ends it by SIGINT."""
+    """Start an example that prints its port at the end of a line. Ends the example with SIGINT."""
     with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, name), *arguments],
                           stdout=subprocess.PIPE, text=True, **options) as server:
         try:
@@ -517,7 +517,7 @@ def test_virtual_hosts_chooses_and_reloads_certificates():
 
 
 def make_host(folder, name, subject=None):
-    """Make a certificate and its key in one file."""
+    """Create a file that contains a certificate and its key."""
     pem = os.path.join(folder, name + ".pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={subject or name}",
@@ -528,7 +528,7 @@ def make_host(folder, name, subject=None):
 
 
 def subject_of(port, name):
-    """The common name in the certificate that the server presents for the name."""
+    """Return the common name in the certificate that the server sends to a client that requests this name."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with dial(port) as plain, context.wrap_socket(plain, server_hostname=name) as s:

@@ -60,7 +60,7 @@ class Check:
 
 
 def test_files_wait_for_descriptors():
-    """If there are more files than descriptors, files that cannot be opened are tried again one by one."""
+    """If the program runs out of descriptors, files that could not be opened are tried again one by one."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 
@@ -152,7 +152,7 @@ def test_starts_come_from_standard_input_and_pipes():
 
 def test_file_urls_out_of_the_folder_are_findings():
     """A link with a file URL is a finding, because it does not work on a server or another machine. A relative link
-    to the same file is OK."""
+    to that file is OK."""
     with tempfile.TemporaryDirectory() as outside:
         path = pathlib.Path(outside).resolve() / "a b.html"
         path.write_text("", encoding="utf-8")
@@ -358,8 +358,8 @@ def test_what_is_skipped_has_its_place_if_it_fails_the_run():
 
 
 def test_a_folder_without_an_index_is_there_or_not():
-    """A link to a folder without an index page is OK unless --index-files is given. "." in --index-files allows such
-    folders."""
+    """A link to a folder without an index page is OK unless --index-files is given. A "." in --index-files allows
+    folders without an index page."""
     files = {"index.html": '<a href="empty/">x</a><a href="full/">y</a><a href="full">z</a><a href="empty">z</a>',
              "empty/notes.pdf": "x", "full/index.html": "x"}
     equal(Check(files, "--offline", ".").verdicts()["empty/"], "ok")

@@ -155,7 +155,7 @@ def test_all_formats_have_the_same_figures():
 
 
 def test_every_page_that_links_to_what_is_broken_is_named():
-    """Reports name every page with a link to a missing target, even after the hundredth link."""
+    """Reports list every page that links to a missing target, even if there are more than a hundred links."""
     names = [f"/p{n}" for n in range(7)]
     with Site({"/": page(*names), **{name: page(*["/missing"] * 40) for name in names}}) as site:
         reports = Reports(site.url)
@@ -445,7 +445,7 @@ def test_no_cell_of_the_csv_is_a_formula():
 
 
 class Rendered(html.parser.HTMLParser):
-    """The cells of each table's rows, the tags, and the targets of links."""
+    """Parse HTML into the cells of each table, the tags, and the link targets."""
 
     def __init__(self, text):
         super().__init__()
@@ -512,7 +512,7 @@ def test_markdown_is_bounded():
 
 
 class Document(html.parser.HTMLParser):
-    """A parsed HTML report: the cells of each section's table, the links, and the files that it loads."""
+    """A parsed HTML report: the cells of each section's table, the links, and the files that the report loads."""
 
     def __init__(self, text):
         super().__init__()
@@ -635,7 +635,7 @@ def test_a_browser_searches_and_sorts():
         equal(shown(text, "broken"), ["/dead"])
         contains(text, ">1 of ")
         equal(text.count("<button"), 5 + 6 + 6 + 5)
-        # The content security policy of the report would block the script that clicks.
+        # The report's content security policy would block the test script that clicks, so remove the policy.
         clicks = """<script>
             const heads = document.querySelectorAll("#broken th");
             heads[3].click(); heads[3].querySelector("button").click();
@@ -665,7 +665,7 @@ def test_a_browser_runs_nothing_that_pages_say():
         contains(title, " links on http://127.0.0.1:")
         equal((text.count("<script"), text.count("<img"), text.count("<h1")), (1, 0, 1))
         equal(re.findall(r'href="(?!#|http://127\.0\.0\.1:)[^"]*', text), [])
-        # If a tag were not escaped, the content security policy would still block it.
+        # The content security policy is the second line of defence if a tag is not escaped.
         path.write_text(reports.texts["html"].replace(
             "<main>", "<main><script>document.title = 'pwned'</script>"
                       "<img src=x onerror=\"document.title = 'pwned'\">"), encoding="utf-8")

@@ -4,7 +4,7 @@
     test_golden.py COIL_CRAWL [TEST...]
     COIL_GOLDEN=update test_golden.py COIL_CRAWL     # writes the files again; read them before a commit
 
-In these files, words replace addresses, times and sizes.
+In these files, addresses, times and sizes are replaced by placeholders.
 """
 import os
 import pathlib
@@ -21,8 +21,8 @@ UPDATE = os.environ.get("COIL_GOLDEN") == "update"
 
 
 def site_answers(other):
-    """Return answers for each layout of the report: a target of many links, a page with many broken
-    links, a folder, a fragment, a loop. Every verdict occurs."""
+    """Return answers that cause each layout of the report: a target with many links, a page with many broken links,
+    a folder, a fragment, and a redirect loop. Every verdict occurs."""
     pages = {f"/p{n}.html": html('<nav>\n<a href="/search?q=">x</a></nav>'
                                  f'<p id=here><a href="p{n + 1}.html#here">next</a>') for n in range(8)}
     folder = "".join(f'\n<img src="/img/{n}.png">' for n in range(5))

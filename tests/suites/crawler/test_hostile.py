@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""coil-crawl against the servers of hostile.py: verdicts, messages, memory, and whether the crawl ends.
+"""coil-crawl against the servers of hostile.py: verdicts, messages, memory use, and whether the crawl ends.
 
     test_hostile.py COIL_CRAWL [CASE...]
 
-Many cases run concurrently, since most of them wait. Memory is not measured under sanitizers.
+Many cases run concurrently, since most of them wait. Memory use is not measured in builds with sanitizers.
 """
 import collections
 import concurrent.futures
@@ -166,7 +166,7 @@ def main(names):
     cases = [case for case in hostile.CASES if case.name in names] if names else hostile.CASES[::every]
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        # The longest cases start first, so no long case starts near the end.
+        # Start the longest cases first to shorten the whole run.
         done = list(pool.map(try_case, sorted(cases, key=lambda case: -case.seconds)))
     failed = 0
     for case, wrong, seconds, peak in done:

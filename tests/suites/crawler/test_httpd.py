@@ -21,7 +21,7 @@ BIG = bytes(range(256)) * 4000
 
 
 class Server:
-    """httpd that serves a temporary folder. At the end, Ctrl-C must stop it with status 0."""
+    """Run httpd with a temporary folder of files. At the end, Ctrl-C must stop it with status 0."""
 
     def __init__(self, prepare=None, limit=None):
         self.prepare, self.limit = prepare, limit
@@ -82,7 +82,7 @@ def receive_all(connection):
 
 
 def receive_answer(connection):
-    """Receive one answer, in however many pieces it arrives."""
+    """Receive one complete answer, which may arrive in several pieces."""
     received = connection.recv(65536)
     while True:
         head, end, body = received.partition(b"\r\n\r\n")

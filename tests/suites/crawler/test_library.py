@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The crawler as a library: crawl-site includes crawler/crawler.h and no other file of crawler/.
+"""The crawler as a library: crawl-site includes only crawler/crawler.h from the crawler's sources.
 
     test_library.py CRAWL_SITE [TEST...]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl's descriptions of its options: the manual, the man page, and completions for shells.
+"""The options of coil-crawl in the manual, in the man page, and in shell completions.
 
 test_options.py COIL_CRAWL [TEST...]
 """
@@ -79,7 +79,7 @@ def test_manual_page_is_without_faults():
 
 
 def at_home(home):
-    """Return an environment for a shell that writes only to this folder."""
+    """Return environment variables for a shell, so that it writes only to this folder."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("XDG_")}
     return {**kept, "HOME": home}
 

@@ -126,7 +126,7 @@ class Crawl:
         return Lease(self, options.get("worker", "worker"), reply)
 
     def pass_time(self):
-        """Make all leases, retries and hosts due, as if enough time had passed."""
+        """Change the times in Redis as if enough time had passed for all leases, retries and pauses of hosts."""
         for kind in "leases", "waiting", "w0s", "w1s", "w0x", "w1x":
             for member in redis("ZRANGE", f"{self.key}:{kind}", 0, -1):
                 redis("ZADD", f"{self.key}:{kind}", 0, member)
@@ -720,7 +720,7 @@ def site_of(seed, pages=120, hosts=6):
 
 
 def crawl_at_random(seed, **options):
-    """Workers take random turns: they complete items, release them, or die with their leases."""
+    """In random order, workers complete items, release them, or die without releasing them."""
     chance, site, crawl = random.Random(seed), site_of(seed), Crawl(**options)
     crawl.add("h0/0")
     held, tries = [], 0

@@ -4,7 +4,7 @@ collected.
 
     test_shared_crawl.py COIL_CRAWL [--all] [TEST...]
 
-Each test has its own redis-server. With --all processes are killed dozens of times.
+Each test has its own redis-server. With --all, processes are killed dozens of times.
 """
 import contextlib
 import os
@@ -169,7 +169,7 @@ def test_processes_that_split_a_host():
 
 
 def test_a_start_that_redirects_decides_for_all_what_belongs_to_the_site():
-    """Links wait until the redirect is known. Linked pages of the site are then searched."""
+    """Links wait until the redirect is known. After that, linked pages of the site are searched."""
     with redis_server() as path, tempfile.TemporaryDirectory(prefix="coil shared ") as folder, \
             Site({}) as first, Site({}) as second:
         there = second.url.replace("127.0.0.1", "localhost")
@@ -294,7 +294,8 @@ def test_a_collector_that_is_killed_goes_on():
 
 
 def test_redis_may_be_started_again_in_the_middle():
-    """After a restart of Redis with an AOF, results of the last second may be lost. Their requests are sent again."""
+    """If Redis with an append-only file restarts, it may lose the results of the last second. Their requests are
+    sent again."""
     options = ("--appendonly", "yes", "--appendfsync", "everysec")
     with tempfile.TemporaryDirectory(prefix="coil aof ") as data, sites(0.03) as (site, folder), \
             contextlib.ExitStack() as stack:

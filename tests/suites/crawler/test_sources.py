@@ -275,8 +275,8 @@ def test_sitemaps_that_are_malformed():
 
 
 def test_named_sitemaps_that_are_malformed():
-    """Malformed XML and incomplete gzip are errors in sitemaps that are named by --sitemap, as a start or as a file.
-    XML that is not a sitemap causes a warning."""
+    """Malformed XML and incomplete gzip data are errors in sitemaps that are named by --sitemap, as a start URL or
+    as a file. XML that is not a sitemap causes a warning."""
     bare = response("<urlset><url><loc>/a?x=1&y=2</loc></url><url><loc>/b</loc></url></urlset>",
                     content_type="application/xml")
     whole = gzip.compress(b"/a\n/b\n" * 9999)
@@ -317,8 +317,8 @@ def test_a_long_sitemap_is_read_to_the_limit_of_the_protocol():
 
 
 def test_a_compressed_sitemap_is_read_to_the_same_limit():
-    """A sitemap may be compressed by its type or by Content-Encoding. The report mentions that the rest was not
-    read."""
+    """A sitemap may be compressed, with gzip as its type or as its Content-Encoding. If a sitemap is too long, the
+    report mentions that only a part was read."""
     text = b"/a\n" + b" " * (51 << 20) + b"\n/b"
     packed = gzip.compress(text, 1)
     for answer, words in (

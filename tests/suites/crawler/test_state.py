@@ -155,7 +155,7 @@ def interrupted(folder, sites, *options):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
     equal(process.returncode, INTERRUPTED)
-    contains(err, f"coil-crawl resume {state} goes on from here")
+    contains(err, f"coil-crawl resume {state} continues from here")
     sites.afresh()
     return state
 
@@ -174,7 +174,7 @@ def test_an_interrupted_crawl_goes_on_where_it_was():
 
 
 def if_cookie(cookie, then, otherwise):
-    """Return an answer that is `then` for requests with the cookie, and `otherwise` for requests without it. `then`
+    """Return an answer that depends on the request: `then` with the cookie, `otherwise` without the cookie. `then`
     may be a function that returns an answer."""
     def answer(_, request):
         if cookie not in request.headers.get("cookie", ""):
@@ -272,7 +272,7 @@ def killed_and_resumed(sites, base, expected, start, environment=None, seconds=N
 
 
 class Steady(dict):
-    """Answers that never change, because requests are repeated after a crash."""
+    """The answers must never change, because requests are repeated after a crash."""
 
     def get(self, path, otherwise=None):
         answer = super().get(path, otherwise)
@@ -457,8 +457,8 @@ def test_a_damaged_file_is_an_error_or_a_report():
 
 
 def test_no_flipped_bit_goes_unnoticed():
-    """With a flipped bit in the file, a report is unchanged or names the damage. A resumed crawl fetches lost data
-    again, or reports that it cannot, without suggesting another try."""
+    """If a bit of the file is flipped, a report is either unchanged or mentions the damage. A resumed crawl either
+    fetches lost data again or fails with a message that does not suggest to try again."""
     chance, outcomes = random.Random(2), collections.Counter()
     names = [f"/a/page-with-a-name-of-some-length/{n}" for n in range(60)]
     with folder_for_test() as folder, Site({"/": page(*names, "/gone#x", "mailto:x@y"),
@@ -480,7 +480,7 @@ def test_no_flipped_bit_goes_unnoticed():
                     outcomes[command, "repaired" if "damaged" in err else "whole"] += 1
                     continue
                 assert status in (FAILED, USAGE) and err.startswith("coil-crawl: "), (nth, at, command, status, err)
-                assert "goes on from here" not in err, (nth, at, err)
+                assert "continues from here" not in err, (nth, at, err)
                 outcomes[command, "refused"] += 1
                 os.unlink(os.path.join(folder, "told.jsonl")) if os.path.exists(os.path.join(folder, "told.jsonl")) else None
     assert all(outcomes["resume", kind] > 2 for kind in ("repaired", "whole", "refused")), outcomes
@@ -521,7 +521,7 @@ def test_what_is_damaged_is_named():
 
 def renumber(file, table, number, other):
     """Overwrite the number of a row in the file, in a table that is a single page. SQLite itself would not write such
-    a table. Both numbers are below 128, so each is the byte after the length of the row."""
+    a table. Both numbers are below 128, so each is stored in a single byte, after the length of the row."""
     with contextlib.closing(sqlite3.connect(file)) as reader:
         root, = reader.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
         size, = reader.execute("pragma page_size").fetchone()
@@ -609,7 +609,7 @@ def test_a_recheck_asks_whether_it_has_changed():
         equal(told(folder, ["recheck", state]), (code, before, ""))
         equal(sorted(site.conditions), [("/", '"1"'), ("/a", "Wed, 21 Oct 2015 07:28:00 GMT"), ("/b", '"2"'), ("other", '"1"')])
         equal(sorted(os.listdir(state)), ["crawl.db", "previous.db"])
-        # The site changes before the next recheck.
+        # The site is changed before the next recheck.
         site.answers["/b"] = validated(site, "/b", '<a href="/c">c</a><a href=/new>c</a>', etag='"3"', modified=None)
         site.answers["/gone"] = page()
         _, after, _ = told(folder, ["recheck", state])
@@ -664,7 +664,7 @@ def test_a_crawl_that_is_not_done_is_not_checked_again():
     with folder_for_test() as folder, Sites() as sites:
         state = interrupted(folder, sites)
         code, _, err = run("recheck", state)
-        equal((code, err), (USAGE, f"coil-crawl: {state}: this crawl is not done; coil-crawl resume goes on with it\n"))
+        equal((code, err), (USAGE, f"coil-crawl: {state}: this crawl is not done; coil-crawl resume continues it\n"))
 
 
 # ---- what is different ---------------------------------------------------------------

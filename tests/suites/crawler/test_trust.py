@@ -44,7 +44,7 @@ class Crawl:
             self.process.send_signal(number)
 
     def end(self, seconds=PATIENCE):
-        """Wait for the end of the crawl. Returns the exit status, and sets out, err and records."""
+        """Wait until the crawl ends, and set out, err and records. Returns the exit status."""
         self.out, self.err = self.process.communicate(timeout=seconds)
         self.status = self.process.returncode
         with open(self.file, encoding="utf-8") as lines:
@@ -74,7 +74,7 @@ def time_of(server, path, nth=0):
 
 
 def test_a_retry_holds_no_worker():
-    """Twenty pages of a host are unavailable for three seconds. The pages of another host are fetched meanwhile,
+    """Twenty pages on one host are unavailable for three seconds. Meanwhile, pages on another host are fetched,
     although there are more failing pages than workers."""
     with Server(many(20, retry_after("3"), "/bad")) as bad, \
             Server(many(100, page(), "/good"), host="127.0.0.2") as good, \
@@ -90,8 +90,7 @@ def test_a_retry_holds_no_worker():
 
 
 def test_a_failing_host_leaves_the_workers_to_others():
-    """100,000 URLs of one host fail. All workers must still fetch the good pages of another
-    host."""
+    """100,000 URLs of one host fail. The good pages on another host must still be fetched."""
     with Server({"/": page(*(f"/bad{n}" for n in range(100000)))},
                 otherwise=html("no", status=503)) as bad, \
             Server(many(100, together(7, page()), "/good"), host="127.0.0.2") as good, \
@@ -104,7 +103,7 @@ def test_a_failing_host_leaves_the_workers_to_others():
 
 
 def test_retry_after_pauses_the_host():
-    """Retry-After pauses the whole host, not only the page with that answer."""
+    """Retry-After pauses requests to the whole host, not only to the page that was refused."""
     answers = {"/": page("/first", *(f"/{n}" for n in range(20))),
                "/first": [retry_after("2"), page()]}
     with Server(answers, otherwise=page()) as site, \
@@ -146,7 +145,7 @@ def test_max_tasks():
 
 
 def test_max_duration_ends_the_crawl():
-    """Links that are skipped because time is up are reported."""
+    """Links that are skipped because the time limit has passed are reported."""
     with Server({}, otherwise=lambda c, r: c.sendall(
             NOT_FOUND if r.path == "/robots.txt" else page(*(f"{r.path.rstrip('/')}x{n}" for n in range(3))))) as site, \
             Crawl("--max-duration", "1", "--max-tasks", "2", site.origin + "/") as crawl:
@@ -227,7 +226,7 @@ def check_what_was_told(crawl, status):
 
 
 def test_two_signals_at_any_distance():
-    """The second signal may end the program at once. All lines that were written before are complete."""
+    """The second signal may end the program at once. All lines that were already written are complete."""
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
     for at, distance in enumerate([0, 0, 0, 0.0005, 0.001, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1]):
         first, second = numbers[at % 3], numbers[(at + 1) % 3]
@@ -251,7 +250,7 @@ def test_signals_while_nothing_happens():
 
 
 def test_kill_leaves_whole_lines():
-    """After a kill, all lines are complete, except that lines of the last second may be missing."""
+    """After a kill, lines of the last second may be missing, but all other lines are complete."""
     with endless_site() as site, Crawl(site.origin + "/") as crawl:
         wait_until(lambda: os.path.exists(crawl.file) and os.path.getsize(crawl.file) > 100000)
         crawl.signal(signal.SIGKILL)
@@ -399,8 +398,8 @@ def test_header_for_another_host():
 
 
 def test_a_login_of_the_start_is_for_links_without_one():
-    """The login of the start URL and the -H headers are sent for all links to its host, although those links have no
-    login."""
+    """The user name and password in the start URL and the -H headers are sent with every request to the start host,
+    although links do not contain them."""
     with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
         site.answers = {"/": page(site.origin + "/a", other.origin + "/x"), "/a": page()}
         with Crawl("-H", "X-Token: secret", site.origin.replace("//", "//us%65r:s3%63ret@") + "/") as crawl:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""--warc: all requests and responses in an archive that other programs can read.
+"""--warc writes all requests and responses to an archive that other programs can read.
 
     test_warc.py COIL_CRAWL
 
 A few lines in this file parse WARC 1.1. Webrecorder's warcio for Node also parses the archive if npm can install
-warcio in the build folder. Otherwise that part is skipped.
+warcio in the build folder. Otherwise the test with warcio is skipped.
 """
 
 import base64
@@ -204,7 +204,7 @@ def test_interim_answers_are_no_part_of_it():
 
 
 def test_a_request_that_is_sent_again_is_one():
-    """The server closes a reused connection after it has received the second request."""
+    """The server closes the connection when it receives a second request on it."""
     def once(connection, request):
         counts[request.path] = counts.get(request.path, 0) + 1
         return CLOSE if counts[request.path] == 1 else html("x")
@@ -335,7 +335,7 @@ def test_warcio_reads_the_same():
     lines = [line["line"] for line in told if "line" in line and line["line"].get("status") != "undefined"]
     ours = {(line["url"], line["offset"], line["length"], line["digest"], line["status"]): (key, date)
             for key, date, line in index}
-    # warcio adds a slash at the end, which other programs do not include in the key.
+    # warcio adds a slash at the end of the key, but other programs do not.
     theirs = {(line["url"], line["offset"], line["length"], line.get("digest", "").removeprefix("sha1:"),
                line["status"]): (line["urlkey"].replace("/b/", "/b"), line["timestamp"]) for line in lines}
     ours = {(*key[:3], key[3].removeprefix("sha1:"), key[4]): value for key, value in ours.items()}

@@ -173,7 +173,7 @@ def test_passwords_are_not_told():
 
 
 def test_delays_and_queues_are_told():
-    """The second page waits for the delay between requests, and the third waits for the second."""
+    """The second page is held back by the delay between requests, and the third page by the second."""
     with Site({"/": page("/a", "/b", "/c"), "/a": html(""), "/b": html(""), "/c": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 3)
@@ -240,7 +240,7 @@ def test_clients_that_send_half_a_request_keep_no_other_out():
 
 
 def test_only_its_own_hosts_are_answered():
-    """A page of another site could have a name that resolves to this address: DNS rebinding."""
+    """The host name of a page on another site could resolve to the address of the status page: DNS rebinding."""
     def answer_to(address, *headers, version="1.1"):
         return say(address, "\r\n".join([f"GET / HTTP/{version}", *headers, "", ""]).encode()).split(" ", 1)[1]
 

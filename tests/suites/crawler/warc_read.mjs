@@ -18,7 +18,7 @@ function say(object) {
 
 const parser = new WARCParser(createReadStream(file));
 for await (const record of parser) {
-  const payload = await record.readFully(true); // without chunked encoding and compression
+  const payload = await record.readFully(true); // the body, unchunked and uncompressed
   say({
     type: record.warcType,
     url: record.warcTargetURI,

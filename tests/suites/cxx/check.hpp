@@ -1,5 +1,6 @@
 /*
- * check.hpp - checks for the programs in this folder. The first failure ends the program.
+ * check.hpp - checks for the programs in this folder. The program exits at the first
+ * failed check.
  */
 #pragma once
 

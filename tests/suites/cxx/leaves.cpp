@@ -1,6 +1,6 @@
 /*
- * leaves.cpp - an uncaught exception in a task, a generator, a coroutine or a callback,
- * depending on the argument, ends the program with a message where it was thrown. The
+ * leaves.cpp - an uncaught exception in a task, generator, coroutine or callback
+ * (selected by the argument) ends the program. The message shows where it was thrown. The
  * catch block around coil_run() must not see the exception.
  */
 #include "check.hpp"

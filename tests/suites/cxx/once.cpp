@@ -1,5 +1,5 @@
 /*
- * once.cpp - std::call_once() with libcoil-posix, in tasks and threads at once.
+ * once.cpp - std::call_once() with libcoil-posix, called by tasks and threads at once.
  */
 #include "check.hpp"
 
@@ -27,7 +27,7 @@ struct step {
             std::call_once(flag, [this] {
                 int call = ++calls;
 
-                std::this_thread::sleep_for(2ms); /* the others wait meanwhile */
+                std::this_thread::sleep_for(2ms); /* the other callers wait meanwhile */
                 if (call <= failures)
                     throw std::runtime_error("not yet");
             });
@@ -56,7 +56,7 @@ static void first_task_calls_for_all()
     CHECK(count_failures(once, 10) == 0 && once.calls == 1);
 }
 
-/* Each failure wakes the waiting tasks, which do not poll. */
+/* Each failed call wakes the waiting tasks. They do not poll. */
 static void next_task_calls_after_a_failure()
 {
     int64_t begun = coil_now();

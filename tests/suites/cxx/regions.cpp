@@ -1,5 +1,5 @@
 /*
- * regions.cpp - exceptions that leave groups and scopes: see coil.hpp.
+ * regions.cpp - exceptions that are thrown out of groups and scopes of coil.hpp.
  */
 #include "check.hpp"
 
@@ -27,8 +27,7 @@ static void wait_long()
 }
 
 /*
- * Run `body`. Returns the number of the failure that it throws, minus the errno of an
- * error, or 0.
+ * Run `body`. Returns the number of the Failure that was thrown, a negative errno, or 0.
  */
 template <typename Body> static int what_leaves(Body body)
 {
@@ -220,8 +219,8 @@ static void failure_of_a_child_precedes_a_cancellation_of_the_owner()
 }
 
 /*
- * The child's exception cannot leave the frame of the group's owner, but it does leave
- * the owner's task.
+ * The child's exception cannot be thrown through the frame of the group's owner, but the
+ * owner's task fails with it.
  */
 static void exception_of_a_cancelled_owner_s_child_reaches_its_group()
 {

@@ -1,6 +1,6 @@
 /*
- * statics.cpp - function-local statics whose initialisers wait, while tasks and threads
- * need them at once. With the argument `recursion` or `callback` the program must abort.
+ * statics.cpp - several tasks and threads use a function-local static while its
+ * initialiser waits. With the argument `recursion` or `callback` the program must abort.
  */
 #include "check.hpp"
 
@@ -25,7 +25,7 @@ static int initialise_slowly(std::atomic<int> &calls, int failures)
 
 template <int Kind> static std::atomic<int> calls;
 
-/* Each Kind has its own variable, whose first initialisations fail. */
+/* Each Kind has its own variable. The first attempts to initialise it fail. */
 template <int Kind, int Failures = 0> static int needed()
 {
     static int value = initialise_slowly(calls<Kind>, Failures);

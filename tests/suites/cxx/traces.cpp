@@ -1,6 +1,6 @@
 /*
  * traces.cpp - reports name the program's lines. The argument selects a report. `run`
- * compares the lines that the report names with the lines that are marked for it.
+ * compares the lines in the report with the lines that are marked for this report.
  */
 #include <coil.hpp>
 
@@ -93,7 +93,7 @@ static void print(const char *how)
     }
 }
 
-/* Decrements the number of running bodies when a body is left. */
+/* Decrements the number of running bodies when a body ends. */
 struct leaving {
     int &running;
 

@@ -1,7 +1,7 @@
 /*
- * watched.cpp - a program under AddressSanitizer, with a libcoil that was built without
- * it. throw and longjmp() leave poisoned memory on a task's stack. AddressSanitizer must
- * not report a use of that memory, but must report a real error.
+ * watched.cpp - a program that is built with AddressSanitizer, and linked with a libcoil
+ * that is not. throw and longjmp() leave poisoned memory on a task's stack.
+ * AddressSanitizer must not report a use of that memory, but must report a real error.
  */
 #include "check.hpp"
 

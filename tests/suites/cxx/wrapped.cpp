@@ -1,6 +1,6 @@
 /*
- * wrapped.cpp - coil.hpp: handles, lambdas as tasks, exceptions that reach the waiting
- * task.
+ * wrapped.cpp - coil.hpp: handles, lambdas as tasks, and exceptions that are passed to
+ * the waiting task.
  */
 #include "check.hpp"
 
@@ -179,7 +179,10 @@ template <typename Body> static int result_of(Body body)
     return coil_task_await(task);
 }
 
-/* Each body is larger than the one before: it is in the argument, or in a copy of it. */
+/*
+ * Each body is larger than the previous one, so that it is stored either in the argument
+ * or in a copy.
+ */
 static void bodies_without_a_destructor_need_no_memory()
 {
     struct numbers {

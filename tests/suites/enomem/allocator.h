@@ -1,12 +1,13 @@
 /*
- * allocator.h - a malloc(3) for the whole program that can be made to fail.
+ * allocator.h - a malloc(3) for the whole program, with failures on request.
  */
 #ifndef COIL_TESTS_ENOMEM_ALLOCATOR_H
 #define COIL_TESTS_ENOMEM_ALLOCATOR_H
 
 /*
- * A place where this program, including coil, calls a function that allocates. The struct
- * has the place, its caller, and the first and the last allocation of that place.
+ * A place in this program or in coil where a function that allocates is called. The
+ * struct contains the place, its caller, and the numbers of its first and last
+ * allocation.
  */
 struct allocation_place {
     const void *from, *caller;
@@ -19,8 +20,8 @@ struct allocation_places {
 };
 
 /*
- * Start counting allocations. The nth allocation fails once, or none if nth is 0. If
- * `places` is not NULL, the places of allocations are recorded in it.
+ * Start counting allocations. Make only the nth allocation fail, or none if nth is 0. If
+ * `places` is not NULL, record the places of allocations in it.
  */
 void allocations_begin(long nth, struct allocation_places *places);
 

@@ -4,12 +4,12 @@
  *     coil-enomem FOLDER HTTP_PORT DNS_PORT SAMPLE [SCENARIO [NTH]]
  *
  * Each scenario runs once for each of its allocations, or for a sample of them (0: all).
- * Each run has its own process, in which that allocation fails. The sample consists of
- * SAMPLE evenly spaced allocations, and of the first and the last allocation of each
- * place and caller in this program. The scenario must end by itself, either with an error
- * or completely, without leaking a descriptor. Prints a line for each scenario, and ends
- * with `N passed, N failed`. With NTH, only the NTH allocation of the scenario fails,
- * which repeats a single run.
+ * Each run is a process in which that allocation fails. The sample consists of SAMPLE
+ * evenly spaced allocations, and of the first and the last allocation of each place and
+ * caller in this program. The scenario must end on its own, either with an error or with
+ * its result, without leaking a descriptor. Prints a line for each scenario, and ends
+ * with `N passed, N failed`. With NTH, only the run in which the NTH allocation fails is
+ * repeated.
  *
  * BUGS OF LIBRARIES. Two kinds of crashes are counted, but are not failures:
  *
@@ -149,7 +149,7 @@ static const char *reason(int status)
     return text;
 }
 
-/* Error messages of the libraries are ignored unless only one allocation is tried. */
+/* Error messages of the libraries are suppressed unless only one allocation is tried. */
 static int run_in_child(const struct scenario *scenario, long nth, bool aloud)
 {
     int status = -1;

@@ -113,7 +113,10 @@ static int check_body(coil_http_response *response)
     return rc;
 }
 
-/* Fetch a page. Read its body, or with `handed_on` count its bytes in a callback. */
+/*
+ * Fetch a page. Read the body of the response, or with `handed_on` count its bytes in a
+ * callback.
+ */
 static int fetch(coil_http_session *session, const char *host, bool handed_on)
 {
     const char *headers[] = {"X: y", NULL};
@@ -215,7 +218,7 @@ static int dns(void *arg)
     return rc < 0 ? rc : look_up();
 }
 
-/* Names are resolved by the C library on a thread. */
+/* The C library resolves names on a thread. */
 static int names(void *arg)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Attributes and text are written when they arrive, and a token when it is complete. */
+/*
+ * Attributes and text are written as soon as they arrive, other parts when the token is
+ * complete.
+ */
 static struct {
     FILE *attributes, *text;
     char *attributes_bytes, *text_bytes;
@@ -138,7 +141,7 @@ static const struct html_sink sink = {
     .doctype = on_doctype,
 };
 
-/* Each piece is a separate allocation, so a sanitizer detects reads past its end. */
+/* Each piece is a separate allocation, so that sanitizers detect reads past its end. */
 static int feed(struct html_tokenizer *tokenizer, const char *text, size_t n,
                 size_t piece)
 {

@@ -1,4 +1,4 @@
-"""A small site, and functions that run the crawlers of examples/inside/crawl on it."""
+"""A server for a small site, and functions that crawl it with the programs in examples/inside/crawl."""
 import contextlib
 import http.server
 import threading
@@ -20,7 +20,7 @@ ALL_PAGES = "".join(f"{path} {len(body_of(path))}\n" for path in sorted(SITE))
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
-    """Send the entry of self.server.answers for the path: a status, headers and a body. None: hang up.
+    """Send the answer for the path from self.server.answers: a status, headers and a body. None: hang up.
     The handler keeps connections open, and counts them."""
     protocol_version = "HTTP/1.1"
 

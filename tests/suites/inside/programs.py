@@ -1,4 +1,4 @@
-"""Run the programs of examples/inside as they are, or with one line changed."""
+"""Run the programs in examples/inside unchanged, or with one line changed."""
 import contextlib
 import os
 import pathlib
@@ -22,8 +22,8 @@ WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
 
 
 def output_of(name, *arguments, reports=False, status=0):
-    """Return standard output and standard error of the program with this name in FOLDER, or with this path. Only a
-    program that `reports` may write to standard error."""
+    """Return standard output and standard error of the program with this name in FOLDER, or with this path. The
+    program must not write to standard error, unless it `reports`."""
     done = subprocess.run([*WRAPPER, os.path.join(FOLDER, name), *arguments],
                           capture_output=True, text=True, timeout=120)
     said = ASAN_OF_CONTEXTS.sub("", done.stderr)
@@ -83,7 +83,7 @@ def commands_of(name):
 
 
 def build(instead, command, output):
-    """Run a command of Ninja with other files. Warnings are not errors."""
+    """Run one of Ninja's commands with different files. Warnings are not errors."""
     words = [instead.get(word, word) for word in command if word != "-Werror"]
     words[words.index("-o") + 1] = output
     if "-MF" in words:

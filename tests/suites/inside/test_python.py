@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run examples/inside/python/frames.py with each CPython that the chapter names, if it is installed.
+"""Run examples/inside/python/frames.py with each installed CPython that is mentioned in docs/inside.
 
     test_python.py FOLDER [TEST...]
 """

@@ -1,5 +1,5 @@
 /*
- * waits.c - cancellation reaches every wait, and groups end as a whole. This program
+ * waits.c - every wait can be cancelled, and groups end as a whole. This program
  * tests these claims of examples/inside/mini/coil.h. The output must be the same with
  * coil.
  */
@@ -58,7 +58,7 @@ static int grouping(void *arg)
     return coil_group_exit(&group, rc);
 }
 
-/* A task that ignores its cancellation. Every later wait is refused. */
+/* A task that ignores its cancellation. Every later wait fails at once. */
 static int deaf(void *arg)
 {
     (void)arg;
@@ -87,7 +87,7 @@ static void cancelled(const char *what, coil_task_fn fn)
 
     if (coil_spawn(fn, NULL, NULL, &task) < 0)
         return;
-    coil_sleep(COIL_MSEC(1)); // wait until the task waits
+    coil_sleep(COIL_MSEC(1)); // let the task run until it waits
     asked = coil_task_cancel(task, "test");
     printf("%s: %d", what, asked);
     int rc = coil_task_await(task);

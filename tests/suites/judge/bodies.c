@@ -3,8 +3,9 @@
  *
  * This file implements each instruction of reference.py with coil's public headers only.
  * Each instruction is a function that returns an rc, like coil's own functions. If an
- * instruction waits, a negative rc ends the body, like an exception in Python. For other
- * instructions (`goes_on` in the tables) the trace shows the rc as a word.
+ * instruction that waits returns a negative rc, the body ends, as an exception in Python
+ * would end it. For other instructions (`goes_on` in the tables) the trace shows the rc
+ * as a word.
  */
 #include "judge.h"
 
@@ -23,8 +24,8 @@ static int handler_of(struct body *body, const struct line *line)
 }
 
 /*
- * Python's `try`. A cancellation is marked as caught before the handler runs, and also
- * before a cleanup, which is a `finally` that waits.
+ * Python's `try`. A cancellation is marked as caught before its handler runs, and before
+ * a cleanup (a `finally` that waits).
  */
 static int do_try(struct body *body, const struct line *line)
 {
@@ -52,7 +53,7 @@ static int do_try(struct body *body, const struct line *line)
 
 static int do_group(struct body *body, const struct line *line)
 {
-    static coil_group memory[MAX_NUMBER]; /* a group may be cancelled after its end */
+    static coil_group memory[MAX_NUMBER]; /* an ended group may be cancelled */
     int number = number_of(line->words[1]), rc;
     coil_group *group = &memory[number];
     size_t count;
@@ -134,7 +135,7 @@ static const struct instruction *instruction_of(const struct line *line)
     exit(2);
 }
 
-/* -EPERM does not end the body: it means only that the lock of a condition is free. */
+/* -EPERM does not end the body: it only means that a condition's lock is not held. */
 static bool ends_body(const struct instruction *instruction, int rc)
 {
     return rc < 0 && !instruction->goes_on && rc > ABSENT && rc != -EPERM;

@@ -99,7 +99,9 @@ static bool break_up(void)
     return true;
 }
 
-/* Print the last lines: how each task ended, and the end of the program. */
+/*
+ * Print the last lines of the trace: how each task ended, and that the program has ended.
+ */
 static void close_up(void)
 {
     char name[16];
@@ -123,7 +125,7 @@ static void close_up(void)
         coil_future_cancel(futures[i], "driver");
         coil_future_release(futures[i]);
     }
-    coil_yield(); /* run the callbacks of the cancelled futures */
+    coil_yield(); /* let the callbacks of the cancelled futures run */
     tasks_finish();
     sync_finish();
 }

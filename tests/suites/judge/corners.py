@@ -1,7 +1,7 @@
-"""The corner cases of order and cancellation, and how many programs reach each of them.
+"""Corner cases of order and cancellation, with the number of programs that reach each of them.
 
-reference.py detects the corner cases while it runs a program on asyncio. It writes each of them below the trace,
-after a `#`. `run` counts them.
+reference.py detects the corner cases while it runs a program on asyncio. After the trace it writes a line with `#`
+for each of them. `run` counts them.
 """
 
 import collections
@@ -48,7 +48,8 @@ class Watch:
         self.reached[corner] = None
 
     def cancels(self, victim, canceller):
-        """Record that the task of `victim` is about to be cancelled, by another task or by the driver (None)."""
+        """Record that the task of `victim` is about to be cancelled, by `canceller` or by the driver if `canceller`
+        is None."""
         task = victim.task
         waits_for = task._fut_waiter
         if task.done():

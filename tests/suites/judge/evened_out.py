@@ -1,12 +1,12 @@
-"""Changes to asyncio that remove CPython's accidental order. The judge changes nothing else.
+"""Changes to asyncio that make orders well-defined that are accidental in CPython. The judge changes nothing else.
 
-The judge claims that coil and asyncio have the same order. In five places CPython itself guarantees no order. For
-these places this file installs the natural order, which is also coil's order. The C accelerator is not affected:
-_asyncio's Task and Future are used unchanged.
+The judge tests that coil and asyncio run everything in the same order. In five cases, CPython does not guarantee an
+order. In these cases, this file installs the natural order, which coil has, too. The C accelerator is not
+affected: _asyncio's Task and Future are used unchanged.
 
 1. Equal deadlines. asyncio stores timers in a heapq, which is not stable: the order of two timers with equal
-   deadlines depends on the rest of the heap. This file makes the order first in, first out. (base_events.py: call_at
-   pushes, _run_once pops; events.py: TimerHandle.__lt__ compares only _when)
+deadlines depends on the rest of the heap. This file makes the order of equal deadlines first in, first out.
+(base_events.py: call_at pushes, _run_once pops; events.py: TimerHandle.__lt__ compares only _when)
 
 2. Iteration over sets. TaskGroup stores its children in a set, and cancels them in the set's order, which depends on
    their addresses. asyncio.wait() and as_completed() convert their arguments to a set, and add callbacks in the order
@@ -36,7 +36,7 @@ from asyncio import events, taskgroups, tasks
 
 
 class OrderedSet(dict):
-    """A set with the methods that asyncio uses, which keeps the order of insertion."""
+    """A set that keeps the order of insertion, with the methods that asyncio uses."""
 
     def __init__(self, items=()):
         super().__init__((item, None) for item in items)
@@ -118,8 +118,8 @@ on_task_done = taskgroups.TaskGroup._on_task_done
 
 
 def install():
-    """Replace names in asyncio's modules. A global `set` in a module hides the builtin. asyncio looks TimerHandle up
-    at each use."""
+    """Replace names in the modules of asyncio. A global `set` in a module hides the builtin. asyncio looks
+    TimerHandle up at each use."""
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet
     if sys.version_info < (3, 13, 2):

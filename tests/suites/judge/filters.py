@@ -1,7 +1,7 @@
-"""Filters drop programs that are not compared because of intended differences.
+"""Filters drop programs on which coil and asyncio differ by intention.
 
-Where possible, the generator avoids such differences (see generate.py). The filters handle the rest. The run counts
-the programs that each filter drops, and fails if the filters drop too many.
+Where possible, the generator avoids such differences (see generate.py). The filters handle the remaining ones. The
+run counts the programs that each filter drops, and fails if the filters drop too many.
 """
 
 import older
@@ -9,7 +9,7 @@ import program
 
 MOST_PERCENT = 2  # share of the programs, on a CPython of 3.13 or later
 
-# Instructions that pass on a cancellation to the awaited tasks.
+# Instructions that cancel the awaited tasks when the waiting task is cancelled.
 HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}
 
 
@@ -51,7 +51,7 @@ FILTERS = {
 }
 
 
-# Differences that only a run can detect. reference.py writes them into the trace.
+# Differences that can be detected only at run time. reference.py writes them into the trace.
 SEEN_IN_RUNS = {
     "race": "a staggered race that is cancelled, or has a second winner: asyncio leaves the "
     "others behind, or dies of an assertion; coil waits for them, and the first winner counts",

@@ -1,16 +1,17 @@
-"""Generate programs from seeds: equal seeds and numbers give equal programs.
+"""Generate random programs. A seed and a number determine a program.
 
 A program uses only some of the families of instructions below, so its few instructions are related. Times are short
-integers, so many events occur at the same instant. Between random instructions there are scenes, which are corner
-cases of order. For example, a task cancels itself, a task that was just woken, or a task that has not begun; or it
-cancels a task twice, or exactly at a deadline. In most programs, the last task only sets and releases objects that
-other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
+integers, so many events occur at the same instant. Among the random instructions there are scenes: short sequences
+that test corner cases of order. For example, a task cancels itself, a task that was just woken, or a task that has
+not begun; or it cancels a task twice, or exactly at a deadline. In most programs, the last task only sets and
+releases objects that other tasks wait for, and cancels tasks. In some programs, several tasks contend for one
+object.
 
 Rules that keep both sides comparable:
 
-- A task awaits and gathers only tasks with a higher number, and its children in groups also have higher numbers. A
-  cycle of tasks that await each other cannot be cancelled: Python's stack would overflow. A child that awaits the
-  owner of its group never ends.
+- A task awaits and gathers only tasks with a higher number, and its children in groups also have higher numbers. If
+tasks await each other in a cycle, cancelling one of them does not end: Python's stack would overflow. A child that
+awaits the owner of its group never ends.
 
 - A `finally` does not wait. In C a cancellation applies until it is caught, so the waits of a
   cleanup would fail. In Python they succeed, because a cancellation is delivered only once. A
@@ -23,7 +24,7 @@ from program import BLOCKS, Node, parse, to_text
 
 ERRORS = ["EIO", "EPROTO", "ENOENT", "EPIPE"]
 
-# family: the weight of each instruction
+# maps each family to the weights of its instructions
 FAMILIES = {
     "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1, "at": 1, "unschedule": 1},
     "futures": {"await": 5, "set": 4, "break": 2, "callback": 2, "uncallback": 1,
@@ -89,7 +90,7 @@ class Generator:
         return letter + str(self.rng.randrange(self.names[letter]))
 
     def awaited(self):
-        """Choose a future, a task with a higher number than the current one, or rarely any task."""
+        """Choose a future, a task with a higher number than the current task, or (rarely) any task."""
         first = 0 if self.rng.random() < 0.01 else self.current + 1
         later = [i for i in range(first, self.task_count) if i != self.current]
         if later and self.rng.random() < 0.6:
@@ -97,7 +98,7 @@ class Generator:
         return self.thing("f")
 
     def watched(self):
-        """Choose any object, for an instruction that does not pass on a cancellation."""
+        """Choose any object, for an instruction that does not cancel the awaited object."""
         if self.rng.random() < 0.6:
             return f"t{self.rng.randrange(self.task_count)}"
         return self.thing("f")
@@ -116,8 +117,8 @@ class Generator:
         return str(self.marks)
 
     def choose_contest(self):
-        """Choose an object that several tasks wait for, and the instructions that serve one waiter.
-        Some objects are listed twice, because a lost wake-up is hardest to detect there."""
+        """Choose an object for which several tasks wait, and the instructions that serve one waiter.
+        Objects for which a lost wake-up is hardest to detect are listed twice."""
         return self.rng.choice([
             (["get", "q0"], ["put_nowait", "q0", "7"]),
             (["put", "q0", "8"], ["get_nowait", "q0"]),
@@ -136,7 +137,7 @@ class Generator:
         ])  # fmt: skip
 
     def in_lock(self, words):
-        """Put an instruction on a condition into a `hold` of the condition's lock."""
+        """Put an instruction on a condition inside a `hold` block for the condition's lock."""
         node = Node(words, [self.simple("sleep")] if words[0] == "hold" else None)
         return Node(["hold", "l0"], [node]) if words[0] in UNDER_LOCK else node
 
@@ -300,7 +301,7 @@ class Generator:
     # ---- scenes ---------------------------------------------------------------------
 
     def scene(self, open_groups):
-        """Return a few instructions that belong together."""
+        """Return a scene: a few related instructions."""
         rng = self.rng
         other = f"t{rng.randrange(self.task_count)}"
         me, wait = f"t{self.current}", self.waiting()
@@ -402,7 +403,7 @@ class Generator:
         return self.in_lock(self.wake())
 
     def decide_contest(self):
-        """Serve one waiter, and in the same step cancel that waiter or another one."""
+        """Serve one waiter, and in the same step cancel that waiter or a different one."""
         nodes = [self.in_lock(self.contest[1])]
         if self.rng.random() < 0.3:
             nodes *= 2

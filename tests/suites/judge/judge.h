@@ -1,5 +1,5 @@
 /*
- * judge.h - the common parts of coil-judge: bodies, objects, the trace.
+ * judge.h - declarations that the files of coil-judge share: bodies, objects, the trace.
  *
  *   coil_judge.c   the driver: declares the objects, starts t0, ends tasks that do not end
  *   bodies.c       runs the bodies of tasks, line by line; blocks
@@ -28,10 +28,10 @@ struct body {
     int number;
     int first, end; /* the lines of the body: [first, end) */
     coil_task *task;
-    bool raced; /* started by a `race` instruction */
+    bool raced; /* a `race` instruction started this task */
     int result;
     coil_scope *scope; /* the innermost open scope, or NULL */
-    char detail[200];  /* text that the instruction adds to its outcome when it ends */
+    char detail[200];  /* text that follows the instruction's outcome */
 };
 
 /* An instruction. `run` returns a negative errno, or a value of 0 or more. */
@@ -50,14 +50,14 @@ extern struct program program;
 extern struct body bodies[MAX_NUMBER];
 extern coil_future *futures[MAX_NUMBER];
 extern coil_group *groups[MAX_NUMBER];       /* open groups */
-extern coil_group *known_groups[MAX_NUMBER]; /* open and closed groups */
+extern coil_group *known_groups[MAX_NUMBER]; /* all groups, open and closed */
 extern struct body *spawned[MAX_NUMBER];
 extern int body_count, future_count, spawned_count;
 
 /*
- * Return a borrowed reference to the future or the task's future with this name. Returns
- * NULL if the task has not started, or is the body's own task, because a task cannot
- * await itself.
+ * Return a borrowed reference to the future with this name, or to the future of the task
+ * with this name. Returns NULL if the task has not started, or is the body's own task,
+ * because a task cannot await itself.
  */
 coil_future *future_of(const struct body *body, const char *name);
 

@@ -3,15 +3,15 @@
 The differences were found by running the judge's programs on CPython 3.11.7, 3.12.1 and 3.13.0, and then comparing
 the sources. A program with an instruction that has changed is skipped if the interpreter is older than the change.
 
-Three changes affect instructions of most programs, but have an effect only rarely. reference.py detects
-them when they occur, and marks the trace as left out:
+Three changes concern instructions of most programs, but rarely have an effect. When one has an effect, reference.py
+marks the trace as not comparable:
 
-- Task.uncancel() that reaches 0 discards an undelivered cancellation.
+- A call of Task.uncancel() that brings the count to 0 discards an undelivered cancellation.
 
-- An expired timeout counts the requests to cancel that existed before it, and becomes a TimeoutError without a newer
-  request (since a 3.11 release later than 3.11.2).
+- An expired timeout raises a TimeoutError unless there was another request to cancel since the block began. Older
+requests are ignored (since a 3.11 release later than 3.11.2).
 
-- A TaskGroup that fails cancels its parent again if another request had cancelled the parent.
+- When a TaskGroup fails after its parent was cancelled by another request, it cancels the parent again.
 """
 
 import program
@@ -23,9 +23,9 @@ OLDEST = (3, 11)  # asyncio.timeout, TaskGroup, uncancel
 CHANGES = [
     # Queue.shutdown is new.
     ((3, 13), {"shutdown"}),
-    # A cancelled waiter of a Condition passes its notification on to another waiter.
+    # If a waiter of a Condition is cancelled after it was notified, another waiter is notified.
     ((3, 13), {"cwait", "cwait_for", "bwait", "breset", "babort"}),
-    # A Semaphore wakes as many waiters as its value allows. Before 3.13, some stayed asleep.
+    # A Semaphore wakes as many waiters as its value allows. Before 3.13, some of them were not woken.
     ((3, 13), {"semaphore"}),
     # as_completed() supports asynchronous iteration.
     ((3, 13), {"as_completed"}),

@@ -6,8 +6,8 @@
 #define MAX_MARK 128
 
 /*
- * Store the existing tasks and futures among the line's words from `first` on, and return
- * their number.
+ * Store the tasks and futures that the line's words from `first` on name, if they exist,
+ * and return their number.
  */
 static size_t several_of(const struct body *body, const struct line *line, int first,
                          coil_future *several[LINE_MAX_WORDS])
@@ -40,7 +40,7 @@ int start_body(struct body *body, coil_group *group, bool eager)
     return rc;
 }
 
-/* Return true if the program contains the task and the task has not been started. */
+/* Return true if the program contains this task and the task has not been started. */
 static bool can_start(const struct body *body)
 {
     return body->end > 0 && body->task == NULL && !body->raced;
@@ -330,7 +330,7 @@ static int do_unpark(struct body *body, const struct line *line)
 /* ---- callbacks --------------------------------------------------------------------- */
 
 /*
- * The added callbacks. A callback that is added twice has one entry, but is called twice.
+ * The added callbacks. A callback that is added twice is stored once, but called twice.
  */
 static struct note {
     const struct body *body;
@@ -372,7 +372,7 @@ static int do_uncallback(struct body *body, const struct line *line)
     return coil_future_remove_callback(future, say_state, note_of(body, line->words[1]));
 }
 
-/* The scheduled calls by their marks. */
+/* The scheduled calls, indexed by their marks. */
 static struct call {
     const char *verb;
     int mark;
@@ -449,7 +449,7 @@ void tasks_finish(void)
 
 /* ---- introspection ----------------------------------------------------------------- */
 
-/* A task of a race is unknown to other tasks until it has begun. */
+/* Other tasks cannot refer to a task of a race until it has begun. */
 static int mark_living(coil_task *task, void *arg)
 {
     bool *living = arg;

@@ -1,4 +1,4 @@
-"""Convert a program of the judge to a scenario of tests/suites/asyncio, in a topic of its own.
+"""Convert a program of the judge to a scenario for tests/suites/asyncio, with its own topic.
 
 The files are NAME.py, NAME.c and NAME.trace.
 
@@ -156,7 +156,7 @@ OBJECTS = {
 
 
 class Pair:
-    """One program, and the translation that is common to both languages."""
+    """A program, and the parts of its translation that both languages share."""
 
     def __init__(self, text, absent=()):
         nodes = drop_unused(program.parse(text))
@@ -356,7 +356,7 @@ class InC(Pair):
         self.functions += ["}", ""]
 
     def inner(self, nodes, task, kind, scopes):
-        """Write a function for a block. Returns the text of a call of the function."""
+        """Write a C function for a block. Returns the text of a call of that function."""
         lines = self.block(nodes, task, scopes)
         self.count += 1
         name = f"{task}_{kind}_{self.count}"

@@ -42,8 +42,8 @@ static bool is_handler(const struct line *line)
 }
 
 /*
- * Split a line into words, and join the words again for the trace. Returns false for an
- * empty line.
+ * Split a line into words, and store it with single blanks between words for the trace.
+ * Returns false for an empty line.
  */
 static bool parse_line(struct program *program, const char *text)
 {

@@ -1,9 +1,9 @@
 /*
- * program.h - the judge's programs as data in C. README.md describes the form.
+ * program.h - C structs for the judge's programs. README.md describes the form.
  *
- * A program is an array of lines. A line that opens a block has the numbers of the line
- * with its `end` and of the line with its handler, if there is one. The interpreter walks
- * the array and jumps to these lines.
+ * A program is an array of lines. A line that opens a block contains the line numbers of
+ * its `end` and of its handler, if it has one. The interpreter walks the array and jumps
+ * to these lines.
  */
 #ifndef JUDGE_PROGRAM_H
 #define JUDGE_PROGRAM_H
@@ -13,15 +13,15 @@
 
 #define LINE_MAX_WORDS 8
 #define PROGRAM_MAX_LINES 2000
-#define MAX_NUMBER 32 /* a limit for the numbers of objects, such as 3 in "f3" */
+#define MAX_NUMBER 32 /* limits the numbers in names such as "f3" */
 
 struct line {
     char text[96];  /* the words, separated by single blanks */
-    char store[96]; /* the memory of `words` */
+    char store[96]; /* memory for `words` */
     char *words[LINE_MAX_WORDS];
     int word_count;
     int handler; /* the line of `except` or `finally`, otherwise of `end` */
-    int end;     /* the line of `end`; its own line if it opens no block */
+    int end;     /* the line of `end`, or this line if not a block */
 };
 
 struct program {

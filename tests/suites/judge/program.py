@@ -1,4 +1,4 @@
-"""The judge's programs as text, and as a tree of instructions.
+"""The judge's programs: parses their text into a tree of instructions.
 
     queue q0 2                  an object that the program uses, with its size
     task t0                     the body of a task; t0 is spawned by the driver
@@ -71,7 +71,7 @@ def to_text(nodes):
 
 
 def walk(nodes):
-    """Yield every node of a program, blocks before their contents."""
+    """Yield every node of a program. A block comes before its contents."""
     for node in nodes:
         yield node
         yield from walk(node.body or [])

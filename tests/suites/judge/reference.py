@@ -47,7 +47,7 @@ WAIT_MODES = {
 
 
 class Fail(Exception):
-    """A failure that is named by its errno."""
+    """A failure with the name of an errno."""
 
 
 QueueShutDown = getattr(asyncio, "QueueShutDown", Fail)
@@ -138,7 +138,7 @@ class Interpreter:
         self.out.append(f"{self.loop.time()} {who} {what}")
 
     def look_for_changes(self, body, differs=False):
-        """Mark the trace as not comparable if a difference from 3.13 has occurred. See older.py."""
+        """Mark the trace as not comparable if this interpreter behaved differently from 3.13. See older.py."""
         forgotten = body.task.cancelling() == 0 and body.task._must_cancel
         if sys.version_info < (3, 13) and (differs or forgotten):
             self.out.append(sides.LEFT_OUT + older.FILTER)

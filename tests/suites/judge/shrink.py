@@ -11,7 +11,7 @@ def with_parts(node, body, handler):
 
 
 def smaller(nodes):
-    """Yield every program that lacks one part of this one, roughly in order of size, largest parts first."""
+    """Yield copies of the program, each without one of its parts. Larger parts are removed first."""
     for i, node in enumerate(nodes):
         before, after = nodes[:i], nodes[i + 1 :]
         if node.verb in DECLARATIONS:
@@ -38,7 +38,7 @@ def drop_unused(nodes):
 
 
 def shrink(sides, text):
-    """Find the smallest program by removing one part at a time, in batches."""
+    """Make the program as small as possible by removing one part at a time. Candidates are tried in batches."""
     nodes = program.parse(text)
     while True:
         candidates = list(smaller(nodes))

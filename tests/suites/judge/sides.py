@@ -15,7 +15,7 @@ DEATHS = 5  # seconds for one side in one batch; slower ones are ended
 
 
 class Verdict:
-    """The result of one program."""
+    """The result of one program on all sides."""
 
     def __init__(self, python, ways):
         self.corners = [line[2:] for line in python if line.startswith("# ")]
@@ -37,7 +37,7 @@ class Verdict:
 
 
 class Sides:
-    """Runs batches of programs on all sides."""
+    """Run batches of programs on CPython and on coil."""
 
     def __init__(self, python, coil, directory):
         self.python = [python, os.path.join(HERE, "reference.py")]

@@ -1,5 +1,5 @@
 /*
- * app.c - a program that a document compiles in a command, but does not show.
+ * app.c - stands in for a program that a document compiles but does not show.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
- * cxx.hpp - the functions that the first program of coil.hpp and docs/manual/cxx.md
- * calls, and a web server for it on a simulated network.
+ * cxx.hpp - defines the functions that the first example in coil.hpp and
+ * docs/manual/cxx.md calls, and a web server on a simulated network for it.
  */
 #ifndef LISTINGS_CXX_HPP
 #define LISTINGS_CXX_HPP

@@ -1,6 +1,6 @@
 /* needs: coil-testing */
 /*
- * guide.c - the program around the listings of docs/guide.md.
+ * guide.c - compiles and runs the examples in docs/guide.md.
  */
 #include "listings.h"
 
@@ -114,6 +114,6 @@ int main(void)
     RUN(share_work, NULL);
     RUN(resize_one, NULL);
     RUN_SIMULATED(connect_and_talk, NULL);
-    send_when_handled(&sigterm); // the server is on the simulated network, too
+    send_when_handled(&sigterm); // echo_main() also runs on the simulated network
     return echo_main();
 }

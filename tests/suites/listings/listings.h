@@ -1,10 +1,10 @@
 /*
- * listings.h - the headers that a reader of the documents has. Each context includes this
- * file first.
+ * listings.h - the headers that every listing in the documents assumes. Each context
+ * includes this file first.
  *
- * The documents assume <coil.h> and these three headers of C. A listing includes every
- * other header that it needs. Therefore a context includes its own further headers only
- * below its listings.
+ * The documents assume <coil.h> and these three headers of C. A listing must include
+ * every other header that it needs. To make a missing include fail, a context includes
+ * additional headers of its own only after its listings.
  */
 #ifndef LISTINGS_H
 #define LISTINGS_H
@@ -23,7 +23,7 @@
         }                                                                                \
     } while (0)
 
-/* Run fn(arg) as the main task, which must return 0. */
+/* Run fn(arg) as the main task of a new loop. fn() must return 0. */
 #define RUN(fn, arg) CHECK(coil_run(fn, arg, NULL) == 0)
 
 #endif

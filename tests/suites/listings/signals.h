@@ -23,7 +23,7 @@ static void *signals_send(void *arg)
     return NULL;
 }
 
-/* `signo` is static. The thread ends by itself. */
+/* `signo` must be static, because a thread that is never joined reads it. */
 static inline void send_when_handled(const int *signo)
 {
     pthread_t thread;

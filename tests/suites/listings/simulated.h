@@ -7,15 +7,15 @@
 
 #include "listings.h"
 
-/* Give later loops of this thread a simulated network without failures. */
+/* Loops that this thread creates later use a simulated network without failures. */
 static inline void use_simulated_network(void)
 {
     coil_testing_network(&(coil_network_opts){0});
 }
 
 /*
- * Look up names in the file that tests/suites/listings/run has written. Must be called in
- * a task.
+ * Resolve host names with the hosts file that tests/suites/listings/run wrote. Must be
+ * called in a task.
  */
 static inline void use_known_hosts(void)
 {
@@ -44,7 +44,7 @@ static inline void close_host(struct host *host)
     coil_listener_destroy(host->listener);
 }
 
-/* Run fn(arg) as the main task on that network with a virtual clock. It must return 0. */
+/* Run fn(arg) on a simulated network with a virtual clock. fn() must return 0. */
 #define RUN_SIMULATED(fn, arg)                                                           \
     do {                                                                                 \
         use_simulated_network();                                                         \

@@ -20,7 +20,7 @@ static inline int web_read_head(coil_stream *stream)
     ssize_t n;
 
     while ((n = coil_read_line(stream, line, sizeof line)) > 1)
-        continue; // "\r" alone ends it
+        continue; // an empty line, "\r" alone, ends the head
     return n < 0 ? (int)n : 0;
 }
 

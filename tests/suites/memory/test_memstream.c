@@ -16,7 +16,7 @@ void *__libc_realloc(void *memory, size_t n);
 static _Atomic bool fails;
 static _Atomic int failures;
 
-/* Replaces the C library's function in this program, and fails on request. */
+/* Replaces the C library's realloc() in this program, and fails on request. */
 __attribute__((visibility("default"))) void *realloc(void *memory, size_t n)
 {
     if (!fails || memory == NULL)

@@ -117,16 +117,16 @@ struct ticking {
 static struct ticking *ticker_of_task;
 
 /*
- * Return the time from which the kernel counts a socket's timeout.
+ * Return the time at which the kernel starts to count a socket's timeout.
  *
  * Linux rounds such a timeout up to ticks (CONFIG_HZ), adds one tick, and counts from the
  * latest tick that it has handled (schedule_timeout(), jiffies). If a virtual processor
- * was not scheduled, that tick is old and the wait is too short. With 250 ticks a second,
- * 30 ms become 36 ms from that tick. If the tick is more than 6 ms old, less than 30 ms
- * are left. Up to 5 ticks may be late (MAX_STALLED_JIFFIES).
+ * was not scheduled for a while, that tick is old and the wait is too short. With 250
+ * ticks a second, 30 ms become 36 ms from that tick. If the tick is more than 6 ms old,
+ * less than 30 ms are left. Up to 5 ticks may be late (MAX_STALLED_JIFFIES).
  *
- * CLOCK_MONOTONIC_COARSE returns the time of the latest tick. For a task the function
- * returns the current time, because coil counts from the call.
+ * CLOCK_MONOTONIC_COARSE returns the time of the latest tick. In a task, the function
+ * returns the current time, because coil counts from the time of the call.
  */
 int64_t from_latest_tick(void)
 {
@@ -203,8 +203,8 @@ static bool sleeps(pid_t thread)
 }
 
 /*
- * Wait until the caller of later() waits. A task waits as soon as other tasks run. A
- * thread waits if it has slept for a while.
+ * Wait until the caller of later() waits. A task is known to wait as soon as other tasks
+ * run. A thread is assumed to wait if it has slept for a while.
  */
 static void wait_for_waiter(const struct deed *deed)
 {

@@ -9,8 +9,8 @@
  *     }
  *
  * The body runs on its own thread, and then in a task. Both runs must record the same
- * lines: results, errno, the received bytes and the bytes that are left. `true` means
- * that the body waits, and that other tasks must run meanwhile.
+ * lines: results, errno, received bytes and remaining bytes. `true` means that the body
+ * waits, and that other tasks must run meanwhile.
  */
 #ifndef COIL_TESTS_POSIX_DIFFERENTIAL_H
 #define COIL_TESTS_POSIX_DIFFERENTIAL_H
@@ -43,7 +43,7 @@ bool may_call_wrongly(void);
 
 void compare_in_and_out(void (*scenario)(void), bool waits);
 
-/* Record a line about what happened. */
+/* Append a line to the record. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Record the call, its result, and its errno if the result is -1. */

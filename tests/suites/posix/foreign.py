@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""foreign.py BUILD [NAME...] - third-party libraries in 20 tasks of one thread.
+"""foreign.py BUILD [NAME...] - test third-party libraries in 20 tasks of one thread.
 foreign.py --update BUILD - write the table of docs/manual/libraries.md.
 
-For each library that is installed, start a server in a temporary folder and run
-tests/suites/posix/foreign/NAME against it. Libraries that are not installed are skipped with a message.
-Each program prints its row of the manual's table. If the row names an option of the library, the
-manual must describe it.
-Ends with `N passed, N failed`.
+For each library that is installed, start a server in a temporary folder and run tests/suites/posix/foreign/NAME
+against it. Libraries that are not installed are skipped with a message. Each program prints its row of the manual's
+table. If the row mentions an option of the library, the manual must describe the option. Ends with `N passed, N
+failed`.
 """
 
 import contextlib
@@ -113,7 +112,7 @@ def kerberos(folder):
 
 @contextlib.contextmanager
 def slapd(folder):
-    """OpenLDAP's server, with a user who may log in by SASL."""
+    """OpenLDAP's server, with a user who may log in with SASL."""
     program, add = find('slapd'), find('slapadd')
     port = free_port()
     (folder / 'data').mkdir()
@@ -203,7 +202,7 @@ ROW = re.compile(r'^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| (\d+ KiB) \| ([^|]+) \|$
 
 
 def is_in_manual(row):
-    """Compare the row with the manual, except for version and stack size, which differ between machines."""
+    """Compare a row with the manual, except for the version and the stack size, which differ between machines."""
     library, _, how, _, tested = row
     known = {(r[0], r[2], r[4]) for r in ROW.findall(MANUAL.read_text())}
     if (library, how, tested) in known:

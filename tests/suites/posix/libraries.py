@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""libraries.py BUILD - Debian's hiredis, libpq and libcurl in 100 tasks.
+"""libraries.py BUILD - test Debian's hiredis, libpq and libcurl in 100 tasks.
 
 Starts redis-server, PostgreSQL and a slow HTTP server in a temporary folder. The servers listen on sockets in that
-folder or on a port that the kernel chooses. Runs tests/suites/posix/libraries against them: linked with
+folder or on a port that the kernel chooses. Runs tests/suites/posix/libraries against these servers: linked with
 libcoil-posix, with libcoil-posix preloaded, and without it. Libraries that are not installed are skipped with a
 message. Ends with `N passed, N failed`.
 """
@@ -41,7 +41,7 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """Return a function for the child. It asks the kernel to send this signal when the parent dies."""
+    """Return a function for the child. The function asks the kernel to send this signal when the parent dies."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)
     return prepare
@@ -163,8 +163,8 @@ def slow_http(_folder):
 
 
 def find_name():
-    """Find a name of this machine that a library has to resolve, and its address. localhost is unsuitable, because
-    libcurl resolves it by itself."""
+    """Find a name of this machine that libraries have to look up, and its address. localhost is unsuitable, because
+    libcurl resolves it without a lookup."""
     for name in 'ip6-localhost', 'ip6-loopback', socket.gethostname():
         with contextlib.suppress(OSError):
             family, *_, where = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)[0]
@@ -214,7 +214,7 @@ def main():
             except Skip as reason:
                 skipped += 1
                 print(f'left out: {reason}')
-        # The path has no folder, because LD_PRELOAD is split at spaces.
+        # LD_PRELOAD is split at spaces, so use a file name without a folder.
         preloaded = dict(environment, LD_PRELOAD='libcoil-posix.so',
                          LD_LIBRARY_PATH=str(build / 'posix'))
         for name, command, env in (

@@ -41,8 +41,8 @@ def column(name):
 
 class Handler(socketserver.StreamRequestHandler):
     def receive(self):
-        """Read the next packet and return its payload. Packets are numbered. The number of the answer's first packet
-        is one more than the number of this packet."""
+        """Read the next packet and return its payload. Packets are numbered. Packets are numbered: the answer's
+        first packet has the next number."""
         header = self.rfile.read(4)
         if len(header) < 4:
             raise ConnectionError

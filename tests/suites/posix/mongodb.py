@@ -1,9 +1,8 @@
 """mongodb.py - a server that speaks enough of MongoDB's protocol for libmongoc, because Debian
 has no MongoDB.
 
-It answers `hello`, `ping` and `find`, the latter after a tenth of a second, with one
-document that has twice the number `n` of the filter. (MongoDB's documentation, "MongoDB
-Wire Protocol"; bsonspec.org)
+The server answers `hello`, `ping` and `find`. After a tenth of a second, the last of them returns one document,
+with twice the number `n` of the filter. (MongoDB's documentation, "MongoDB Wire Protocol"; bsonspec.org)
 """
 
 import contextlib

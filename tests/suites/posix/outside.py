@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""outside.py BUILD - test the installed form of libcoil-posix.
+"""outside.py BUILD - test libcoil-posix as it is installed.
 
 - libcoil-posix exports the functions of its table, and docs/manual/posix.md contains that table.
 
 - docs/manual/posix.md lists every cancellation point of POSIX, and its behaviour in a task.
 
-- Every function of the table that may wait suspends the task in the way that the table names. This applies if
+- Every function in the table that may wait suspends the task, with the kind of wait in the table. This applies if
   libcoil-posix is linked, preloaded, or used with libcoil.a, even if the call is the last statement of a function.
 
 - libcoil never jumps to one of these functions instead of calling it. libcoil-posix recognises
@@ -39,7 +39,7 @@ sys.dont_write_bytecode = True
 import afresh  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-# In this file, threads wait for a variable that another thread initialises (sync/static_guard.c).
+# In sync/static_guard.c, threads wait for a variable that another thread initialises.
 FUTEX_CALLS = ROOT / 'src/kernel/linux/thread.c'
 
 PYTHON = '''
@@ -114,7 +114,7 @@ def exports(library):
 
 
 def manual():
-    """The table in the manual must equal the table with which the library is compiled."""
+    """The table in the manual must equal the one in posix/functions.h."""
     done = subprocess.run([ROOT / 'scripts' / 'posix-table', '--check'], text=True,
                           stdout=subprocess.PIPE)
     if done.returncode != 0:
@@ -331,7 +331,7 @@ def parks(build):
 def outcome(script, folder, library):
     environment = dict(os.environ, TMP=str(folder), LC_ALL='C')
     if library is not None:
-        # The path has no folder, because LD_PRELOAD is split at spaces.
+        # LD_PRELOAD is split at spaces, so use a file name without a folder.
         environment.update(LD_PRELOAD=library.name, LD_LIBRARY_PATH=str(library.parent))
     done = subprocess.run(['bash', '-c', script], env=environment, timeout=120,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
 /*
- * test_buffered.c - the C library's FILEs on pipes, sockets and terminals.
+ * test_buffered.c - stdio on pipes, sockets and terminals in tasks.
  */
 #include "differential.h"
 
@@ -52,7 +52,7 @@ static void write_later(const char *text, int fd)
     later(10, write_text, fd);
 }
 
-/* Write the text, and then a byte once the text has been read. */
+/* Write the text. When it has been read, write one more byte. */
 static void write_text_and_byte(int fd)
 {
     write_text(fd);
@@ -354,7 +354,7 @@ static void say_arrived(int fd)
     say("arrived %zd: %.20s", n, buf);
 }
 
-/* Record how many bytes a buffering mode sends immediately. */
+/* Record how many bytes are written immediately in a buffering mode. */
 static void write_by_mode(int mode)
 {
     static char block[5000];
@@ -613,8 +613,8 @@ IO_TEST(flockfile_is_a_tasks)
 }
 
 /*
- * A thread waits before it reads a FILE that a task is using, as if another thread were
- * using it.
+ * If a task is using a FILE, a thread that reads the FILE waits, as if another thread
+ * were using it.
  */
 static void *read_a_line(void *arg)
 {
@@ -667,8 +667,8 @@ static int put_line(void *arg)
 }
 
 /*
- * The first task in the queue of a FILE is cancelled while a thread holds the FILE. The
- * second task must still get its turn.
+ * Several tasks wait for a FILE that a thread holds, and the first of them is cancelled.
+ * The second task must still get its turn.
  */
 IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 {
@@ -690,7 +690,7 @@ IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
     CHECK_INT(pthread_create(&thread, NULL, hold_in_a_thread, out), 0);
     funlockfile(out);
     while (!thread_has)
-        /* the interposed sched_yield() would let other tasks run */
+        /* sched_yield() is interposed, and would let other tasks run */
         syscall(SYS_sched_yield);
     coil_sleep(COIL_MSEC(5));
     coil_task_cancel(tasks[0], NULL);

@@ -238,7 +238,7 @@ static void type_line(int fd)
     CHECK_INT(write(fd, "line\n", 5), 5);
 }
 
-/* Read n bytes. A terminal may deliver them in pieces. */
+/* Read n bytes. A terminal may deliver the bytes in pieces. */
 static void say_what_comes(int fd, size_t n)
 {
     char buf[32] = "";
@@ -590,7 +590,7 @@ static void close_it(int fd)
     close(fd);
 }
 
-/* At the end of a stream, all remaining messages are empty. */
+/* At the end of a stream, recvmmsg() reports a length of 0 for all remaining messages. */
 SAME(several_messages_of_a_stream, true)
 {
     char bufs[3][8];

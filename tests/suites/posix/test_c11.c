@@ -1,5 +1,5 @@
 /*
- * test_c11.c - locks and threads of C11.
+ * test_c11.c - C11's mutexes, condition variables and threads (threads.h).
  */
 #include "differential.h"
 

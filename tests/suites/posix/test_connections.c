@@ -214,7 +214,7 @@ static long system_call_of(pid_t thread)
     return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
 }
 
-/* The number of samples, out of 100, in which the thread was blocked in connect(2). */
+/* In how many of 100 samples the thread was blocked in connect(2). */
 static _Atomic int seen_connecting;
 
 static void *watch(void *thread)
@@ -253,7 +253,7 @@ IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
     CHECK_INT(connect(fds[8], at(), address_bytes), 0);
     for (int i = 0; i < 8; i++)
         tasks[i] = start_task(connect_in_vain, (void *)(intptr_t)fds[i]);
-    coil_sleep(COIL_MSEC(1)); /* by now each task has made its first attempt */
+    coil_sleep(COIL_MSEC(1)); /* at this point each task has made its first attempt */
     seen_connecting = 0;
     CHECK_INT(pthread_create(&watcher, NULL, watch, (void *)(intptr_t)gettid()), 0);
     CHECK_INT(pthread_join(watcher, NULL), 0);

@@ -1,12 +1,12 @@
 /*
- * test_futex_programs.c - random programs that use locks made of futexes, in tasks, in
- * threads, and in both at once.
+ * test_futex_programs.c - random programs that use futex-based locks in tasks, in
+ * threads, or in both at once.
  *
  * The locks are well known: a mutex with three states (Drepper, "Futexes Are Tricky"), a
  * condition variable with a sequence number, whose broadcast moves the waiters to the
  * mutex, and a semaphore. Each worker makes random steps that the seed determines. The
- * test checks that the mutex excludes others, every item arrives once, and all workers
- * end.
+ * test checks that the mutex provides mutual exclusion, that every item arrives once, and
+ * that all workers end.
  */
 #include "differential.h"
 
@@ -157,7 +157,7 @@ static void nap(int us)
         usleep((useconds_t)us);
 }
 
-/* Spend some time. In a task, most of these calls suspend the task. */
+/* Spend some time. In a task, most of these calls suspend. */
 static void dawdle(struct worker *w)
 {
     switch (next_random(w) % 8) {

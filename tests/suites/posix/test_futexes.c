@@ -196,7 +196,7 @@ SAME(futex_by_the_later_system_calls, false)
 
 /* ---- between tasks ----------------------------------------------------------------- */
 
-/* A task or a thread that waits for a futex. */
+/* A task or thread that waits on a futex. */
 struct waiter {
     _Atomic uint32_t *address;
     uint32_t bitset;
@@ -261,7 +261,7 @@ IO_TEST(futex_wakes_as_many_tasks_as_it_should_the_oldest_first)
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 2, NULL, NULL, 0), 2);
     CHECK_INT(woken(all, 6), 2);
     CHECK_INT(all[0].state + all[1].state, 4);
-    /* the kernel would return the same results */
+    /* the kernel would also return these results */
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0), 1);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 3);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 0);
@@ -300,7 +300,7 @@ IO_TEST(futex_moves_tasks_to_another)
     end_tasks(all, 5);
 }
 
-/* coil detects the end of this wait only by reading the value again. */
+/* coil notices that this wait is over only by reading the value again. */
 IO_TEST(futex_that_a_task_was_moved_to_is_looked_at)
 {
     struct waiter one = {.bitset = 0};
@@ -382,7 +382,7 @@ static void wait_for_sleepers(struct waiter *all, int count)
     for (int i = 0; i < count; i++)
         while (all[i].state == 0)
             usleep(500);
-    usleep(20000); /* until the threads sleep in the kernel */
+    usleep(20000); /* wait until the threads sleep in the kernel */
 }
 
 IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)
@@ -527,8 +527,8 @@ IO_TEST(futex_of_several_woken_by_an_inline_system_call_is_found)
 }
 
 /*
- * Another process finds a futex by its memory, even if that memory is mapped at another
- * address.
+ * Processes that share memory can wake each other, even if the memory is mapped at
+ * different addresses.
  */
 IO_TEST(futex_of_another_process_is_found)
 {

@@ -1,5 +1,5 @@
 /*
- * test_interpose.c - the functions of the C library that libcoil-posix replaces.
+ * test_interpose.c - which functions of the C library are replaced by libcoil-posix.
  */
 #include "../../harness/harness.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_joining.c - waiting for the end of a thread: the task that is woken, and the time.
+ * test_joining.c - joining a thread: which task is woken, and when.
  */
 #include "differential.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_locks.c - thread locks and file locks, compared with calls outside of tasks, and
- * between tasks.
+ * test_locks.c - thread locks and file locks: the same calls in a task and outside of
+ * tasks, and locks that tasks share.
  */
 #include "differential.h"
 
@@ -103,7 +103,7 @@ SAME(wait_for_a_condition, true)
     later(20, change, 0);
     while (!flag)
         CHECK_INT(pthread_cond_wait(&changed, &shared), 0);
-    SAY(pthread_mutex_trylock(&shared)); /* this thread holds it again */
+    SAY(pthread_mutex_trylock(&shared)); /* this thread holds the mutex again */
     SAY(pthread_mutex_unlock(&shared));
     soon.tv_nsec = -1;
     SAY(pthread_cond_timedwait(&changed, &shared, &soon));
@@ -225,7 +225,7 @@ SAME(semaphore_until_a_point_of_time, true)
     sem_destroy(&semaphore);
 }
 
-/* The deadline is too long ago for a number of nanoseconds. */
+/* The deadline is so long ago that its time in nanoseconds overflows. */
 SAME(locks_until_a_time_long_ago, false)
 {
     struct timespec ago = {.tv_sec = -10000000000};
@@ -291,7 +291,7 @@ IO_TEST(lock_held_by_another_task_of_the_thread)
     }
 }
 
-/* The lock belongs to another task, so this task must not unlock it, as with threads. */
+/* As with threads, a task cannot unlock a lock that belongs to another task. */
 static int unlock_and_try(void *mutex)
 {
     CHECK_INT(pthread_mutex_unlock(mutex), EPERM);

@@ -128,7 +128,7 @@ static int keep_lane_busy(void *fd)
 }
 
 /*
- * The lane's only thread is busy, so the lookup is cancelled before it has an answer.
+ * The lane's only thread is busy, so the lookup is cancelled before it begins.
  */
 IO_TEST(look_up_in_a_cancelled_task)
 {
@@ -157,7 +157,7 @@ IO_TEST(look_up_in_a_cancelled_task)
 #define REQUESTS 300
 
 /*
- * The test makes so many requests that they cannot all finish at once. The hosts file
+ * There are so many requests that not all of them can finish immediately. The hosts file
  * contains the name.
  */
 SAME(requests_for_names_are_waited_for, true)

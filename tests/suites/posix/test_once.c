@@ -1,5 +1,5 @@
 /*
- * test_once.c - pthread_once() and call_once().
+ * test_once.c - pthread_once() and call_once() in tasks and threads.
  */
 #include "differential.h"
 
@@ -12,7 +12,7 @@ static once_flag flag_of_c11;
 static coil_task *initialiser;
 static int initialised;
 
-/* This initialiser waits, like one that reads a configuration file. */
+/* This initialiser waits, as if it were reading a configuration file. */
 static void initialise(void)
 {
     initialiser = coil_task_current();

@@ -1,6 +1,6 @@
 /*
- * test_parking.c - tasks that wait for locks, conditions and semaphores: the tasks that
- * are woken, the number of wakeups, and the cost of waiting.
+ * test_parking.c - tasks that wait for locks, conditions and semaphores: which tasks are
+ * woken, how often, and at what cost.
  */
 #include "differential.h"
 

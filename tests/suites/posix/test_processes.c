@@ -143,8 +143,8 @@ SAME(run_a_command, true)
 /*
  * The caller blocks SIGUSR1, and system() blocks SIGCHLD in the thread that runs the
  * command. Some shells block signals themselves when they start. dash does not, so if sh
- * is dash, the test checks only the mask of that thread. It has to wait a moment, because
- * posix_spawn() blocks all signals while it starts the child.
+ * is dash, the test checks only the mask of that thread. The commands sleep for a moment
+ * first, because posix_spawn() blocks all signals while it starts the child.
  */
 SAME(command_has_the_signal_mask_of_its_caller, true)
 {
@@ -343,7 +343,7 @@ IO_TEST(each_signal_ends_the_pause_of_one_task)
 
 /* ---- forked in a task -------------------------------------------------------------- */
 
-/* The child's loop does not run, so calls block as they do outside of tasks. */
+/* In the child, the loop does not run, so calls block as they do outside of tasks. */
 IO_TEST(fork_in_a_task)
 {
     int there[2], back[2], status;
@@ -370,8 +370,8 @@ IO_TEST(fork_in_a_task)
 }
 
 /*
- * A FILE that another task has locked. That task does not run in the child, so it can
- * never unlock the FILE in the child.
+ * The test forks while another task has locked a FILE. That task does not run in the
+ * child, so it can never unlock the FILE in the child.
  */
 static FILE *used;
 
@@ -473,7 +473,7 @@ static void begin_child(void)
 }
 
 /*
- * Record the child's status, which is 5 if it has read the byte. Afterwards a task of the
+ * Record the child's status, which is 5 if it has read the byte. After that, tasks in the
  * parent can wait again.
  */
 static void say_child(pid_t pid)

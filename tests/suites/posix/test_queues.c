@@ -433,7 +433,7 @@ IO_TEST(write_to_the_disk_beside_other_tasks)
 
     unlink(name);
     coil_yield();
-    CHECK(!s.done); /* another thread writes to the disk, so this task continues */
+    CHECK(!s.done); /* another thread writes to the disk, so other tasks can run */
     finish_task(task);
     CHECK(s.done);
     close(s.fd);

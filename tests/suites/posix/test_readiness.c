@@ -161,7 +161,10 @@ SAME(select_of_more_than_an_fd_set_has, true)
     close_both(ends);
 }
 
-/* A hang-up makes a descriptor only readable: select() for other events keeps waiting. */
+/*
+ * After a hang-up, a descriptor is only readable, so select() for other events keeps
+ * waiting.
+ */
 SAME(select_past_a_hang_up, true)
 {
     struct timeval span = {.tv_usec = 50000};
@@ -276,7 +279,7 @@ static void send_signal(int thread)
     CHECK_INT(tgkill(getpid(), thread, SIGUSR1), 0);
 }
 
-/* Each wait ends with a signal that only the mask of the call unblocks. */
+/* Each wait is ended by a signal that is unblocked only by the mask in the call. */
 static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 {
     struct epoll_event event = {.events = EPOLLIN};

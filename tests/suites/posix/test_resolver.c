@@ -1,6 +1,6 @@
 /*
- * test_resolver.c - res_query() and related functions, with queries to a server of this
- * test, which the thread's `_res` names.
+ * test_resolver.c - res_query() and related functions. The thread's `_res` directs
+ * queries to a server in this test.
  */
 #include "differential.h"
 
@@ -127,7 +127,8 @@ static int ask(void *arg)
 }
 
 /*
- * All queries use the resolver state of one thread, and are sent before the first answer.
+ * All queries use one thread's resolver state, and are sent before the first answer
+ * arrives.
  */
 IO_TEST(ask_a_name_server_in_several_tasks)
 {
@@ -170,7 +171,7 @@ IO_TEST(ask_a_name_server_in_a_cancelled_task)
 /* ---- getaddrinfo() and its relatives ----------------------------------------------- */
 
 /*
- * Return true if getaddrinfo() on this system queries the server, and so uses DNS at all.
+ * Return true if getaddrinfo() queries the server. On some systems, it does not use DNS.
  */
 static bool asks_servers(void)
 {

@@ -224,8 +224,8 @@ static int pause_until_done(void *arg)
 }
 
 /*
- * A loop of calls that ignores its cancellation does not spin forever, and does not abort
- * as libuv does.
+ * A loop of calls that ignores its cancellation neither spins forever nor aborts (as it
+ * would in libuv).
  */
 IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
 {
@@ -409,7 +409,10 @@ static void read_on_signal(int signo)
     read_in_handler = call_read();
 }
 
-/* A signal handler may run on its own stack. No other task may run meanwhile. */
+/*
+ * A signal handler may run on its own stack. While the handler runs, no other task may
+ * run.
+ */
 IO_TEST(calls_block_in_a_signal_handler)
 {
     static char room[65536];

@@ -1,5 +1,5 @@
 /*
- * target.c - a program with tasks of all kinds, which coil-ps reads.
+ * target.c - a program with tasks of all kinds, which coil-ps inspects.
  *
  *     target dump     print coil_dump() from a callback, then stay as it is
  *     target busy     tasks that yield at random depths, and come and go
@@ -10,7 +10,7 @@
  *     target spin     a task that does not wait
  *     target light    light tasks that are swapped out
  *
- * It prints "ready" and the process id once coil-ps may read it.
+ * The program prints "ready" and its process id as soon as coil-ps may inspect it.
  */
 #include <coil.h>
 
@@ -266,15 +266,13 @@ static int run_deadlock(void *arg)
 
 static int run_fork(void *arg)
 {
-    pid_t pid = fork();
-
     (void)arg;
-    if (pid == 0) {
+    if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        say_ready(getpid());
         for (;;)
             pause();
     }
-    say_ready(pid);
     return coil_sleep(COIL_SEC(1000));
 }
 
@@ -309,7 +307,7 @@ static int run_light(void *arg)
                        &(coil_spawn_opts){.light = COIL_LIGHT, .name = "light"},
                        NULL) < 0)
             return -1;
-    for (int i = 0; i < 5; i++) /* a stack is swapped out after a second */
+    for (int i = 0; i < 5; i++) /* a stack is swapped out after one second */
         coil_sleep(COIL_MSEC(500));
     say_ready(getpid());
     return coil_sleep(COIL_SEC(1000));

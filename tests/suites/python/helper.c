@@ -1,6 +1,6 @@
 /*
- * helper.c - an extension that awaits in C: the C library's qsort_r(3) calls a
- * comparator, which awaits the coroutine that a Python function returns.
+ * helper.c - an extension that awaits in C: qsort_r(3) calls a comparator that awaits the
+ * coroutine that a Python function returns.
  */
 #include <coil/python.h>
 
@@ -50,7 +50,7 @@ static PyObject *can_await(PyObject *module, PyObject *unused)
     return answer < 0 ? NULL : PyBool_FromLong(answer);
 }
 
-/* Call the function from `depth` nested C frames. */
+/* Call the function below `depth` nested C frames. */
 static PyObject *descend(PyObject *function, int depth)
 {
     char frame[200] = {0};

@@ -813,7 +813,7 @@ class Stacks(unittest.TestCase):
 
 
 class End(unittest.TestCase):
-    """The shutdown of the interpreter."""
+    """Tests of the interpreter's shutdown."""
 
     def test_with_suspended_stacks(self):
         code = '''

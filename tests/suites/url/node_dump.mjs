@@ -1,4 +1,4 @@
-// node_dump.mjs - does the same as url_dump.c, with Node's URL parser.
+// node_dump.mjs - the counterpart of url_dump.c for Node's URL parser.
 
 import { createInterface } from 'node:readline';
 

@@ -1,5 +1,5 @@
 /*
- * url_dump.c - runs the URL parser for a test in another language.
+ * url_dump.c - runs the URL parser for tests/suites/url/run.
  *
  * A line of input consists of a base or "-" for none, a space, and the text to resolve
  * against the base. Base and text are in hexadecimal. A line of output is "failure", or

@@ -98,7 +98,7 @@ TASK_TEST(debug_names_a_slow_callback)
     coil_call_soon(block_in_a_callback, NULL, NULL);
     coil_sleep(COIL_MSEC(1));
     check_reported("Executing ");
-    CHECK(strstr(reports, ", asked for by ") != NULL);
+    CHECK(strstr(reports, ", requested by ") != NULL);
     if (has_symbols())
         check_reported(test_place("Executing block_in_a_callback"));
 }

@@ -1,5 +1,6 @@
 /*
- * callback.c - the time and order of a future's callbacks, and their removal.
+ * callback.c - when and in which order a future calls its callbacks, and how callbacks
+ * are removed.
  */
 #include "futures.h"
 
@@ -24,8 +25,8 @@ static void cancel_both(coil_future *done, void *arg)
 }
 
 /*
- * A callback that is queued between two awaiters of a future cancels both. The first
- * awaiter has already run.
+ * A callback that is queued between two awaiters of a future cancels both awaiters, but
+ * the first one has already run.
  */
 SCENARIO(callback_cancels_a_task_that_is_ready)
 {
@@ -62,8 +63,8 @@ static void first(coil_future *future, void *arg)
 }
 
 /*
- * Once a future is done, its callbacks are in the ready queue, so a callback cannot
- * remove later callbacks.
+ * When a future is done, all its callbacks move to the ready queue, so a callback cannot
+ * remove the callbacks after it.
  */
 SCENARIO(callback_cannot_remove_what_is_ready)
 {
@@ -234,7 +235,8 @@ static void callbacks_and_awaiters_callback(coil_future *done, void *name)
 }
 
 /*
- * The awaiters of a future and its callbacks share one queue: first come, first served.
+ * A future's awaiters and callbacks share one queue and are served in the order in which
+ * they were added.
  */
 SCENARIO(callbacks_and_awaiters_keep_their_order)
 {

@@ -1,4 +1,4 @@
-"""The time and order of a future's callbacks, and their removal."""
+"""When and in which order a future calls its callbacks, and how callbacks are removed."""
 
 from scenario import *
 
@@ -12,7 +12,8 @@ async def callback_cancels_waiter(i, future):
 
 @scenario
 async def callback_cancels_a_task_that_is_ready():
-    """A callback that is queued between two awaiters of a future cancels both. The first awaiter has already run."""
+    """A callback that is queued between two awaiters of a future cancels both awaiters, but the first one has
+    already run."""
     future = new_future()
     tasks = [asyncio.create_task(callback_cancels_waiter(0, future))]
     await turns(1)
@@ -27,7 +28,8 @@ async def callback_cancels_a_task_that_is_ready():
 
 @scenario
 async def callback_cannot_remove_what_is_ready():
-    """Once a future is done, its callbacks are in the ready queue, so a callback cannot remove later callbacks."""
+    """When a future is done, all its callbacks move to the ready queue, so a callback cannot remove the callbacks
+    after it."""
     future = new_future()
 
     def second(_):
@@ -140,7 +142,7 @@ async def callbacks_and_awaiters_waiter(name, future):
 
 @scenario
 async def callbacks_and_awaiters_keep_their_order():
-    """The awaiters of a future and its callbacks share one queue: first come, first served."""
+    """A future's awaiters and callbacks share one queue and are served in the order in which they were added."""
     future = new_future()
     tasks = [asyncio.create_task(callbacks_and_awaiters_waiter("first task", future))]
     await turns(1)

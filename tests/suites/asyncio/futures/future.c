@@ -70,7 +70,7 @@ SCENARIO(cancelled_future_takes_no_result)
     return 0;
 }
 
-/* A failed future keeps its failure, and returns it to every caller. */
+/* A failed future returns its failure to every caller. */
 SCENARIO(failed_future_takes_no_result)
 {
     coil_future *future = new_future();
@@ -125,7 +125,10 @@ static int failure_awaited_body(void *arg)
     return coil_fail(-EIO, "always the same");
 }
 
-/* If a failed task is awaited several times, each traceback contains one await. */
+/*
+ * If a failed task is awaited several times, each traceback contains only one of the
+ * awaits.
+ */
 SCENARIO(failure_awaited_again_has_the_same_traceback)
 {
     coil_task *task = start(failure_awaited_body, NULL);
@@ -145,7 +148,7 @@ SCENARIO(failure_awaited_again_has_the_same_traceback)
     return 0;
 }
 
-/* A new future is pending. Cancelling a future takes effect within the call. */
+/* A new future is pending. Cancelling a future takes effect before the call returns. */
 SCENARIO(future_begins_pending_and_is_cancelled_at_once)
 {
     coil_future *future = new_future();
@@ -285,7 +288,7 @@ SCENARIO(future_keeps_the_reason_of_its_cancellation)
     return 0;
 }
 
-/* A future has its result as soon as it is set, and keeps its first result. */
+/* A future's result is available as soon as it is set, and cannot be changed. */
 SCENARIO(future_with_a_result_takes_no_other)
 {
     coil_future *future = new_future();
@@ -313,8 +316,8 @@ static int futures_wake_waiter(void *arg)
 }
 
 /*
- * If several futures are set in one turn, their awaiters continue in the order of
- * setting.
+ * If several futures are set in one turn, their awaiters continue in the order in which
+ * the futures were set.
  */
 SCENARIO(futures_wake_in_the_order_in_which_they_are_set)
 {
@@ -384,8 +387,7 @@ static int result_that_comes_body(void *future)
 }
 
 /*
- * A timer that would set a future finds that the future was cancelled, and leaves it
- * unchanged.
+ * A timer callback does not set its future if the future was cancelled in the meantime.
  */
 SCENARIO(result_that_comes_after_cancel_is_refused)
 {

@@ -43,7 +43,7 @@ async def cancelled_future_takes_no_result():
 
 @scenario
 async def failed_future_takes_no_result():
-    """A failed future keeps its failure, and returns it to every caller."""
+    """A failed future returns its failure to every caller."""
     future = new_future()
     trace("before: %s", state(future))
     trace("fail: %s", attempt(future.set_exception, Failure("EIO")))
@@ -80,7 +80,7 @@ async def failure_awaited_body():
 
 @scenario
 async def failure_awaited_again_has_the_same_traceback():
-    """If a failed task is awaited several times, each traceback contains one await."""
+    """If a failed task is awaited several times, each traceback contains only one of the awaits."""
     task = asyncio.create_task(failure_awaited_body())
     for i in range(5):
         try:
@@ -95,7 +95,7 @@ async def failure_awaited_again_has_the_same_traceback():
 
 @scenario
 async def future_begins_pending_and_is_cancelled_at_once():
-    """A new future is pending. Cancelling a future takes effect within the call."""
+    """A new future is pending. Cancelling a future takes effect before the call returns."""
     future = new_future()
     trace("done %s, cancelled %s", result_of(future.done()), result_of(future.cancelled()))
     trace("cancel: %s", result_of(future.cancel()))
@@ -173,7 +173,7 @@ async def future_keeps_the_reason_of_its_cancellation():
 
 @scenario
 async def future_with_a_result_takes_no_other():
-    """A future has its result as soon as it is set, and keeps its first result."""
+    """A future's result is available as soon as it is set, and cannot be changed."""
     future = new_future()
     trace("before: %s", state(future))
     trace("set: %s", attempt(future.set_result, 42))
@@ -190,7 +190,8 @@ async def futures_wake_waiter(i, future):
 
 @scenario
 async def futures_wake_in_the_order_in_which_they_are_set():
-    """If several futures are set in one turn, their awaiters continue in the order of setting."""
+    """If several futures are set in one turn, their awaiters continue in the order in which the futures were
+    set."""
     futures = [new_future() for _ in range(4)]
     tasks = [asyncio.create_task(futures_wake_waiter(i, future))
              for i, future in enumerate(futures)]  # fmt: skip
@@ -226,7 +227,7 @@ async def one_of_two_awaiters_is_cancelled():
 
 @scenario
 async def result_that_comes_after_cancel_is_refused():
-    """A timer that would set a future finds that the future was cancelled, and leaves it unchanged."""
+    """A timer callback does not set its future if the future was cancelled in the meantime."""
     future = new_future()
     asyncio.get_running_loop().call_later(
         2, lambda: trace("timer sets: %s", attempt(future.set_result, 2)))  # fmt: skip

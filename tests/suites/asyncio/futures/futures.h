@@ -1,5 +1,5 @@
 /*
- * futures.h - functions that many scenarios of futures share.
+ * futures.h - functions shared by scenarios about futures.
  */
 #ifndef TESTS_ASYNCIO_FUTURES_H
 #define TESTS_ASYNCIO_FUTURES_H

@@ -1,5 +1,5 @@
 /*
- * never_retrieved.c - the failures that are reported as never retrieved.
+ * never_retrieved.c - which failures are reported as never retrieved.
  */
 #include "../scenario.h"
 
@@ -27,8 +27,8 @@ static int waiter(void *arg)
 }
 
 /*
- * A task is cancelled in a shield. If the shielded future fails afterwards, the failure
- * is reported, because no task retrieves it.
+ * If a task that awaits a shielded future is cancelled and the future fails afterwards,
+ * the failure is reported, because no task retrieves it.
  */
 SCENARIO(never_retrieved_failure_behind_a_shield_is_reported)
 {
@@ -116,8 +116,8 @@ static int body(void *arg)
 }
 
 /*
- * A wait for the first failure does not retrieve the failure of the last future, because
- * the wait ends anyway.
+ * A wait for the first failure does not retrieve the last future's failure, because the
+ * wait ends regardless of that future's outcome.
  */
 SCENARIO(never_retrieved_failure_of_the_last_waited_for_is_reported)
 {
@@ -239,7 +239,7 @@ static int never_retrieved_failures_are_reported_body(void *i)
 
 /*
  * Failures are reported in the order in which the futures are released, not in the order
- * of failing.
+ * in which they failed.
  */
 SCENARIO(never_retrieved_failures_are_reported_in_the_order_of_release)
 {

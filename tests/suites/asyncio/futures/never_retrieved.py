@@ -1,4 +1,4 @@
-"""The failures that are reported as never retrieved."""
+"""Which failures are reported as never retrieved."""
 
 from scenario import *
 
@@ -15,7 +15,7 @@ async def waiter():
 
 @scenario
 async def never_retrieved_failure_behind_a_shield_is_reported():
-    """A task is cancelled in a shield. If the shielded future fails afterwards, the failure is
+    """If a task that awaits a shielded future is cancelled and the future fails afterwards, the failure is
     reported, because no task retrieves it."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     task = asyncio.create_task(waiter())
@@ -69,8 +69,8 @@ async def body(i, fails):
 
 @scenario
 async def never_retrieved_failure_of_the_last_waited_for_is_reported():
-    """A wait for the first failure does not retrieve the failure of the last future, because the
-    wait ends anyway."""
+    """A wait for the first failure does not retrieve the last future's failure, because the wait ends regardless of
+    that future's outcome."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((False, True))]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -140,8 +140,8 @@ async def never_retrieved_failures_are_reported_body(i):
 
 @scenario
 async def never_retrieved_failures_are_reported_in_the_order_of_release():
-    """Failures are reported in the order in which the futures are released, not in the order of
-    failing."""
+    """Failures are reported in the order in which the futures are released, not in the order in which they
+    failed."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     tasks = [asyncio.create_task(never_retrieved_failures_are_reported_body(i)) for i in range(3)]
     await asyncio.sleep(3)

@@ -106,8 +106,8 @@ static int barrier_aborted_then_party(void *name)
 }
 
 /*
- * A reset repairs a broken barrier. The tasks first meet at a second barrier, so no task
- * waits at the broken one.
+ * A reset repairs a broken barrier. The tasks first meet at a second barrier, so that no
+ * task waits at the broken barrier during the reset.
  */
 SCENARIO(barrier_aborted_then_reset)
 {
@@ -134,7 +134,7 @@ static int party(void *name)
 
 /*
  * A task that is cancelled while it waits at a barrier is no longer counted, so another
- * task must take its place. Each index is still returned once.
+ * task must take its place. Each index is still returned exactly once.
  */
 SCENARIO(barrier_cancelled_waiter_leaves_its_place)
 {
@@ -223,8 +223,8 @@ static int barrier_drains_party(void *name)
 }
 
 /*
- * While the tasks of a round leave, a newcomer is not counted. The newcomer is counted
- * once the last of these tasks has left.
+ * A task that arrives while the tasks of a round leave is not counted until the last of
+ * them has left.
  */
 SCENARIO(barrier_drains_before_it_fills)
 {
@@ -253,8 +253,8 @@ static int barrier_gives_each_party(void *name)
 }
 
 /*
- * Tasks that pass a barrier get their arrival order as an index. The last one continues
- * first, because it does not wait.
+ * The index that a task gets at a barrier is its position in the order of arrival. The
+ * last task to arrive continues first, because it does not wait.
  */
 SCENARIO(barrier_gives_each_its_index)
 {
@@ -285,7 +285,9 @@ static int barrier_gives_indexes_party(void *name)
     return 0;
 }
 
-/* Each round has its own indexes, in the order of arrival in that round. */
+/*
+ * In each round, the indexes are assigned again, in the order of arrival in that round.
+ */
 SCENARIO(barrier_gives_indexes_in_each_round)
 {
     int rc = gather_each(barrier_gives_indexes_party, 4);
@@ -342,7 +344,7 @@ SCENARIO(barrier_newcomers_wait_while_it_drains)
     return rc;
 }
 
-/* The only task of a barrier for one task passes without a turn of the loop. */
+/* At a barrier for one task, the task passes without a turn of the loop. */
 SCENARIO(barrier_of_one_does_not_wait)
 {
     int index;
@@ -426,7 +428,7 @@ static int resetter(void *arg)
     return 0;
 }
 
-/* A reset ends the waits of all waiting tasks, but does not break the barrier itself. */
+/* A reset ends the waits of all waiting tasks, but does not break the barrier. */
 SCENARIO(barrier_reset_breaks_who_waits)
 {
     static const char *const names[] = {"a", "b", "c"};

@@ -88,7 +88,8 @@ async def barrier_aborted_then_party(name):
 
 @scenario
 async def barrier_aborted_then_reset():
-    """A reset repairs a broken barrier. The tasks first meet at a second barrier, so no task waits at the broken one.
+    """A reset repairs a broken barrier. The tasks first meet at a second barrier, so that no task waits at the
+    broken barrier during the reset.
     """
     await asyncio.gather(*[barrier_aborted_then_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
@@ -105,8 +106,8 @@ async def barrier_cancelled_party(name):
 
 @scenario
 async def barrier_cancelled_waiter_leaves_its_place():
-    """A task that is cancelled while it waits at a barrier is no longer counted, so another task must take its place.
-    Each index is still returned once.
+    """A task that is cancelled while it waits at a barrier is no longer counted, so another task must take its
+    place. Each index is still returned exactly once.
     """
     a = asyncio.create_task(barrier_cancelled_party("a"))
     b = asyncio.create_task(barrier_cancelled_party("b"))
@@ -158,8 +159,7 @@ async def newcomer():
 
 @scenario
 async def barrier_drains_before_it_fills():
-    """While the tasks of a round leave, a newcomer is not counted. The newcomer is counted once the last of these
-    tasks has left.
+    """A task that arrives while the tasks of a round leave is not counted until the last of them has left.
     """
     for name in "abcd":
         asyncio.create_task(barrier_drains_party(name))
@@ -176,8 +176,8 @@ async def barrier_gives_each_party(name):
 
 @scenario
 async def barrier_gives_each_its_index():
-    """Tasks that pass a barrier get their arrival order as an index. The last one continues first,
-    because it does not wait.
+    """The index that a task gets at a barrier is its position in the order of arrival. The last task to arrive
+    continues first, because it does not wait.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":
@@ -193,7 +193,7 @@ async def barrier_gives_indexes_party(name):
 
 @scenario
 async def barrier_gives_indexes_in_each_round():
-    """Each round has its own indexes, in the order of arrival in that round."""
+    """In each round, the indexes are assigned again, in the order of arrival in that round."""
     await asyncio.gather(*[barrier_gives_indexes_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
 
@@ -226,7 +226,7 @@ async def barrier_newcomers_wait_while_it_drains():
 
 @scenario
 async def barrier_of_one_does_not_wait():
-    """The only task of a barrier for one task passes without a turn of the loop."""
+    """At a barrier for one task, the task passes without a turn of the loop."""
     asyncio.create_task(ticker(1))
     async with barrier_of_1 as index:
         trace("index %d, %d wait", index, barrier_of_1.n_waiting)
@@ -275,7 +275,7 @@ async def resetter():
 
 @scenario
 async def barrier_reset_breaks_who_waits():
-    """A reset ends the waits of all waiting tasks, but does not break the barrier itself.
+    """A reset ends the waits of all waiting tasks, but does not break the barrier.
     """
     tasks = [asyncio.create_task(barrier_reset_breaks_party(name)) for name in "abc"]
     await turns(1)

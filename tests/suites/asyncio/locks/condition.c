@@ -63,8 +63,8 @@ static int block(void *arg)
 }
 
 /*
- * A condition's lock is held in a block, released during a wait in the block, and free
- * after the block.
+ * While a block of code uses a condition, its lock is held except during waits. After the
+ * block, the lock is free.
  */
 SCENARIO(condition_held_for_a_block)
 {
@@ -171,8 +171,8 @@ static void condition_notify_wakes_notify(size_t first, size_t then)
 }
 
 /*
- * Notifying one waiter, and then more waiters than are left, wakes each waiter once and
- * in order.
+ * If one waiter is notified, and then more waiters than are left, each waiter is woken
+ * once and in order.
  */
 SCENARIO(condition_notify_wakes_so_many)
 {
@@ -278,8 +278,8 @@ static int condition_shares_waiter(void *name)
 }
 
 /*
- * Two conditions share one lock, which counts for both. A notification reaches only the
- * waiters of its own condition.
+ * If two conditions share a lock, holding the lock is enough for both. A notification
+ * reaches only the waiters of its own condition.
  */
 SCENARIO(condition_shares_its_lock)
 {
@@ -537,7 +537,7 @@ static void release(void *arg)
 }
 
 /*
- * A waiter that is notified, and then cancelled while it queues for the lock, still has
+ * A waiter that is notified, and then cancelled while it waits for the lock, still has
  * the lock when it continues.
  */
 SCENARIO(condition_waiter_cancelled_while_the_lock_is_contested)

@@ -45,7 +45,8 @@ async def block():
 
 @scenario
 async def condition_held_for_a_block():
-    """A condition's lock is held in a block, released during a wait in the block, and free after the block.
+    """While a block of code uses a condition, its lock is held except during waits. After the block, the lock is
+    free.
     """
     trace("locked %d", changed.locked())
     task = asyncio.create_task(block())
@@ -116,7 +117,7 @@ async def condition_notify_wakes_notify(*counts):
 
 @scenario
 async def condition_notify_wakes_so_many():
-    """Notifying one waiter, and then more waiters than are left, wakes each waiter once and in order.
+    """If one waiter is notified, and then more waiters than are left, each waiter is woken once and in order.
     """
     for name in "abcd":
         asyncio.create_task(waiter(name))
@@ -187,8 +188,8 @@ async def condition_shares_waiter(name, condition):
 
 @scenario
 async def condition_shares_its_lock():
-    """Two conditions share one lock, which counts for both. A notification reaches only the waiters of its own
-    condition.
+    """If two conditions share a lock, holding the lock is enough for both. A notification reaches only the waiters
+    of its own condition.
     """
     f = asyncio.create_task(condition_shares_waiter("f", full))
     e = asyncio.create_task(condition_shares_waiter("e", empty))
@@ -365,8 +366,8 @@ async def condition_waiter_cancelled_while_the_lock_waiter():
 
 @scenario
 async def condition_waiter_cancelled_while_the_lock_is_contested():
-    """A waiter that is notified, and then cancelled while it queues for the lock, still has the
-    lock when it continues.
+    """A waiter that is notified, and then cancelled while it waits for the lock, still has the lock when it
+    continues.
     """
     await changed.acquire()
     task = asyncio.create_task(condition_waiter_cancelled_while_the_lock_waiter())

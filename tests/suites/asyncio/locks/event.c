@@ -73,8 +73,8 @@ static int event_set_wakes_waiter(void *name)
 }
 
 /*
- * Waiters of an event continue in the turn after it was set, first come, first served.
- * Tasks that come later do not wait.
+ * When an event is set, its waiters continue in the next turn, in the order in which they
+ * began to wait. Later waits return at once.
  */
 SCENARIO(event_set_wakes_waiters_in_order)
 {
@@ -122,8 +122,8 @@ static void cancel(void *task)
 }
 
 /*
- * A task that is cancelled while it waits for an event ends cancelled. Setting the event
- * later wakes only the other waiters.
+ * A task that is cancelled while it waits for an event ends as cancelled. Setting the
+ * event later wakes only the other waiters.
  */
 SCENARIO(event_wait_cancelled_leaves_the_line)
 {

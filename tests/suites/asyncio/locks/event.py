@@ -55,8 +55,8 @@ async def event_set_wakes_waiter(name):
 
 @scenario
 async def event_set_wakes_waiters_in_order():
-    """Waiters of an event continue in the turn after it was set, first come, first served. Tasks
-    that come later do not wait.
+    """When an event is set, its waiters continue in the next turn, in the order in which they began to wait. Later
+    waits return at once.
     """
     asyncio.create_task(event_set_wakes_waiter("a"))
     asyncio.create_task(event_set_wakes_waiter("b"))
@@ -88,8 +88,8 @@ async def waiter(name):
 
 @scenario
 async def event_wait_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for an event ends cancelled. Setting the event later wakes only the
-    other waiters.
+    """A task that is cancelled while it waits for an event ends as cancelled. Setting the event later wakes only
+    the other waiters.
     """
     a = asyncio.create_task(waiter("a"))
     b = asyncio.create_task(waiter("b"))

@@ -177,8 +177,8 @@ static int taker(void *name)
 }
 
 /*
- * A lock is released right after its only waiter was cancelled. The lock goes to the task
- * that requests it in the next turn.
+ * If a lock is released right after its only waiter was cancelled, the next task that
+ * requests the lock gets it.
  */
 SCENARIO(lock_is_not_lost_on_a_cancelled_waiter)
 {
@@ -236,8 +236,8 @@ static int lock_newcomer_taker(void *name)
 }
 
 /*
- * A released lock is free until the woken waiter continues, but a newcomer still queues
- * behind that waiter.
+ * A released lock is free until the woken waiter continues, but another task that
+ * requests it must wait behind that waiter.
  */
 SCENARIO(lock_newcomer_does_not_overtake_who_was_woken)
 {

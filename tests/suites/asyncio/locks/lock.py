@@ -105,8 +105,8 @@ async def taker(name):
 
 @scenario
 async def lock_is_not_lost_on_a_cancelled_waiter():
-    """A lock is released right after its only waiter was cancelled. The lock goes to the task that requests it in the
-    next turn.
+    """If a lock is released right after its only waiter was cancelled, the next task that requests the lock gets
+    it.
     """
     await lock.acquire()
     b = asyncio.create_task(taker("b"))
@@ -145,7 +145,8 @@ async def lock_newcomer_taker(name):
 
 @scenario
 async def lock_newcomer_does_not_overtake_who_was_woken():
-    """A released lock is free until the woken waiter continues, but a newcomer still queues behind that waiter.
+    """A released lock is free until the woken waiter continues, but another task that requests it must wait behind
+    that waiter.
     """
     await lock.acquire()
     asyncio.create_task(lock_newcomer_taker("a"))

@@ -1,5 +1,5 @@
 /*
- * locks.h - functions for scenarios with several equal tasks.
+ * locks.h - functions for scenarios in which several tasks run the same function.
  */
 #ifndef TESTS_ASYNCIO_LOCKS_H
 #define TESTS_ASYNCIO_LOCKS_H

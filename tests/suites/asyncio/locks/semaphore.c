@@ -20,7 +20,10 @@ static int bounded_semaphore_release_user(void *name)
     return rc;
 }
 
-/* A release of a bounded semaphore goes to a waiter, and leaves the value unchanged. */
+/*
+ * If a task waits for a bounded semaphore, a release wakes this task, and the value does
+ * not change.
+ */
 SCENARIO(bounded_semaphore_release_is_for_who_waits)
 {
     coil_task *a = start(bounded_semaphore_release_user, "a"),
@@ -87,8 +90,8 @@ static void cancel(void *task)
 }
 
 /*
- * A task that is cancelled while it waits for a semaphore takes nothing: the next release
- * goes to the next task.
+ * A task that is cancelled while it waits for a semaphore does not acquire it: the next
+ * release wakes the next task.
  */
 SCENARIO(semaphore_acquire_cancelled_leaves_the_line)
 {
@@ -122,8 +125,8 @@ static int semaphore_admits_taker(void *name)
 }
 
 /*
- * A semaphore with the value 3 admits three tasks. Later tasks continue in order, one for
- * each release.
+ * A semaphore with the value 3 admits three tasks. Later tasks continue in order, one per
+ * release.
  */
 SCENARIO(semaphore_admits_so_many_in_order)
 {
@@ -167,7 +170,10 @@ static int twice(void *name)
     return once("b again");
 }
 
-/* A task that releases and acquires again at once queues behind the waiting tasks. */
+/*
+ * A task that releases a semaphore and immediately acquires it again must wait behind the
+ * waiting tasks.
+ */
 SCENARIO(semaphore_is_not_overtaken_by_who_releases)
 {
     coil_task *a = start(once, "a"), *b = start(twice, "b"), *c = start(once, "c");
@@ -202,7 +208,7 @@ static int semaphore_of_zero_taker(void *arg)
     return rc;
 }
 
-/* A semaphore with the initial value 0 is locked until a release. */
+/* A semaphore with the initial value 0 is locked until it is released. */
 SCENARIO(semaphore_of_zero_is_locked)
 {
     trace("locked %d", coil_semaphore_locked(&no_slots));
@@ -313,8 +319,8 @@ static int semaphore_takes_user(void *name)
 }
 
 /*
- * Tasks that release a semaphore and acquire it again at once alternate: no task gets it
- * twice before every other task got it once.
+ * Tasks that release a semaphore and immediately acquire it again take turns: no task
+ * gets it twice before every other task has had it once.
  */
 SCENARIO(semaphore_takes_turns)
 {

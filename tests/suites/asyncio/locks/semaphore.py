@@ -14,7 +14,7 @@ async def bounded_semaphore_release_user(name):
 
 @scenario
 async def bounded_semaphore_release_is_for_who_waits():
-    """A release of a bounded semaphore goes to a waiter, and leaves the value unchanged.
+    """If a task waits for a bounded semaphore, a release wakes this task, and the value does not change.
     """
     await bounded_semaphore_release_slots.acquire()
     a = asyncio.create_task(bounded_semaphore_release_user("a"))
@@ -65,8 +65,8 @@ async def semaphore_acquire_taker():
 
 @scenario
 async def semaphore_acquire_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for a semaphore takes nothing: the next release goes
-    to the next task.
+    """A task that is cancelled while it waits for a semaphore does not acquire it: the next release wakes the next
+    task.
     """
     await one_slot.acquire()
     task = asyncio.create_task(semaphore_acquire_taker())
@@ -89,7 +89,7 @@ async def semaphore_admits_taker(name):
 
 @scenario
 async def semaphore_admits_so_many_in_order():
-    """A semaphore with the value 3 admits three tasks. Later tasks continue in order, one for each release.
+    """A semaphore with the value 3 admits three tasks. Later tasks continue in order, one per release.
     """
     await three_slots.acquire()
     await three_slots.acquire()
@@ -121,7 +121,7 @@ async def twice(name):
 
 @scenario
 async def semaphore_is_not_overtaken_by_who_releases():
-    """A task that releases and acquires again at once queues behind the waiting tasks."""
+    """A task that releases a semaphore and immediately acquires it again must wait behind the waiting tasks."""
     a = asyncio.create_task(once("a"))
     b = asyncio.create_task(twice("b"))
     c = asyncio.create_task(once("c"))
@@ -143,7 +143,7 @@ async def semaphore_of_zero_taker():
 
 @scenario
 async def semaphore_of_zero_is_locked():
-    """A semaphore with the initial value 0 is locked until a release."""
+    """A semaphore with the initial value 0 is locked until it is released."""
     trace("locked %d", no_slots.locked())
     asyncio.create_task(semaphore_of_zero_taker())
     await asyncio.sleep(1)
@@ -219,8 +219,8 @@ async def semaphore_takes_user(name):
 
 @scenario
 async def semaphore_takes_turns():
-    """Tasks that release a semaphore and acquire it again at once alternate: no task gets it twice before every other
-    task got it once.
+    """Tasks that release a semaphore and immediately acquire it again take turns: no task gets it twice before
+    every other task has had it once.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":

@@ -1,5 +1,5 @@
 /*
- * calls.c - callbacks, and a loop that belongs to the scenario.
+ * calls.c - see calls.h
  */
 #include "calls.h"
 

@@ -1,8 +1,8 @@
 /*
- * calls.h - callbacks, and a loop that belongs to the scenario.
+ * calls.h - callbacks for scenarios that create and run their own loop.
  *
  * If memory runs out, the loop is stopped, so no task waits for the missing object.
- * Then the scenario ends with -ENOMEM.
+ * In that case the scenario returns -ENOMEM.
  */
 #ifndef TESTS_ASYNCIO_LOOP_CALLS_H
 #define TESTS_ASYNCIO_LOOP_CALLS_H
@@ -21,8 +21,8 @@
 int call_with_loop(int (*body)(coil_loop *loop));
 
 /*
- * Like coil_call_soon(), coil_call_later() and coil_call_at(), with times in seconds. The
- * handle is released at the end; it may be NULL.
+ * Like coil_call_soon(), coil_call_later() and coil_call_at(), with times in seconds.
+ * `handle` may be NULL. The handle is released at the end of the scenario.
  */
 coil_handle *soon(coil_callback fn, void *arg);
 coil_handle *later(int seconds, coil_callback fn, void *arg);

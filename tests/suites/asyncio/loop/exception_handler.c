@@ -1,5 +1,5 @@
 /*
- * exception_handler.c - reports to the exception handler of a loop, and debug mode.
+ * exception_handler.c - what is reported to a loop's exception handler, and debug mode.
  */
 #include "../scenario.h"
 
@@ -38,8 +38,8 @@ static int run_both(void)
 }
 
 /*
- * Debug mode belongs to the loop. The mode is off at first. Once it is on, tasks and
- * callbacks can see that, but neither order nor times change.
+ * Debug mode belongs to the loop. The mode is off at first. Tasks and callbacks can query
+ * the mode. Debug mode changes neither their order nor their times.
  */
 SCENARIO(debug_mode_belongs_to_the_loop)
 {
@@ -136,7 +136,7 @@ static void stop(void *arg)
     coil_loop_stop(coil_loop_current());
 }
 
-/* An exception handler belongs to one loop. The next loop has none. */
+/* An exception handler belongs to one loop. The next loop starts without a handler. */
 PLAIN_SCENARIO(exception_handler_belongs_to_its_loop)
 {
     static char names[][8] = {"first", "second", "third"};
@@ -201,7 +201,8 @@ static void tell_all(void *where)
 }
 
 /*
- * A report in a task or callback calls the handler at once, without a turn of the loop.
+ * If a task or callback reports an error, the handler is called at once, without a turn
+ * of the loop.
  */
 SCENARIO(exception_handler_is_called_at_once)
 {
@@ -243,9 +244,9 @@ static int asks(void *task)
 }
 
 /*
- * Tasks that the main task leaves behind are cancelled. Once all of them have ended,
- * their failures are reported in the order of creation, even if another task retrieves
- * them.
+ * Tasks that are still running when the main task ends are cancelled. When all of these
+ * tasks have ended, their failures are reported in the order of creation, even if another
+ * task retrieves them.
  */
 SCENARIO(exception_handler_is_told_of_leftovers_that_fail)
 {
@@ -385,8 +386,8 @@ static int exception_handler_runs_body(void *who)
 }
 
 /*
- * When a handler gets a report about a task, the context variables have the values that
- * the task left, whichever code releases the task.
+ * When a handler is called for a task, the context variables have the values that the
+ * task set, whichever code releases the task.
  */
 SCENARIO(exception_handler_runs_in_the_context_of_the_task)
 {

@@ -1,4 +1,4 @@
-"""Reports to the exception handler of a loop, and debug mode."""
+"""What is reported to a loop's exception handler, and debug mode."""
 
 import logging
 import warnings
@@ -15,8 +15,8 @@ async def debug_mode_worker(name):
 
 @scenario
 async def debug_mode_belongs_to_the_loop():
-    """Debug mode belongs to the loop. The mode is off at first. Once it is on, tasks and callbacks can see that, but
-    neither order nor times change."""
+    """Debug mode belongs to the loop. The mode is off at first. Tasks and callbacks can query the mode. Debug mode
+    changes neither their order nor their times."""
     loop = asyncio.get_running_loop()
     for mode in False, True, False:
         trace("was %d", loop.get_debug())
@@ -80,7 +80,7 @@ def fail(loop, name):
 
 @scenario
 def exception_handler_belongs_to_its_loop():
-    """An exception handler belongs to one loop. The next loop has none."""
+    """An exception handler belongs to one loop. The next loop starts without a handler."""
     for i, name in enumerate(("first", "second", "third")):
         loop = VirtualLoop()
         if i != 1:
@@ -120,7 +120,7 @@ def tell_all(where):
 
 @scenario
 async def exception_handler_is_called_at_once():
-    """A report in a task or callback calls the handler at once, without a turn of the loop."""
+    """If a task or callback reports an error, the handler is called at once, without a turn of the loop."""
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(tell_exception)
     loop.call_soon(tell_all, "callback")
@@ -152,8 +152,8 @@ async def asks(task):
 
 @scenario
 async def exception_handler_is_told_of_leftovers_that_fail():
-    """Tasks that the main task leaves behind are cancelled. Once all of them have ended, their failures are reported
-    in the order of creation, even if another task retrieves them."""
+    """Tasks that are still running when the main task ends are cancelled. When all of these tasks have ended, their
+    failures are reported in the order of creation, even if another task retrieves them."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_is_told_of_leftovers_handler)
     slow = asyncio.create_task(leftover(2), name="slow")
     asyncio.create_task(leftover(1), name="swift")
@@ -235,8 +235,8 @@ async def exception_handler_runs_body(who):
 
 @scenario
 async def exception_handler_runs_in_the_context_of_the_task():
-    """When a handler gets a report about a task, the context variables have the values that the task left, whichever
-    code releases the task.
+    """When a handler is called for a task, the context variables have the values that the task set, whichever code
+    releases the task.
 
     Since: 3.12
     """

@@ -1,6 +1,6 @@
 /*
- * handle.c - callbacks by call_soon, call_later, call_at or from other threads, and their
- * handles.
+ * handle.c - callbacks that are scheduled with call_soon, call_later, call_at or from
+ * other threads, and their handles.
  */
 #include "calls.h"
 
@@ -13,8 +13,8 @@ static void at_three(void *unused)
 }
 
 /*
- * A deadline is a time of the loop's clock, whose origin is arbitrary. A deadline in the
- * past is due at once.
+ * A deadline is a time on the loop's clock. The origin of this clock is arbitrary. A
+ * deadline in the past is due at once.
  */
 LOOP_SCENARIO(call_at_calls_at_a_time_of_the_clock)
 {
@@ -161,8 +161,8 @@ static void ask(void *unused)
 }
 
 /*
- * Callbacks that the loop's own thread posts run in the order of scheduling, like all
- * others.
+ * Callbacks that the loop's own thread posts with call_soon_threadsafe run in the order
+ * in which they were scheduled, like all others.
  */
 LOOP_SCENARIO(post_from_the_loops_thread_keeps_its_place)
 {

@@ -1,11 +1,12 @@
-"""Callbacks by call_soon, call_later, call_at or from other threads, and their handles."""
+"""Callbacks that are scheduled with call_soon, call_later, call_at or from other threads, and their handles."""
 
 from scenario import *
 
 
 @scenario
 def call_at_calls_at_a_time_of_the_clock():
-    """A deadline is a time of the loop's clock, whose origin is arbitrary. A deadline in the past is due at once."""
+    """A deadline is a time on the loop's clock. The origin of this clock is arbitrary. A deadline in the past is
+    due at once."""
     loop = VirtualLoop()
 
     def at_three():
@@ -114,7 +115,8 @@ def handle_cancelled_while_ready_is_not_called():
 
 @scenario
 def post_from_the_loops_thread_keeps_its_place():
-    """Callbacks that the loop's own thread posts run in the order of scheduling, like all others."""
+    """Callbacks that the loop's own thread posts with call_soon_threadsafe run in the order in which they were
+    scheduled, like all others."""
     loop = VirtualLoop()
 
     def ask():

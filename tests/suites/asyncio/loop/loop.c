@@ -1,4 +1,4 @@
-/* loop.c - running a loop, stopping it, closing it. */
+/* loop.c - running, stopping and closing a loop. */
 #include "calls.h"
 
 static coil_handle *ready;
@@ -101,7 +101,8 @@ static void run_again(void *loop)
 }
 
 /*
- * A loop cannot be run from its own callbacks. The loop continues after such an attempt.
+ * A loop cannot be run from its own callbacks. After such an attempt fails, the loop
+ * continues.
  */
 LOOP_SCENARIO(loop_that_runs_cannot_be_run)
 {
@@ -136,8 +137,8 @@ static int sleep_for(void *seconds)
 }
 
 /*
- * If stop() is called inside run_until_complete(), the later end of that task does not
- * stop the loop again.
+ * If stop() is called inside run_until_complete(), the loop is not stopped again when
+ * that task ends later.
  */
 LOOP_SCENARIO(run_until_complete_cut_short_leaves_no_callback)
 {
@@ -171,8 +172,8 @@ static void set_future(void *unused)
 }
 
 /*
- * Callbacks that are scheduled when the future is set run in the last turn of the run.
- * Callbacks that these schedule run in the next run.
+ * Callbacks that are scheduled when the future is set still run before the run ends.
+ * Callbacks that these callbacks schedule run in the next run.
  */
 LOOP_SCENARIO(run_until_complete_leaves_ready_what_its_last_turn_made)
 {

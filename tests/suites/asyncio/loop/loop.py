@@ -1,4 +1,4 @@
-"""Running a loop, stopping it, closing it."""
+"""Running, stopping and closing a loop."""
 
 from scenario import *
 
@@ -62,7 +62,7 @@ def loop_stopped_finishes_its_turn():
 
 @scenario
 def loop_that_runs_cannot_be_run():
-    """A loop cannot be run from its own callbacks. The loop continues after such an attempt."""
+    """A loop cannot be run from its own callbacks. After such an attempt fails, the loop continues."""
     loop = VirtualLoop()
 
     def run_again():
@@ -101,7 +101,7 @@ async def sleep(seconds):
 
 @scenario
 def run_until_complete_cut_short_leaves_no_callback():
-    """If stop() is called inside run_until_complete(), the later end of that task does not stop the loop again."""
+    """If stop() is called inside run_until_complete(), the loop is not stopped again when that task ends later."""
     loop = VirtualLoop()
     one, two = loop.create_task(sleep(1)), loop.create_task(sleep(2))
     loop.call_soon(loop.stop)
@@ -116,8 +116,8 @@ def run_until_complete_cut_short_leaves_no_callback():
 
 @scenario
 def run_until_complete_leaves_ready_what_its_last_turn_made():
-    """Callbacks that are scheduled when the future is set run in the last turn of the run. Callbacks that these
-    schedule run in the next run."""
+    """Callbacks that are scheduled when the future is set still run before the run ends. Callbacks that these
+    callbacks schedule run in the next run."""
     loop = VirtualLoop()
     future = loop.create_future()
 

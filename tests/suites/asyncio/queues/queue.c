@@ -1,4 +1,4 @@
-/* queue.c - queues: order, size, join and shutdown. */
+/* queue.c - queues: order of items, size, join and shutdown. */
 #include "queues.h"
 
 static int taker(void *name)
@@ -139,8 +139,8 @@ static int queue_emptied_taker(void *arg)
 }
 
 /*
- * If a full queue is emptied in one turn, each item that is taken admits one waiting
- * putter.
+ * If a full queue is emptied in one turn, one waiting putter can put its item for each
+ * item that is taken.
  */
 SCENARIO(queue_emptied_at_once_lets_all_putters_in)
 {
@@ -220,8 +220,8 @@ SCENARIO(queue_is_full_at_its_maxsize)
 }
 
 /*
- * A task that is cancelled while it joins ends cancelled. Another task that joins
- * continues when the work is done.
+ * A task that is cancelled while it waits in join() ends as cancelled. Another task in
+ * join() continues when the work is done.
  */
 SCENARIO(queue_join_cancelled_waits_no_more)
 {
@@ -269,8 +269,8 @@ static int queue_join_of_nothing_check(void)
 }
 
 /*
- * Joining a queue that never had an item takes no turn, even the second time. If the
- * queue has an item, joining waits.
+ * Joining a queue that never had an item takes no turn, even when repeated. If the queue
+ * has an item, joining waits.
  */
 SCENARIO(queue_join_of_nothing_does_not_wait)
 {
@@ -477,8 +477,8 @@ static int queue_shut_down_while_empty_check(void)
 }
 
 /*
- * A shutdown of an empty queue of any kind ends the wait of a getter in the next turn.
- * Later gets fail. Joining does not wait.
+ * A shutdown of an empty queue of any kind ends a getter's wait in the next turn. Later
+ * gets fail. Joining returns without waiting.
  */
 SCENARIO(queue_shut_down_while_empty)
 {
@@ -514,7 +514,7 @@ static int queue_shut_down_while_full_is_emptied_check(void)
 }
 
 /*
- * A shutdown of a full queue of any kind ends the wait of a putter. The items can still
+ * A shutdown of a full queue of any kind ends a putter's wait. The items can still
  * be taken, and joining waits for them.
  */
 SCENARIO(queue_shut_down_while_full_is_emptied_first)
@@ -531,8 +531,8 @@ static int queue_shut_down_while_full_never_put_and_say(void *item)
 }
 
 /*
- * Putters that waited at the shutdown put nothing, even if there is room when they
- * continue.
+ * Putters that are waiting at the shutdown fail without putting their items, even if
+ * there is room when they continue.
  */
 SCENARIO(queue_shut_down_while_full_never_lets_putters_in)
 {

@@ -1,4 +1,4 @@
-"""Queues: order, size, join and shutdown."""
+"""Queues: order of items, size, join and shutdown."""
 
 from scenario import *
 
@@ -113,7 +113,7 @@ async def queue_emptied_taker():
 
 @scenario
 async def queue_emptied_at_once_lets_all_putters_in():
-    """If a full queue is emptied in one turn, each item that is taken admits one waiting putter.
+    """If a full queue is emptied in one turn, one waiting putter can put its item for each item that is taken.
     """
     async with asyncio.TaskGroup() as group:
         group.create_task(queue_emptied_taker())
@@ -174,8 +174,8 @@ async def queue_is_full_at_its_maxsize():
 
 @scenario
 async def queue_join_cancelled_waits_no_more():
-    """A task that is cancelled while it joins ends cancelled. Another task that joins continues
-    when the work is done.
+    """A task that is cancelled while it waits in join() ends as cancelled. Another task in join() continues when
+    the work is done.
     """
     queue_gives_q.put_nowait(1)
     a = asyncio.create_task(queue_gives_q.join())
@@ -209,7 +209,7 @@ async def queue_join_of_nothing_check(q):
 
 @scenario
 async def queue_join_of_nothing_does_not_wait():
-    """Joining a queue that never had an item takes no turn, even the second time. If the queue has an item, joining
+    """Joining a queue that never had an item takes no turn, even when repeated. If the queue has an item, joining
     waits.
     """
     for kind in asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue:
@@ -372,8 +372,8 @@ async def queue_shut_down_while_empty_check(q):
 
 @scenario
 async def queue_shut_down_while_empty():
-    """A shutdown of an empty queue of any kind ends the wait of a getter in the next turn. Later
-    gets fail. Joining does not wait.
+    """A shutdown of an empty queue of any kind ends a getter's wait in the next turn. Later gets fail. Joining
+    returns without waiting.
 
     Since: 3.13
     """
@@ -404,7 +404,7 @@ async def queue_shut_down_while_full_is_emptied_check(q):
 
 @scenario
 async def queue_shut_down_while_full_is_emptied_first():
-    """A shutdown of a full queue of any kind ends the wait of a putter. The items can still be
+    """A shutdown of a full queue of any kind ends a putter's wait. The items can still be
     taken, and joining waits for them.
 
     Since: 3.13
@@ -420,7 +420,8 @@ async def queue_shut_down_while_full_never_putter(item):
 
 @scenario
 async def queue_shut_down_while_full_never_lets_putters_in():
-    """Putters that waited at the shutdown put nothing, even if there is room when they continue.
+    """Putters that are waiting at the shutdown fail without putting their items, even if there is room when they
+    continue.
 
     Since: 3.13
     """

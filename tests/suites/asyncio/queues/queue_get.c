@@ -234,8 +234,8 @@ SCENARIO(queue_getter_that_is_woken_in_vain_is_cancelled_in_peace)
 }
 
 /*
- * If get_nowait takes the item of a woken getter, that getter goes to the end of the
- * queue of getters.
+ * If get_nowait takes the item for which a getter was woken, that getter goes to the end
+ * of the queue of getters.
  */
 SCENARIO(queue_getter_that_was_woken_may_be_overtaken)
 {

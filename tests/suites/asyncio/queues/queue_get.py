@@ -151,7 +151,8 @@ async def queue_getter_that_is_woken_in_vain_is_cancelled_in_peace():
 
 @scenario
 async def queue_getter_that_was_woken_may_be_overtaken():
-    """If get_nowait takes the item of a woken getter, that getter goes to the end of the queue of getters.
+    """If get_nowait takes the item for which a getter was woken, that getter goes to the end of the queue of
+    getters.
     """
     for name in "ab":
         asyncio.create_task(taker(name))

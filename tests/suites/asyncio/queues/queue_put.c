@@ -16,8 +16,8 @@ static int put_one(void *arg)
 }
 
 /*
- * A task that puts an item into a queue with room has ended when the waiting getter has
- * the item.
+ * A task that puts an item into a queue with room ends before the waiting getter has the
+ * item.
  */
 SCENARIO(queue_put_by_a_task_ends_it_at_once)
 {
@@ -279,8 +279,8 @@ static void say(const char *what, const char *end)
 }
 
 /*
- * A putter that is cancelled in the turn in which it was woken puts nothing. Another try
- * does.
+ * A putter that is cancelled in the turn in which it was woken does not put its item.
+ * Another try does.
  */
 SCENARIO(queue_putter_cancelled_when_there_is_room_puts_nothing)
 {
@@ -313,8 +313,8 @@ static int put_and_say(void *item)
 }
 
 /*
- * If put_nowait takes the slot of a woken putter, that putter goes to the end of the
- * queue of putters.
+ * If put_nowait takes the slot for which a putter was woken, that putter goes to the end
+ * of the queue of putters.
  */
 SCENARIO(queue_putter_that_was_woken_may_be_overtaken)
 {

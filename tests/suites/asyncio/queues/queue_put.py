@@ -13,7 +13,7 @@ async def queue_put_by_a_task_putter():
 
 @scenario
 async def queue_put_by_a_task_ends_it_at_once():
-    """A task that puts an item into a queue with room has ended when the waiting getter has the item.
+    """A task that puts an item into a queue with room ends before the waiting getter has the item.
     """
     task = asyncio.create_task(queue_put_by_a_task_putter())
     trace("get: %d", await q.get())
@@ -183,7 +183,7 @@ async def queue_putter_cancelled_in_line_lets_the_others_in():
 
 @scenario
 async def queue_putter_cancelled_when_there_is_room_puts_nothing():
-    """A putter that is cancelled in the turn in which it was woken puts nothing. Another try does.
+    """A putter that is cancelled in the turn in which it was woken does not put its item. Another try does.
     """
     queue_of_1.put_nowait(1)
     first = asyncio.create_task(queue_of_1.put(2))
@@ -203,7 +203,8 @@ async def queue_putter_that_was_woken_putter(item):
 
 @scenario
 async def queue_putter_that_was_woken_may_be_overtaken():
-    """If put_nowait takes the slot of a woken putter, that putter goes to the end of the queue of putters.
+    """If put_nowait takes the slot for which a putter was woken, that putter goes to the end of the queue of
+    putters.
     """
     queue_of_1.put_nowait(1)
     for item in 2, 3:

@@ -24,7 +24,7 @@ static inline void finish_queue(void *queue)
     coil_queue_finish(queue);
 }
 
-/* Let q be a new queue. A scenario may use up to three queues. */
+/* Create the queue q. A scenario may use up to three queues. */
 static inline void use_queue(coil_queue_order order, size_t maxsize)
 {
     static coil_queue queues[3];

@@ -1,4 +1,4 @@
-/* runner.c - run() and runners, and the effect of SIGINT. */
+/* runner.c - run(), runners, and the effect of SIGINT. */
 #include "runners.h"
 
 #include <signal.h>
@@ -80,7 +80,10 @@ static int interrupt_of_a_main_main_task(void *arg)
     return tell("main", coil_sleep(COIL_SEC(10)));
 }
 
-/* If another request also cancelled main, the interrupt is not reported as the cause. */
+/*
+ * If main was also cancelled by another request, the interrupt is not reported as the
+ * cause.
+ */
 PLAIN_SCENARIO(interrupt_of_a_main_that_is_cancelled_too)
 {
     signal(SIGINT, SIG_DFL);
@@ -200,7 +203,7 @@ static int run_lets_callbacks_main_task(void *arg)
 }
 
 /*
- * Callbacks that schedule each other endlessly are not called after main has ended.
+ * Callbacks that schedule each other endlessly are no longer called after main has ended.
  */
 PLAIN_SCENARIO(run_lets_callbacks_go_on_for_a_few_turns)
 {
@@ -505,8 +508,8 @@ static int go_on(void *arg)
 }
 
 /*
- * Tasks that a run leaves behind pause until the next run, and are cancelled when the
- * runner closes.
+ * Tasks that are unfinished at the end of a run pause until the next run, and are
+ * cancelled when the runner closes.
  */
 PLAIN_SCENARIO(runner_keeps_tasks_between_runs)
 {

@@ -1,4 +1,4 @@
-"""run() and runners, and the effect of SIGINT."""
+"""run(), runners, and the effect of SIGINT."""
 
 import signal
 
@@ -96,7 +96,7 @@ async def interrupt_of_a_main_main():
 
 @scenario
 def interrupt_of_a_main_that_is_cancelled_too():
-    """If another request also cancelled main, the interrupt is not reported as the cause."""
+    """If main was also cancelled by another request, the interrupt is not reported as the cause."""
     take_interrupts()
     trace("run: %s", interrupt_of_a_main_run(interrupt_of_a_main_main()))
 
@@ -214,7 +214,7 @@ async def run_lets_callbacks_main():
 
 @scenario
 def run_lets_callbacks_go_on_for_a_few_turns():
-    """Callbacks that schedule each other endlessly are not called after main has ended."""
+    """Callbacks that schedule each other endlessly are no longer called after main has ended."""
     trace("run: %d", run_lets_callbacks_run(run_lets_callbacks_main()))
 
 
@@ -426,7 +426,7 @@ async def go_on():
 
 @scenario
 def runner_keeps_tasks_between_runs():
-    """Tasks that a run leaves behind pause until the next run, and are cancelled when the runner
+    """Tasks that are unfinished at the end of a run pause until the next run, and are cancelled when the runner
     closes."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(begin())

@@ -36,8 +36,8 @@ static int group_cancelled_in_its_body_owner(void *arg)
 }
 
 /*
- * A cancellation of the body reaches the children when the body returns the cancellation
- * from the group.
+ * If the body of a group is cancelled, the children are cancelled when the body leaves
+ * the group with this cancellation.
  */
 SCENARIO(group_cancelled_in_its_body_cancels_its_children)
 {
@@ -51,7 +51,7 @@ static int say_name(void *arg)
     return coil_yield();
 }
 
-/* A child has the name that it was started with. */
+/* A child has the name with which it was started. */
 SCENARIO(group_child_has_the_name_it_was_given)
 {
     coil_spawn_opts opts = {.name = "yolo"};
@@ -171,7 +171,9 @@ SCENARIO(group_goes_on_when_a_child_is_cancelled)
     return 0;
 }
 
-/* A child may start while others already run, and the group waits for this child, too. */
+/*
+ * A child may start when others are already running. The group also waits for this child.
+ */
 SCENARIO(group_takes_a_child_while_another_runs)
 {
     static struct child children[] = {{"a", 1, 0, 0}, {"b", 3, 0, 0}};
@@ -201,8 +203,8 @@ static void count(const char *where)
 }
 
 /*
- * A child's failure cancels the owner. While the body runs, this cancellation counts as a
- * request. After the exit of the group it no longer counts.
+ * A child's failure cancels the owner. While the body runs, cancelling() counts this
+ * request. After the group's exit, the request is no longer counted.
  */
 SCENARIO(group_takes_its_request_to_its_owner_back)
 {
@@ -231,7 +233,7 @@ static void try_to_start(void *group)
 
 /*
  * A group whose owner waits in the exit accepts children until the last child has ended.
- * After the exit it accepts none.
+ * After the exit, no more children can start.
  */
 SCENARIO(group_that_has_ended_takes_no_child)
 {
@@ -253,7 +255,10 @@ SCENARIO(group_that_has_ended_takes_no_child)
     return 0;
 }
 
-/* A group ends when its last child has ended, and then their results are available. */
+/*
+ * A group ends when its last child has ended. After that, the children's results are
+ * available.
+ */
 SCENARIO(group_waits_for_its_children)
 {
     static struct child children[] = {{"a", 1, 42, 0}, {"b", 2, 11, 0}};

@@ -33,7 +33,8 @@ async def group_cancelled_in_its_body_owner():
 
 @scenario
 async def group_cancelled_in_its_body_cancels_its_children():
-    """A cancellation of the body reaches the children when the body returns the cancellation from the group.
+    """If the body of a group is cancelled, the children are cancelled when the body leaves the group with this
+    cancellation.
     """
     task = asyncio.create_task(group_cancelled_in_its_body_owner())
     await asyncio.sleep(1)
@@ -48,7 +49,7 @@ async def group_child_child():
 
 @scenario
 async def group_child_has_the_name_it_was_given():
-    """A child has the name that it was started with."""
+    """A child has the name with which it was started."""
     async with telling_group() as group:
         task = group.create_task(group_child_child(), name="yolo")
         trace("it is %s", task.get_name())
@@ -123,7 +124,7 @@ async def group_goes_on_when_a_child_is_cancelled():
 
 @scenario
 async def group_takes_a_child_while_another_runs():
-    """A child may start while others already run, and the group waits for this child, too."""
+    """A child may start when others are already running. The group also waits for this child."""
     async with telling_group() as group:
         group.create_task(child("a", 1))
         await tell("body", asyncio.sleep(2))
@@ -141,8 +142,8 @@ def count(where):
 
 @scenario
 async def group_takes_its_request_to_its_owner_back():
-    """A child's failure cancels the owner. While the body runs, this cancellation counts as a request. After the exit
-    of the group it no longer counts.
+    """A child's failure cancels the owner. While the body runs, cancelling() counts this request. After the group's
+    exit, the request is no longer counted.
     """
     try:
         async with telling_group() as group:
@@ -173,8 +174,8 @@ def try_to_start(group):
 
 @scenario
 async def group_that_has_ended_takes_no_child():
-    """A group whose owner waits in the exit accepts children until the last child has ended. After the exit it
-    accepts none.
+    """A group whose owner waits in the exit accepts children until the last child has ended. After the exit, no
+    more children can start.
     """
     loop = asyncio.get_running_loop()
     async with telling_group() as group:
@@ -193,7 +194,7 @@ async def group_waits_child(name, seconds, result):
 
 @scenario
 async def group_waits_for_its_children():
-    """A group ends when its last child has ended, and then their results are available."""
+    """A group ends when its last child has ended. After that, the children's results are available."""
     async with telling_group() as group:
         a = group.create_task(group_waits_child("a", 1, 42))
         b = group.create_task(group_waits_child("b", 2, 11))

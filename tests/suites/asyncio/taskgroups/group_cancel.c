@@ -1,4 +1,4 @@
-/* group_cancel.c - task groups that are ended by coil_group_cancel(). */
+/* group_cancel.c - task groups that are cancelled with coil_group_cancel(). */
 #include "taskgroups.h"
 
 static int slow_child(void *arg)
@@ -12,7 +12,7 @@ static int slow_child(void *arg)
 }
 
 /*
- * If `seconds` is not 0, the body sleeps for this time after it has cancelled the group.
+ * If `seconds` is not 0, the body sleeps for this time after cancelling the group.
  */
 static int end_a_group(int seconds)
 {

@@ -1,4 +1,4 @@
-"""Task groups that are ended by TaskGroup.cancel(), of asyncio 3.15."""
+"""Task groups that are cancelled with TaskGroup.cancel(), which is new in Python 3.15."""
 
 import newer
 from scenario import *
@@ -12,7 +12,7 @@ async def slow_child():
 
 
 async def end_a_group(seconds):
-    """If `seconds` is not 0, the body sleeps for this time after it has cancelled the group."""
+    """If `seconds` is not 0, the body sleeps for this time after cancelling the group."""
     async with newer.TaskGroup() as group:
         group.create_task(slow_child())
         await asyncio.sleep(1)

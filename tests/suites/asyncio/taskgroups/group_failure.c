@@ -1,5 +1,5 @@
 /*
- * group_failure.c - task groups with failures.
+ * group_failure.c - task groups in which a child or the body fails.
  */
 #include "taskgroups.h"
 
@@ -23,8 +23,8 @@ static int group_adds_owner(void *arg)
 }
 
 /*
- * A child fails, and the body fails with another error when it is cancelled for that
- * reason. The group has both failures, the child's failure first.
+ * A child fails, which cancels the body, and the body fails with another error. The group
+ * returns both failures, the child's first.
  */
 SCENARIO(group_adds_its_bodys_failure_to_a_childs)
 {
@@ -110,8 +110,8 @@ static int group_child_owner(void *arg)
 }
 
 /*
- * A child fails while its cancelled owner cleans up: the cleanup is interrupted, and the
- * group returns the failure.
+ * If a child fails while the group's cancelled owner cleans up, the cleanup is
+ * interrupted, and the group returns the failure.
  */
 SCENARIO(group_child_fails_while_the_body_cleans_up)
 {
@@ -172,8 +172,8 @@ static int group_collects_the_failures_owner(void)
 }
 
 /*
- * Children that fail in the same turn are all among the group's failures. The body and
- * the other children are cancelled once.
+ * If several children fail in the same turn, the group returns all these failures. The
+ * body and the other children are cancelled once.
  */
 SCENARIO(group_collects_the_failures_of_one_turn)
 {
@@ -210,8 +210,8 @@ static int inner(void *arg)
 }
 
 /*
- * Another task cancels the owner in the turn in which a child fails: the group returns
- * the failure, and the next wait returns the cancellation.
+ * If another task cancels the owner in the turn in which a child fails, the group returns
+ * the failure, and the owner's next wait returns the cancellation.
  */
 SCENARIO(group_failure_does_not_swallow_a_cancellation)
 {
@@ -276,8 +276,8 @@ static int group_failure_outside_owner(void *arg)
 }
 
 /*
- * A failing child of the outer group cancels the owner, which waits in the nested group.
- * The nested group is cancelled, and only the failure is returned.
+ * If a child of the outer group fails while the owner waits in the nested group, the
+ * nested group is cancelled, and only the failure is returned.
  */
 SCENARIO(group_failure_outside_cancels_the_group_inside)
 {
@@ -309,8 +309,8 @@ static int group_in_a_group_fails_owner(void *arg)
 }
 
 /*
- * The children of an outer group are cancelled when the failure of the nested group
- * leaves it, not before.
+ * The outer group's children are not cancelled until the nested group has exited with its
+ * failure.
  */
 SCENARIO(group_in_a_group_fails_and_cancels_the_outer_children)
 {
@@ -388,8 +388,8 @@ static void count(const char *where)
 }
 
 /*
- * Both groups of a task fail in the same turn: the inner one returns its failure, and the
- * request of the outer one stays until its own exit.
+ * If both groups of a task fail in the same turn, the inner group returns its failure,
+ * and the outer group's request to cancel stays until the outer group exits.
  */
 SCENARIO(group_inside_and_outside_fail_in_one_turn)
 {
@@ -568,8 +568,8 @@ static int group_whose_body_makes_owner(void *arg)
 }
 
 /*
- * A body fails when it is cancelled: the group returns the failure, and the request still
- * counts.
+ * If the body fails when it is cancelled, the group returns the failure, and the request
+ * to cancel is still counted.
  */
 SCENARIO(group_whose_body_makes_a_failure_of_a_cancellation)
 {

@@ -1,4 +1,4 @@
-"""Task groups with failures."""
+"""Task groups in which a child or the body fails."""
 
 import contextlib
 
@@ -26,8 +26,8 @@ async def group_adds_owner():
 
 @scenario
 async def group_adds_its_bodys_failure_to_a_childs():
-    """A child fails, and the body fails with another error when it is cancelled for that reason. The group has both
-    failures, the child's failure first.
+    """A child fails, which cancels the body, and the body fails with another error. The group returns both
+    failures, the child's first.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_adds_owner())))
 
@@ -83,7 +83,7 @@ async def group_child_owner():
 
 @scenario
 async def group_child_fails_while_the_body_cleans_up():
-    """A child fails while its cancelled owner cleans up: the cleanup is interrupted, and the group
+    """If a child fails while the group's cancelled owner cleans up, the cleanup is interrupted, and the group
     returns the failure.
     """
     task = asyncio.create_task(group_child_owner())
@@ -133,7 +133,7 @@ async def group_collects_the_failures_owner():
 
 @scenario
 async def group_collects_the_failures_of_one_turn():
-    """Children that fail in the same turn are all among the group's failures. The body and the
+    """If several children fail in the same turn, the group returns all these failures. The body and the
     other children are cancelled once.
     """
     trace("owner: %s", await outcome(group_collects_the_failures_owner()))
@@ -165,8 +165,8 @@ async def inner():
 
 @scenario
 async def group_failure_does_not_swallow_a_cancellation():
-    """Another task cancels the owner in the turn in which a child fails: the group returns the
-    failure, and the next wait returns the cancellation.
+    """If another task cancels the owner in the turn in which a child fails, the group returns the failure, and the
+    owner's next wait returns the cancellation.
 
     Since: 3.13
     """
@@ -202,8 +202,8 @@ async def group_failure_outside_owner():
 
 @scenario
 async def group_failure_outside_cancels_the_group_inside():
-    """A failing child of the outer group cancels the owner, which waits in the nested group. The
-    nested group is cancelled, and only the failure is returned.
+    """If a child of the outer group fails while the owner waits in the nested group, the nested group is cancelled,
+    and only the failure is returned.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_failure_outside_owner())))
 
@@ -223,8 +223,7 @@ async def group_in_a_group_fails_owner():
 
 @scenario
 async def group_in_a_group_fails_and_cancels_the_outer_children():
-    """The children of an outer group are cancelled when the failure of the nested group leaves it,
-    not before.
+    """The outer group's children are not cancelled until the nested group has exited with its failure.
     """
     task = asyncio.create_task(group_in_a_group_fails_owner())
     await asyncio.sleep(1)
@@ -281,8 +280,8 @@ async def group_inside_child(error):
 
 @scenario
 async def group_inside_and_outside_fail_in_one_turn():
-    """Both groups of a task fail in the same turn: the inner one returns its failure, and the
-    request of the outer one stays until its own exit.
+    """If both groups of a task fail in the same turn, the inner group returns its failure, and the outer group's
+    request to cancel stays until the outer group exits.
 
     Since: 3.13
     """
@@ -424,8 +423,8 @@ async def group_whose_body_makes_owner():
 
 @scenario
 async def group_whose_body_makes_a_failure_of_a_cancellation():
-    """A body fails when it is cancelled: the group returns the failure, and the request still
-    counts.
+    """If the body fails when it is cancelled, the group returns the failure, and the request to cancel is still
+    counted.
     """
     task = asyncio.create_task(group_whose_body_makes_owner())
     await asyncio.sleep(1)

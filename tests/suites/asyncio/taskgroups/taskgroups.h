@@ -1,5 +1,5 @@
 /*
- * taskgroups.h - children for many scenarios of groups.
+ * taskgroups.h - task bodies for scenarios about groups.
  */
 #ifndef TESTS_ASYNCIO_TASKGROUPS_H
 #define TESTS_ASYNCIO_TASKGROUPS_H

@@ -1,5 +1,5 @@
 /*
- * cancel.c - the tasks and futures that a cancellation reaches, and its reason.
+ * cancel.c - which tasks and futures a cancellation reaches, and its reason.
  */
 #include "tasks.h"
 
@@ -9,8 +9,8 @@ static int cancel_beats_body(void *future)
 }
 
 /*
- * A future is set, so its awaiter is ready. The awaiter is cancelled before it runs, and
- * never sees the result.
+ * If the awaiter of a future is cancelled after the future was set and before the awaiter
+ * runs, the awaiter never sees the result.
  */
 SCENARIO(cancel_beats_a_result_not_yet_taken)
 {
@@ -96,8 +96,8 @@ static int cancel_is_swallowed_body(void *task)
 }
 
 /*
- * A task passes its cancellation to the task that it awaits. If the awaited task ignores
- * the cancellation, neither task is cancelled.
+ * Cancelling a task cancels the task that it awaits. If the awaited task ignores the
+ * cancellation, neither task ends as cancelled.
  */
 SCENARIO(cancel_is_swallowed_by_the_awaited_task)
 {
@@ -152,7 +152,7 @@ static int cancel_reaches_body(void *arg)
     return rc < 0 ? rc : tell("second", coil_yield());
 }
 
-/* A task that has only yielded is cancelled at that yield, and does not yield again. */
+/* A task that is cancelled while it yields gets the cancellation from that yield. */
 SCENARIO(cancel_reaches_a_task_that_yields)
 {
     coil_task *task = start(cancel_reaches_body, NULL), *ticks;
@@ -342,7 +342,7 @@ static int cancelled_child_parent(void *arg)
     return -EINVAL;
 }
 
-/* A parent may turn its child's cancellation into a failure of its own. */
+/* A parent may handle its child's cancellation by failing with an error of its own. */
 SCENARIO(cancelled_child_makes_its_parent_fail)
 {
     coil_task *task = start(cancelled_child_parent, NULL);
@@ -422,7 +422,7 @@ static int cancelled_sleep_body(void *arg)
     return 0;
 }
 
-/* A cancelled sleep wakes no task at its former deadline. */
+/* A cancelled sleep does not wake its task at the original deadline. */
 SCENARIO(cancelled_sleep_leaves_nothing_behind)
 {
     coil_task *task = start(cancelled_sleep_body, NULL);
@@ -480,8 +480,8 @@ static int child_cancels_parent(void *arg)
 }
 
 /*
- * A child cancels its parent, which passes the cancellation to the child because it
- * awaits the child. The child ends as cancelled when it returns.
+ * A child cancels its parent. Because the parent awaits the child, the child is also
+ * cancelled. The child ends as cancelled when it returns.
  */
 SCENARIO(child_cancels_the_parent_that_awaits_it)
 {

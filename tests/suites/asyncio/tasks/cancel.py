@@ -1,4 +1,4 @@
-"""The tasks and futures that a cancellation reaches, and its reason."""
+"""Which tasks and futures a cancellation reaches, and its reason."""
 
 from scenario import *
 
@@ -9,8 +9,8 @@ async def cancel_beats_body(future):
 
 @scenario
 async def cancel_beats_a_result_not_yet_taken():
-    """A future is set, so its awaiter is ready. The awaiter is cancelled before it runs, and never sees the
-    result."""
+    """If the awaiter of a future is cancelled after the future was set and before the awaiter runs, the awaiter
+    never sees the result."""
     future = new_future()
     task = asyncio.create_task(cancel_beats_body(future))
     await turns(1)
@@ -61,8 +61,8 @@ async def cancel_is_swallowed_body(task):
 
 @scenario
 async def cancel_is_swallowed_by_the_awaited_task():
-    """A task passes its cancellation to the task that it awaits. If the awaited task ignores the cancellation,
-    neither task is cancelled."""
+    """Cancelling a task cancels the task that it awaits. If the awaited task ignores the cancellation, neither task
+    ends as cancelled."""
     inner = asyncio.create_task(deaf())
     task = asyncio.create_task(cancel_is_swallowed_body(inner))
     await asyncio.sleep(1)
@@ -101,7 +101,7 @@ async def cancel_reaches_body():
 
 @scenario
 async def cancel_reaches_a_task_that_yields():
-    """A task that has only yielded is cancelled at that yield, and does not yield again."""
+    """A task that is cancelled while it yields gets the cancellation from that yield."""
     task = asyncio.create_task(cancel_reaches_body())
     await turns(1)
     trace("cancel: %s", result_of(task.cancel()))
@@ -219,7 +219,7 @@ async def parent():
 
 @scenario
 async def cancelled_child_makes_its_parent_fail():
-    """A parent may turn its child's cancellation into a failure of its own."""
+    """A parent may handle its child's cancellation by failing with an error of its own."""
     task = asyncio.create_task(parent())
     trace("awaited: %s", await outcome(task))
     trace("counted: %d", task.cancelling())
@@ -275,7 +275,7 @@ async def cancelled_sleep_body():
 
 @scenario
 async def cancelled_sleep_leaves_nothing_behind():
-    """A cancelled sleep wakes no task at its former deadline."""
+    """A cancelled sleep does not wake its task at the original deadline."""
     task = asyncio.create_task(cancelled_sleep_body())
     await asyncio.sleep(1)
     trace("cancel: %s", result_of(task.cancel()))
@@ -309,7 +309,7 @@ async def child_cancels_child(parent):
 
 @scenario
 async def child_cancels_the_parent_that_awaits_it():
-    """A child cancels its parent, which passes the cancellation to the child because it awaits the child. The child
+    """A child cancels its parent. Because the parent awaits the child, the child is also cancelled. The child
     ends as cancelled when it returns."""
     parent_task = None
 

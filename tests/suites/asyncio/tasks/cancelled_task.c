@@ -88,8 +88,8 @@ static int cancel_of_oneself_stops_body(void *task)
 }
 
 /*
- * A task cancels itself and waits behind a shield: the wait ends, and the shielded work
- * continues.
+ * If a task cancels itself and then awaits a shielded future, the wait ends, and the
+ * shielded work continues.
  */
 SCENARIO(cancel_of_oneself_stops_before_a_shield)
 {
@@ -172,7 +172,8 @@ static int task_and_its_future_body(void *future)
 }
 
 /*
- * A task whose future was just cancelled may be cancelled too: it gets one cancellation.
+ * If a task is cancelled right after the future that it awaits was cancelled, it gets
+ * only one cancellation.
  */
 SCENARIO(task_and_its_future_are_cancelled_both)
 {
@@ -218,7 +219,7 @@ static int task_that_cancels_itself_and_returns_body(void *fails)
 }
 
 /*
- * A task that returns before its own request was delivered ends cancelled, with or
+ * A task that cancels itself and returns before its next wait ends as cancelled, with or
  * without a result.
  */
 SCENARIO(task_that_cancels_itself_and_returns_is_cancelled)
@@ -250,7 +251,7 @@ static int task_that_cancels_itself_is_told_body(void *arg)
     return rc < 0 ? rc : 12;
 }
 
-/* Cancelling itself takes effect at the task's next wait, which ends at once. */
+/* If a task cancels itself, its next wait ends at once. */
 SCENARIO(task_that_cancels_itself_is_told_at_its_next_wait)
 {
     coil_task *task = start(task_that_cancels_itself_is_told_body, NULL);
@@ -376,7 +377,7 @@ static int uncancel_drops_body(void *arg)
 }
 
 /*
- * A task that cancels itself and takes the request back before it waits is not cancelled.
+ * A task that cancels itself and withdraws the request before it waits is not cancelled.
  */
 SCENARIO(uncancel_drops_a_request_not_yet_delivered)
 {
@@ -409,8 +410,8 @@ static void look(coil_task *task)
 }
 
 /*
- * A task that catches its cancellation and takes the request back sleeps until the next
- * request.
+ * A task that has caught its cancellation and withdrawn the request can sleep until the
+ * next request.
  */
 SCENARIO(uncancel_lets_a_task_be_cancelled_anew)
 {
@@ -466,8 +467,8 @@ static int timed(void *arg)
 }
 
 /*
- * A timer cancels a block of code. uncancel() after the block tells a timeout from a
- * cancellation.
+ * A timer cancels a block of code. After the block, uncancel() distinguishes a timeout
+ * from another cancellation.
  */
 SCENARIO(uncancel_makes_a_timeout_of_ones_own)
 {

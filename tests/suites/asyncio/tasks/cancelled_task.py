@@ -59,7 +59,7 @@ async def cancel_of_oneself_stops_body(task):
 
 @scenario
 async def cancel_of_oneself_stops_before_a_shield():
-    """A task cancels itself and waits behind a shield: the wait ends, and the shielded work
+    """If a task cancels itself and then awaits a shielded future, the wait ends, and the shielded work
     continues."""
     inner_task = asyncio.create_task(cancel_of_oneself_stops_inner())
     task = asyncio.create_task(cancel_of_oneself_stops_body(inner_task))
@@ -120,7 +120,7 @@ async def task_and_its_future_body(future):
 
 @scenario
 async def task_and_its_future_are_cancelled_both():
-    """A task whose future was just cancelled may be cancelled too: it gets one cancellation."""
+    """If a task is cancelled right after the future that it awaits was cancelled, it gets only one cancellation."""
     future = new_future()
     task = asyncio.create_task(task_and_its_future_body(future))
     await turns(1)
@@ -152,8 +152,7 @@ async def task_that_cancels_itself_and_returns_body(fails):
 
 @scenario
 async def task_that_cancels_itself_and_returns_is_cancelled():
-    """A task that returns before its own request was delivered ends cancelled, with or without a
-    result."""
+    """A task that cancels itself and returns before its next wait ends as cancelled, with or without a result."""
     for fails in False, True:
         task = asyncio.create_task(task_that_cancels_itself_and_returns_body(fails))
         trace("awaited: %s", await outcome(task))
@@ -171,7 +170,7 @@ async def task_that_cancels_itself_is_told_body():
 
 @scenario
 async def task_that_cancels_itself_is_told_at_its_next_wait():
-    """Cancelling itself takes effect at the task's next wait, which ends at once."""
+    """If a task cancels itself, its next wait ends at once."""
     task = asyncio.create_task(task_that_cancels_itself_is_told_body())
     trace("awaited: %s", await outcome(task))
     trace("cancel: %s", result_of(task.cancel()))
@@ -251,7 +250,7 @@ async def uncancel_drops_body(future):
 
 @scenario
 async def uncancel_drops_a_request_not_yet_delivered():
-    """A task that cancels itself and takes the request back before it waits is not cancelled.
+    """A task that cancels itself and withdraws the request before it waits is not cancelled.
 
     Since: 3.13
     """
@@ -273,8 +272,7 @@ async def uncancel_lets_body():
 
 @scenario
 async def uncancel_lets_a_task_be_cancelled_anew():
-    """A task that catches its cancellation and takes the request back sleeps until the next
-    request."""
+    """A task that has caught its cancellation and withdrawn the request can sleep until the next request."""
     task = asyncio.create_task(uncancel_lets_body())
     await asyncio.sleep(1)
     trace("cancel: %s", result_of(task.cancel()))
@@ -308,7 +306,7 @@ async def timed(delay, timeout):
 
 @scenario
 async def uncancel_makes_a_timeout_of_ones_own():
-    """A timer cancels a block of code. uncancel() after the block tells a timeout from a
+    """A timer cancels a block of code. After the block, uncancel() distinguishes a timeout from another
     cancellation."""
     for delay, timeout in (10, 1), (1, 10):
         task = asyncio.create_task(timed(delay, timeout))

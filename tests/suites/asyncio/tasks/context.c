@@ -39,7 +39,7 @@ static int say_color(void *who)
     return 0;
 }
 
-/* Children of a group can get a context as well. */
+/* A context can also be given to a child of a group. */
 SCENARIO(context_given_to_children_of_a_group)
 {
     coil_context *context = coil_context_copy();
@@ -107,7 +107,7 @@ static int run_three(coil_context *context)
 }
 
 /*
- * Tasks that are started in one context share it, one after the other or concurrently:
+ * Tasks that are started in the same context share it, consecutively or concurrently:
  * each sees the values that the others set.
  */
 SCENARIO(context_is_shared_by_tasks_that_are_given_it)
@@ -192,8 +192,8 @@ static int ask(void)
 }
 
 /*
- * A callback runs in a copy of the context in which it was scheduled: by call_soon,
- * call_later, call_at or call_soon_threadsafe.
+ * A callback that is scheduled with call_soon, call_later, call_at or
+ * call_soon_threadsafe runs in a copy of the current context.
  */
 SCENARIO(context_of_a_call_is_that_of_its_asking)
 {
@@ -220,8 +220,8 @@ static int context_of_a_child_child(void *arg)
 }
 
 /*
- * A child begins with the values at its spawn. Neither parent nor child sees what the
- * other sets later.
+ * A child begins with the values that the variables have when it is spawned. Neither
+ * parent nor child sees what the other sets later.
  */
 SCENARIO(context_of_a_child_is_a_copy)
 {
@@ -348,7 +348,7 @@ static int context_of_many_body(void *arg)
     return rc;
 }
 
-/* Ten tasks set the same variable in turn; each sees its own value. */
+/* Ten tasks set the same variable, and each sees its own value. */
 SCENARIO(context_of_many_tasks_side_by_side)
 {
     coil_future *futures[10];
@@ -386,14 +386,14 @@ static int mix_sets(coil_var_token *first)
     if (rc == 0)
         rc = coil_var_set(&shape, "square", NULL);
     while (coil_var_reset(&color, first) < 0)
-        continue; /* memory ran out this time */
+        continue; /* memory ran out on this bad day */
     context_reset_show("reset out of order");
     while (coil_var_reset(&shape, &other) < 0)
         continue;
     return rc;
 }
 
-/* Each reset restores the value before its set, nested or not. */
+/* Each reset restores the value from before the corresponding set, nested or not. */
 SCENARIO(context_reset_goes_back_to_the_set_it_is_of)
 {
     coil_var_token first, second;

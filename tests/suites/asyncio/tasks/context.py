@@ -13,7 +13,7 @@ async def context_given_body(value):
 
 @scenario
 async def context_given_to_children_of_a_group():
-    """Children of a group can get a context as well."""
+    """A context can also be given to a child of a group."""
     context = contextvars.copy_context()
     async with asyncio.TaskGroup() as group:
         await group.create_task(context_given_body("red"), context=context)
@@ -32,8 +32,8 @@ async def context_is_shared_body(value):
 
 @scenario
 async def context_is_shared_by_tasks_that_are_given_it():
-    """Tasks that are started in one context share it, one after the other or concurrently: each
-    sees the values that the others set."""
+    """Tasks that are started in the same context share it, consecutively or concurrently: each sees the values that
+    the others set."""
     color.set("white")
     context = contextvars.copy_context()
     color.set("main's")
@@ -76,8 +76,8 @@ def call(how):
 
 @scenario
 async def context_of_a_call_is_that_of_its_asking():
-    """A callback runs in a copy of the context in which it was scheduled: by call_soon,
-    call_later, call_at or call_soon_threadsafe."""
+    """A callback that is scheduled with call_soon, call_later, call_at or call_soon_threadsafe runs in a copy of
+    the current context."""
     loop = asyncio.get_running_loop()
     color.set("red")
     loop.call_later(2, call, "later")
@@ -101,8 +101,8 @@ async def context_of_a_child_child():
 
 @scenario
 async def context_of_a_child_is_a_copy():
-    """A child begins with the values at its spawn. Neither parent nor child sees what the other
-    sets later."""
+    """A child begins with the values that the variables have when it is spawned. Neither parent nor child sees what
+    the other sets later."""
     early = asyncio.create_task(context_of_a_child_child())
     color.set("red")
     late = asyncio.create_task(context_of_a_child_child())
@@ -183,7 +183,7 @@ async def context_of_many_body(i):
 
 @scenario
 async def context_of_many_tasks_side_by_side():
-    """Ten tasks set the same variable in turn; each sees its own value."""
+    """Ten tasks set the same variable, and each sees its own value."""
     number.set(1000)
     await asyncio.gather(*[context_of_many_body(i) for i in range(10)])
     trace("main: %d", number.get())
@@ -198,7 +198,7 @@ def show(what):
 
 @scenario
 async def context_reset_goes_back_to_the_set_it_is_of():
-    """Each reset restores the value before its set, nested or not."""
+    """Each reset restores the value from before the corresponding set, nested or not."""
     first = color.set("red")
     second = color.set("green")
     show("set twice")

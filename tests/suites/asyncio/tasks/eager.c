@@ -53,7 +53,10 @@ static int spawner(void *arg)
     return rc < 0 ? rc : 8;
 }
 
-/* An eager child may await its spawner, even before the spawner has a reference to it. */
+/*
+ * An eager child may await its spawner, even before the spawner has a reference to the
+ * child.
+ */
 SCENARIO(eager_child_awaits_its_spawner)
 {
     coil_task *task = start(spawner, NULL);
@@ -233,7 +236,10 @@ static int eager_child_is_cancelled_child(void *arg)
     return rc;
 }
 
-/* An eager child that waits is cancelled at that wait, and gets the reason. */
+/*
+ * If an eager child is cancelled while it waits, that wait returns the cancellation and
+ * its reason.
+ */
 SCENARIO(eager_child_is_cancelled_where_it_waits)
 {
     coil_task *task = start_with(eager_child_is_cancelled_child, NULL,
@@ -266,8 +272,8 @@ static int eager_child_is_the_current_child(void *arg)
 }
 
 /*
- * While an eager child runs, it is the current task. Afterwards the current task is its
- * spawner again.
+ * While an eager child runs, it is the current task. When the spawn returns, the current
+ * task is the spawner again.
  */
 SCENARIO(eager_child_is_the_current_task_while_it_runs)
 {

@@ -33,7 +33,7 @@ async def spawner():
 
 @scenario
 async def eager_child_awaits_its_spawner():
-    """An eager child may await its spawner, even before the spawner has a reference to it.
+    """An eager child may await its spawner, even before the spawner has a reference to the child.
 
     Since: 3.12
     """
@@ -153,7 +153,7 @@ async def eager_child_is_cancelled_child():
 
 @scenario
 async def eager_child_is_cancelled_where_it_waits():
-    """An eager child that waits is cancelled at that wait, and gets the reason.
+    """If an eager child is cancelled while it waits, that wait returns the cancellation and its reason.
 
     Since: 3.12
     """
@@ -176,7 +176,7 @@ async def eager_child_is_the_current_child():
 
 @scenario
 async def eager_child_is_the_current_task_while_it_runs():
-    """While an eager child runs, it is the current task. Afterwards the current task is its spawner
+    """While an eager child runs, it is the current task. When the spawn returns, the current task is the spawner
     again.
 
     Since: 3.12

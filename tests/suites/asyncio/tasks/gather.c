@@ -1,5 +1,5 @@
 /*
- * gather.c - the result of gather(), its time, and its handling of failures.
+ * gather.c - gather(): its result, when it returns, and how it handles failures.
  */
 #include "../scenario.h"
 
@@ -92,7 +92,7 @@ static void gather_fails_once_look(coil_task *task)
 
 /*
  * Two tasks fail one turn apart. The gathering task sees only the first failure. The
- * second task still has its failure.
+ * second task's failure can still be retrieved from that task.
  */
 SCENARIO(gather_fails_once_though_two_fail)
 {
@@ -179,7 +179,7 @@ static void gather_lets_look(void)
           state(gather_lets_futures[3]));
 }
 
-/* A task that fails ends the gather, while its siblings run to their ends. */
+/* If a task fails, gather returns, but the other tasks continue until they end. */
 SCENARIO(gather_lets_its_tasks_run_after_a_failure)
 {
     static const int delays[] = {3, 1, 2, 4};
@@ -213,7 +213,7 @@ static int gather_of_all_collects_body(void *arg)
 }
 
 /*
- * A gather that collects failures waits for every future, and has failures among its
+ * With return_exceptions, gather waits for every future, and returns failures among its
  * results.
  */
 SCENARIO(gather_of_all_collects_failures)
@@ -454,7 +454,7 @@ SCENARIO(gathers_of_one_task_end_together)
     coil_future *both[] = {coil_task_future(a), coil_task_future(b)};
     coil_sleep(COIL_SEC(1));
     if (allocation_failed())
-        return -ENOMEM; /* one of the two tasks has left its gather */
+        return -ENOMEM; /* one of the two tasks has already returned from gather */
     trace("cancel: %d", coil_task_cancel(a, NULL));
     coil_wait(both, 2, COIL_WAIT_ALL, COIL_NEVER);
     trace("first %s, second %s, future %s", state(both[0]), state(both[1]),

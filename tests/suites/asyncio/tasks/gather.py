@@ -1,4 +1,4 @@
-"""The result of gather(), its time, and its handling of failures."""
+"""gather(): its result, when it returns, and how it handles failures."""
 
 from scenario import *
 
@@ -53,8 +53,8 @@ async def outer(tasks):
 
 @scenario
 async def gather_fails_once_though_two_fail():
-    """Two tasks fail one turn apart. The gathering task sees only the first failure. The second task still has its
-    failure."""
+    """Two tasks fail one turn apart. The gathering task sees only the first failure. The second task's failure can
+    still be retrieved from that task."""
     futures = [new_future(), new_future()]
     tasks = [asyncio.create_task(inner(*each)) for each in zip(futures, ("EIO", "ENOENT"))]
     task = asyncio.create_task(outer(tasks))
@@ -99,7 +99,7 @@ async def gather_lets_body(delay, failure=None):
 
 @scenario
 async def gather_lets_its_tasks_run_after_a_failure():
-    """A task that fails ends the gather, while its siblings run to their ends."""
+    """If a task fails, gather returns, but the other tasks continue until they end."""
     delays = (3, None), (1, None), (2, "EIO"), (4, "ENOENT")
     tasks = [asyncio.create_task(gather_lets_body(*each)) for each in delays]
     trace("gather: %s", await outcome(asyncio.gather(*tasks)))
@@ -118,7 +118,7 @@ async def gather_of_all_collects_body(futures):
 
 @scenario
 async def gather_of_all_collects_failures():
-    """A gather that collects failures waits for every future, and has failures among its results."""
+    """With return_exceptions, gather waits for every future, and returns failures among its results."""
     a, b, c, d = (new_future() for _ in range(4))
     task = asyncio.create_task(gather_of_all_collects_body([a, b, c, d]))
     await asyncio.sleep(1)

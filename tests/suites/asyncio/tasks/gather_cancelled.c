@@ -64,8 +64,8 @@ static int cancelled_gather_of_all_is_cancelled_body(void *arg)
 }
 
 /*
- * A task that repeatedly gathers and collects failures is cancelled. The cancellation is
- * not among the results, and the task ends.
+ * If a task that repeatedly gathers with return_exceptions is cancelled, the task ends:
+ * the cancellation is not returned among the results.
  */
 SCENARIO(cancelled_gather_of_all_is_cancelled)
 {
@@ -102,8 +102,8 @@ static int cancelled_gather_of_all_waits_body(void *flags)
 }
 
 /*
- * A cancelled gather returns when its first child ends. If the gather collects failures,
- * it returns when the last child ends.
+ * A cancelled gather returns when its first child ends. With return_exceptions, it
+ * returns when the last child ends.
  */
 SCENARIO(cancelled_gather_of_all_waits_for_the_cleanup)
 {
@@ -296,7 +296,7 @@ static int gather_of_all_collects_body(void *arg)
 }
 
 /*
- * A gather that collects failures has cancelled futures among its results, and is not
+ * With return_exceptions, gather returns cancelled futures among its results, and is not
  * cancelled itself.
  */
 SCENARIO(gather_of_all_collects_cancellations)
@@ -371,8 +371,8 @@ static int gather_that_failed_body(void *arg)
 }
 
 /*
- * A task whose gather has failed is cancelled in its next wait; the siblings are not
- * affected.
+ * If a task is cancelled after its gather has failed, only its current wait is cancelled,
+ * and not the other gathered tasks.
  */
 SCENARIO(gather_that_failed_cancels_nobody_any_more)
 {

@@ -36,8 +36,8 @@ async def cancelled_gather_of_all_is_cancelled_body():
 
 @scenario
 async def cancelled_gather_of_all_is_cancelled():
-    """A task that repeatedly gathers and collects failures is cancelled. The cancellation is not among the results,
-    and the task ends."""
+    """If a task that repeatedly gathers with return_exceptions is cancelled, the task ends: the cancellation is not
+    returned among the results."""
     task = asyncio.create_task(cancelled_gather_of_all_is_cancelled_body())
     await asyncio.sleep(5)
     task.cancel("enough")
@@ -63,8 +63,8 @@ async def cancelled_gather_of_all_waits_body(tasks, everything):
 
 @scenario
 async def cancelled_gather_of_all_waits_for_the_cleanup():
-    """A cancelled gather returns when its first child ends. If the gather collects failures, it returns when the last
-    child ends."""
+    """A cancelled gather returns when its first child ends. With return_exceptions, it returns when the last child
+    ends."""
     for everything in False, True:
         tasks = [asyncio.create_task(slow(i)) for i in (2, 1)]
         task = asyncio.create_task(cancelled_gather_of_all_waits_body(tasks, everything))
@@ -169,7 +169,7 @@ async def gather_of_all_collects_body(futures):
 
 @scenario
 async def gather_of_all_collects_cancellations():
-    """A gather that collects failures has cancelled futures among its results, and is not cancelled itself."""
+    """With return_exceptions, gather returns cancelled futures among its results, and is not cancelled itself."""
     futures = [new_future() for _ in range(6)]
     task = asyncio.create_task(gather_of_all_collects_body(futures))
     await turns(1)
@@ -220,7 +220,8 @@ async def gather_that_failed_body(tasks):
 
 @scenario
 async def gather_that_failed_cancels_nobody_any_more():
-    """A task whose gather has failed is cancelled in its next wait; the siblings are not affected."""
+    """If a task is cancelled after its gather has failed, only its current wait is cancelled, and not the other
+    gathered tasks."""
     tasks = [asyncio.create_task(gather_that_failed_failing()),
              asyncio.create_task(asyncio.sleep(4))]  # fmt: skip
     task = asyncio.create_task(gather_that_failed_body(tasks))

@@ -1,5 +1,6 @@
 /*
- * promise.c - tasks that another thread has spawned and waits for.
+ * promise.c - promises: tasks that one thread spawns in the loop of another thread and
+ * waits for.
  */
 #include "../scenario.h"
 
@@ -187,7 +188,7 @@ static int wait_two_seconds(coil_promise *promise)
     return coil_scope_exit(&scope, coil_promise_await(promise));
 }
 
-/* If the wait for the promise of a spawn times out, the task is cancelled, too. */
+/* If waiting for the promise of a spawned task times out, the task is cancelled. */
 SCENARIO(promise_of_a_spawn_within_a_time_limit)
 {
     coil_promise *promise;
@@ -244,7 +245,10 @@ static int set_it(coil_promise *promise)
     return 0;
 }
 
-/* A promise that is set wakes its waiting tasks in the second turn, in their order. */
+/*
+ * When a promise is set, its waiters continue two turns later, in the order in which they
+ * began to wait.
+ */
 SCENARIO(promise_wakes_its_awaiters_two_turns_later)
 {
     coil_promise *promise;

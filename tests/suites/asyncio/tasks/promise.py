@@ -1,4 +1,4 @@
-"""Tasks that another thread has spawned and waits for."""
+"""Promises: tasks that one thread spawns in the loop of another thread and waits for."""
 
 import concurrent.futures
 
@@ -105,7 +105,7 @@ async def promise_of_a_spawn_within_body():
 
 @scenario
 async def promise_of_a_spawn_within_a_time_limit():
-    """If the wait for the promise of a spawn times out, the task is cancelled, too."""
+    """If waiting for the promise of a spawned task times out, the task is cancelled."""
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_within_body(),
                                                asyncio.get_running_loop())  # fmt: skip
     try:
@@ -129,7 +129,7 @@ async def promise_that_is_done_is_waited_for_all_the_same():
 
 @scenario
 async def promise_wakes_its_awaiters_two_turns_later():
-    """A promise that is set wakes its waiting tasks in the second turn, in their order."""
+    """When a promise is set, its waiters continue two turns later, in the order in which they began to wait."""
     promise = new_promise()
     a = asyncio.create_task(body("a", promise))
     b = asyncio.create_task(body("b", promise))

@@ -1,5 +1,5 @@
 /*
- * shield.c - what shield() protects its future from.
+ * shield.c - from which cancellations shield() protects a future.
  */
 #include "../scenario.h"
 
@@ -8,7 +8,7 @@ static int body(void *future)
     return tell("told", coil_shield(future));
 }
 
-/* A shield does not prevent the cancellation of the future behind it. */
+/* A shield does not prevent a direct cancellation of the shielded future. */
 SCENARIO(shield_ends_with_its_future_that_is_cancelled)
 {
     coil_future *future = new_future();
@@ -73,7 +73,7 @@ static int shielded(void *future)
     return tell("shielded", coil_shield(future));
 }
 
-/* A result through a shield takes one turn more than awaiting the future itself. */
+/* Awaiting a shielded future takes one turn longer than awaiting the future itself. */
 SCENARIO(shield_hands_on_a_result)
 {
     coil_future *future = new_future();
@@ -161,8 +161,8 @@ static int shield_waiter_is_cancelled_as_its_future_body(void *name)
 }
 
 /*
- * A future is set and the task behind its shield is cancelled in the same turn: the task
- * is cancelled.
+ * If a shielded future is set and the task that awaits it is cancelled in the same turn,
+ * the task gets the cancellation.
  */
 SCENARIO(shield_waiter_is_cancelled_as_its_future_is_set)
 {
@@ -282,7 +282,10 @@ static int inner(void *future)
     return coil_task_cancelling(coil_task_current());
 }
 
-/* A task behind a shield continues when its waiter is cancelled, and gets no request. */
+/*
+ * If the waiter of a shielded task is cancelled, the shielded task continues and does not
+ * receive the request.
+ */
 SCENARIO(shielded_task_outlives_its_waiter)
 {
     coil_future *future = new_future();

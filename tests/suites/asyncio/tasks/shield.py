@@ -1,4 +1,4 @@
-"""What shield() protects its future from."""
+"""From which cancellations shield() protects a future."""
 
 from scenario import *
 
@@ -9,7 +9,7 @@ async def body(future):
 
 @scenario
 async def shield_ends_with_its_future_that_is_cancelled():
-    """A shield does not prevent the cancellation of the future behind it."""
+    """A shield does not prevent a direct cancellation of the shielded future."""
     future = new_future()
     task = asyncio.create_task(body(future))
     await turns(1)
@@ -50,7 +50,7 @@ async def shielded(future):
 
 @scenario
 async def shield_hands_on_a_result():
-    """A result through a shield takes one turn more than awaiting the future itself."""
+    """Awaiting a shielded future takes one turn longer than awaiting the future itself."""
     future = new_future()
     tasks = [asyncio.create_task(body(future)) for body in (shielded, bare)]
     await turns(1)
@@ -108,8 +108,8 @@ async def shield_waiter_is_cancelled_as_its_future_body(i, future):
 
 @scenario
 async def shield_waiter_is_cancelled_as_its_future_is_set():
-    """A future is set and the task behind its shield is cancelled in the same turn: the task is
-    cancelled."""
+    """If a shielded future is set and the task that awaits it is cancelled in the same turn, the task gets the
+    cancellation."""
     future = new_future()
     tasks = [asyncio.create_task(shield_waiter_is_cancelled_as_its_future_body(i, future))
              for i in range(3)]  # fmt: skip
@@ -175,7 +175,8 @@ async def inner(future):
 
 @scenario
 async def shielded_task_outlives_its_waiter():
-    """A task behind a shield continues when its waiter is cancelled, and gets no request."""
+    """If the waiter of a shielded task is cancelled, the shielded task continues and does not receive the
+    request."""
     future = new_future()
     inner_task = asyncio.create_task(inner(future))
     outer_task = asyncio.create_task(outer(inner_task))

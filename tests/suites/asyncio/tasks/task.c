@@ -267,8 +267,8 @@ static int future_set_by_a_callback_body(void *arg)
 }
 
 /*
- * If a callback sets the future that a task awaits, the callback takes one turn and the
- * task another.
+ * If a callback sets the future that a task awaits, the callback runs in the next turn
+ * and the task in the turn after it.
  */
 SCENARIO(future_set_by_a_callback_wakes_its_task)
 {
@@ -384,8 +384,8 @@ static int sleeps_of_one_deadline_body(void *arg)
 }
 
 /*
- * Sleepers wake by their deadlines. With equal deadlines they wake first come, first
- * served.
+ * Sleeping tasks wake in the order of their deadlines. With equal deadlines, they wake in
+ * the order in which they began to sleep.
  */
 SCENARIO(sleeps_of_one_deadline_wake_in_their_order)
 {
@@ -525,8 +525,8 @@ static int giver(void *out)
 }
 
 /*
- * A task that returns a future to its parent has ended; the parent awaits the future
- * itself.
+ * If a task returns a future, the task ends without waiting for it. The parent awaits the
+ * future.
  */
 SCENARIO(task_hands_out_a_future_without_awaiting_it)
 {
@@ -553,7 +553,9 @@ static int task_has_the_name_body(void *arg)
     return rc;
 }
 
-/* A task has the same name for itself and for other tasks, and may be renamed. */
+/*
+ * A task's name is the same when read by the task or by other tasks, and may be changed.
+ */
 SCENARIO(task_has_the_name_it_was_given)
 {
     coil_spawn_opts opts = {.name = "no-op"};
@@ -693,7 +695,10 @@ static int task_runs_body(void *delay)
     return rc < 0 ? rc : seconds;
 }
 
-/* One loop after the other runs its own task, whose result outlives the loop. */
+/*
+ * Several loops run one after the other, each with its own task. The task's result
+ * outlives the loop.
+ */
 PLAIN_SCENARIO(task_runs_on_the_loop_it_was_made_for)
 {
     coil_loop_opts opts = {.virtual_clock = true};

@@ -160,7 +160,8 @@ async def future_set_by_a_callback_body():
 
 @scenario
 async def future_set_by_a_callback_wakes_its_task():
-    """If a callback sets the future that a task awaits, the callback takes one turn and the task another."""
+    """If a callback sets the future that a task awaits, the callback runs in the next turn and the task in the turn
+    after it."""
     task = asyncio.create_task(future_set_by_a_callback_body())
     ticks = asyncio.create_task(ticker(4))
     trace("awaited: %s", await outcome(task))
@@ -233,7 +234,8 @@ async def sleeps_of_one_deadline_body(name, delay):
 
 @scenario
 async def sleeps_of_one_deadline_wake_in_their_order():
-    """Sleepers wake by their deadlines. With equal deadlines they wake first come, first served."""
+    """Sleeping tasks wake in the order of their deadlines. With equal deadlines, they wake in the order in which
+    they began to sleep."""
     delays = [("a", 2), ("b", 1), ("c", 2), ("d", 0), ("e", 1), ("f", -1)]
     tasks = [asyncio.create_task(sleeps_of_one_deadline_body(*each)) for each in delays]
     await asyncio.wait(tasks)
@@ -316,7 +318,7 @@ async def giver():
 
 @scenario
 async def task_hands_out_a_future_without_awaiting_it():
-    """A task that returns a future to its parent has ended; the parent awaits the future itself."""
+    """If a task returns a future, the task ends without waiting for it. The parent awaits the future."""
     task = asyncio.create_task(giver())
     future = await task
     trace("the task is done; the future: %s", state(future))
@@ -332,7 +334,7 @@ async def task_has_the_name_body():
 
 @scenario
 async def task_has_the_name_it_was_given():
-    """A task has the same name for itself and for other tasks, and may be renamed."""
+    """A task's name is the same when read by the task or by other tasks, and may be changed."""
     task = asyncio.create_task(task_has_the_name_body(), name="no-op")
     trace("created: %s", task.get_name())
     await turns(1)
@@ -415,7 +417,7 @@ async def task_runs_body(delay):
 
 @scenario
 def task_runs_on_the_loop_it_was_made_for():
-    """One loop after the other runs its own task, whose result outlives the loop."""
+    """Several loops run one after the other, each with its own task. The task's result outlives the loop."""
     tasks = []
     for delay in 2, 3:
         loop = VirtualLoop()

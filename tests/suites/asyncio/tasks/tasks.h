@@ -1,5 +1,5 @@
 /*
- * tasks.h - children for many scenarios of tasks.
+ * tasks.h - task bodies for scenarios about tasks.
  */
 #ifndef TESTS_ASYNCIO_TASKS_H
 #define TESTS_ASYNCIO_TASKS_H

@@ -1,5 +1,5 @@
 /*
- * wait.c - the result of wait(), its time, and its cancellation.
+ * wait.c - wait(): its result, when it returns, and how it is cancelled.
  */
 #include "tasks.h"
 
@@ -53,8 +53,8 @@ static int waiter(void *arg)
 }
 
 /*
- * For wait() a cancelled task is done: it ends a wait for the first result, but not for a
- * failure.
+ * wait() counts a cancelled task as done: this ends a FIRST_COMPLETED wait, but not a
+ * FIRST_EXCEPTION wait.
  */
 SCENARIO(wait_counts_cancelled_tasks_as_done)
 {
@@ -210,7 +210,9 @@ static int wait_of_all_outlasts_body(void *arg)
     return -EIO;
 }
 
-/* wait() for all does not return early because of a failure, nor does it fail. */
+/*
+ * With ALL_COMPLETED, wait() neither returns early because of a failure nor fails itself.
+ */
 SCENARIO(wait_of_all_outlasts_a_failure)
 {
     coil_task *bad = start(wait_of_all_outlasts_body, NULL),
@@ -249,8 +251,8 @@ SCENARIO(wait_of_nothing_is_refused)
 }
 
 /*
- * wait() returns with the last of its tasks. If all are done already, it takes turns of
- * the loop, but no time.
+ * wait() returns when the last of its tasks has ended. If all of them are already done,
+ * it takes turns of the loop, but no time.
  */
 SCENARIO(wait_returns_when_all_are_done)
 {
@@ -278,7 +280,7 @@ static int wait_returns_with_a_failure_body(void *arg)
     return -EIO;
 }
 
-/* wait() for a failure returns at once if one of its tasks has already failed. */
+/* With FIRST_EXCEPTION, wait() returns at once if one of its tasks has already failed. */
 SCENARIO(wait_returns_with_a_failure_that_was_there)
 {
     coil_task *slow = start(sleeper, SECONDS(10)),
@@ -303,8 +305,8 @@ SCENARIO(wait_returns_with_a_failure_that_was_there)
 }
 
 /*
- * wait() for the first task returns when that is done; the other continues, and is not
- * cancelled.
+ * With FIRST_COMPLETED, wait() returns when one task is done. The other task continues
+ * and is not cancelled.
  */
 SCENARIO(wait_returns_with_the_first)
 {
@@ -328,7 +330,10 @@ static void cancel(void *future)
     coil_future_cancel(future, NULL);
 }
 
-/* wait() for a failure ignores results and cancellations, and returns with a failure. */
+/*
+ * With FIRST_EXCEPTION, wait() ignores results and cancellations, and returns when a task
+ * fails.
+ */
 SCENARIO(wait_returns_with_the_first_failure)
 {
     coil_task *slow = start(sleeper, SECONDS(10)), *quick = start(sleeper, SECONDS(1));
@@ -350,7 +355,9 @@ SCENARIO(wait_returns_with_the_first_failure)
     return 0;
 }
 
-/* wait() returns at its deadline without a failure, and cancels nothing. */
+/*
+ * When its deadline passes, wait() returns without an error and does not cancel any task.
+ */
 SCENARIO(wait_stops_at_its_deadline)
 {
     static const int seconds[] = {1, 4, 4};
@@ -400,8 +407,8 @@ static size_t take_done(coil_future *futures[], size_t n)
 }
 
 /*
- * If wait() for the first task is repeated with the remaining tasks, it returns the tasks
- * in the order of their ends.
+ * If wait() with FIRST_COMPLETED is repeated with the remaining tasks, it returns the
+ * tasks in the order in which they end.
  */
 SCENARIO(wait_takes_results_as_they_come)
 {
@@ -431,7 +438,7 @@ static int wait_takes_ten_body(void *value)
     return (int)(intptr_t)value;
 }
 
-/* wait() for ten tasks that return at once takes as many turns as for one. */
+/* Waiting for ten tasks that return at once takes as many turns as waiting for one. */
 SCENARIO(wait_takes_ten_tasks)
 {
     coil_future *futures[10];

@@ -1,4 +1,4 @@
-"""The result of wait(), its time, and its cancellation."""
+"""wait(): its result, when it returns, and how it is cancelled."""
 
 from scenario import *
 
@@ -33,8 +33,7 @@ async def waiter(name, tasks, mode):
 
 @scenario
 async def wait_counts_cancelled_tasks_as_done():
-    """For wait() a cancelled task is done: it ends a wait for the first result, but not for a
-    failure."""
+    """wait() counts a cancelled task as done: this ends a FIRST_COMPLETED wait, but not a FIRST_EXCEPTION wait."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (3, 4)]
     modes = [("first", asyncio.FIRST_COMPLETED), ("failure", asyncio.FIRST_EXCEPTION),
              ("all", asyncio.ALL_COMPLETED)]  # fmt: skip
@@ -113,7 +112,7 @@ async def wait_of_all_outlasts_failer():
 
 @scenario
 async def wait_of_all_outlasts_a_failure():
-    """wait() for all does not return early because of a failure, nor does it fail."""
+    """With ALL_COMPLETED, wait() neither returns early because of a failure nor fails itself."""
     tasks = [asyncio.create_task(wait_of_all_outlasts_failer()),
              asyncio.create_task(asyncio.sleep(2))]  # fmt: skip
     for _ in range(2):
@@ -142,7 +141,7 @@ async def wait_of_nothing_is_refused():
 
 @scenario
 async def wait_returns_when_all_are_done():
-    """wait() returns with the last of its tasks. If all are done already, it takes turns of the
+    """wait() returns when the last of its tasks has ended. If all of them are already done, it takes turns of the
     loop, but no time."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (2, 3)]
     for _ in range(2):
@@ -159,7 +158,7 @@ async def wait_returns_with_a_failure_body():
 
 @scenario
 async def wait_returns_with_a_failure_that_was_there():
-    """wait() for a failure returns at once if one of its tasks has already failed."""
+    """With FIRST_EXCEPTION, wait() returns at once if one of its tasks has already failed."""
     slow = asyncio.create_task(asyncio.sleep(10))
     bad = asyncio.create_task(wait_returns_with_a_failure_body())
     await turns(2)
@@ -172,8 +171,7 @@ async def wait_returns_with_a_failure_that_was_there():
 
 @scenario
 async def wait_returns_with_the_first():
-    """wait() for the first task returns when that is done; the other continues, and is not
-    cancelled."""
+    """With FIRST_COMPLETED, wait() returns when one task is done. The other task continues and is not cancelled."""
     slow = asyncio.create_task(asyncio.sleep(10))
     quick = asyncio.create_task(asyncio.sleep(1))
     done, _ = await asyncio.wait([slow, quick], return_when=asyncio.FIRST_COMPLETED)
@@ -189,7 +187,7 @@ async def wait_returns_with_the_first_failure_failer():
 
 @scenario
 async def wait_returns_with_the_first_failure():
-    """wait() for a failure ignores results and cancellations, and returns with a failure."""
+    """With FIRST_EXCEPTION, wait() ignores results and cancellations, and returns when a task fails."""
     failing = wait_returns_with_the_first_failure_failer()
     tasks = [asyncio.create_task(c) for c in (asyncio.sleep(10), asyncio.sleep(1), failing)]
     future = new_future()
@@ -201,7 +199,7 @@ async def wait_returns_with_the_first_failure():
 
 @scenario
 async def wait_stops_at_its_deadline():
-    """wait() returns at its deadline without a failure, and cancels nothing."""
+    """When its deadline passes, wait() returns without an error and does not cancel any task."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (1, 4, 4)]
     done, pending = await asyncio.wait(tasks, timeout=2)
     trace("done %d, pending %d", len(done), len(pending))
@@ -217,8 +215,8 @@ async def wait_takes_results_body(delay):
 
 @scenario
 async def wait_takes_results_as_they_come():
-    """If wait() for the first task is repeated with the remaining tasks, it returns the tasks in the order of their
-    ends."""
+    """If wait() with FIRST_COMPLETED is repeated with the remaining tasks, it returns the tasks in the order in
+    which they end."""
     pending = [asyncio.create_task(wait_takes_results_body(delay)) for delay in (3, 1, 2, 1)]
     while pending:
         done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
@@ -232,7 +230,7 @@ async def wait_takes_ten_body(value):
 
 @scenario
 async def wait_takes_ten_tasks():
-    """wait() for ten tasks that return at once takes as many turns as for one."""
+    """Waiting for ten tasks that return at once takes as many turns as waiting for one."""
     tasks = [asyncio.create_task(wait_takes_ten_body(value)) for value in range(10)]
     ticks = asyncio.create_task(ticker(4))
     done, pending = await asyncio.wait(tasks)

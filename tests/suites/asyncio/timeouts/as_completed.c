@@ -1,9 +1,9 @@
 /*
- * as_completed.c - as_completed(): futures one after the other, as they end.
+ * as_completed.c - as_completed(): returns futures in the order in which they end.
  */
 #include "each.h"
 
-/* After the last future has come, the deadline no longer applies. */
+/* After the last future was returned, the deadline no longer applies. */
 SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
 {
     static struct work works[] = {{"a", 1, 1}};
@@ -24,8 +24,8 @@ SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
 }
 
 /*
- * An interrupted iteration may be continued. It returns futures that ended meanwhile
- * without a turn.
+ * An interrupted iteration may be continued. It takes no turn to return futures that
+ * ended in the meantime.
  */
 SCENARIO(as_completed_goes_on_where_it_was_left)
 {
@@ -69,8 +69,8 @@ SCENARIO(as_completed_returns_tasks_as_they_end)
 }
 
 /*
- * Tasks that end in time are returned. For each other task there is a timeout, and the
- * task continues to run.
+ * Tasks that end in time are returned. For every other task, the iteration returns a
+ * timeout, and the task continues to run.
  */
 SCENARIO(as_completed_says_when_the_deadline_passed)
 {

@@ -1,4 +1,4 @@
-"""as_completed(): futures one after the other, as they end."""
+"""as_completed(): returns futures in the order in which they end."""
 
 from scenario import *
 
@@ -10,7 +10,7 @@ async def work(name, seconds, result):
 
 @scenario
 async def as_completed_forgets_a_deadline_that_is_not_reached():
-    """After the last future has come, the deadline no longer applies.
+    """After the last future was returned, the deadline no longer applies.
 
     Since: 3.13
     """
@@ -23,7 +23,7 @@ async def as_completed_forgets_a_deadline_that_is_not_reached():
 
 @scenario
 async def as_completed_goes_on_where_it_was_left():
-    """An interrupted iteration may be continued. It returns futures that ended meanwhile without a turn.
+    """An interrupted iteration may be continued. It takes no turn to return futures that ended in the meantime.
 
     Since: 3.13
     """
@@ -56,7 +56,8 @@ async def as_completed_returns_tasks_as_they_end():
 
 @scenario
 async def as_completed_says_when_the_deadline_passed():
-    """Tasks that end in time are returned. For each other task there is a timeout, and the task continues to run.
+    """Tasks that end in time are returned. For every other task, the iteration returns a timeout, and the task
+    continues to run.
 
     Since: 3.13
     """

@@ -1,5 +1,5 @@
 /*
- * each.h - functions that the scenarios of as_completed share.
+ * each.h - functions shared by the scenarios of as_completed().
  */
 #ifndef TESTS_ASYNCIO_EACH_H
 #define TESTS_ASYNCIO_EACH_H
@@ -20,7 +20,7 @@ static inline int work(void *arg)
     return rc < 0 ? rc : w->result;
 }
 
-/* Start a task for each of the works. Returns false if memory runs out. */
+/* Start a task for each element of `works`. Returns false if memory runs out. */
 static inline bool start_all(struct work *works, coil_future *futures[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {

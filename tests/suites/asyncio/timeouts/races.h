@@ -1,5 +1,5 @@
 /*
- * races.h - functions that the scenarios of staggered races share.
+ * races.h - functions shared by the scenarios of staggered races.
  */
 #ifndef TESTS_ASYNCIO_RACES_H
 #define TESTS_ASYNCIO_RACES_H

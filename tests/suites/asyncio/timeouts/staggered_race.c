@@ -76,7 +76,9 @@ SCENARIO(staggered_race_of_nothing)
     return 0;
 }
 
-/* Functions begin one delay apart. The second function to succeed is too late. */
+/*
+ * Functions begin one delay apart. A function that succeeds after the winner is too late.
+ */
 SCENARIO(staggered_race_of_three_is_won_by_the_second)
 {
     static struct way ways[] = {{0, 6, 10}, {1, 3, 11}, {2, 2, 12}};
@@ -93,7 +95,7 @@ SCENARIO(staggered_race_of_three_is_won_by_the_second)
     return 0;
 }
 
-/* If all functions fail one after another, none wins. */
+/* If all functions fail one after another, there is no winner. */
 SCENARIO(staggered_race_that_nobody_wins)
 {
     static struct way ways[] = {{0, 1, -EIO}, {1, 1, -EPROTO}};
@@ -110,7 +112,7 @@ SCENARIO(staggered_race_that_nobody_wins)
     return 0;
 }
 
-/* With a delay of 0 all functions begin, each some turns after the previous one. */
+/* With a delay of 0, all functions begin, each a few turns after the previous one. */
 SCENARIO(staggered_race_without_delay_begins_all)
 {
     static struct way ways[] = {{0, 3, -EIO}, {1, 2, 11}, {2, 1, -EPROTO}};

@@ -79,7 +79,7 @@ async def staggered_race_of_nothing():
 
 @scenario
 async def staggered_race_of_three_is_won_by_the_second():
-    """Functions begin one delay apart. The second function to succeed is too late."""
+    """Functions begin one delay apart. A function that succeeds after the winner is too late."""
     await race(
         [
             lambda: work(0, 6, 10),
@@ -94,7 +94,7 @@ async def staggered_race_of_three_is_won_by_the_second():
 
 @scenario
 async def staggered_race_that_nobody_wins():
-    """If all functions fail one after another, none wins."""
+    """If all functions fail one after another, there is no winner."""
     await race(
         [
             lambda: work(0, 1, fails="EIO"),
@@ -108,7 +108,7 @@ async def staggered_race_that_nobody_wins():
 
 @scenario
 async def staggered_race_without_delay_begins_all():
-    """With a delay of 0 all functions begin, each some turns after the previous one."""
+    """With a delay of 0, all functions begin, each a few turns after the previous one."""
     asyncio.create_task(ticker(12))
     await race(
         [

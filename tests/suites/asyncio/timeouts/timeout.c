@@ -1,4 +1,4 @@
-/* timeout.c - timeouts of a block. */
+/* timeout.c - blocks of code with a timeout. */
 #include "timeouts.h"
 
 /*
@@ -24,7 +24,7 @@ SCENARIO(timeout_after_a_cancellation_meets_another)
 }
 
 /*
- * A task that has caught a cancellation, whose request still counts, may time out as
+ * After a task has caught a cancellation without uncancel(), a timeout still works as
  * usual.
  */
 SCENARIO(timeout_after_a_cancellation_that_was_caught)
@@ -75,8 +75,8 @@ static int timeout_does_body(void *arg)
 }
 
 /*
- * Another task cancels the block before its deadline: the block is cancelled, and has not
- * expired.
+ * If another task cancels the block before its deadline, the block is cancelled and does
+ * not count as expired.
  */
 SCENARIO(timeout_does_not_claim_a_foreign_cancellation)
 {
@@ -206,7 +206,7 @@ static int timeout_may_body(int64_t deadline)
     return coil_scope_exit(&scope, tell("sleep", coil_sleep(COIL_SEC(10))));
 }
 
-/* A deadline may be given as a time of the loop's clock. */
+/* A deadline may be given as a time on the loop's clock. */
 SCENARIO(timeout_may_be_a_point_of_time)
 {
     coil_sleep(COIL_SEC(2));
@@ -254,7 +254,7 @@ static int child(void *arg)
 }
 
 /*
- * A deadline interrupts a group, and a child fails when it is cancelled: the block
+ * If a deadline interrupts a group, and a child fails when it is cancelled, the block
  * returns that failure.
  */
 SCENARIO(timeout_of_a_group_whose_child_fails)
@@ -278,7 +278,10 @@ SCENARIO(timeout_of_a_group_whose_child_fails)
     return 0;
 }
 
-/* Without a deadline nothing is interrupted, however the missing deadline is written. */
+/*
+ * Without a deadline, nothing is interrupted. There are several ways to specify that
+ * there is no deadline.
+ */
 SCENARIO(timeout_of_none_never_comes)
 {
     coil_scope scope;
@@ -295,8 +298,8 @@ SCENARIO(timeout_of_none_never_comes)
 }
 
 /*
- * Two nested deadlines pass at once: the inner block is cancelled, and only the outer one
- * times out.
+ * If the deadlines of two nested blocks pass at once, the inner block is cancelled, and
+ * only the outer block times out.
  */
 SCENARIO(timeout_of_two_that_pass_together_is_the_outer_one)
 {
@@ -380,7 +383,7 @@ SCENARIO(timeout_that_is_caught_leaves_the_task_alone)
     return 0;
 }
 
-/* If a block is left in time, its deadline has no effect. */
+/* If a block ends in time, its deadline has no effect. */
 SCENARIO(timeout_that_is_not_reached_does_nothing)
 {
     coil_scope scope;
@@ -403,8 +406,8 @@ static void move(const char *when)
 }
 
 /*
- * The deadline of a block that is being cancelled, has expired, or was left cannot be
- * moved.
+ * A block's deadline cannot be moved once the block is being cancelled, has expired, or
+ * has ended.
  */
 SCENARIO(timeout_that_is_over_cannot_be_moved)
 {
@@ -437,8 +440,8 @@ static int timeout_that_meets_body(void *arg)
 }
 
 /*
- * Another task cancels the block in the turn of its deadline: the block has expired, and
- * is still cancelled.
+ * If another task cancels the block in the turn of its deadline, the block has expired,
+ * but it still returns the cancellation.
  */
 SCENARIO(timeout_that_meets_a_foreign_cancellation_gives_way)
 {

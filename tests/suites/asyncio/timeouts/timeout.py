@@ -1,4 +1,4 @@
-"""Timeouts of a block."""
+"""Blocks of code with a timeout."""
 
 from scenario import *
 
@@ -26,7 +26,7 @@ async def timeout_after_a_cancellation_that_was_caught_cleanup():
 
 @scenario
 async def timeout_after_a_cancellation_that_was_caught():
-    """A task that has caught a cancellation, whose request still counts, may time out as usual.
+    """After a task has caught a cancellation without uncancel(), a timeout still works as usual.
 
     Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
     """
@@ -58,8 +58,7 @@ async def timeout_does_body():
 
 @scenario
 async def timeout_does_not_claim_a_foreign_cancellation():
-    """Another task cancels the block before its deadline: the block is cancelled, and has not
-    expired.
+    """If another task cancels the block before its deadline, the block is cancelled and does not count as expired.
     """
     task = asyncio.create_task(timeout_does_body())
     trace("task: %s", await outcome(task))
@@ -155,7 +154,7 @@ async def timeout_may_body(deadline):
 
 @scenario
 async def timeout_may_be_a_point_of_time():
-    """A deadline may be given as a time of the loop's clock."""
+    """A deadline may be given as a time on the loop's clock."""
     await asyncio.sleep(2)
     trace("body: %s", await outcome(timeout_may_body(5)))
     trace("body: %s", await outcome(timeout_may_body(5)))
@@ -201,8 +200,7 @@ async def timeout_of_a_group_body():
 
 @scenario
 async def timeout_of_a_group_whose_child_fails():
-    """A deadline interrupts a group, and a child fails when it is cancelled: the block returns that
-    failure.
+    """If a deadline interrupts a group, and a child fails when it is cancelled, the block returns that failure.
     """
     trace("body: %s", await outcome(timeout_of_a_group_body()))
     trace("cancelling %d", asyncio.current_task().cancelling())
@@ -211,7 +209,7 @@ async def timeout_of_a_group_whose_child_fails():
 
 @scenario
 async def timeout_of_none_never_comes():
-    """Without a deadline nothing is interrupted, however the missing deadline is written."""
+    """Without a deadline, nothing is interrupted. There are several ways to specify that there is no deadline."""
     async with telling_timeout("none", None) as scope:
         await tell("sleep", asyncio.sleep(1000))
         trace("deadline %s", "none" if scope.when() is None else "some")
@@ -228,8 +226,8 @@ async def timeout_of_two_body():
 
 @scenario
 async def timeout_of_two_that_pass_together_is_the_outer_one():
-    """Two nested deadlines pass at once: the inner block is cancelled, and only the outer one times
-    out.
+    """If the deadlines of two nested blocks pass at once, the inner block is cancelled, and only the outer block
+    times out.
     """
     trace("body: %s", await outcome(timeout_of_two_body()))
 
@@ -289,7 +287,7 @@ async def timeout_that_is_caught_leaves_the_task_alone():
 
 @scenario
 async def timeout_that_is_not_reached_does_nothing():
-    """If a block is left in time, its deadline has no effect."""
+    """If a block ends in time, its deadline has no effect."""
     async with telling_timeout("timeout", 3) as scope:
         await tell("sleep", asyncio.sleep(1))
         trace("deadline %d", scope.when())
@@ -316,7 +314,7 @@ async def timeout_that_is_over_body():
 
 @scenario
 async def timeout_that_is_over_cannot_be_moved():
-    """The deadline of a block that is being cancelled, has expired, or was left cannot be moved.
+    """A block's deadline cannot be moved once the block is being cancelled, has expired, or has ended.
     """
     global timeout_is_moved_scope
     trace("body: %s", await outcome(timeout_that_is_over_body()))
@@ -328,8 +326,8 @@ async def timeout_that_is_over_cannot_be_moved():
 
 @scenario
 async def timeout_that_meets_a_foreign_cancellation_gives_way():
-    """Another task cancels the block in the turn of its deadline: the block has expired, and is
-    still cancelled.
+    """If another task cancels the block in the turn of its deadline, the block has expired, but it still returns
+    the cancellation.
     """
     task = asyncio.create_task(body())
     await asyncio.sleep(1)

@@ -1,12 +1,12 @@
 /*
- * timeouts.h - functions for many scenarios of deadlines.
+ * timeouts.h - functions for scenarios about timeouts.
  */
 #ifndef TESTS_ASYNCIO_TIMEOUTS_H
 #define TESTS_ASYNCIO_TIMEOUTS_H
 
 #include "../scenario.h"
 
-/* Open a scope of this number of seconds. */
+/* Open a scope with a timeout in seconds. */
 static inline int enter(coil_scope *scope, int seconds)
 {
     return coil_scope_enter(scope, coil_in(COIL_SEC(seconds)));

@@ -34,7 +34,7 @@ SCENARIO(wait_for_a_shield_for_no_time_leaves_the_task_alone)
     return 0;
 }
 
-/* A deadline ends the wait for a shielded task; the task continues. */
+/* When the deadline passes, the wait for a shielded task ends, and the task continues. */
 SCENARIO(wait_for_a_shield_that_times_out_leaves_the_task_alone)
 {
     coil_task *task = start(worker, NULL);
@@ -48,7 +48,7 @@ SCENARIO(wait_for_a_shield_that_times_out_leaves_the_task_alone)
     return 0;
 }
 
-/* Without a deadline a shielded task is awaited to its end. */
+/* Without a deadline, wait_for() waits until a shielded task has ended. */
 SCENARIO(wait_for_a_shield_without_a_deadline_awaits)
 {
     coil_task *task = start(worker, NULL);
@@ -80,8 +80,8 @@ static int wait_and_go_on(void *future)
 }
 
 /*
- * The waiter is cancelled after the task has ended and before the waiter continues: the
- * waiter is cancelled, and the task is done.
+ * If the waiter is cancelled after the task has ended and before the waiter continues,
+ * the waiter gets the cancellation, and the task is done.
  */
 SCENARIO(wait_for_cancelled_as_the_task_ends_is_cancelled)
 {
@@ -156,7 +156,10 @@ static int sleeper(void *arg)
     return rc == 0 ? 7 : rc;
 }
 
-/* At the deadline the task is cancelled. When it has ended, wait_for() times out. */
+/*
+ * When the deadline passes, the task is cancelled. When the task has ended, wait_for()
+ * times out.
+ */
 SCENARIO(wait_for_cancels_a_task_at_the_deadline)
 {
     coil_task *task = start(sleeper, NULL);
@@ -298,7 +301,7 @@ static int catcher(void *arg)
 }
 
 /*
- * A task catches the cancellation at the deadline, and returns a value. wait_for()
+ * If a task catches the cancellation at the deadline and returns a value, wait_for()
  * returns that value, even if the deadline had passed before the call.
  */
 SCENARIO(wait_for_takes_what_a_cancelled_task_returns)
@@ -363,8 +366,8 @@ static int slow(void *arg)
 }
 
 /*
- * wait_for() awaits a task that takes time to end after its cancellation, with a timeout
- * of 0 or more.
+ * With a timeout of 0 or more, wait_for() waits for a cancelled task that takes time to
+ * end.
  */
 SCENARIO(wait_for_waits_while_a_cancelled_task_cleans_up)
 {
@@ -380,7 +383,7 @@ SCENARIO(wait_for_waits_while_a_cancelled_task_cleans_up)
     return 0;
 }
 
-/* Without a deadline, wait_for() is the same as await. */
+/* Without a deadline, wait_for() is equivalent to await. */
 SCENARIO(wait_for_without_a_deadline_only_awaits)
 {
     coil_task *task = start(sleeper, NULL);

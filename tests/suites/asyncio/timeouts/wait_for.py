@@ -20,7 +20,7 @@ async def wait_for_a_shield_for_no_time_leaves_the_task_alone():
 
 @scenario
 async def wait_for_a_shield_that_times_out_leaves_the_task_alone():
-    """A deadline ends the wait for a shielded task; the task continues."""
+    """When the deadline passes, the wait for a shielded task ends, and the task continues."""
     task = asyncio.create_task(worker())
     trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), 1)))
     trace("task %s, cancelling %d", state(task), task.cancelling())
@@ -29,7 +29,7 @@ async def wait_for_a_shield_that_times_out_leaves_the_task_alone():
 
 @scenario
 async def wait_for_a_shield_without_a_deadline_awaits():
-    """Without a deadline a shielded task is awaited to its end."""
+    """Without a deadline, wait_for() waits until a shielded task has ended."""
     task = asyncio.create_task(worker())
     trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), None)))
     trace("task %s, cancelling %d", state(task), task.cancelling())
@@ -49,8 +49,8 @@ async def wait_and_go_on(task):
 
 @scenario
 async def wait_for_cancelled_as_the_task_ends_is_cancelled():
-    """The waiter is cancelled after the task has ended and before the waiter continues: the waiter
-    is cancelled, and the task is done.
+    """If the waiter is cancelled after the task has ended and before the waiter continues, the waiter gets the
+    cancellation, and the task is done.
 
     Since: 3.12
     """
@@ -100,7 +100,7 @@ async def sleeper():
 
 @scenario
 async def wait_for_cancels_a_task_at_the_deadline():
-    """At the deadline the task is cancelled. When it has ended, wait_for() times out."""
+    """When the deadline passes, the task is cancelled. When the task has ended, wait_for() times out."""
     task = asyncio.create_task(sleeper())
     trace("wait_for: %s", await outcome(asyncio.wait_for(task, 2)))
     trace("task: %s", state(task))
@@ -192,8 +192,8 @@ async def catcher():
 
 @scenario
 async def wait_for_takes_what_a_cancelled_task_returns():
-    """A task catches the cancellation at the deadline, and returns a value. wait_for() returns
-    that value, even if the deadline had passed before the call.
+    """If a task catches the cancellation at the deadline and returns a value, wait_for() returns that value, even
+    if the deadline had passed before the call.
     """
     for delay in 2, 0:
         task = asyncio.create_task(catcher())
@@ -227,7 +227,7 @@ async def slow():
 
 @scenario
 async def wait_for_waits_while_a_cancelled_task_cleans_up():
-    """wait_for() awaits a task that takes time to end after its cancellation, with a timeout of 0 or more.
+    """With a timeout of 0 or more, wait_for() waits for a cancelled task that takes time to end.
     """
     for delay in 2, 0:
         task = asyncio.create_task(slow())
@@ -238,6 +238,6 @@ async def wait_for_waits_while_a_cancelled_task_cleans_up():
 
 @scenario
 async def wait_for_without_a_deadline_only_awaits():
-    """Without a deadline, wait_for() is the same as await."""
+    """Without a deadline, wait_for() is equivalent to await."""
     task = asyncio.create_task(sleeper())
     trace("wait_for: %s", await outcome(asyncio.wait_for(task, None)))

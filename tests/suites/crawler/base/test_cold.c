@@ -85,7 +85,8 @@ TEST(cold_memory_that_has_no_file_is_memory)
 }
 
 /*
- * Memory written to the file before the disk was full is released. The rest stays in RAM.
+ * When the disk is full, memory that was already written to the file is released. The
+ * remaining memory stays in RAM.
  */
 TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
 {

@@ -34,7 +34,10 @@ TEST(hash_of_each_length_bit_and_seed_is_another)
                 CHECK(seen[i] != seen[j]);
 }
 
-/* Hash tables use the lowest bits. */
+/*
+ * Hash tables use the lowest bits of a hash, so these bits must differ between similar
+ * keys.
+ */
 TEST(hash_of_similar_urls_is_spread_evenly)
 {
     enum { BUCKETS = 256, KEYS = 25600 };

@@ -77,7 +77,7 @@ static void check_utf8(const char *bytes, size_t n, const char *expected)
     check_text(&text, expected);
 }
 
-/* U+FFFD, which replaces invalid bytes. */
+/* U+FFFD in UTF-8, the replacement for invalid bytes. */
 #define BAD "\xef\xbf\xbd"
 
 TEST(text_repairs_utf8)
@@ -89,11 +89,11 @@ TEST(text_repairs_utf8)
                3, BAD "a" BAD);
     /* a truncated character becomes one U+FFFD */
     check_utf8("\xe2\x82", 2, BAD);
-    check_utf8("\xe2\x82z", 3, BAD "z");        /* the bytes after it are preserved */
+    check_utf8("\xe2\x82z", 3, BAD "z");        /* the byte after it is preserved */
     check_utf8("\xc0\xaf", 2, BAD BAD);         /* overlong */
     check_utf8("\xed\xa0\x80", 3, BAD BAD BAD); /* a surrogate */
     check_utf8("\xf4\x90\x80\x80", 4, BAD BAD BAD BAD); /* beyond U+10FFFF */
     check_utf8("a\tb\0c", 2, "a");
-    /* invalid bytes are replaced, so their neighbours do not become a character */
+    /* removing the tab must not join the bytes around it into a character */
     check_utf8("\xc3\t\xa4", 3, BAD BAD);
 }

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* 06 Nov 1994 08:49:37 GMT, the date in the examples of RFC 9110. */
+/* The date in the examples of RFC 9110: 06 Nov 1994 08:49:37 GMT. */
 #define THEN 784111777
 
 TEST(retry_after_header_in_seconds)

@@ -35,8 +35,8 @@ static void has_findings(void)
     CHECK_INT(baseline_has(baseline, "http://h/b", NULL, VERDICT_FRAGMENT), 0);
     CHECK_INT(baseline_has(baseline, "http://h/c", NULL, VERDICT_OK), 0);
     /*
-     * The baseline compares URLs in the form that the report contains, which may be
-     * masked or escaped.
+     * The baseline compares URLs as the report prints them: passwords are masked and
+     * bytes are escaped.
      */
     CHECK_INT(baseline_has(baseline, "http://u:secret@h/", NULL, VERDICT_ERROR), 1);
     CHECK_INT(baseline_has(baseline, "x\xe2\x82y", NULL, VERDICT_BROKEN), 1);

@@ -1,6 +1,6 @@
 /*
- * test_out.c - crawler/files/out.h: reports stay complete in spite of signals, slow
- * readers and failures.
+ * test_out.c - crawler/files/out.h: reports are complete despite signals, slow readers
+ * and write errors.
  */
 #include "../../../../crawler/files/out.h"
 #include "../../../harness/harness.h"
@@ -121,8 +121,8 @@ TEST(out_a_reader_that_has_gone)
 #define LINES 40000
 
 /*
- * A slow reader. It expects the lines "0", "1", ... and counts lines until the first
- * mismatch.
+ * A slow reader. The reader expects the lines "0", "1", ... and counts them until the
+ * first mismatch.
  */
 struct reader {
     int fd;
@@ -297,7 +297,7 @@ static void wait_until_full(int fd)
         usleep(1000);
 }
 
-/* The pipe is full because nothing reads from its other end. */
+/* The pipe fills up because nothing reads from its other end. */
 TEST(out_a_handler_gives_up_a_reader_that_stands_still)
 {
     int ends[2], status;

@@ -50,7 +50,7 @@ static struct target *add(const char *url)
     return add_at_depth(url, FRONTIER_SITE, 0);
 }
 
-/* Return "a/1" for "http://a/1". */
+/* Return "a/1" for the target "http://a/1". */
 static const char *name_of(const struct frontier_job *job)
 {
     return job->target != NULL ? strstr(job->target->url, "://") + 3 : "robots.txt";
@@ -79,7 +79,7 @@ static void check_over(void)
     CHECK_INT(frontier_take(&frontier, FRONTIER_SITE, &job), -ESHUTDOWN);
 }
 
-/* A worker that needs a second for each job. */
+/* A worker that takes one second per job. */
 static int work_in(enum frontier_class class)
 {
     struct frontier_job job;
@@ -429,7 +429,7 @@ TASK_TEST(frontier_worker_cancelled_with_a_job_before_it_leaves_it_to_another)
     for (int i = 0; i < 3; i++)
         workers[i] = test_spawn(work, NULL);
     CHECK_INT(coil_sleep(COIL_SEC(1)), 0);
-    add("http://a/1"); /* wakes a worker that is cancelled before it runs */
+    add("http://a/1"); /* wakes a worker, which is cancelled before it runs */
     coil_task_cancel(workers[2], "test");
     coil_task_cancel(workers[1], "test");
     CHECK_INT(test_join(workers[2]), -ECANCELED);
@@ -537,7 +537,7 @@ static struct frontier_options below(bool by_depth)
     return options;
 }
 
-/* Lease the target that was added before, for this process or for another one. */
+/* Lease a target that was added before, for this process or for another one. */
 static void lease(const char *url)
 {
     bool is_new;

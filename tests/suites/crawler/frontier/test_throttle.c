@@ -1,7 +1,7 @@
 /*
  * test_throttle.c - crawler/frontier/throttle.h against simulated sites that limit their
- * clients. Time is virtual. Ten workers send requests, as in a crawl, and a response
- * takes 20 ms.
+ * clients. Time is virtual. As in a crawl, ten workers send requests. Each response takes
+ * 20 ms.
  */
 #include "../../../../crawler/frontier/frontier.h"
 #include "../../../harness/harness.h"
@@ -28,7 +28,10 @@ struct site {
     double penalty;         /* tokens lost by a refusal */
     unsigned broken_every;  /* every n-th page is always refused; 0: none */
     unsigned
-        /* of each hundred pages, refuse those from this number on; 0: use broken_every */
+        /*
+         * of every hundred pages, always refuse those from this number on; 0: use
+         * broken_every
+         */
         broken_from;
     unsigned pages;     /* 0: PAGES */
     unsigned max_tries; /* the crawl's --max-tries; 0: 3 */
@@ -225,7 +228,7 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         {{.rate = 20, .burst = 1, .status = 503}, 30},
         {{.rate = 5, .burst = 50, .status = 429}, 75},
         {{.rate = 20, .burst = 100, .status = 503}, 20},
-        /* Refused requests use tokens, too. */
+        /* The site counts refused requests, too. */
         {{.rate = 5, .burst = 5, .status = 429, .penalty = 1}, 120},
         {{.rate = 20, .burst = 5, .status = 503, .penalty = 1}, 40},
         {{.burst = 5, .window_ns = COIL_SEC(1), .status = 429}, 100},
@@ -284,7 +287,10 @@ TASK_TEST(throttle_of_pages_that_are_always_refused)
     }
 }
 
-/* The manual promises an end after 30 s, or after --max-tries times Retry-After. */
+/*
+ * The manual promises that a crawl of such a host ends after 30 s, or after --max-tries
+ * times Retry-After.
+ */
 TASK_TEST(throttle_of_hosts_that_never_stop_refusing)
 {
     static const struct {
@@ -373,8 +379,8 @@ TEST(throttle_tests_a_page_that_is_refused)
 }
 
 /*
- * If the page that tests the host is delivered, the rate was the reason for the refusal.
- * A single later refusal causes no delay.
+ * If the page that tests the host is delivered, the host had refused earlier requests
+ * because of their rate. A single later refusal causes no delay.
  */
 TEST(throttle_does_not_test_what_a_limit_explains)
 {
@@ -393,7 +399,7 @@ TEST(throttle_does_not_test_what_a_limit_explains)
     CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_FINAL);
 }
 
-/* Refusals of requests that were sent before the rate was cut do not cut it again. */
+/* The rate is not cut again for refused requests that were sent before the last cut. */
 TEST(throttle_cuts_once_for_what_is_on_its_way)
 {
     struct throttle throttle = {.rate = 0};

@@ -66,7 +66,7 @@ static void write_file(const char *path, const char *text)
     CHECK_INT(fclose(file), 0);
 }
 
-/* A temporary folder that remains the working directory until leave_scratch(). */
+/* A temporary folder, the working directory until leave_scratch() is called. */
 static char scratch[] = "/tmp/coil-options-XXXXXX";
 
 static void enter_scratch(void)
@@ -410,22 +410,25 @@ TEST(options_accept_takes_statuses_and_ranges)
     check_accept("204", 204, 204);
     check_accept("200..=299", 200, 299);
     check_accept("200-206", 200, 206);
-    REFUSED("--accept: \"299..200\" is no status from 100 to 999, nor a range such as "
+    REFUSED(
+        "--accept: \"299..200\" is neither a status from 100 to 999 nor a range such as "
+        "200..299",
+        "-a", "299..200");
+    REFUSED("--accept: \"99\" is neither a status from 100 to 999 nor a range such as "
             "200..299",
-            "-a", "299..200");
-    REFUSED("--accept: \"99\" is no status from 100 to 999, nor a range such as 200..299",
             "-a99");
-    REFUSED("--accept: \"\" is no status from 100 to 999, nor a range such as 200..299",
-            "-a", "200,");
     REFUSED(
-        "--accept: \"2xx\" is no status from 100 to 999, nor a range such as 200..299",
-        "-a", "2xx");
-    REFUSED(
-        "--accept: \"200..\" is no status from 100 to 999, nor a range such as 200..299",
-        "-a", "200..");
-    REFUSED(
-        "--accept: \"050\" is no status from 100 to 999, nor a range such as 200..299",
-        "-a", "050");
+        "--accept: \"\" is neither a status from 100 to 999 nor a range such as 200..299",
+        "-a", "200,");
+    REFUSED("--accept: \"2xx\" is neither a status from 100 to 999 nor a range such as "
+            "200..299",
+            "-a", "2xx");
+    REFUSED("--accept: \"200..\" is neither a status from 100 to 999 nor a range such as "
+            "200..299",
+            "-a", "200..");
+    REFUSED("--accept: \"050\" is neither a status from 100 to 999 nor a range such as "
+            "200..299",
+            "-a", "050");
 }
 
 static void check_accept_of(const struct options *options, size_t at, const char *host,
@@ -439,7 +442,7 @@ static void check_accept_of(const struct options *options, size_t at, const char
 }
 
 /*
- * The host precedes its statuses, as in HOST=STATUSES. A value without a host replaces
+ * --accept=HOST=STATUSES applies only to this host. A value without a host replaces
  * the default for all hosts.
  */
 TEST(options_accept_takes_a_host)
@@ -466,11 +469,12 @@ TEST(options_accept_takes_a_host)
     REFUSED("--accept: \"a b\" is not a host", "-a", "a b=403");
     REFUSED("--accept: \"a/b\" is not a host", "-a", "200,a/b=403");
     REFUSED("--accept: \"h:0\" is not a host", "-a", "h:0=403");
-    REFUSED("--accept: \"\" is no status from 100 to 999, nor a range such as 200..299",
-            "-a", "h=");
     REFUSED(
-        "--accept: \"=403\" is no status from 100 to 999, nor a range such as 200..299",
-        "-a", "=403");
+        "--accept: \"\" is neither a status from 100 to 999 nor a range such as 200..299",
+        "-a", "h=");
+    REFUSED("--accept: \"=403\" is neither a status from 100 to 999 nor a range such as "
+            "200..299",
+            "-a", "=403");
 }
 
 TEST(options_fail_on_takes_verdicts)
@@ -491,7 +495,7 @@ TEST(options_fail_on_takes_verdicts)
             "--fail-on=broken,dead");
 }
 
-/* The choices of --fail-on are those of the table of verdicts. */
+/* --fail-on accepts the names in the table of verdicts. */
 TEST(options_fail_on_takes_each_verdict)
 {
     for (int i = VERDICT_OPEN + 1; i < VERDICT_COUNT; i++) {
@@ -959,7 +963,7 @@ TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
         finish(&p);
     }
     write_file("coil-crawl.toml", "");
-    /* the options on the command line */
+    /* these options are allowed on the command line */
     p = PARSE("-f", "text:../x", "--cache=/tmp/x", "http://h/");
     CHECK_STR(p.complaints, "");
     finish(&p);
@@ -967,8 +971,8 @@ TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
 }
 
 /*
- * Option names may contain underscores instead of hyphens, as in other link checkers.
- * Repeatable options may be lists.
+ * As in other link checkers, option names may be written with underscores instead of
+ * hyphens. The value of a repeatable option may be a list.
  */
 TEST(options_in_a_file_may_be_lists)
 {

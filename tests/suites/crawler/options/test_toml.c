@@ -102,9 +102,9 @@ TEST(toml_reads_strings)
     check_wrong("a=\"\\e\"", 1, "an escape that is none of TOML's");
     check_wrong("a=\"\\u12g4\"", 1, "an escape that is none of TOML's");
     check_wrong("a=\"x\\ \ny\"", 1, "an escape that is none of TOML's");
-    check_wrong("a=\"\\ud800\"", 1, "an escape of what is no character");
-    check_wrong("a=\"\\U00110000\"", 1, "an escape of what is no character");
-    check_wrong("a=\"\\u0000\"", 1, "an escape of what is no character");
+    check_wrong("a=\"\\ud800\"", 1, "an escape that is not a character");
+    check_wrong("a=\"\\U00110000\"", 1, "an escape that is not a character");
+    check_wrong("a=\"\\u0000\"", 1, "an escape that is not a character");
 }
 
 TEST(toml_reads_strings_of_several_lines)

@@ -1,5 +1,5 @@
 /*
- * test_plain_text.c - crawler/page/plain_text.h: the URLs in a text.
+ * test_plain_text.c - crawler/page/plain_text.h: finding URLs in plain text.
  */
 #include "../../../../crawler/page/plain_text.h"
 #include "../../../harness/harness.h"

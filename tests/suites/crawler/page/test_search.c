@@ -193,8 +193,8 @@ TASK_TEST(search_passes_over_a_header_whose_label_can_be_none)
 }
 
 /*
- * iconv(3) supports encodings that browsers lack, and accepts fewer labels for the
- * others.
+ * iconv(3) supports encodings that browsers do not, but accepts fewer labels for
+ * encodings that browsers support.
  */
 TASK_TEST(search_knows_the_labels_that_browsers_know)
 {
@@ -259,8 +259,8 @@ TASK_TEST(search_tells_of_links_that_are_too_long)
 }
 
 /*
- * In XML, an empty element such as <title/> ends at once. In HTML it would contain the
- * rest of the page.
+ * In XML, an empty element such as <title/> ends at once. In HTML, the title would
+ * contain the rest of the page.
  */
 TASK_TEST(search_of_xhtml)
 {

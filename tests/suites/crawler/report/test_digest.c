@@ -1,5 +1,5 @@
 /*
- * test_digest.c - crawler/report/digest.h: the records that a digest stores, and their
+ * test_digest.c - crawler/report/digest.h: which records a digest stores, and in which
  * order.
  */
 #include "../../../../crawler/report/digest.h"
@@ -61,7 +61,7 @@ TEST(digest_forgets_links_to_what_is_well)
         digested_link(&digested, page, 2, 1, "and again", target, NULL);
         digested_page(&digested, page);
     }
-    CHECK_INT(digested.digest.link_count, 1); /* reused a thousand times */
+    CHECK_INT(digested.digest.link_count, 1); /* every page reuses this slot */
     CHECK_INT(digested.digest.open_count, 0);
     CHECK_INT(digested.digest.finding_count, 0);
     end("");
@@ -180,7 +180,7 @@ TEST(digest_tells_fragments_apart)
     end("http://h/:1:1 x#a > http://h/x fragment\n");
 }
 
-/* A target that is reached only by redirects has no verdict of its own. */
+/* A target that is reached only through redirects does not get its own verdict. */
 TEST(digest_tells_where_a_redirect_leads_that_breaks)
 {
     digested_init(&digested);
@@ -195,8 +195,8 @@ TEST(digest_tells_where_a_redirect_leads_that_breaks)
 }
 
 /*
- * A link with a permanent redirect needs an update to the target of the last permanent
- * redirect in its chain.
+ * A link that is redirected permanently should be changed to the target of the last
+ * permanent redirect in the chain.
  */
 TEST(digest_leads_as_far_as_redirects_are_for_good)
 {
@@ -320,7 +320,10 @@ TEST(digest_fails_on_what_the_options_say)
     digested_finish(&digested);
 }
 
-/* The links of several pages arrive interleaved, as from several workers. */
+/*
+ * Links on several pages are added in interleaved order, as several workers would add
+ * them.
+ */
 TEST(digest_keeps_pages_apart_that_are_searched_at_a_time)
 {
     digested_init(&digested);

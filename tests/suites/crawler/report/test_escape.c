@@ -1,5 +1,6 @@
 /*
- * test_escape.c - crawler/report/escape.h: in each format a hostile text remains text.
+ * test_escape.c - crawler/report/escape.h: a hostile text cannot become markup or a
+ * control sequence in any format.
  */
 #include "../../../../crawler/report/escape.h"
 #include "../../../harness/harness.h"

@@ -1,5 +1,5 @@
 /*
- * test_formats.c - the exact bytes of the reports that are written from a digest.
+ * test_formats.c - checks each byte of the reports that are written from a digest.
  *
  * tests/suites/crawler/test_formats.py parses the reports with other programs.
  */

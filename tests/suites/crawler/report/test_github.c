@@ -1,5 +1,5 @@
 /*
- * test_github.c - crawler/report/github.h: the bytes of annotations.
+ * test_github.c - crawler/report/github.h: checks each byte of the annotations.
  */
 #include "../../../../crawler/report/github.h"
 #include "../../../harness/harness.h"

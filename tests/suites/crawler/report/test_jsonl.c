@@ -1,5 +1,5 @@
 /*
- * test_jsonl.c - crawler/report/jsonl.h: the bytes of schema 1.
+ * test_jsonl.c - crawler/report/jsonl.h: checks each byte of records in schema 1.
  */
 #include "../../../../crawler/report/jsonl.h"
 #include "../../../harness/harness.h"
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The report, which is open between begin() and check_written(). */
+/* The report that begin() opens and check_written() closes. */
 static struct out out;
 static struct record_sink sink;
 
@@ -189,7 +189,9 @@ TEST(jsonl_summary)
         "\"bytes\":12345678901,\"seconds\":0.612,\"exit\":2}\n");
 }
 
-/* Write the text alone, and also at every position among eight plain bytes. */
+/*
+ * Write the text by itself, and then at every position in a string of eight plain bytes.
+ */
 static void check_string(const char *text, const char *expected)
 {
     for (int before = 0; before < 10; before++) {
@@ -224,8 +226,8 @@ TEST(jsonl_strings_are_json_whatever_they_hold)
 }
 
 /*
- * JSON on a terminal must be as harmless as the text report. A JSON parser still recovers
- * every byte.
+ * Like the text report, JSON must not contain control characters that affect a terminal.
+ * A JSON parser must still recover every byte.
  */
 TEST(jsonl_strings_say_nothing_to_a_terminal)
 {
@@ -241,8 +243,8 @@ TEST(jsonl_strings_say_nothing_to_a_terminal)
 }
 
 /*
- * Write every byte value among plain bytes, and check that it is escaped if JSON requires
- * that.
+ * Write each byte value between plain bytes, and check that it is escaped if JSON
+ * requires an escape.
  */
 TEST(jsonl_strings_of_each_byte)
 {

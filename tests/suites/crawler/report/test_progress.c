@@ -1,5 +1,6 @@
 /*
- * test_progress.c - crawler/report/progress.h: the progress line for each width.
+ * test_progress.c - crawler/report/progress.h: the progress line in terminals of
+ * different widths.
  */
 #include "../../../../crawler/report/progress.h"
 #include "../../../harness/harness.h"
@@ -33,7 +34,7 @@ TEST(progress_leaves_out_what_is_not_known)
 {
     check_line(&(struct progress){.known = 1}, 80, "0 of 1");
     check_line(&(struct progress){.known = 900, .done = 100, .rate = 10}, 80,
-               "100 of 900, 10/s"); /* no estimate: few targets are done */
+               "100 of 900, 10/s"); /* no estimate, because too few targets are done */
     check_line(&(struct progress){.known = 9000, .done = 5000, .rate = 10}, 80,
                "5000 of 9000, 10/s, 7 min left");
     check_line(&(struct progress){.known = 9000, .done = 5000, .rate = 0.2}, 80,

@@ -413,7 +413,7 @@ TEST(report_tells_when_it_cannot_be_written)
     crawled_finish(&crawled);
 }
 
-/* A report on a page with 100,000 broken links is short and takes little time. */
+/* A report on a page with 100,000 broken links is short and quickly written. */
 TEST(report_of_very_many_links)
 {
     char path[32];

@@ -1,5 +1,5 @@
 /*
- * test_link_blob.c - crawler/saved/link_blob.h: written links are read back unchanged.
+ * test_link_blob.c - crawler/saved/link_blob.h: links are read as they were written.
  * Invalid bytes are refused.
  */
 #include "../../../../crawler/saved/link_blob.h"
@@ -146,7 +146,7 @@ static int ignore(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Flip each bit of each byte, and cut the blob after each byte. */
+/* Flip each bit of the blob, and truncate the blob after each byte. */
 TEST(link_blob_that_is_damaged_is_refused_or_read)
 {
     const struct link_blob_reader silent = {url_of, ignore, NULL};

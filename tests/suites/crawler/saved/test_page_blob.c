@@ -1,6 +1,6 @@
 /*
- * test_page_blob.c - crawler/saved/page_blob.h: written pages are read back unchanged.
- * Invalid bytes are refused, and never read beyond their end.
+ * test_page_blob.c - crawler/saved/page_blob.h: pages are read as they were written.
+ * Invalid blobs are refused without reading beyond their end.
  */
 #include "../../../../crawler/saved/page_blob.h"
 #include "../../../harness/harness.h"
@@ -90,7 +90,7 @@ TEST(page_blob_is_read_as_it_was_written)
     check_page(&no_links, "http://h/", 0);
 }
 
-/* Read a copy of exactly this length, so ASan detects overruns. */
+/* Read a copy in a buffer of exactly this length, so that ASan detects overruns. */
 static int read_copy(const char *bytes, size_t n)
 {
     struct page_blob blob = {.ids = NULL};

@@ -1,5 +1,5 @@
 /*
- * test_private_address.c - IANA's special-purpose address registries, row by row.
+ * test_private_address.c - checks each row of IANA's special-purpose address registries.
  */
 #include "../../../../crawler/scope/private_address.h"
 #include "../../../harness/harness.h"

@@ -27,7 +27,7 @@ static bool pattern_matches(const char *pattern, const char *path)
 
 TEST(robots_simple_example_of_the_rfc)
 {
-    /* The example of RFC 9309, 5.1, for each crawler that it names. */
+    /* The example in RFC 9309, section 5.1, for each crawler in it. */
     static const char text[] =
         "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\n"
         "Allow: /publications/\n\nUser-Agent: foobot\nDisallow:/\n"
@@ -209,7 +209,8 @@ TEST(robots_compare_urls_in_one_spelling)
         {"/a(b)", "/a%28b%29", true},
         {"/a%5Bb", "/a[b", true},
         /*
-         * In a query, a slash is not a delimiter, wherever the pattern has it.
+         * A slash in a query is not a delimiter, so it matches an encoded or plain slash
+         * in the pattern.
          */
         {"/*/print", "/a?b=/print", true},
         {"/*/print", "/a?b=%2fprint", true},

@@ -1,5 +1,5 @@
 /*
- * test_robots_tag.c - values of X-Robots-Tag.
+ * test_robots_tag.c - crawler/scope/robots_tag.h: parsing X-Robots-Tag headers.
  */
 #include "../../../../crawler/scope/robots_tag.h"
 #include "../../../harness/harness.h"

@@ -134,7 +134,10 @@ __attribute__((format(printf, 2, 3))) static void link_to(struct crawl *crawl,
     crawl->queue[crawl->count++] = url;
 }
 
-/* Return the number of targets that were skipped by every link to them. */
+/*
+ * Return the number of targets that were not fetched because every link to them was
+ * skipped.
+ */
 static size_t count_skipped(struct crawl *crawl)
 {
     size_t n = 0;
@@ -282,7 +285,9 @@ static void blog(struct crawl *crawl, const char *url)
         link_to(crawl, "http://h/%u/%02u/%02u/post-%u-%u", year, month, 2 * i, months, i);
 }
 
-/* A thousand releases, which one page lists. Each release links to a release of 1999. */
+/*
+ * A thousand releases, which one page lists. Each release links to a release from 1999.
+ */
 static void releases(struct crawl *crawl, const char *url)
 {
     if (strcmp(url, "http://h/releases/") != 0) {
@@ -358,7 +363,9 @@ TEST(trap_calendars_are_not_what_has_an_end)
     CHECK_TRACE("");
 }
 
-/* A calendar step leads from one date to another that is farther from November 2026. */
+/*
+ * A calendar link goes from one date to another date that is farther from November 2026.
+ */
 TEST(trap_calendar_steps)
 {
     static const struct {
@@ -382,7 +389,7 @@ TEST(trap_calendar_steps)
         {"http://h/2040/01/02/list", "http://h/2040/01/03/list", true},
         {"http://h/cal?m=1&y=2040", "http://h/2040/feb", true},
         {"http://h/2040/01/02/", "http://h/2040/01/03/list.ics", false},
-        /* Dates in their various spellings. */
+        /* Dates in various formats. */
         {"http://h/20401122", "http://h/20401123", true},
         {"http://h/204011", "http://h/204012", true},
         {"http://h/a-20401122T101500.ics", "http://h/a-20401123T1000.ics", true},
@@ -418,7 +425,10 @@ TEST(trap_calendar_steps)
     CHECK_TRACE("");
 }
 
-/* Every page links to two others, as in a tree. The numbers are not dates. */
+/*
+ * The pages form a binary tree: every page links to two others. The numbers are not
+ * dates.
+ */
 TEST(trap_numbered_pages_are_no_calendar)
 {
     for (unsigned n = 1; n < 5000; n++) {

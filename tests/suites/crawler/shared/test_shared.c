@@ -1,6 +1,6 @@
 /*
- * test_shared.c - crawler/shared/shared.h: the frontiers of several processes (here:
- * tasks) share a crawl in a redis-server for the test.
+ * test_shared.c - crawler/shared/shared.h: the frontiers of several processes share a
+ * crawl in Redis. The tests use tasks in place of processes.
  */
 #include "../../../../crawler/shared/shared.h"
 #include "../../../harness/harness.h"
@@ -23,8 +23,8 @@ struct process {
     struct shared shared;
     coil_task *serving, *running, *workers[WORKERS];
     bool retries;     /* each page is requested twice */
-    int asked;        /* number of requests for pages */
-    int robots_asked; /* number of requests for a robots.txt */
+    int asked;        /* number of page requests */
+    int robots_asked; /* number of robots.txt requests */
 };
 
 static struct redis_process server;
@@ -144,7 +144,7 @@ static void join_workers(struct process *process, int expected)
         CHECK_INT(test_join(process->workers[i]), expected);
 }
 
-/* Wait until the process ends by itself. */
+/* Wait until the process ends on its own. */
 static void join(struct process *process, int expected)
 {
     CHECK_INT(test_join(process->running), expected);

@@ -20,7 +20,7 @@ static void check_refused(const char *base, const char *reference, int rc)
     CHECK_PTR(url, NULL);
 }
 
-/* Decode the fragment: escaped and plain bytes are equivalent in it. */
+/* Decode the fragment, because percent-encoded and plain bytes in it are equivalent. */
 static void decode_fragment(char *url)
 {
     size_t at = strcspn(url, "#");
@@ -73,7 +73,7 @@ TEST(url_resolves_random_references_as_the_parser_does)
             for (int n = rand_r(&seed) % 7; n > 0; n--)
                 strcat(reference,
                        parts[(size_t)rand_r(&seed) % (sizeof parts / sizeof parts[0])]);
-            /* url_parse() removes a text directive */
+            /* url_parse() removes text directives from the fragment */
             if (strstr(reference, ":~:") == NULL)
                 check_parses_alike(&base, reference);
         }

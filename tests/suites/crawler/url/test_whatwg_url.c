@@ -4,8 +4,8 @@
 #include <errno.h>
 
 /*
- * tests/suites/url/run has the cases of the standard. This file tests the other
- * guarantees of the header.
+ * tests/suites/url/run runs the test cases of the URL standard. This file tests the other
+ * guarantees of whatwg_url.h.
  */
 
 static int parse(const char *input, const struct whatwg_url *base, struct whatwg_url *url)

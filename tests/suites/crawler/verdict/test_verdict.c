@@ -19,8 +19,8 @@ TEST(verdict_words_are_those_of_the_design)
     CHECK_INT(VERDICT_COUNT, sizeof words / sizeof words[0] + 1);
 }
 
-/* A new verdict needs a whole line in the table. The rule of a verdict that --fail-on does
-   not name is the same for several verdicts. */
+/* Each verdict has a complete row in the table. Several verdicts share the rule for
+   verdicts that --fail-on does not name. */
 TEST(verdict_every_verdict_has_its_traits)
 {
     int of_fragment = 0;
@@ -35,7 +35,7 @@ TEST(verdict_every_verdict_has_its_traits)
                   traits->tone == TONE_BAD || traits->tone == TONE_GOOD);
         of_fragment += traits->is_of_fragment;
     }
-    CHECK(of_fragment <= 4); /* known.counted has a bit for each, and one for the rest */
+    CHECK(of_fragment <= 4); /* known.counted has five bits: these and one more */
 }
 
 TEST(verdict_of_an_unknown_word_is_open)

@@ -111,7 +111,10 @@ static void check_holds(void (*write)(struct text *, const struct watch_numbers 
     free(text.at);
 }
 
-/* A host name may contain an ampersand. Bytes that would end a string are escaped. */
+/*
+ * A host name may contain an ampersand. Bytes that would end a string literal are
+ * escaped.
+ */
 TASK_TEST(watch_takes_names_for_text)
 {
     open_crawler(0);

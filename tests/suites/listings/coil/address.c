@@ -1,4 +1,4 @@
-/* address.c - the program around the listing of include/coil/address.h. */
+/* address.c - compiles and runs the examples in include/coil/address.h. */
 #include "listings.h"
 
 static int app(void *arg)

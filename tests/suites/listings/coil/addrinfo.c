@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* addrinfo.c - the program around the listing of include/coil/addrinfo.h. */
+/* addrinfo.c - compiles and runs the examples in include/coil/addrinfo.h. */
 #include "simulated.h"
 
 static int found;

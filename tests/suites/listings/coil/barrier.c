@@ -1,4 +1,4 @@
-/* barrier.c - the program around the listings of include/coil/barrier.h. */
+/* barrier.c - compiles and runs the examples in include/coil/barrier.h. */
 #include "listings.h"
 
 static int times;

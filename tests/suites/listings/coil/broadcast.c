@@ -1,4 +1,4 @@
-/* broadcast.c - the program around the listing of include/coil/broadcast.h. */
+/* broadcast.c - compiles and runs the examples in include/coil/broadcast.h. */
 #include "listings.h"
 
 #include "broadcast.h/1"

@@ -1,4 +1,4 @@
-/* channel.c - the program around the listings of include/coil/channel.h. */
+/* channel.c - compiles and runs the examples in include/coil/channel.h. */
 #include "listings.h"
 
 struct frame {

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* coil.cpp - the program around the listing of include/coil.hpp. */
+/* coil.cpp - compiles and runs the examples in include/coil.hpp. */
 #include "cxx.hpp"
 
 #include "coil.hpp/1"

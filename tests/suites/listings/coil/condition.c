@@ -1,4 +1,4 @@
-/* condition.c - the program around the listing of include/coil/condition.h. */
+/* condition.c - compiles and runs the examples in include/coil/condition.h. */
 #include "listings.h"
 
 static coil_lock lock = COIL_LOCK_INIT;

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* connect.c - the program around the listing of include/coil/connect.h. */
+/* connect.c - compiles and runs the examples in include/coil/connect.h. */
 #include "simulated.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* context.c - the program around the listing of include/coil/context.h. */
+/* context.c - compiles and runs the examples in include/coil/context.h. */
 #include "listings.h"
 
 static int served;

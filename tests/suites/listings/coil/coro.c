@@ -1,4 +1,4 @@
-/* coro.c - the program around the listings of include/coil/coro.h. */
+/* coro.c - compiles and runs the examples in include/coil/coro.h. */
 #include "listings.h"
 
 #include "coro.h/1"

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* datagram.c - the program around the listings of include/coil/datagram.h. */
+/* datagram.c - compiles and runs the examples in include/coil/datagram.h. */
 #include "simulated.h"
 
 static int echo(void *arg)

@@ -1,4 +1,4 @@
-/* debug.c - the program around the listings of include/coil/debug.h. */
+/* debug.c - compiles and runs the examples in include/coil/debug.h. */
 #include "listings.h"
 
 #include "debug.h/1"

@@ -1,4 +1,4 @@
-/* directory.c - the program around the listing of include/coil/directory.h. */
+/* directory.c - compiles and runs the examples in include/coil/directory.h. */
 #include "listings.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* error.c - the program around the listings of include/coil/error.h. */
+/* error.c - compiles and runs the examples in include/coil/error.h. */
 #include "listings.h"
 
 #include "error.h/1"

@@ -1,4 +1,4 @@
-/* event.c - the program around the listings of include/coil/event.h. */
+/* event.c - compiles and runs the examples in include/coil/event.h. */
 #include "listings.h"
 
 #include "event.h/1"

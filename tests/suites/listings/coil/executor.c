@@ -1,4 +1,4 @@
-/* executor.c - the program around the listings of include/coil/executor.h. */
+/* executor.c - compiles and runs the examples in include/coil/executor.h. */
 #include "listings.h"
 
 struct file {

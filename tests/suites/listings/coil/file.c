@@ -1,4 +1,4 @@
-/* file.c - the program around the listing of include/coil/file.h. */
+/* file.c - compiles and runs the examples in include/coil/file.h. */
 #include "listings.h"
 
 static int app(void *arg)

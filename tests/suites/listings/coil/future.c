@@ -1,4 +1,4 @@
-/* future.c - the program around the listings of include/coil/future.h. */
+/* future.c - compiles and runs the examples in include/coil/future.h. */
 #include "listings.h"
 
 static int producer(void *future)

@@ -1,4 +1,4 @@
-/* gather.c - the program around the listings of include/coil/gather.h. */
+/* gather.c - compiles and runs the examples in include/coil/gather.h. */
 #include "listings.h"
 
 static int value_of(void *arg)

@@ -1,4 +1,4 @@
-/* gen.c - the program around the listings of include/coil/gen.h. */
+/* gen.c - compiles and runs the examples in include/coil/gen.h. */
 #include "listings.h"
 
 #include "gen.h/1"

@@ -1,4 +1,4 @@
-/* group.c - the program around the listings of include/coil/group.h. */
+/* group.c - compiles and runs the examples in include/coil/group.h. */
 #include "listings.h"
 
 static int fetched;

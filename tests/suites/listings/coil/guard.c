@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* guard.c - the program around the listings of include/coil/guard.h. */
+/* guard.c - compiles and runs the examples in include/coil/guard.h. */
 #include "simulated.h"
 
 #include "guard.h/1"

@@ -1,4 +1,4 @@
-/* guest.c - the program around the listing of include/coil/guest.h. */
+/* guest.c - compiles and runs the examples in include/coil/guest.h. */
 #include "listings.h"
 
 static int app(void *state)
@@ -10,7 +10,7 @@ static int app(void *state)
     return rc;
 }
 
-/* The host loop of this test does not poll any other descriptors. */
+/* The host's event loop in this test polls only coil's descriptor. */
 static void poll_with_the_others(struct pollfd *guest, int64_t timeout)
 {
     int64_t ms = (timeout + COIL_MSEC(1) - 1) / COIL_MSEC(1);

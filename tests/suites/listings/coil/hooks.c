@@ -1,4 +1,4 @@
-/* hooks.c - the program around the listing of include/coil/hooks.h. */
+/* hooks.c - compiles and runs the examples in include/coil/hooks.h. */
 #include "listings.h"
 
 static int entered;

@@ -1,5 +1,5 @@
 /* needs: coil coil-http certificate */
-/* http.c - the program around the listing of include/coil/http.h. */
+/* http.c - compiles and runs the examples in include/coil/http.h. */
 #include "listings.h"
 
 #include <coil/http.h>

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* interval.c - the program around the listing of include/coil/interval.h. */
+/* interval.c - compiles and runs the examples in include/coil/interval.h. */
 #include "simulated.h"
 
 static int reports;

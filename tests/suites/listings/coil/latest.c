@@ -1,4 +1,4 @@
-/* latest.c - the program around the listing of include/coil/latest.h. */
+/* latest.c - compiles and runs the examples in include/coil/latest.h. */
 #include "listings.h"
 
 #include "latest.h/1"

@@ -1,4 +1,4 @@
-/* lock.c - the program around the listing of include/coil/lock.h. */
+/* lock.c - compiles and runs the examples in include/coil/lock.h. */
 #include "listings.h"
 
 static int save(int *state)

@@ -1,4 +1,4 @@
-/* loop.c - the program around the listings of include/coil/loop.h. */
+/* loop.c - compiles and runs the examples in include/coil/loop.h. */
 #include "listings.h"
 
 #include "loop.h/1"

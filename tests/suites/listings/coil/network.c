@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* network.c - the program around the listing of include/coil/network.h. */
+/* network.c - compiles and runs the examples in include/coil/network.h. */
 #include "listings.h"
 
 static int test_of_client_and_server(void *arg)

@@ -1,4 +1,4 @@
-/* path.c - the program around the listing of include/coil/path.h. */
+/* path.c - compiles and runs the examples in include/coil/path.h. */
 #include "listings.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* poll.c - the program around the listing of include/coil/poll.h. */
+/* poll.c - compiles and runs the examples in include/coil/poll.h. */
 #include "listings.h"
 
 static int taken;

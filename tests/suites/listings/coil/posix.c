@@ -1,5 +1,5 @@
 /* needs: coil-posix */
-/* posix.c - the program around the listings of include/coil/posix.h. */
+/* posix.c - compiles and runs the examples in include/coil/posix.h. */
 #include "listings.h"
 
 #include <coil/posix.h>

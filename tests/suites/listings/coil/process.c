@@ -1,4 +1,4 @@
-/* process.c - the program around the listing of include/coil/process.h. */
+/* process.c - compiles and runs the examples in include/coil/process.h. */
 #include "listings.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* promise.c - the program around the listings of include/coil/promise.h. */
+/* promise.c - compiles and runs the examples in include/coil/promise.h. */
 #include "listings.h"
 
 static void *decode_image(void)

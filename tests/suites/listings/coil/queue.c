@@ -1,4 +1,4 @@
-/* queue.c - the program around the listings of include/coil/queue.h. */
+/* queue.c - compiles and runs the examples in include/coil/queue.h. */
 #include "listings.h"
 
 struct job {

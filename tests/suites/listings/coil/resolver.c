@@ -1,4 +1,4 @@
-/* resolver.c - the program around the listing of include/coil/resolver.h. */
+/* resolver.c - compiles and runs the examples in include/coil/resolver.h. */
 #include "listings.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* run.c - the program around the listings of include/coil/run.h. */
+/* run.c - compiles and runs the examples in include/coil/run.h. */
 #include "listings.h"
 
 #define main listing_main

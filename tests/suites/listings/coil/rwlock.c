@@ -1,4 +1,4 @@
-/* rwlock.c - the program around the listing of include/coil/rwlock.h. */
+/* rwlock.c - compiles and runs the examples in include/coil/rwlock.h. */
 #include "listings.h"
 
 static int send_table(int *table)

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* scope.c - the program around the listings of include/coil/scope.h. */
+/* scope.c - compiles and runs the examples in include/coil/scope.h. */
 #include "simulated.h"
 
 static ssize_t read_in_time(coil_stream *stream)

@@ -1,4 +1,4 @@
-/* semaphore.c - the program around the listing of include/coil/semaphore.h. */
+/* semaphore.c - compiles and runs the examples in include/coil/semaphore.h. */
 #include "listings.h"
 
 static int at_once, most;

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* server.c - the program around the listings of include/coil/server.h. */
+/* server.c - compiles and runs the examples in include/coil/server.h. */
 #include "simulated.h"
 
 #include "server.h/1"

@@ -1,4 +1,4 @@
-/* signal.c - the program around the listing of include/coil/signal.h. */
+/* signal.c - compiles and runs the examples in include/coil/signal.h. */
 #include "listings.h"
 
 static int reloads;

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* stream.c - the program around the listings of include/coil/stream.h. */
+/* stream.c - compiles and runs the examples in include/coil/stream.h. */
 #include "simulated.h"
 
 static ssize_t answer(coil_stream *stream)

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* task.c - the program around the listings of include/coil/task.h. */
+/* task.c - compiles and runs the examples in include/coil/task.h. */
 #include "simulated.h"
 
 #include "task.h/1"

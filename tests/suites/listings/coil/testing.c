@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* testing.c - the program around the listings of include/coil/testing.h. */
+/* testing.c - compiles and runs the examples in include/coil/testing.h. */
 #include "listings.h"
 
 enum state { NEW, CONNECTING };

@@ -1,4 +1,4 @@
-/* threads.c - the program around the listing of include/coil/threads.h. */
+/* threads.c - compiles and runs the examples in include/coil/threads.h. */
 #include "listings.h"
 
 static int talk(coil_stream *stream, void *arg)

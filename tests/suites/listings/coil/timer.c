@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* timer.c - the program around the listings of include/coil/timer.h. */
+/* timer.c - compiles and runs the examples in include/coil/timer.h. */
 #include "simulated.h"
 
 struct connection {

@@ -1,5 +1,5 @@
 /* needs: coil-testing certificate */
-/* tls.c - the program around the listing of include/coil/tls.h. */
+/* tls.c - compiles and runs the examples in include/coil/tls.h. */
 #include "simulated.h"
 
 static int get(const char *request)

@@ -1,4 +1,4 @@
-/* watch.c - the program around the listing of include/coil/watch.h. */
+/* watch.c - compiles and runs the examples in include/coil/watch.h. */
 #include "listings.h"
 
 #include "watch.h/1"

@@ -1,4 +1,4 @@
-/* broadcast.c - the program around the listings of docs/manual/broadcast.md. */
+/* broadcast.c - compiles and runs the examples in docs/manual/broadcast.md. */
 #include "listings.h"
 
 struct line {

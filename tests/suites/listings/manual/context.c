@@ -1,4 +1,4 @@
-/* context.c - the program around the listings of docs/manual/context.md. */
+/* context.c - compiles and runs the examples in docs/manual/context.md. */
 #include "listings.h"
 
 struct request {

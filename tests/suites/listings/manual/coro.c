@@ -1,4 +1,4 @@
-/* coro.c - the program around the listing of docs/manual/coro.md. */
+/* coro.c - compiles and runs the examples in docs/manual/coro.md. */
 #include "listings.h"
 
 #include "coro.md/coroutines-and-their-stacks"

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* cxx.cpp - the program around the listings of docs/manual/cxx.md. */
+/* cxx.cpp - compiles and runs the examples in docs/manual/cxx.md. */
 #include "cxx.hpp"
 
 #include "cxx.md/c"
@@ -13,7 +13,7 @@ static void run_step()
 #include "cxx.md/exceptions"
 }
 
-/* The child throws at once. */
+/* The group's child throws immediately. */
 static void run_group()
 {
 #include "cxx.md/cancellation"

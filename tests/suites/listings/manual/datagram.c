@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* datagram.c - the program around the listings of docs/manual/datagram.md. */
+/* datagram.c - compiles and runs the examples in docs/manual/datagram.md. */
 #include "simulated.h"
 
 #include "datagram.md/datagrams"

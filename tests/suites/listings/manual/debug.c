@@ -1,4 +1,4 @@
-/* debug.c - the program around the listing of docs/manual/debug.md. */
+/* debug.c - compiles and runs the examples in docs/manual/debug.md. */
 #include "listings.h"
 
 struct table {

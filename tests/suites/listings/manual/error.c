@@ -1,4 +1,4 @@
-/* error.c - the program around the listings of docs/manual/error.md. */
+/* error.c - compiles and runs the examples in docs/manual/error.md. */
 #include "listings.h"
 
 static int app(void *arg);
@@ -59,6 +59,6 @@ static int app(void *arg)
 
 int main(void)
 {
-    CHECK(listing_main() == 1); // the failure that app returns
+    CHECK(listing_main() == 1); // app() fails, so main() exits with 1
     return 0;
 }

@@ -1,4 +1,4 @@
-/* executor.c - the program around the listings of docs/manual/executor.md. */
+/* executor.c - compiles and runs the examples in docs/manual/executor.md. */
 #include "listings.h"
 
 struct file {

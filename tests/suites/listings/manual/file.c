@@ -1,4 +1,4 @@
-/* file.c - the program around the listings of docs/manual/file.md. */
+/* file.c - compiles and runs the examples in docs/manual/file.md. */
 #include "listings.h"
 
 #include "file.md/files"

@@ -1,4 +1,4 @@
-/* fork.c - the program around the listing of docs/manual/fork.md. */
+/* fork.c - compiles and runs the examples in docs/manual/fork.md. */
 #include "listings.h"
 
 static int serve(void *arg);

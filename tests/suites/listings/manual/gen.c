@@ -1,4 +1,4 @@
-/* gen.c - the program around the listing of docs/manual/gen.md. */
+/* gen.c - compiles and runs the examples in docs/manual/gen.md. */
 #include "listings.h"
 
 #include "gen.md/generators"

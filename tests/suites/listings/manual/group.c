@@ -1,4 +1,4 @@
-/* group.c - the program around the listings of docs/manual/group.md. */
+/* group.c - compiles and runs the examples in docs/manual/group.md. */
 #include "listings.h"
 
 static int talk(coil_stream *stream, void *arg)

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* guard.c - the program around the listings of docs/manual/guard.md. */
+/* guard.c - compiles and runs the examples in docs/manual/guard.md. */
 #include "simulated.h"
 
 struct state {

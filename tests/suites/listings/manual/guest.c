@@ -1,5 +1,5 @@
 /* needs: coil glib-2.0 */
-/* guest.c - the program around the listings of docs/manual/guest.md. */
+/* guest.c - compiles and runs the examples in docs/manual/guest.md. */
 #include "listings.h"
 
 #include "guest.md/in-glib"

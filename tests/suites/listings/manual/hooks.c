@@ -1,5 +1,5 @@
 /* needs: coil python3-embed */
-/* hooks.c - the program around the listing of docs/manual/hooks.md. */
+/* hooks.c - compiles and runs the examples in docs/manual/hooks.md. */
 #include "listings.h"
 
 static int run_script(void *script);

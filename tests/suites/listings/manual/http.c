@@ -1,5 +1,5 @@
 /* needs: coil coil-http certificate */
-/* http.c - the program around the listings of docs/manual/http.md. */
+/* http.c - compiles and runs the examples in docs/manual/http.md. */
 #include "listings.h"
 
 struct parser;

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* interval.c - the program around the listing of docs/manual/interval.md. */
+/* interval.c - compiles and runs the examples in docs/manual/interval.md. */
 #include "simulated.h"
 
 static int reports;

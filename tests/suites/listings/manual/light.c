@@ -1,4 +1,4 @@
-/* light.c - the program around the listings of docs/manual/light.md. */
+/* light.c - compiles and runs the examples in docs/manual/light.md. */
 #include "listings.h"
 
 struct client {

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* names.c - the program around the listings of docs/manual/names.md. */
+/* names.c - compiles and runs the examples in docs/manual/names.md. */
 #include "simulated.h"
 
 #include "names.md/names-and-connecting"

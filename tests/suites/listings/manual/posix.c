@@ -1,5 +1,5 @@
 /* needs: coil-posix hiredis */
-/* posix.c - the program around the listing of docs/manual/posix.md. */
+/* posix.c - compiles and runs the examples in docs/manual/posix.md. */
 #include "listings.h"
 
 #include "posix.md/blocking-code-in-tasks-libcoil-posix"
@@ -9,7 +9,7 @@
 static int app(void *arg)
 {
     char key[] = "coil:listings";
-    int rc = get(key); // a server need not be running
+    int rc = get(key); // may fail: Redis need not be running
 
     (void)arg;
     CHECK(rc == 0 || rc == -EIO);

@@ -1,4 +1,4 @@
-/* process.c - the program around the listings of docs/manual/process.md. */
+/* process.c - compiles and runs the examples in docs/manual/process.md. */
 #include "listings.h"
 
 #include "process.md/processes"
@@ -73,7 +73,7 @@ static int app(void *arg)
 {
     const char *a[] = {"echo", "hello", NULL}, *b[] = {"grep", "-q", "hello", NULL};
     coil_output small = {0};
-    int rc = make_thumbnail("", 0, &small); // convert(1) may be missing
+    int rc = make_thumbnail("", 0, &small); // -ENOENT without convert(1)
 
     (void)arg;
     CHECK(rc == -ENOENT || rc >= 0);

@@ -1,4 +1,4 @@
-/* promise.c - the program around the listings of docs/manual/promise.md. */
+/* promise.c - compiles and runs the examples in docs/manual/promise.md. */
 #include "listings.h"
 
 struct decoder {

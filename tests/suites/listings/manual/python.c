@@ -1,5 +1,5 @@
 /* needs: coil-python */
-/* The program around the listing of docs/manual/python.md: CPython is embedded. */
+/* python.c - runs the C example in docs/manual/python.md in an embedded CPython. */
 #include "python.md/from-c"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* queue.c - the program around the listings of docs/manual/queue.md. */
+/* queue.c - compiles and runs the examples in docs/manual/queue.md. */
 #include "listings.h"
 
 struct job {

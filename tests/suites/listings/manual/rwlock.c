@@ -1,4 +1,4 @@
-/* rwlock.c - the program around the listing of docs/manual/rwlock.md. */
+/* rwlock.c - compiles and runs the examples in docs/manual/rwlock.md. */
 #include "listings.h"
 
 static struct {

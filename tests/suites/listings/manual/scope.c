@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* scope.c - the program around the listings of docs/manual/scope.md. */
+/* scope.c - compiles and runs the examples in docs/manual/scope.md. */
 #include "simulated.h"
 
 #include "scope.md/deadlines-and-cleaning-up"

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* server.c - the program around the listings of docs/manual/server.md. */
+/* server.c - compiles and runs the examples in docs/manual/server.md. */
 #include "listings.h"
 
 #include "server.md/servers"

@@ -1,4 +1,4 @@
-/* signal.c - the program around the listings of docs/manual/signal.md. */
+/* signal.c - compiles and runs the examples in docs/manual/signal.md. */
 #include "listings.h"
 
 static void reload(void *arg);

@@ -1,4 +1,4 @@
-/* stack.c - the program around the listing of docs/manual/stack.md. */
+/* stack.c - compiles and runs the examples in docs/manual/stack.md. */
 #include "listings.h"
 
 struct client {

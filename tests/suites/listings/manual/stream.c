@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* stream.c - the program around the listings of docs/manual/stream.md. */
+/* stream.c - compiles and runs the examples in docs/manual/stream.md. */
 #include "simulated.h"
 
 #include "stream.md/streams"
@@ -47,7 +47,7 @@ static int greet(coil_stream *stream, void *arg)
     return (int)coil_write(stream, "head", 4);
 }
 
-/* One host sends the header in time, and another never does. */
+/* Reading times out if the server sends nothing, and fails if there is no server. */
 static void read_headers(void)
 {
     struct host greeting, silent;

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* testing.c - the program around the listings of docs/manual/testing.md. */
+/* testing.c - compiles and runs the examples in docs/manual/testing.md. */
 #include "listings.h"
 
 struct job {

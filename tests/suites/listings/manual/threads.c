@@ -1,4 +1,4 @@
-/* threads.c - the program around the listing of docs/manual/threads.md. */
+/* threads.c - compiles and runs the examples in docs/manual/threads.md. */
 #include "listings.h"
 
 static int talk(coil_stream *stream, void *arg)

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* timer.c - the program around the listing of docs/manual/timer.md. */
+/* timer.c - compiles and runs the examples in docs/manual/timer.md. */
 #include "simulated.h"
 
 #include "timer.md/timers-in-your-own-memory"

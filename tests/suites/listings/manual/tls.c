@@ -1,5 +1,5 @@
 /* needs: coil-testing certificate */
-/* tls.c - the program around the listings of docs/manual/tls.md. */
+/* tls.c - compiles and runs the examples in docs/manual/tls.md. */
 #include "simulated.h"
 
 static int talk(coil_stream *s)

@@ -1,4 +1,4 @@
-/* watch.c - the program around the listing of docs/manual/watch.md. */
+/* watch.c - compiles and runs the examples in docs/manual/watch.md. */
 #include "listings.h"
 
 #include "watch.md/changes-of-files-and-folders"

@@ -1,7 +1,7 @@
 /*
  * channel.c - a channel of Rust's standard library between two tasks of one thread. The
- * sender does not wake the receiver, because it has the same thread. coil reports this
- * deadlock with the name of the library. Ends with `N passed, N failed`.
+ * sender does not wake the receiver, because both run on the same thread. coil reports
+ * this deadlock with the name of the library. Ends with `N passed, N failed`.
  */
 #include <coil.h>
 #include <coil/posix.h>
@@ -62,5 +62,5 @@ int main(void)
         printf("FAIL channel: %d, %s\n", rc, message);
     printf("%d passed, %d failed\n", !failed, failed);
     fflush(stdout);
-    _exit(failed); /* the tasks still wait */
+    _exit(failed); /* the tasks are still waiting */
 }

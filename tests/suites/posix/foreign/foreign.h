@@ -1,10 +1,10 @@
 /*
- * foreign.h - a third-party library, unmodified, in 20 tasks of one thread.
+ * foreign.h - runs an unmodified third-party library in 20 tasks of one thread.
  *
- * The same thread also does the work that each use of the library waits for. Either tasks
- * of the thread forward the library's bytes (`server`), or a task is the peer of the
- * library (`other_side`). Therefore a call that blocks the thread never returns, and the
- * test needs no clock to detect that.
+ * Other tasks of the same thread do the work for which the library's calls wait. Either
+ * tasks of the thread forward the library's bytes (`server`), or a task is the peer of
+ * the library (`other_side`). Therefore a call that blocks the thread never returns, and
+ * the test needs no clock to detect that.
  */
 #ifndef COIL_TESTS_POSIX_FOREIGN_H
 #define COIL_TESTS_POSIX_FOREIGN_H
@@ -17,14 +17,14 @@
 
 struct foreign {
     const char *name;
-    const char *tested;           /* a few words, for docs/manual/libraries.md */
+    const char *tested;           /* a short description, for docs/manual/libraries.md */
     const char *option;           /* another option that the library needs; may be NULL */
     void (*before_run)(void);     /* called before coil_run(); may be NULL */
     bool thread_keys;             /* use coil_hooks_thread_keys() */
     void (*thread_locals)(void);  /* use coil_hooks_thread_locals(); may be NULL */
-    const coil_task_hooks *hooks; /* use these hooks, too; may be NULL */
+    const coil_task_hooks *hooks; /* use these hooks as well; may be NULL */
     bool server;                  /* the port on 127.0.0.1 is in FOREIGN_SERVER */
-    bool (*start)(void);          /* runs in a task, before the uses; may be NULL */
+    bool (*start)(void);          /* runs in a task before all uses; may be NULL */
     /*
      * runs in tasks with the numbers 0, 1, ...; returns true if all results were correct
      */

@@ -1,5 +1,5 @@
 /*
- * gio.c - GIO's blocking calls: a connection by GSocketClient, streams, and a resolver
+ * gio.c - GIO's blocking calls: connections with GSocketClient, streams, and a resolver
  * that looks up names on GLib's own threads.
  */
 #include "foreign.h"

@@ -1,7 +1,8 @@
 /*
- * glib.c - GLib's locks, which are futexes. Tasks and GLib's threads acquire each of
- * these locks, and hold it during waits. The test also covers GLib's state per thread:
- * the default main context, and the flag that a log message is being written.
+ * glib.c - GLib's locks, which are implemented with futexes. Tasks and GLib's threads
+ * acquire each of these locks, and hold it during waits. The test also covers GLib's
+ * state per thread: the default main context, and the flag that a log message is being
+ * written.
  */
 #include "foreign.h"
 
@@ -134,7 +135,7 @@ static gboolean quit(gpointer loop)
     return G_SOURCE_REMOVE;
 }
 
-/* Run a main loop of the task with a timeout. */
+/* Run a GLib main loop in the task with a timeout. */
 static bool run_main_loop(void)
 {
     GMainContext *context = g_main_context_new();

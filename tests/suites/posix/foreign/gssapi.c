@@ -1,6 +1,6 @@
 /*
- * gssapi.c - MIT Kerberos: each task gets a ticket with a password from the key
- * distribution centre, and authenticates itself to a service with it.
+ * gssapi.c - MIT Kerberos: each task uses a password to get a ticket from the key
+ * distribution centre, and the ticket to authenticate itself to a service.
  */
 #include "foreign.h"
 
@@ -11,7 +11,7 @@
 
 #define PASSWORD "secret"
 
-/* The centre's port is known only now. */
+/* The key distribution centre's port is known only now. */
 static bool start(void)
 {
     const char *path = getenv("KRB5_CONFIG");

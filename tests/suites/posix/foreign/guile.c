@@ -1,10 +1,10 @@
 /*
- * guile.c - Guile: a Scheme program in each task, which waits in a procedure of C, and
- * then reads from a socket by Guile's own ports.
+ * guile.c - Guile: each task runs a Scheme program, which waits in a C procedure and then
+ * reads from a socket through Guile's own ports.
  *
- * Guile keeps its state for each thread in a thread-local variable and under a key. Its
- * collector (bdw-gc) scans the thread's own stack for references. The hooks `stacks` make
- * it scan the stacks of all tasks.
+ * Guile stores its per-thread state in a thread-local variable and under a key. Its
+ * collector (bdw-gc) scans the thread's own stack for references. With the hooks
+ * `stacks`, the collector scans the stacks of all tasks.
  */
 #include "foreign.h"
 

@@ -1,6 +1,6 @@
 /*
- * liburing.c - a ring for each task, with a receive that waits for its bytes. The call
- * that waits is an inline system call, so poll() waits first.
+ * liburing.c - a ring for each task, with a receive that waits for its bytes. liburing
+ * waits with an inline system call, so the task waits with poll() first.
  */
 #include "foreign.h"
 

@@ -168,7 +168,7 @@ static int app(void *arg)
     coil_task *between = foreign.server ? start(stand_between, arg) : NULL;
     coil_task *ticker = start(tick, NULL);
 
-    coil_task_stack_peak(coil_task_current()); /* from now on coil cleans stacks */
+    coil_task_stack_peak(coil_task_current()); /* make coil clean stacks from now on */
     while (foreign.server && foreign_port == 0)
         coil_yield();
     finish(start(call, (void *)&foreign.start));

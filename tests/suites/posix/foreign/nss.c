@@ -1,6 +1,7 @@
 /*
- * nss.c - the C library's getpwnam() and getpwnam_r() with a module of the name service
- * that asks a server: nss_module.c. getpwnam() holds a lock of the C library meanwhile.
+ * nss.c - the C library's getpwnam() and getpwnam_r() with a name service module that
+ * queries a server (nss_module.c). getpwnam() holds a lock of the C library during the
+ * query.
  */
 #include "foreign.h"
 

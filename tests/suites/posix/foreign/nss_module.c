@@ -1,6 +1,6 @@
 /*
- * nss_module.c - a module of the name service, as libnss_ldap is. It asks a server before it
- * answers: for nss.c.
+ * nss_module.c - a name service module for nss.c. Like libnss_ldap, it queries a server
+ * before it answers.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static int ask(void)
     return answered;
 }
 
-/* User "nN" has the number N. */
+/* The user ID of user "nN" is N. */
 enum nss_status _nss_foreign_getpwnam_r(const char *name, struct passwd *user,
                                         char *buffer, size_t size, int *error)
 {

@@ -10,7 +10,7 @@ struct Turn {
     thread: Thread,
 }
 
-// Create the turn for which the calling task waits.
+// Create a turn, for which the calling task waits.
 #[no_mangle]
 pub extern "C" fn turn_create() -> *mut c_void {
     let turn = Turn { mine: AtomicBool::new(false), thread: thread::current() };
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn turn_destroy(turn: *mut c_void) {
     drop(Box::from_raw(turn as *mut Turn));
 }
 
-// Wait for the end of two threads. Returns the sum of their results.
+// Wait until two threads have ended. Returns the sum of their results.
 #[no_mangle]
 pub extern "C" fn scope_sum(number: i32) -> i32 {
     thread::scope(|scope| {

@@ -8,7 +8,7 @@
 #include <Python.h>
 
 /*
- * threading.RLock identifies its owner by thread. These lines are the workaround of
+ * threading.RLock identifies its owner by thread. These lines are the workaround in
  * docs/manual/posix.md, "State and ownership by thread".
  */
 static const char setting_up[] =

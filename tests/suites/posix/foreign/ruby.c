@@ -1,7 +1,8 @@
 /*
- * ruby.c - Ruby in one task. Ruby has one stack of frames and one range of machine stack
- * for a thread. So one task initialises it and runs the scripts of all others, one after
- * the other. The scripts wait, read from a socket, and collect garbage.
+ * ruby.c - Ruby in a single task. Ruby has one stack of frames and one range of the
+ * machine stack per thread. Therefore one task initialises Ruby and runs the scripts of
+ * all other tasks, one after the other. The scripts wait, read from a socket, and run the
+ * garbage collector.
  */
 #include "foreign.h"
 

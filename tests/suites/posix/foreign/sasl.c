@@ -1,6 +1,6 @@
 /*
- * sasl.c - OpenLDAP's library with Cyrus SASL: binds by SCRAM, which takes several messages,
- * and searches.
+ * sasl.c - OpenLDAP's library with Cyrus SASL: binds with SCRAM, which takes several
+ * messages, and searches.
  */
 #include "foreign.h"
 

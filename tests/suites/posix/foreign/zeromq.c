@@ -1,8 +1,8 @@
 /*
  * zeromq.c - ZeroMQ: requests to one socket, which a task of the same thread answers.
- * Then tasks are cancelled while they wait inside ZeroMQ. They wait in a region that
- * delays the cancellation, because ZeroMQ aborts if a system call fails with an unknown
- * errno.
+ * After that, tasks are cancelled while they wait inside ZeroMQ. The tasks wait in a
+ * region that delays their cancellation, because ZeroMQ aborts if a system call fails
+ * with an unknown errno.
  */
 #include "foreign.h"
 
@@ -33,7 +33,7 @@ static bool answer(void)
 {
     while (foreign_begun < FOREIGN_USES)
         usleep(1000);
-    usleep(10000); /* by now all requests are waiting */
+    usleep(10000); /* at this point all requests are waiting */
     for (int i = 0; i < FOREIGN_USES * ROUNDS; i++) {
         char text[20] = "";
 

@@ -1,6 +1,6 @@
 /*
- * libcurl.c - libcurl's easy interface, which waits in poll() and resolves names on
- * threads.
+ * libcurl.c - libcurl's easy interface, which waits in poll() and resolves names on its
+ * own threads.
  */
 #include "library.h"
 

@@ -1,5 +1,5 @@
 /*
- * library.h - a third-party library that 100 tasks use at once.
+ * library.h - a third-party library that 100 tasks use concurrently.
  */
 #ifndef COIL_TESTS_POSIX_LIBRARY_H
 #define COIL_TESTS_POSIX_LIBRARY_H
@@ -18,11 +18,11 @@ struct library {
     /* Connect a handle for one caller. Returns NULL after printing an error. */
     void *(*open)(const char *server);
     /*
-     * Make one blocking call, which takes WAIT_MS. Returns false if the response is
+     * Make one blocking call that takes WAIT_MS. Returns false if the response is
      * wrong.
      */
     bool (*call)(void *handle);
-    /* Make a call that ends with the library's own timeout. May be NULL. */
+    /* Make a call that ends because of the library's own timeout. May be NULL. */
     bool (*times_out)(void *handle);
     void (*close)(void *handle);
     struct library *next;

@@ -1,14 +1,14 @@
 /*
- * main.c - third-party libraries, unmodified: 100 tasks on one thread, compared with
- * sequential calls.
+ * main.c - compares calls of unmodified third-party libraries in 100 tasks of one thread
+ * with sequential calls.
  *
  *     posix-libraries [TASKS]      as many of each library; 100
  *     posix-libraries --alone      without libcoil-posix: the tasks wait for each other
  *
  * For each library, and for all libraries together, this program measures a few
- * sequential calls, and computes the time for TASKS calls. Then it measures TASKS calls
- * in tasks, which must take less than a tenth of the computed time. Ends with `N passed,
- * N failed`.
+ * sequential calls, and computes the time for TASKS calls. After that it measures TASKS
+ * calls in tasks, which must take less than a tenth of the computed time. Ends with `N
+ * passed, N failed`.
  */
 #include "library.h"
 
@@ -48,7 +48,7 @@ struct handles {
     ssize_t stack_peak;
     void **list;
     int count, right;
-    double one_by_one; /* seconds for all calls, computed from a few */
+    double one_by_one; /* seconds for all calls, extrapolated from a few calls */
 };
 
 static double seconds(void)
@@ -262,7 +262,7 @@ static int app(void *arg)
     int n, threads = 0;
 
     (void)arg;
-    coil_task_stack_peak(coil_task_current()); /* from now on coil cleans stacks */
+    coil_task_stack_peak(coil_task_current()); /* make coil clean stacks from now on */
     coil_spawn(watch_threads, &threads, NULL, &watcher);
     n = test_libraries(h, false);
     coil_task_cancel(watcher, NULL);
@@ -281,8 +281,8 @@ static int app(void *arg)
 /* ---- without libcoil-posix --------------------------------------------------------- */
 
 /*
- * Measure without libcoil-posix. If libcoil-posix had no effect, all tests would have
- * these figures.
+ * Measure without libcoil-posix. Without libcoil-posix, all tests have figures like
+ * these.
  */
 static int app_alone(void *arg)
 {

@@ -1,10 +1,11 @@
 /*
- * calls.c - makes every interposed call that may wait in a task. Other tasks must run
- * meanwhile, and the kind of wait must be the one in posix/functions.h and the manual.
+ * calls.c - makes every interposed call that may wait in a task. During each wait, other
+ * tasks must run, and the kind of wait must be the one in posix/functions.h and in the
+ * manual.
  *
  *     calls          all of them; prints those that do not
  *
- * If compiled with PRELOADED, the program does not refer to libcoil-posix.
+ * Compiled with PRELOADED, the program does not refer to libcoil-posix.
  */
 #define _GNU_SOURCE
 #include "tails.h"

@@ -1,6 +1,7 @@
 /*
- * calls.h - a call of every interposed function that may wait. Each call would wait
- * forever, so another task ends it (tails.h). Calls on another thread end by themselves.
+ * calls.h - defines a call of every interposed function that may wait. Each call would
+ * wait forever, so another task ends it (tails.h). Calls on another thread end by
+ * themselves.
  *
  * tests/suites/posix/outside.py compares the names with posix/functions.h.
  */
@@ -132,10 +133,10 @@ static struct {
 static struct sembuf take = {0, -1, 0};
 static struct flock lock_of_all;
 static mqd_t no_mail, much_mail;
-static struct aiocb64 reading; /* a read that never ends */
+static struct aiocb64 reading; /* a read that never returns */
 static const struct aiocb *const readings[] = {(const struct aiocb *)(void *)&reading};
 static const struct aiocb64 *const readings64[] = {&reading};
-static struct aiocb listed_reading; /* this read and the next one also never end */
+static struct aiocb listed_reading; /* this read and the next one never return either */
 static struct aiocb64 listed_reading64;
 static struct aiocb *const listed[] = {&listed_reading};
 static struct aiocb64 *const listed64[] = {&listed_reading64};
@@ -157,7 +158,7 @@ static void never(void)
 {
 }
 
-/* With this number of lookups, the last lookup does not finish at once. */
+/* With this many lookups, the last one does not finish immediately. */
 #define LOOK_UPS 500
 
 static struct gaicb **create_look_ups(void)
@@ -226,8 +227,8 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
 #endif
 
 /*
- * Make the result of a call an int, because C++ converts neither void nor pointers to
- * int.
+ * Convert the result of a call to an int. C++ does not convert void or pointers to int
+ * implicitly.
  */
 #define THEN_0(call)                                                                     \
     __extension__({                                                                      \
@@ -236,7 +237,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     })
 
 /* clang-format off */
-/* In each of these calls the task waits for an action of another task. */
+/* In each of these calls, the task waits until another task does something. */
 #define CALLS_THAT_SUSPEND(X)                                                            \
     X(read, read(quiet[0], &byte, 1))                                                    \
     X(__read_chk, __read_chk(quiet[0], &byte, 1, 1))                                     \
@@ -381,7 +382,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(thrd_sleep, thrd_sleep(&long_time, NULL))                                          \
     X(thrd_yield, THEN_0(thrd_yield()))
 
-/* Calls that coil makes on another thread. */
+/* Calls that libcoil-posix makes on another thread. */
 #define CALLS_ON_LANES(X)                                                                \
     X(fsync, fsync(memory))                                                              \
     X(fdatasync, fdatasync(memory))                                                      \

@@ -3,11 +3,11 @@
  * its last statement. The compiler turns such a call into a jump, so the call returns
  * straight into libcoil. The call must still suspend the task.
  *
- * Each call would wait forever. Another task ends the call with a cancellation, or by
- * unlocking the lock. This other task runs only if the thread is not blocked.
+ * Each call would wait forever. Another task ends the call by cancelling the caller or by
+ * unlocking the lock. This task can run only if the call does not block the thread.
  *
- * Hooks and callbacks, which must not suspend, end with short calls. libcoil-posix passes
- * these calls to the C library, and the program continues.
+ * Hooks and callbacks must not suspend, so they end with short calls instead.
+ * libcoil-posix passes these calls to the C library, and the program continues.
  *
  *     tails          all of them; prints those that blocked the thread
  */
@@ -41,7 +41,7 @@
     }
 CALLS(FORMS)
 
-/* Forms of functions that must not suspend. */
+/* Kinds of functions that must not suspend. */
 #define MORE_FORMS(name, call)                                                           \
     FORMS(name, call)                                                                    \
     static int name##_compare(const void *a, const void *b)                              \
@@ -102,7 +102,7 @@ static int in_body(const struct forms *f)
     return f->as_int(NULL);
 }
 
-/* Use the function as the body of a task, so its caller is libcoil. */
+/* Run the function as the body of a task, so that libcoil is its caller. */
 static int spawn_and_await(const struct forms *f, const coil_spawn_opts *opts)
 {
     coil_task *task = NULL;

@@ -12,8 +12,8 @@
 /* The task that is about to make the call. */
 static coil_task *caller;
 /*
- * The caller's kind of wait when another task first ran, NULL if no other task ran, or ""
- * if the caller was ready.
+ * The caller's kind of wait when another task first ran, or "" if the caller was ready.
+ * NULL if no other task ran.
  */
 static const char *waited_for;
 static bool is_ending;
@@ -28,7 +28,7 @@ static void begin(void)
     begin_in(coil_task_current());
 }
 
-/* Some calls yield a few times before they wait. */
+/* Some calls yield a few times before the task waits. */
 static void look(void)
 {
     coil_waiting waiting;
@@ -43,7 +43,7 @@ static void look(void)
     }
 }
 
-/* End the caller's call. This task runs only if the thread is not blocked. */
+/* End the caller's call. This task can run only if the call does not block the thread. */
 static int end_call(void *unused)
 {
     (void)unused;
@@ -109,7 +109,7 @@ static int run_one(int (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* A function that runs with several arguments in turn. */
+/* A function that is called with several arguments, one after the other. */
 struct work {
     int (*fn)(void *arg);
     char *args;
@@ -133,7 +133,7 @@ static void run_in_child(struct work *work)
         _exit(2);
     child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* dies with its parent */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child dies with its parent */
         pause();
         _exit(0);
     }

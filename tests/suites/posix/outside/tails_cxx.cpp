@@ -1,5 +1,5 @@
 /*
- * tails_cxx.cpp - lambdas as tasks (coil.hpp) that end in every kind of call: see tails.c.
+ * tails_cxx.cpp - like tails.c, for C++ lambdas that run as tasks (coil.hpp).
  *
  *     tails_cxx          all of them; prints those that blocked the thread
  */

@@ -36,7 +36,10 @@ static int find_pieces(const char *text, size_t n, size_t piece, css_visit_funct
     return rc;
 }
 
-/* Parse the text in pieces of one byte, in pieces of two bytes, and as a whole. */
+/*
+ * Parse the text three times: in pieces of one byte, in pieces of two bytes, and as a
+ * whole.
+ */
 static void check(const char *text, size_t n, const char *expected)
 {
     for (size_t piece = 1; piece <= 3; piece++) {

@@ -150,7 +150,7 @@ TEST(sitemap_that_is_malformed_tells_what_it_had)
     CHECK_SITEMAP("<urlset><url><loc>a</loc></url>", "line 1: no element found", "[a]");
     CHECK_SITEMAP("<urlset><url><loc>a&nbsp;b</loc></url></urlset>",
                   "line 1: undefined entity", "");
-    CHECK_SITEMAP("<html><a href='a'/></html>", "it is no sitemap and no feed", "");
+    CHECK_SITEMAP("<html><a href='a'/></html>", "it is neither a sitemap nor a feed", "");
 }
 
 TEST(sitemap_declares_no_entities)

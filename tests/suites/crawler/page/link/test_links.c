@@ -358,8 +358,7 @@ TEST(links_in_shadow_trees)
 }
 
 /*
- * Links and ids are also found in unknown elements: custom elements, and elements of SVG
- * drawings.
+ * Links and ids are also found in custom elements and in the elements of SVG drawings.
  */
 TEST(links_and_names_of_places_in_any_element)
 {
@@ -383,7 +382,10 @@ TEST(links_in_a_font_within_svg_are_those_of_a_drawing)
     CHECK_TRACE("[5]");
 }
 
-/* A page with a frameset has no body, so earlier content is dropped. */
+/*
+ * A page with a frameset does not have a body, so the content before the frameset is
+ * dropped.
+ */
 TEST(links_of_a_frameset_keep_its_own)
 {
     CHECK_INT(find_with_ids("<base href=1><div id=no></div><a href=no></a><base href=no>"
@@ -441,7 +443,7 @@ static int count_link(const struct link *link, void *arg)
     return 0;
 }
 
-/* An SVG with n open elements, and as many end tags without an open element. */
+/* An SVG with n open elements, followed by n end tags that do not match them. */
 TEST(links_take_time_in_proportion_in_foreign_markup)
 {
     size_t n = 1000000, count = 0;

@@ -142,8 +142,8 @@ TEST(markdown_ids_that_headings_name)
 }
 
 /*
- * GitHub renders text between dollars as a formula. Prices and shell variables are not
- * formulas.
+ * GitHub renders text between dollar signs as a formula. Prices and shell variables are
+ * not formulas.
  */
 TEST(markdown_formulas_have_no_links)
 {
@@ -167,7 +167,10 @@ TEST(markdown_formulas_have_no_links)
     markdown_destroy(markdown);
 }
 
-/* Components are raw HTML. Comments, imports, exports and expressions are ignored. */
+/*
+ * In MDX, components are parsed as raw HTML. Comments, imports, exports and expressions
+ * are ignored.
+ */
 TEST(markdown_of_mdx)
 {
     struct markdown *markdown;
@@ -457,8 +460,8 @@ static void check_folder(const char *path, int *count)
 }
 
 /*
- * This program is "tests/coil-tests" in the build folder, which is usually inside the
- * repository.
+ * This program is tests/coil-tests in the build folder. The build folder is usually
+ * inside the repository.
  */
 static void make_path(char *path, size_t size, const char *name)
 {
@@ -518,9 +521,9 @@ static double seconds_for(const char *before, const char *piece, const char *beh
 }
 
 /*
- * Texts that make parsers backtrack. A text that is 16 times as long may take 16 to 70
- * times as long, because libcmark-gfm slows down at first. With quadratic time the factor
- * would be 256.
+ * Texts that can make a parser backtrack. A text that is 16 times as long may take 16 to
+ * 70 times as long, because libcmark-gfm slows down at first. With quadratic time the
+ * factor would be 256.
  */
 TEST(markdown_takes_linear_time)
 {

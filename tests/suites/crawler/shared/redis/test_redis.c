@@ -1,6 +1,6 @@
 /*
- * test_redis.c - crawler/shared/redis/redis.h: many tasks share a connection, to a server
- * whose replies the test chooses, and to redis-server if it is installed.
+ * test_redis.c - crawler/shared/redis/redis.h: many tasks share a connection to a
+ * simulated server, and to redis-server if it is installed.
  */
 #include "../../../../../crawler/shared/redis/redis.h"
 #include "../../../../harness/harness.h"
@@ -14,7 +14,7 @@
 /* ---- a server ---------------------------------------------------------------------- */
 
 /*
- * A server that answers the greeting and these commands:
+ * A simulated server that answers the greeting and these commands:
  *
  *     ECHO word      replies with the word
  *     REFUSE words   replies with an error

@@ -1,5 +1,5 @@
 /*
- * test_redis_address.c - crawler/shared/redis/redis_address.h: the meaning of Redis URLs.
+ * test_redis_address.c - crawler/shared/redis/redis_address.h: parsing Redis URLs.
  */
 #include "../../../../../crawler/shared/redis/redis_address.h"
 #include "../../../../harness/harness.h"

@@ -1,6 +1,6 @@
 /*
- * test_redis_script.c - crawler/shared/redis/redis_script.h: the program contains each
- * script completely. tests/suites/crawler/test_scripts.py tests their effects.
+ * test_redis_script.c - crawler/shared/redis/redis_script.h: each script is embedded
+ * completely in the program. tests/suites/crawler/test_scripts.py tests their effects.
  */
 #include "../../../../../crawler/shared/redis/redis_script.h"
 #include "../../../../harness/harness.h"
