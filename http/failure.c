@@ -215,7 +215,7 @@ static const char *sentence_of_failure(const coil_http_response *response, int r
 }
 
 /* Set response->error, unless it already has the message. */
-static void explain(coil_http_response *response, int rc)
+static void set_error_message(coil_http_response *response, int rc)
 {
     const char *said = NULL;
 
@@ -264,7 +264,7 @@ int coil__http_give_up(coil_http_response *response, int rc)
 {
     coil__http_stop(response);
     if (!response->given_up) {
-        explain(response, rc);
+        set_error_message(response, rc);
         response->failure = rc;
         response->given_up = response->done = true;
     }

@@ -30,7 +30,7 @@ static int64_t last_progress(const coil_http_response *response)
     return event > response->progress ? event : response->progress;
 }
 
-static int64_t after(int64_t time, int64_t span)
+static int64_t add_time(int64_t time, int64_t span)
 {
     return time < COIL_NEVER - span ? time + span : COIL_NEVER;
 }
@@ -69,8 +69,8 @@ static int64_t look_at(coil_http_response *response, int64_t now)
     if (response->idle_timeout_ns == 0 || response->waiter == NULL || response->done)
         return COIL_NEVER;
     if (!response->begun)
-        return after(now, response->idle_timeout_ns);
-    due = after(last_progress(response), response->idle_timeout_ns);
+        return add_time(now, response->idle_timeout_ns);
+    due = add_time(last_progress(response), response->idle_timeout_ns);
     if (due > now)
         return due;
     fail_idle(response);
@@ -117,7 +117,7 @@ int coil__http_idle_begin(coil_http_response *response)
     if (response->idle_timeout_ns == 0)
         return 0;
     response->progress = coil_now();
-    due = after(response->progress, response->idle_timeout_ns);
+    due = add_time(response->progress, response->idle_timeout_ns);
     if (coil_timer_started(&session->idle_timer) && session->idle_due <= due)
         return 0;
     return set_timer(session, due);

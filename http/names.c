@@ -93,7 +93,7 @@ static struct http_name *create_name(struct http_names *names, const char *host,
     return name;
 }
 
-static struct http_name *use(struct http_names *names, struct http_name *name)
+static struct http_name *use_name(struct http_names *names, struct http_name *name)
 {
     if (name != TAILQ_FIRST(&names->by_use)) {
         TAILQ_REMOVE(&names->by_use, name, link);
@@ -111,11 +111,11 @@ struct http_name *coil__http_names_get(struct http_names *names, const char *hos
     TAILQ_FOREACH(name, &names->by_use, link)
     {
         if (strcmp(name->host, host) == 0 && strcmp(name->port, port) == 0)
-            return use(names, name);
+            return use_name(names, name);
     }
     forget_old(names);
     name = create_name(names, host, port);
-    return name != NULL ? use(names, name) : NULL;
+    return name != NULL ? use_name(names, name) : NULL;
 }
 
 void coil__http_name_release(struct http_name *name)
@@ -161,7 +161,7 @@ struct http_name *coil__http_names_known(struct http_names *names, const char *u
     TAILQ_FOREACH(name, &names->by_use, link)
     {
         if (name->origin_bytes == n && n > 0 && memcmp(name->origin, url, n) == 0)
-            return use(names, name);
+            return use_name(names, name);
     }
     return NULL;
 }
@@ -252,7 +252,7 @@ static bool is_fresh(const struct http_name *name)
 }
 
 /* One task looks the name up, the others wait for its answer. */
-static int freshen(struct http_name *name)
+static int refresh_name(struct http_name *name)
 {
     int rc = coil_lock_acquire(&name->lock);
 
@@ -268,12 +268,12 @@ static int freshen_within(struct http_name *name, int64_t timeout_ns)
     coil_scope scope;
     int rc = coil_scope_enter(&scope, coil_in(timeout_ns));
 
-    return rc < 0 ? rc : coil_scope_exit(&scope, freshen(name));
+    return rc < 0 ? rc : coil_scope_exit(&scope, refresh_name(name));
 }
 
 int coil__http_name_resolve(struct http_name *name, int64_t timeout_ns)
 {
     if (is_fresh(name))
         return name->rc;
-    return timeout_ns > 0 ? freshen_within(name, timeout_ns) : freshen(name);
+    return timeout_ns > 0 ? freshen_within(name, timeout_ns) : refresh_name(name);
 }

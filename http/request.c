@@ -210,7 +210,7 @@ static struct http_proxy *proxy_for(const coil_http_response *response)
                             : &response->session->http_proxy;
 }
 
-static int explain(coil_http_response *response, int rc, const char *why)
+static int set_error(coil_http_response *response, int rc, const char *why)
 {
     if (rc < 0 && why != NULL)
         snprintf(response->error, sizeof response->error, "%s", why);
@@ -225,7 +225,7 @@ int coil__http_check_url(coil_http_response *response)
 
     coil__http_target_finish(&target);
     response->url_is_valid = rc == 0;
-    return explain(response, rc, why);
+    return set_error(response, rc, why);
 }
 
 /* Set response->name to the entry of the target's host. */
@@ -242,7 +242,7 @@ static int find_new_host(coil_http_response *response)
     const char *why = NULL;
     int rc = coil__http_target_parse(&target, response->url, &why);
 
-    explain(response, rc, why);
+    set_error(response, rc, why);
     if (rc == 0)
         rc = find_name(response, &target);
     if (rc == 0)
@@ -272,7 +272,7 @@ static int find_proxy(coil_http_response *response, struct http_proxy *proxy)
     if (rc == 0)
         return find_name(response, &proxy->target);
     coil__http_target_finish(&proxy->target);
-    return explain(response, rc, why);
+    return set_error(response, rc, why);
 }
 
 /*
@@ -462,8 +462,8 @@ int coil__http_prepare(coil_http_response *response, const coil_http_request *re
     if (rc < 0)
         return rc;
     if (is_tls(response) && length_of_request(response) > LONGEST_OVER_TLS)
-        return explain(response, -EMSGSIZE,
-                       "the request's URL or headers are longer than libcurl takes");
+        return set_error(response, -EMSGSIZE,
+                         "the request's URL or headers are longer than libcurl takes");
     code = set_target(response);
     if (code == CURLE_OK)
         code = set_rest(response, request, step, decoded);
@@ -472,6 +472,6 @@ int coil__http_prepare(coil_http_response *response, const coil_http_request *re
     if (rc < 0)
         return rc;
     if (code == CURLE_BAD_FUNCTION_ARGUMENT)
-        return explain(response, -EMSGSIZE, "an option is longer than libcurl takes");
+        return set_error(response, -EMSGSIZE, "an option is longer than libcurl takes");
     return code == CURLE_OK ? 0 : -ENOMEM;
 }

@@ -87,7 +87,7 @@ static bool may_have_header(const coil_http_response *response, const char *name
 
 /* ---- lengths ----------------------------------------------------------------------- */
 
-static size_t refuse(coil_http_response *response, int rc)
+static size_t refuse_response(coil_http_response *response, int rc)
 {
     response->failure = rc;
     return 0;
@@ -212,13 +212,13 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
     }
     curl_easy_getinfo(response->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status == 101) /* the request did not offer another protocol */
-        return refuse(response, -EPROTO);
+        return refuse_response(response, -EPROTO);
     if (status < 200)
         return n;
     response->has_headers = true;
     if (response->lengths_doubtful && lengths_differ(response)) {
         response->has_headers = false;
-        return refuse(response, -EPROTO);
+        return refuse_response(response, -EPROTO);
     }
     leave_unknown_coding(response);
     response->redirected = response->max_redirects > 0 && is_redirect(response);
@@ -268,16 +268,16 @@ static size_t hand_on(coil_http_response *response, const char *bytes, size_t n)
         if (rc < 0)
             note_taker_failed(response, rc);
     }
-    return rc < 0 ? refuse(response, rc) : n;
+    return rc < 0 ? refuse_response(response, rc) : n;
 }
 
 /* Store a piece of the body for coil_http_read(). */
-static size_t keep(coil_http_response *response, const char *bytes, size_t n)
+static size_t store_body(coil_http_response *response, const char *bytes, size_t n)
 {
     if (response->buffer == NULL)
         response->buffer = coil__http_buffer_take(response->session);
     if (response->buffer == NULL)
-        return refuse(response, -ENOMEM);
+        return refuse_response(response, -ENOMEM);
     if (!make_room_for_body(response, n)) {
         response->paused = true;
         return CURL_WRITEFUNC_PAUSE;
@@ -297,9 +297,9 @@ static size_t on_bytes(char *bytes, size_t one, size_t n, void *arg)
     (void)one;
     coil__http_idle_note(response);
     if (limit > 0 && n > limit - response->body_bytes)
-        return refuse(response, -EMSGSIZE);
-    taken =
-        is_handed_on(response) ? hand_on(response, bytes, n) : keep(response, bytes, n);
+        return refuse_response(response, -EMSGSIZE);
+    taken = is_handed_on(response) ? hand_on(response, bytes, n)
+                                   : store_body(response, bytes, n);
     response->body_bytes += taken == n ? n : 0;
     return taken;
 }

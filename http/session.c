@@ -98,7 +98,7 @@ static void finish_transfers(coil_http_session *session, int error)
     }
 }
 
-static void act(coil_http_session *session, curl_socket_t fd, int events)
+static void run_socket_action(coil_http_session *session, curl_socket_t fd, int events)
 {
     int running, error;
     CURLMcode code;
@@ -115,12 +115,12 @@ static void act(coil_http_session *session, curl_socket_t fd, int events)
 
 static void on_socket_event(void *arg, curl_socket_t fd, int event)
 {
-    act(arg, fd, event);
+    run_socket_action(arg, fd, event);
 }
 
 static void on_timer(void *arg)
 {
-    act(arg, CURL_SOCKET_TIMEOUT, 0);
+    run_socket_action(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* ---- requests of libcurl to the loop ----------------------------------------------- */

@@ -20,7 +20,7 @@ static int errno_of(CURLUcode code)
     return code == CURLUE_OUT_OF_MEMORY ? -ENOMEM : -EINVAL;
 }
 
-static int refuse(const char **why, int rc, const char *sentence)
+static int refuse_target(const char **why, int rc, const char *sentence)
 {
     if (why != NULL)
         *why = sentence;
@@ -29,7 +29,7 @@ static int refuse(const char **why, int rc, const char *sentence)
 
 static int refuse_for(const char **why, CURLUcode code)
 {
-    return refuse(why, errno_of(code), curl_url_strerror(code));
+    return refuse_target(why, errno_of(code), curl_url_strerror(code));
 }
 
 /* The port that libcurl uses for proxies by default. */
@@ -70,9 +70,9 @@ static int parse_target(struct http_target *target, const char *url, unsigned fl
 
     *target = (struct http_target){NULL, NULL, NULL};
     if (url == NULL || *url == '\0')
-        return refuse(why, -EINVAL, "the request has no URL");
+        return refuse_target(why, -EINVAL, "the request has no URL");
     if (strlen(url) > LONGEST_URL)
-        return refuse(why, -EMSGSIZE, "the URL is longer than libcurl takes");
+        return refuse_target(why, -EMSGSIZE, "the URL is longer than libcurl takes");
     handle = curl_url();
     if (handle == NULL)
         return refuse_for(why, CURLUE_OUT_OF_MEMORY);
@@ -100,9 +100,9 @@ int coil__http_target_parse(struct http_target *target, const char *url, const c
     if (rc == -ENOMEM || rc == -EMSGSIZE)
         return rc;
     if (target->scheme != NULL && !is_http(target->scheme))
-        return refuse(why, -EINVAL, "the URL's scheme is neither http nor https");
+        return refuse_target(why, -EINVAL, "the URL's scheme is neither http nor https");
     if (rc < 0 && url != NULL && *url != '\0' && strstr(url, "//") == NULL)
-        return refuse(why, rc, "the URL does not begin with http:// or https://");
+        return refuse_target(why, rc, "the URL does not begin with http:// or https://");
     return rc;
 }
 
@@ -121,11 +121,12 @@ int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
     if (rc == -ENOMEM)
         return refuse_for(why, CURLUE_OUT_OF_MEMORY);
     if (rc < 0)
-        return refuse(why, rc, "the proxy is not a URL");
+        return refuse_target(why, rc, "the proxy is not a URL");
     for (size_t i = 0; schemes[i] != NULL; i++)
         if (strcmp(target->scheme, schemes[i]) == 0)
             return 0;
-    return refuse(why, -EINVAL, "the proxy's scheme is neither http, https nor socks");
+    return refuse_target(why, -EINVAL,
+                         "the proxy's scheme is neither http, https nor socks");
 }
 
 void coil__http_target_finish(struct http_target *target)

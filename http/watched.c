@@ -46,7 +46,8 @@ void coil__http_sockets_finish(struct http_sockets *sockets)
 
 /* ---- the table --------------------------------------------------------------------- */
 
-static struct http_socket *find(const struct http_sockets *sockets, curl_socket_t fd)
+static struct http_socket *find_socket(const struct http_sockets *sockets,
+                                       curl_socket_t fd)
 {
     return (size_t)fd < sockets->capacity ? sockets->by_fd[fd] : NULL;
 }
@@ -160,7 +161,7 @@ int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd)
 
 int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int what)
 {
-    struct http_socket *entry = find(sockets, fd);
+    struct http_socket *entry = find_socket(sockets, fd);
     int wanted = wanted_by(what), in = 0, out;
 
     if (wanted == 0 && (entry == NULL || !entry->is_connection)) {
@@ -180,21 +181,21 @@ int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int w
 
 bool coil__http_socket_wanted(const struct http_sockets *sockets, curl_socket_t fd)
 {
-    const struct http_socket *entry = find(sockets, fd);
+    const struct http_socket *entry = find_socket(sockets, fd);
 
     return entry != NULL && entry->wanted != 0;
 }
 
 int64_t coil__http_socket_last_event(const struct http_sockets *sockets, curl_socket_t fd)
 {
-    const struct http_socket *entry = find(sockets, fd);
+    const struct http_socket *entry = find_socket(sockets, fd);
 
     return entry != NULL ? entry->last_event : INT64_MIN;
 }
 
 void coil__http_socket_forget(struct http_sockets *sockets, curl_socket_t fd)
 {
-    struct http_socket *entry = find(sockets, fd);
+    struct http_socket *entry = find_socket(sockets, fd);
 
     if (entry == NULL)
         return;

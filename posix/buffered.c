@@ -478,7 +478,7 @@ ssize_t posix__read_past(FILE *file, void *to, size_t n)
     return read_and_note(file, to, n);
 }
 
-static int refill(FILE *file)
+static int refill_buffer(FILE *file)
 {
     ssize_t n;
 
@@ -511,7 +511,7 @@ int posix__fill(FILE *file)
         posix__is_always_ready(file->_fileno))
         return fill_by_libc(file);
     if (!has_backup(file))
-        return refill(file);
+        return refill_buffer(file);
     if (posix__blocks(file->_fileno) && posix__await(&w) < 0) {
         file->_flags |= ERROR_SEEN;
         return -1;

@@ -159,7 +159,7 @@ INTERPOSE size_t fread_unlocked(void *restrict to, size_t size, size_t n,
 }
 
 /* True if the bytes do not fit: the C library's checking function then aborts. */
-static bool overflows(size_t room, size_t size, size_t n)
+static bool exceeds_room(size_t room, size_t size, size_t n)
 {
     return size != 0 && n > room / size;
 }
@@ -167,7 +167,7 @@ static bool overflows(size_t room, size_t size, size_t n)
 INTERPOSE size_t __fread_chk(void *restrict to, size_t room, size_t size, size_t n,
                              FILE *restrict file)
 {
-    if (!IN_TASK() || overflows(room, size, n) || posix__straight(file))
+    if (!IN_TASK() || exceeds_room(room, size, n) || posix__straight(file))
         return NEXT(__fread_chk)(to, room, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -175,7 +175,7 @@ INTERPOSE size_t __fread_chk(void *restrict to, size_t room, size_t size, size_t
 INTERPOSE size_t __fread_unlocked_chk(void *restrict to, size_t room, size_t size,
                                       size_t n, FILE *restrict file)
 {
-    if (!IN_TASK() || overflows(room, size, n) || posix__straight(file))
+    if (!IN_TASK() || exceeds_room(room, size, n) || posix__straight(file))
         return NEXT(__fread_unlocked_chk)(to, room, size, n, file);
     return read_in_task(to, size, n, file);
 }

@@ -152,7 +152,7 @@ INTERPOSE int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 
 #define LONGEST_TICK_US 10000 /* the tick of a kernel with CONFIG_HZ=100 */
 
-static bool listens(int fd)
+static bool is_listening(int fd)
 {
     int listening = 0;
     socklen_t length = sizeof listening;
@@ -213,7 +213,7 @@ static int accept_in_task(int fd, __SOCKADDR_ARG from, socklen_t *bytes, int fla
 
 INTERPOSE int accept(int fd, __SOCKADDR_ARG from, socklen_t *restrict bytes)
 {
-    if (!IN_TASK() || !posix__blocks(fd) || !listens(fd))
+    if (!IN_TASK() || !posix__blocks(fd) || !is_listening(fd))
         return NEXT(accept)(fd, from, bytes);
     posix__fairly();
     return accept_in_task(fd, from, bytes, 0);
@@ -221,7 +221,7 @@ INTERPOSE int accept(int fd, __SOCKADDR_ARG from, socklen_t *restrict bytes)
 
 INTERPOSE int accept4(int fd, __SOCKADDR_ARG from, socklen_t *restrict bytes, int flags)
 {
-    if (!IN_TASK() || !posix__blocks(fd) || !listens(fd))
+    if (!IN_TASK() || !posix__blocks(fd) || !is_listening(fd))
         return NEXT(accept4)(fd, from, bytes, flags);
     posix__fairly();
     return accept_in_task(fd, from, bytes, flags);

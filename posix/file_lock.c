@@ -60,7 +60,7 @@ INTERPOSE int lockf64(int fd, int command, off64_t bytes)
     return rc;
 }
 
-static bool waits(int command)
+static bool is_waiting_command(int command)
 {
     return command == F_SETLKW || command == F_OFD_SETLKW;
 }
@@ -85,7 +85,7 @@ INTERPOSE int fcntl(int fd, int command, ...)
     va_start(args, command);
     arg = va_arg(args, void *);
     va_end(args);
-    if (!waits(command) || !IN_TASK())
+    if (!is_waiting_command(command) || !IN_TASK())
         return NEXT(fcntl)(fd, command, arg);
     return lock_in_task(fd, command, arg);
 }
@@ -98,7 +98,7 @@ INTERPOSE int fcntl64(int fd, int command, ...)
     va_start(args, command);
     arg = va_arg(args, void *);
     va_end(args);
-    if (!waits(command) || !IN_TASK())
+    if (!is_waiting_command(command) || !IN_TASK())
         return NEXT(fcntl64)(fd, command, arg);
     return lock_in_task(fd, command, arg);
 }

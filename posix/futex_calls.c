@@ -53,7 +53,7 @@ static uint32_t *futex_at(long address)
     return (uint32_t *)(uintptr_t)address;
 }
 
-static long fail(int error)
+static long fail_with(int error)
 {
     errno = error;
     return -1;
@@ -66,7 +66,7 @@ static struct posix__futex_limit at_the_end_of(const struct timespec *span)
     return (struct posix__futex_limit){.deadline = posix__deadline(span)};
 }
 
-static struct posix__futex_limit at(clockid_t clock, const struct timespec *time)
+static struct posix__futex_limit limit_at(clockid_t clock, const struct timespec *time)
 {
     return (struct posix__futex_limit){.deadline = COIL_NEVER,
                                        .until = {.clock = clock, .time = time}};
@@ -104,10 +104,10 @@ static long wait_in_task(const struct posix__futex_call *call, uint32_t bitset)
     struct posix__futex_limit limit;
 
     if (!posix__is_span(time) || bitset == 0)
-        return fail(EINVAL);
+        return fail_with(EINVAL);
     if (is_span && a[1] & FUTEX_CLOCK_REALTIME)
-        return fail(ENOSYS); /* some kernels reject this flag, others ignore it */
-    limit = is_span ? at_the_end_of(time) : at(clock_of(a[1]), time);
+        return fail_with(ENOSYS); /* some kernels reject this flag, others ignore it */
+    limit = is_span ? at_the_end_of(time) : limit_at(clock_of(a[1]), time);
     return await_one(&w, &limit, call->caller);
 }
 
@@ -126,12 +126,12 @@ static long lock_pi_in_task(const struct posix__futex_call *call, clockid_t cloc
     long rc;
 
     if (!posix__is_span(until.time))
-        return fail(EINVAL);
+        return fail_with(EINVAL);
     attempt.arguments[1] = FUTEX_TRYLOCK_PI | (call->arguments[1] & FUTEX_PRIVATE_FLAG);
     while ((rc = posix__futex_pass_on(&attempt)) < 0 && errno == EAGAIN) {
         left = posix__left_until(&until);
         if (left == 0)
-            return fail(ETIMEDOUT);
+            return fail_with(ETIMEDOUT);
         posix__nap_shielded(&nap, coil_in(left));
     }
     if (rc == 0)
@@ -141,7 +141,7 @@ static long lock_pi_in_task(const struct posix__futex_call *call, clockid_t cloc
 
 /* ---- futex(2) ---------------------------------------------------------------------- */
 
-static bool waits(long operation)
+static bool is_wait(long operation)
 {
     switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
@@ -169,7 +169,7 @@ static long do_in_task(const struct posix__futex_call *call)
     case LOCK_PI2:
         return lock_pi_in_task(call, clock_of(a[1]));
     default:
-        return fail(ENOSYS);
+        return fail_with(ENOSYS);
     }
 }
 
@@ -212,7 +212,7 @@ static long wait_2_in_task(const struct posix__futex_call *call)
 {
     const long *a = call->arguments;
     const struct timespec *time = (const struct timespec *)(uintptr_t)a[4];
-    struct posix__futex_limit limit = at((clockid_t)a[5], time);
+    struct posix__futex_limit limit = limit_at((clockid_t)a[5], time);
     struct posix__futex_wait w = {.address = futex_at(a[0]),
                                   .value = (uint32_t)a[1],
                                   .bitset = (uint32_t)a[2],
@@ -223,7 +223,7 @@ static long wait_2_in_task(const struct posix__futex_call *call)
     if (!is_of_32_bits(a[3]) || w.bitset == 0 || (unsigned long)a[2] > UINT32_MAX ||
         (unsigned long)a[1] > UINT32_MAX || !posix__is_span(time) ||
         (time != NULL && !posix__is_clock_of_locks(limit.until.clock)))
-        return fail(EINVAL);
+        return fail_with(EINVAL);
     return await_one(&w, &limit, call->caller);
 }
 
@@ -235,7 +235,7 @@ static long await_vector(struct posix__futex_wait *waits, const struct vector_en
     for (unsigned i = 0; i < count; i++) {
         if (!is_of_32_bits(all[i].flags) || all[i].reserved != 0 ||
             all[i].value > UINT32_MAX)
-            return fail(EINVAL);
+            return fail_with(EINVAL);
         waits[i] = (struct posix__futex_wait){
             .address = (uint32_t *)(uintptr_t)all[i].address,
             .value = (uint32_t)all[i].value,
@@ -251,7 +251,7 @@ static long waitv_in_task(const struct posix__futex_call *call)
     const long *a = call->arguments;
     const struct vector_entry *all = (const struct vector_entry *)(uintptr_t)a[0];
     const struct timespec *time = (const struct timespec *)(uintptr_t)a[3];
-    struct posix__futex_limit limit = at((clockid_t)a[4], time);
+    struct posix__futex_limit limit = limit_at((clockid_t)a[4], time);
     struct posix__futex_wait few[FEW], *waits = few;
     unsigned count = (unsigned)a[1];
     long rc;
@@ -261,13 +261,13 @@ static long waitv_in_task(const struct posix__futex_call *call)
     if (all == NULL || count == 0 || count > MOST_IN_VECTOR || a[2] != 0 ||
         !posix__is_span(time) ||
         (time != NULL && !posix__is_clock_of_locks(limit.until.clock)))
-        return fail(EINVAL);
+        return fail_with(EINVAL);
     if (count > FEW && (waits = malloc(count * sizeof *waits)) == NULL)
         return -1;
     rc = await_vector(waits, all, count, &limit, call->caller);
     if (waits != few)
         free(waits);
-    return rc < 0 && errno == ECANCELED ? fail(EINTR) : rc;
+    return rc < 0 && errno == ECANCELED ? fail_with(EINTR) : rc;
 }
 
 /* futex_requeue(entries, flags, wake, move). The first of two entries has the value. */
@@ -287,7 +287,7 @@ static long requeue_2(const struct posix__futex_call *call)
 static bool waits_by_its_number(const struct posix__futex_call *call)
 {
     return call->number == NUMBER_OF_WAITV || call->number == NUMBER_OF_WAIT ||
-           (call->number == SYS_futex && waits(call->arguments[1]));
+           (call->number == SYS_futex && is_wait(call->arguments[1]));
 }
 
 static long wait_by_its_number(const struct posix__futex_call *call)

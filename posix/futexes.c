@@ -105,7 +105,7 @@ static bool has_tasks(struct posix__futex_place *place)
     return atomic_load(&place->count) > 0 && inside == 0;
 }
 
-static void list(struct posix__futex_place *place, struct posix__futex_wait *w)
+static void list_wait(struct posix__futex_place *place, struct posix__futex_wait *w)
 {
     atomic_store(&w->place, place);
     w->listed = true;
@@ -117,7 +117,7 @@ static void list(struct posix__futex_place *place, struct posix__futex_wait *w)
     atomic_fetch_add(&posix__parked_total, 1);
 }
 
-static void unlist(struct posix__futex_place *place, struct posix__futex_wait *w)
+static void unlist_wait(struct posix__futex_place *place, struct posix__futex_wait *w)
 {
     *(w->previous != NULL ? &w->previous->next : &place->first) = w->next;
     *(w->next != NULL ? &w->next->previous : &place->last) = w->previous;
@@ -165,10 +165,10 @@ static int list_if_equal(struct posix__futex_wait *w)
 
     w->woken = false;
     lock(place);
-    list(place, w); /* counted before the value is read: see has_tasks() */
+    list_wait(place, w); /* counted before the value is read: see has_tasks() */
     rc = compare(w->address, w->value, w->private_flag);
     if (rc != 0)
-        unlist(place, w);
+        unlist_wait(place, w);
     unlock(place);
     return rc;
 }
@@ -186,7 +186,7 @@ static int unlist_all(struct posix__futex_wait *waits, unsigned count)
         struct posix__futex_place *place = lock_place_of(&waits[i]);
 
         if (waits[i].listed)
-            unlist(place, &waits[i]);
+            unlist_wait(place, &waits[i]);
         if (waits[i].woken)
             woken = (int)i;
         unlock(place);
@@ -369,7 +369,7 @@ static int wake_listed(struct posix__futex_place *place, const void *address, lo
         next = w->next;
         if (w->address != address || !(w->bitset & bitset))
             continue;
-        unlist(place, w);
+        unlist_wait(place, w);
         w->woken = true;
         posix__set_promise(w->promise);
         woken++;
@@ -457,10 +457,10 @@ static int move_listed(struct posix__futex_place *place, const void *from, uint3
         more = w != last; /* `to` may be at the same place */
         if (w->address != from)
             continue;
-        unlist(place, w);
+        unlist_wait(place, w);
         w->address = to;
         w->value = value;
-        list(place_at(to), w);
+        list_wait(place_at(to), w);
         moved++;
     }
     return moved;

@@ -11,7 +11,7 @@
 #include <mqueue.h>
 
 /* Called after a failed attempt. True if the caller should try again. */
-static bool again(mqd_t queue, short events, const struct posix__until *until)
+static bool wait_to_retry(mqd_t queue, short events, const struct posix__until *until)
 {
     struct pollfd fd = {.fd = queue, .events = events};
     int saved = errno;
@@ -34,7 +34,7 @@ static ssize_t receive(mqd_t queue, char *to, size_t room, unsigned *priority,
     posix__fairly();
     do
         n = NEXT(mq_timedreceive)(queue, to, room, priority, &passed);
-    while (n < 0 && again(queue, POLLIN, &until));
+    while (n < 0 && wait_to_retry(queue, POLLIN, &until));
     if (n >= 0)
         errno = saved;
     return n;
@@ -50,7 +50,7 @@ static int send_message(mqd_t queue, const char *message, size_t bytes, unsigned
     posix__fairly();
     do
         rc = NEXT(mq_timedsend)(queue, message, bytes, priority, &passed);
-    while (rc < 0 && again(queue, POLLOUT, &until));
+    while (rc < 0 && wait_to_retry(queue, POLLOUT, &until));
     if (rc == 0)
         errno = saved;
     return rc;

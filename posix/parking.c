@@ -56,7 +56,7 @@ static void unlock(struct place *place)
     NEXT(pthread_mutex_unlock)(&place->lock);
 }
 
-static void unlist(struct place *place, struct posix__parked *p)
+static void unlist_parked(struct place *place, struct posix__parked *p)
 {
     *(p->previous != NULL ? &p->previous->next : &place->first) = p->next;
     *(p->next != NULL ? &p->next->previous : &place->last) = p->previous;
@@ -116,7 +116,7 @@ bool posix__park_end(struct posix__parked *p)
 
     lock(place);
     if (p->listed)
-        unlist(place, p);
+        unlist_parked(place, p);
     unlock(place);
     coil_promise_release(p->promise);
     return p->woken;
@@ -140,7 +140,7 @@ static coil_promise *take_oldest(struct place *place, const void *address,
         return NULL;
     promise = coil_promise_retain(p->promise);
     p->woken = true;
-    unlist(place, p);
+    unlist_parked(place, p);
     return promise;
 }
 

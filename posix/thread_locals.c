@@ -62,7 +62,7 @@ static THREAD_LOCAL struct variables *entered[MOST_LIBRARIES];
 
 /* ---- finding the library ----------------------------------------------------------- */
 
-static bool contains(const struct library *library, const void *address)
+static bool library_contains(const struct library *library, const void *address)
 {
     return (uintptr_t)address - library->begin < library->bytes;
 }
@@ -94,7 +94,7 @@ static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
             found.begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
     for (int i = 0; i < info->dlpi_phnum; i++)
         add_segment(&found, info, &info->dlpi_phdr[i]);
-    if (!contains(&found, (const void *)wanted->begin))
+    if (!library_contains(&found, (const void *)wanted->begin))
         return 0;
     *wanted = found;
     return 1;
@@ -106,11 +106,11 @@ static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
  */
 static bool is_of_thread(const struct library *library)
 {
-    return contains(library, (const void *)coil_may_suspend) ||
-           contains(library, (const void *)coil_loop_current) ||
-           contains(library, (const void *)coil_hooks_thread_locals) ||
-           contains(library, (const void *)NEXT(read)) ||
-           contains(library, (const void *)posix__allocator);
+    return library_contains(library, (const void *)coil_may_suspend) ||
+           library_contains(library, (const void *)coil_loop_current) ||
+           library_contains(library, (const void *)coil_hooks_thread_locals) ||
+           library_contains(library, (const void *)NEXT(read)) ||
+           library_contains(library, (const void *)posix__allocator);
 }
 
 /* ---- the hooks --------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ INTERPOSE int __cxa_thread_atexit_impl(void (*destroy)(void *object), void *obje
     struct destructor *d;
 
     while (i < MOST_LIBRARIES &&
-           (entered[i] == NULL || !contains(&libraries[i], library)))
+           (entered[i] == NULL || !library_contains(&libraries[i], library)))
         i++;
     d = i < MOST_LIBRARIES ? malloc(sizeof *d) : NULL;
     if (d == NULL)
@@ -188,7 +188,7 @@ INTERPOSE int __cxa_thread_atexit_impl(void (*destroy)(void *object), void *obje
 static bool has_own_variables(const void *address)
 {
     for (unsigned i = 0; i < MOST_LIBRARIES; i++)
-        if (entered[i] != NULL && contains(&libraries[i], address))
+        if (entered[i] != NULL && library_contains(&libraries[i], address))
             return true;
     return false;
 }

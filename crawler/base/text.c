@@ -137,7 +137,7 @@ static const unsigned char sets[128] = {
     ['|'] = PERCENT_USERINFO,
 };
 
-static bool belongs(char c, enum percent_set set)
+static bool set_contains(char c, enum percent_set set)
 {
     unsigned char byte = (unsigned char)c;
 
@@ -152,7 +152,7 @@ void text_add_encoded(struct text *text, const char *s, size_t n, enum percent_s
     for (size_t i = 0; i < n; i++) {
         unsigned char byte = (unsigned char)s[i];
         char escape[3] = {'%', digits[byte >> 4], digits[byte & 15]};
-        if (!belongs(s[i], set))
+        if (!set_contains(s[i], set))
             continue;
         text_add(text, s + plain, i - plain);
         text_add(text, escape, sizeof escape);

@@ -90,7 +90,8 @@ static void print_delay(FILE *out, const struct options *options, const struct h
         print_line(out, "headers", "yours are for other hosts");
 }
 
-static const char *manner(const struct target *page, const struct options *options)
+static const char *describe_method(const struct target *page,
+                                   const struct options *options)
 {
     if (page->kind == TARGET_SITE)
         return "fetched, and searched for links if it is HTML";
@@ -118,7 +119,7 @@ static int explain_host(struct crawler *crawler, const struct target *page, FILE
     print_rules(out, host, forbids > 0, line);
     print_delay(out, crawler->options, host);
     if (forbids == 0 && host->robots.failure == NULL)
-        print_line(out, "so it is", "%s", manner(page, crawler->options));
+        print_line(out, "so it is", "%s", describe_method(page, crawler->options));
     return 0;
 }
 

@@ -40,7 +40,7 @@ static int check_state(const struct options *options, FILE *complaints)
     return 0;
 }
 
-static int refuse(FILE *complaints, const char *what)
+static int refuse_options(FILE *complaints, const char *what)
 {
     fprintf(complaints, "coil-crawl: %s\n", what);
     return -EINVAL;
@@ -60,25 +60,28 @@ static int check_shared(const struct options *options, FILE *complaints)
     bool is_shared = options->frontier != NULL;
 
     if (is_shared != (options->crawl != NULL))
-        return refuse(complaints, "--frontier and --crawl go together");
+        return refuse_options(complaints, "--frontier and --crawl go together");
     if (is_shared && !leases_is_name(options->crawl))
-        return refuse(complaints,
-                      "--crawl: a name is letters, digits, \".\", \"_\" and \"-\", "
-                      "64 of them at most");
+        return refuse_options(
+            complaints, "--crawl: a name is letters, digits, \".\", \"_\" and \"-\", "
+                        "64 of them at most");
     if (options->command == COMMAND_COLLECT)
-        return is_shared ? 0 : refuse(complaints, "collect wants --frontier and --crawl");
+        return is_shared
+                   ? 0
+                   : refuse_options(complaints, "collect wants --frontier and --crawl");
     if (!is_shared)
         return 0;
     if (options->command != COMMAND_CRAWL || options->explain)
-        return refuse(complaints, "--frontier is for a crawl and for collect");
+        return refuse_options(complaints, "--frontier is for a crawl and for collect");
     if (has_files(options))
-        return refuse(complaints, "--frontier shares crawls of URLs, not of files");
+        return refuse_options(complaints,
+                              "--frontier shares crawls of URLs, not of files");
     if (options->state != NULL || options->cache != NULL || options->baseline != NULL ||
         options->formats.count > 0)
-        return refuse(complaints,
-                      "with --frontier, -d, -f, --cache and --baseline are collect's");
+        return refuse_options(
+            complaints, "with --frontier, -d, -f, --cache and --baseline are collect's");
     return options->offline
-               ? refuse(complaints, "--frontier and --offline exclude each other")
+               ? refuse_options(complaints, "--frontier and --offline exclude each other")
                : 0;
 }
 
@@ -87,7 +90,7 @@ static int check_offline(const struct options *options, FILE *complaints)
 {
     if (options->offline &&
         (options->command == COMMAND_RESUME || options->command == COMMAND_RECHECK))
-        return refuse(
+        return refuse_options(
             complaints,
             "resume and recheck ask over the network, which --offline excludes");
     return 0;
@@ -100,7 +103,7 @@ int check_options(const struct options *options, FILE *complaints)
         return -EINVAL;
     if (!options->exclude_private || !goes_through_proxy(options))
         return 0;
-    return refuse(complaints,
-                  "--exclude-private cannot be kept through a proxy, which alone knows "
-                  "the address it connects to; -x \"\" goes without");
+    return refuse_options(
+        complaints, "--exclude-private cannot be kept through a proxy, which alone knows "
+                    "the address it connects to; -x \"\" goes without");
 }

@@ -19,8 +19,8 @@ static int accept_page(struct enqueuer *enqueuer, struct target *page,
 
 /* Return 1 if a pattern of the option matches, 0 if none does, or -ENOMEM. If a pattern
    takes too long, return `if_slow` and print a notice once. */
-static int matches(const struct pattern_list *list, const char *option, const char *url,
-                   int if_slow)
+static int match_patterns(const struct pattern_list *list, const char *option,
+                          const char *url, int if_slow)
 {
     size_t which;
     int rc = patterns_match(list, url, &which);
@@ -39,11 +39,11 @@ static int matches(const struct pattern_list *list, const char *option, const ch
    pattern takes too long, the URL is ruled out. */
 static int is_excluded(const struct options *options, const char *url)
 {
-    int rc = matches(&options->exclude, "--exclude", url, 1);
+    int rc = match_patterns(&options->exclude, "--exclude", url, 1);
 
     if (rc <= 0)
         return rc;
-    rc = matches(&options->include, "--include", url, 0);
+    rc = match_patterns(&options->include, "--include", url, 0);
     return rc < 0 ? rc : rc == 0;
 }
 

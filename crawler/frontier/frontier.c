@@ -79,7 +79,7 @@ void frontier_pause(struct host *host, int64_t until_ns)
         host->pace.next_ns = until_ns;
 }
 
-static void spend(struct host *host, int64_t at_ns)
+static void spend_request(struct host *host, int64_t at_ns)
 {
     throttle_spend(&host->pace.throttle, at_ns);
     frontier_pause(host, throttle_due(&host->pace.throttle, at_ns));
@@ -93,7 +93,7 @@ bool frontier_begin_request(struct host *host)
 
     if (host->pace.delay_ns > 0)
         frontier_pause(host, now + host->pace.delay_ns);
-    spend(host, now);
+    spend_request(host, now);
     host->pace.asked_ns = now;
     return is_rested;
 }
@@ -105,7 +105,7 @@ int64_t frontier_take_turn(struct host *host)
     if (at < host->pace.next_ns)
         at = host->pace.next_ns;
     frontier_pause(host, at + host->pace.delay_ns);
-    spend(host, at);
+    spend_request(host, at);
     return at;
 }
 

@@ -75,7 +75,7 @@ static void describe(const struct target *page, const struct outcome *outcome,
 
 /* True if the page gets the verdict `error`. A start that is an XML file need not be a
    sitemap, but must be well-formed. */
-static bool fails(const struct target *page, const struct outcome *outcome)
+static bool is_page_error(const struct target *page, const struct outcome *outcome)
 {
     if (must_be_sitemap(page))
         return outcome->problem < 0 || has_fault(outcome) || !target_is_searched(page) ||
@@ -87,6 +87,7 @@ struct judgement outcome_judge(const struct target *page, const struct outcome *
                                char *message, size_t room)
 {
     describe(page, outcome, message, room);
-    return fails(page, outcome) ? (struct judgement){VERDICT_ERROR, REASON_UNREADABLE}
-                                : (struct judgement){VERDICT_OK, REASON_NONE};
+    return is_page_error(page, outcome)
+               ? (struct judgement){VERDICT_ERROR, REASON_UNREADABLE}
+               : (struct judgement){VERDICT_OK, REASON_NONE};
 }

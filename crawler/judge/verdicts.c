@@ -20,7 +20,7 @@
 #define LIMIT_MESSAGE "too many redirects, one of which sets a cookie: --cookies"
 
 /* Return false in a shared crawl, where `collect` judges once it has all answers. */
-static bool judges(const struct verdicts *verdicts)
+static bool may_judge(const struct verdicts *verdicts)
 {
     return !verdicts->are_collected;
 }
@@ -210,7 +210,7 @@ int verdicts_await_page(struct verdicts *verdicts, struct target *target)
 {
     struct target *page = target->page, *end = end_of_chain(page);
 
-    if (!judges(verdicts))
+    if (!may_judge(verdicts))
         return 0;
     if (is_settled(page) && end->refetch != REFETCH_IDS)
         return settle_fragment(verdicts, target, end);
@@ -378,7 +378,7 @@ bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *targ
     unsigned length = circle_length(verdicts, target);
     struct target *next = target->next;
 
-    if (!judges(verdicts) || length == 0 || is_settled(next) ||
+    if (!may_judge(verdicts) || length == 0 || is_settled(next) ||
         !circle_sets_cookie(target, length))
         return false;
     if (next != target)
@@ -404,7 +404,7 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
     struct target *next = target->next;
     unsigned circle = circle_length(verdicts, target);
 
-    if (!judges(verdicts))
+    if (!may_judge(verdicts))
         return 0;
     if (circle > 0)
         return settle_circle(verdicts, target, circle);
@@ -445,7 +445,7 @@ static int give_up_from(struct verdicts *verdicts, struct target *target,
 
 int verdicts_give_up(struct verdicts *verdicts, struct target *next)
 {
-    int rc = judges(verdicts) ? give_up_from(verdicts, next, 1) : 0;
+    int rc = may_judge(verdicts) ? give_up_from(verdicts, next, 1) : 0;
 
     return rc == 0 ? judge_due(verdicts) : rc;
 }
@@ -457,7 +457,7 @@ int verdicts_settle(struct verdicts *verdicts, struct target *target,
 {
     int rc = 0;
 
-    if (!judges(verdicts))
+    if (!may_judge(verdicts))
         return 0;
     if (message != NULL && *message != '\0') {
         target->message = targets_intern(verdicts->targets, message, strlen(message));
@@ -484,7 +484,7 @@ int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
 
 int verdicts_recheck(struct verdicts *verdicts, struct target *page)
 {
-    if (judges(verdicts))
+    if (may_judge(verdicts))
         release_waiting(verdicts, page);
     return judge_due(verdicts);
 }
@@ -510,7 +510,7 @@ int verdicts_end(struct verdicts *verdicts, struct judgement judgement)
 {
     int rc = 0, its;
 
-    if (!judges(verdicts))
+    if (!may_judge(verdicts))
         return 0;
     for (size_t i = 0; i < verdicts->targets->count; i++) {
         struct target *target = targets_at(verdicts->targets, i);

@@ -108,7 +108,7 @@ size_t option_rows_that_begin(const char *begin, size_t length,
 
 /* ---- names that were misspelt ------------------------------------------------------ */
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+static unsigned min_of_three(unsigned a, unsigned b, unsigned c)
 {
     unsigned ab = a < b ? a : b;
 
@@ -119,7 +119,8 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
  * Return the number of edits between two names. An edit inserts, deletes or replaces a
  * character, or swaps two adjacent ones. (optimal string alignment)
  */
-static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
+static unsigned edit_distance(const char *a, size_t a_length, const char *b,
+                              size_t b_length)
 {
     unsigned rows[3][LONGEST_NAME + 1];
 
@@ -135,7 +136,7 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
         for (size_t j = 1; j <= b_length; j++) {
             bool equal = a[i - 1] == b[j - 1];
 
-            now[j] = least(last[j] + 1, now[j - 1] + 1, last[j - 1] + !equal);
+            now[j] = min_of_three(last[j] + 1, now[j - 1] + 1, last[j - 1] + !equal);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
                 before[j - 2] + 1 < now[j])
                 now[j] = before[j - 2] + 1;
@@ -156,7 +157,7 @@ static const struct option_row *nearest_row(const char *wanted, size_t length)
 
         while (option_rows[i].group != OPTION_HIDDEN &&
                next_name(&option_rows[i], &at, &name, &n)) {
-            unsigned d = distance(wanted, length, name, n);
+            unsigned d = edit_distance(wanted, length, name, n);
 
             if (d < best || (d == best && nearest == NULL)) {
                 best = d;

@@ -29,7 +29,7 @@ struct reader {
     void *arg;
 };
 
-static int fail(struct reader *reader, const char *what)
+static int syntax_error(struct reader *reader, const char *what)
 {
     *reader->mistake = (struct toml_mistake){what, reader->line};
     return -EINVAL;
@@ -61,7 +61,7 @@ static int skip_comment(struct reader *reader)
         return 0;
     while (*reader->at != '\0' && newline_length(reader->at) == 0)
         if (is_control(*reader->at++))
-            return fail(reader, "a control character");
+            return syntax_error(reader, "a control character");
     return 0;
 }
 
@@ -114,11 +114,13 @@ static int read_point(struct reader *reader, int digits, char **to)
     for (int i = 0; i < digits; i++) {
         int value = hex_value(*reader->at);
         if (value < 0)
-            return fail(reader, "an escape that is none of TOML's");
+            return syntax_error(reader, "an escape that is none of TOML's");
         point = point << 4 | (uint32_t)value;
         reader->at++;
     }
-    return put_point(to, point) ? 0 : fail(reader, "an escape that is not a character");
+    return put_point(to, point)
+               ? 0
+               : syntax_error(reader, "an escape that is not a character");
 }
 
 /* Skip a backslash at the end of a line, and all white space up to the next text. */
@@ -146,7 +148,7 @@ static int read_escape(struct reader *reader, bool may_span, char **to)
     letter = *reader->at;
     found = letter != '\0' ? strchr(names, letter) : NULL;
     if (found == NULL && letter != 'u' && letter != 'U')
-        return fail(reader, "an escape that is none of TOML's");
+        return syntax_error(reader, "an escape that is none of TOML's");
     reader->at++;
     if (found == NULL)
         return read_point(reader, letter == 'u' ? 4 : 8, to);
@@ -185,14 +187,14 @@ static int read_character(struct reader *reader, char quote, bool may_span, char
     size_t newline = newline_length(reader->at);
 
     if (c == '\0' || (newline > 0 && !may_span))
-        return fail(reader, "a string without an end");
+        return syntax_error(reader, "a string without an end");
     if (newline > 0) {
         skip_newline(reader);
         *(*to)++ = '\n';
         return 0;
     }
     if (is_control(c))
-        return fail(reader, "a control character");
+        return syntax_error(reader, "a control character");
     reader->at++;
     if (c == '\\' && quote == '"')
         return read_escape(reader, may_span, to);
@@ -302,7 +304,7 @@ static int read_word(struct reader *reader, char number[NUMBER_BYTES],
     snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
              reader->at);
     if (n == 0)
-        return fail(reader, "there is no value");
+        return syntax_error(reader, "there is no value");
     value->kind = strcmp(word, "true") == 0 || strcmp(word, "false") == 0 ? TOML_BOOLEAN
                                                                           : TOML_NUMBER;
     is_based = word[0] == '0' && word[1] != '\0' && strchr("xob", word[1]) != NULL;
@@ -311,7 +313,8 @@ static int read_word(struct reader *reader, char number[NUMBER_BYTES],
         memcpy(number, word, sizeof word);
     else if (n >= sizeof word ||
              !(is_based ? read_in_base(word, number) : read_decimal(word, number)))
-        return fail(reader, "neither a number, true nor false: texts stand in quotes");
+        return syntax_error(reader,
+                            "neither a number, true nor false: texts stand in quotes");
     reader->at += n;
     return 0;
 }
@@ -326,9 +329,9 @@ static int read_value(struct reader *reader, struct toml_value value)
 
     value.line = reader->line;
     if (*reader->at == '{')
-        return fail(reader, "a table: options have none");
+        return syntax_error(reader, "a table: options have none");
     if (*reader->at == '[')
-        return fail(reader, "a list in a list");
+        return syntax_error(reader, "a list in a list");
     if (*reader->at == '"' || *reader->at == '\'')
         rc = read_string(reader, true, &value.text);
     else
@@ -352,7 +355,7 @@ static int read_list(struct reader *reader, struct toml_value value)
             reader->at++;
             rc = skip_lines(reader);
         } else if (rc == 0 && *reader->at != ']') {
-            rc = fail(reader, "neither a comma nor the end of the list");
+            rc = syntax_error(reader, "neither a comma nor the end of the list");
         }
     }
     if (rc < 0)
@@ -380,13 +383,13 @@ static int read_key(struct reader *reader, const char **key)
     if (rc < 0)
         return rc;
     if (*key == end)
-        return fail(reader, *end == '[' ? "a table: options have none"
-                                        : "there is no name in front of \"=\"");
+        return syntax_error(reader, *end == '[' ? "a table: options have none"
+                                                : "there is no name in front of \"=\"");
     skip_blanks(reader);
     if (*reader->at == '.')
-        return fail(reader, "a name with a dot in it: options have no tables");
+        return syntax_error(reader, "a name with a dot in it: options have no tables");
     if (*reader->at != '=')
-        return fail(reader, "there is no \"=\" behind the name");
+        return syntax_error(reader, "there is no \"=\" behind the name");
     reader->at++;
     if (!is_quoted)
         *end = '\0';
@@ -411,7 +414,7 @@ static int read_pair(struct reader *reader)
     if (rc == 0)
         rc = skip_comment(reader);
     if (rc == 0 && *reader->at != '\0' && !skip_newline(reader))
-        rc = fail(reader, "there is something behind the value");
+        rc = syntax_error(reader, "there is something behind the value");
     return rc;
 }
 
@@ -425,9 +428,9 @@ static int check_bytes(struct reader *reader, const char *text, size_t n)
 
         length = text_utf8_length(text + i, n - i, &is_valid);
         if (!is_valid)
-            return fail(reader, "not UTF-8");
+            return syntax_error(reader, "not UTF-8");
         if (text[i] == '\0')
-            return fail(reader, "a byte of zero");
+            return syntax_error(reader, "a byte of zero");
         reader->line += text[i] == '\n';
     }
     reader->line = 1;

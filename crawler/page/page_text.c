@@ -346,7 +346,7 @@ static const char *match_end(const char *text, const char *text_end, const char 
     return NULL;
 }
 
-static bool matches(const char *text, const struct directive *directive)
+static bool text_matches(const char *text, const struct directive *directive)
 {
     bool has_prefix = directive->prefix.n > 0, is_over = false;
     bool ends_word = directive->end.n > 0 || directive->suffix.n == 0;
@@ -371,7 +371,7 @@ static int has_one(const char *text, const char *value, size_t n)
     int rc = parse_directive(value, n, &directive);
 
     if (rc > 0)
-        rc = matches(text, &directive);
+        rc = text_matches(text, &directive);
     else if (rc == 0)
         rc = 1;
     for (size_t i = 0; i < 4; i++)

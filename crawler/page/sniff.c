@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool begins(const char *bytes, size_t n, const char *with)
+static bool begins_with(const char *bytes, size_t n, const char *with)
 {
     size_t length = strlen(with);
 
@@ -62,12 +62,12 @@ enum sniffed sniff(const char *bytes, size_t n)
         blank++;
     if (is_html(bytes + blank, n - blank))
         return SNIFFED_HTML;
-    if (begins(bytes + blank, n - blank, "<?xml"))
+    if (begins_with(bytes + blank, n - blank, "<?xml"))
         return SNIFFED_XML;
-    if (begins(bytes, n, "%PDF-") || begins(bytes, n, "%!PS-Adobe-"))
+    if (begins_with(bytes, n, "%PDF-") || begins_with(bytes, n, "%!PS-Adobe-"))
         return SNIFFED_BINARY;
-    if (begins(bytes, n, "\xfe\xff") || begins(bytes, n, "\xff\xfe") ||
-        begins(bytes, n, "\xef\xbb\xbf"))
+    if (begins_with(bytes, n, "\xfe\xff") || begins_with(bytes, n, "\xff\xfe") ||
+        begins_with(bytes, n, "\xef\xbb\xbf"))
         return SNIFFED_TEXT;
     for (size_t i = 0; i < n; i++)
         if (is_binary((unsigned char)bytes[i]))

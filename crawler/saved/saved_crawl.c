@@ -51,7 +51,7 @@ int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
 
 /* ---- recheck ----------------------------------------------------------------------- */
 
-static int complain(char **message, const char *folder, const char *words)
+static int set_message(char **message, const char *folder, const char *words)
 {
     if (asprintf(message, "%s: %s", folder, words) < 0)
         *message = NULL;
@@ -117,8 +117,8 @@ static int open_both(struct saved_crawl *saved, char **message)
     if (store_is_finished(before))
         rc = open_recheck(saved, before, message);
     else
-        rc = complain(message, saved->folder,
-                      "this crawl is not done; coil-crawl resume continues it");
+        rc = set_message(message, saved->folder,
+                         "this crawl is not done; coil-crawl resume continues it");
     if (rc == 0)
         return recheck_create(before, saved->cold, &saved->recheck, message);
     store_close(before);

@@ -160,7 +160,7 @@ static struct span first_line(struct span text)
     return line;
 }
 
-static struct span behind(struct span s, size_t n)
+static struct span skip_bytes(struct span s, size_t n)
 {
     return (struct span){s.at + n, s.n - n};
 }
@@ -202,13 +202,13 @@ static enum record split_line(struct span line, struct span *value)
     struct span name = part_before(line, ':');
 
     if (name.n < line.n) {
-        *value = trim(behind(line, name.n + 1));
+        *value = trim(skip_bytes(line, name.n + 1));
         return record_of(trim(name));
     }
     name = (struct span){line.at, 0};
     while (name.n < line.n && !is_blank(line.at[name.n]))
         name.n++;
-    *value = trim(behind(line, name.n));
+    *value = trim(skip_bytes(line, name.n));
     for (size_t i = 0; i < value->n; i++)
         if (is_blank(value->at[i]))
             return RECORD_OTHER;
@@ -278,7 +278,7 @@ static void parse_rule(struct robots *robots, struct span value, bool allows,
         if (piece.n == value.n)
             break;
         text_add(&robots->patterns, "*", 1);
-        value = behind(value, piece.n + 1);
+        value = skip_bytes(value, piece.n + 1);
     }
     rule.n = robots->patterns.n - rule.at;
     if (robots->patterns.failed || rule.n == 0)
@@ -383,7 +383,8 @@ static struct span text_of(const char *text, size_t n)
     if (n > ROBOTS_BYTES && text[ROBOTS_BYTES] != '\n' && text[ROBOTS_BYTES] != '\r')
         while (all.n > 0 && all.at[all.n - 1] != '\n' && all.at[all.n - 1] != '\r')
             all.n--;
-    return all.n >= 3 && memcmp(all.at, "\xef\xbb\xbf", 3) == 0 ? behind(all, 3) : all;
+    return all.n >= 3 && memcmp(all.at, "\xef\xbb\xbf", 3) == 0 ? skip_bytes(all, 3)
+                                                                : all;
 }
 
 static void parse_lines(struct robots *robots, struct span text, const char *product)
@@ -395,12 +396,12 @@ static void parse_lines(struct robots *robots, struct span text, const char *pro
         bool crlf = text.n - line.n >= 2 && memcmp(text.at + line.n, "\r\n", 2) == 0;
 
         parse_line(robots, line, number, product, &in_rules);
-        text = behind(text, line.n);
-        text = behind(text, text.n == 0 ? 0 : crlf ? 2 : 1);
+        text = skip_bytes(text, line.n);
+        text = skip_bytes(text, text.n == 0 ? 0 : crlf ? 2 : 1);
     }
 }
 
-static size_t octets(const struct rule *rule)
+static size_t rule_length(const struct rule *rule)
 {
     return rule->n + rule->ends;
 }
@@ -411,8 +412,8 @@ static int compare_rules(const void *a, const void *b)
 {
     const struct rule *x = a, *y = b;
 
-    if (octets(x) != octets(y))
-        return octets(x) > octets(y) ? -1 : 1;
+    if (rule_length(x) != rule_length(y))
+        return rule_length(x) > rule_length(y) ? -1 : 1;
     if (x->allows != y->allows)
         return x->allows ? -1 : 1;
     return x->line < y->line ? -1 : x->line > y->line;
@@ -478,16 +479,16 @@ void robots_destroy(struct robots *robots)
 /* ---- requests ---------------------------------------------------------------------- */
 
 /* True if a pattern matches a URL. (Invariant 3) */
-static bool matches(struct span pattern, bool ends, struct span url)
+static bool pattern_matches(struct span pattern, bool ends, struct span url)
 {
     struct span piece = part_before(pattern, '*');
 
     if (url.n < piece.n || memcmp(url.at, piece.at, piece.n) != 0)
         return false;
-    url = behind(url, piece.n);
+    url = skip_bytes(url, piece.n);
     while (piece.n < pattern.n) {
         const char *found;
-        pattern = behind(pattern, piece.n + 1);
+        pattern = skip_bytes(pattern, piece.n + 1);
         piece = part_before(pattern, '*');
         if (ends && piece.n == pattern.n)
             return url.n >= piece.n &&
@@ -495,7 +496,7 @@ static bool matches(struct span pattern, bool ends, struct span url)
         found = piece.n > 0 ? memmem(url.at, url.n, piece.at, piece.n) : url.at;
         if (found == NULL)
             return false;
-        url = behind(url, (size_t)(found - url.at) + piece.n);
+        url = skip_bytes(url, (size_t)(found - url.at) + piece.n);
     }
     return !ends || url.n == 0;
 }
@@ -511,8 +512,8 @@ static const struct rule *find_rule(const struct robots *robots, struct span url
         const struct rule *rule = &robots->ours.at[i];
         struct span pattern = {robots->patterns.at + rule->at, rule->n};
 
-        if (matches(pattern, rule->ends, url) ||
-            (rule->encoded_slash && matches(pattern, rule->ends, encoded)))
+        if (pattern_matches(pattern, rule->ends, url) ||
+            (rule->encoded_slash && pattern_matches(pattern, rule->ends, encoded)))
             return rule;
     }
     return NULL;

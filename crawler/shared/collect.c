@@ -168,7 +168,7 @@ static int forget(struct gathering *gathering)
     return rc;
 }
 
-static int gather(struct gathering *gathering)
+static int gather_results(struct gathering *gathering)
 {
     int rc = 0;
 
@@ -205,7 +205,7 @@ int collect(void *arg)
     if (rc == 0)
         rc = join(&gathering);
     if (rc == 0)
-        rc = gather(&gathering);
+        rc = gather_results(&gathering);
     rc = close_folder(&gathering, rc);
     rc = connection_close(&gathering.connection, rc);
     gathering.collecting->complaint = gathering.connection.complaint;

@@ -329,7 +329,7 @@ static int lease_held(struct shared *shared, int64_t *wait_ns)
     return rc;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min_ns(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -342,8 +342,8 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
 {
     if (rc == 0) {
-        int64_t pause_ns = least(wait_ns, *look_ns);
-        *look_ns = least(2 * *look_ns, LOOK_LONGEST_NS);
+        int64_t pause_ns = min_ns(wait_ns, *look_ns);
+        *look_ns = min_ns(2 * *look_ns, LOOK_LONGEST_NS);
         return pause_ns;
     }
     if (rc == -ENOBUFS)
@@ -460,7 +460,7 @@ static int renew_some(struct shared *shared)
 static int renew_all(void *arg)
 {
     struct shared *shared = arg;
-    int64_t pause_ns = least(TEND_NS, shared->options.leases->span_ns / 4);
+    int64_t pause_ns = min_ns(TEND_NS, shared->options.leases->span_ns / 4);
     int rc = 0;
 
     while (rc == 0 && (rc = coil_sleep(pause_ns)) == 0) {

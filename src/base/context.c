@@ -150,7 +150,7 @@ static struct coil__context_slot *current_slot(void)
 }
 
 /* The pointer to the current bindings. */
-static struct coil__bindings **current(void)
+static struct coil__bindings **current_bindings(void)
 {
     struct coil__context_slot *slot = current_slot();
 
@@ -159,7 +159,7 @@ static struct coil__bindings **current(void)
 
 struct coil__bindings *coil__context_capture_used(void)
 {
-    return coil__bindings_retain(*current());
+    return coil__bindings_retain(*current_bindings());
 }
 
 /* Releases a thread's own bindings at its end. */
@@ -203,14 +203,14 @@ void *coil_var_get(const coil_var *var)
     const struct binding *binding = NULL;
 
     if (coil__context_is_used())
-        binding = find_binding(*current(), var);
+        binding = find_binding(*current_bindings(), var);
     return binding != NULL ? binding->value : var->initial;
 }
 
 int coil_var_set(const coil_var *var, void *value, coil_var_token *token)
 {
     COIL__REQUIRE(var, "a variable");
-    struct coil__bindings **place = current(), *before = *place, *after;
+    struct coil__bindings **place = current_bindings(), *before = *place, *after;
     int rc = rebind(before, var, &(struct binding){var, value}, &after);
 
     if (rc < 0)
@@ -230,7 +230,7 @@ int coil_var_reset(const coil_var *var, coil_var_token *token)
     COIL__REQUIRE(var, "a variable");
     COIL__REQUIRE(token, "a token");
     struct token *t = (struct token *)token;
-    struct coil__bindings **place = current(), *replaced = *place, *restored;
+    struct coil__bindings **place = current_bindings(), *replaced = *place, *restored;
     int rc;
 
     if (t->place == NULL)
@@ -265,7 +265,7 @@ coil_context *coil_context_copy(void)
         return NULL;
     }
     atomic_init(&context->refs, 1);
-    context->bindings = coil__bindings_retain(*current());
+    context->bindings = coil__bindings_retain(*current_bindings());
     return context;
 }
 

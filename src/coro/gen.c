@@ -151,7 +151,7 @@ static coil_gen *end_of_chain(coil_gen *gen)
     return gen;
 }
 
-static bool busy(coil_gen *gen)
+static bool is_busy(coil_gen *gen)
 {
     coil_gen *leaf = end_of_chain(gen);
 
@@ -185,7 +185,7 @@ int coil_gen_yield_from(coil_gen *inner, void **result)
         return coil__failed(-EPERM);
     if (inner->closed)
         return COIL_GEN_ENDED;
-    if (inner->delegator != NULL || busy(inner))
+    if (inner->delegator != NULL || is_busy(inner))
         return coil__failed(-EBUSY);
     leaf = end_of_chain(inner);
     self->delegate = inner;
@@ -324,7 +324,7 @@ int coil_gen_send(coil_gen *gen, void *sent, void **value)
         *value = NULL;
     if (gen->closed)
         return COIL_GEN_ENDED;
-    if (busy(gen))
+    if (is_busy(gen))
         return coil__failed(-EBUSY);
     if (!gen->begun && sent != NULL)
         return coil__failed(-EINVAL);
@@ -340,7 +340,7 @@ int coil_gen_throw(coil_gen *gen, int error, void **value)
         return coil__failed(-EINVAL);
     if (gen->closed)
         return error;
-    if (busy(gen))
+    if (is_busy(gen))
         return coil__failed(-EBUSY);
     if (!gen->begun) {
         gen->closed = true; /* the body never runs */
@@ -358,7 +358,7 @@ int coil_gen_close(coil_gen *gen)
 
     if (gen->closed)
         return 0;
-    if (busy(gen))
+    if (is_busy(gen))
         return coil__failed(-EBUSY);
     if (!gen->begun) {
         gen->closed = true; /* the body never runs */
@@ -376,7 +376,7 @@ void coil_gen_destroy(coil_gen *gen)
         return;
     if (COIL__UNLIKELY(gen->fn == NULL))
         coil__misuse("coil_gen_destroy: the generator was destroyed before");
-    if (!gen->closed && busy(gen))
+    if (!gen->closed && is_busy(gen))
         coil__misuse("coil_gen_destroy: the generator is running");
     for (int i = 0; i < 2 && !gen->closed; i++)
         coil_gen_close(gen); /* the body's result is dropped */
@@ -394,7 +394,7 @@ coil_gen_state coil_gen_get_state(const coil_gen *gen)
         return COIL_GEN_CLOSED;
     if (!gen->begun)
         return COIL_GEN_CREATED;
-    return busy((coil_gen *)(uintptr_t)gen) ? COIL_GEN_RUNNING : COIL_GEN_SUSPENDED;
+    return is_busy((coil_gen *)(uintptr_t)gen) ? COIL_GEN_RUNNING : COIL_GEN_SUSPENDED;
 }
 
 coil_gen *coil_gen_delegate(const coil_gen *gen)

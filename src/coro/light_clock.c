@@ -48,7 +48,7 @@ static void add_idle_page(struct coil__stack *stack, size_t *count)
 }
 
 /* Add the stack at the hand, which has a page, to the batch if it may be swapped out. */
-static void consider(struct coil__stack *stack, int64_t since, size_t *idle_count)
+static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_count)
 {
     const char *sp;
 
@@ -88,7 +88,7 @@ static COIL__NOINLINE void settle_strays(void)
  * Move the hand over all flags, or until a batch is full, and swap out the stacks that
  * have waited since before `since`. Returns the number of pages freed.
  */
-static size_t sweep(int64_t since)
+static size_t sweep_flags(int64_t since)
 {
     struct coil__light_slab *slab = coil__light->hand != NULL ? coil__light->hand
                                                               : slab_after(NULL),
@@ -110,7 +110,7 @@ static size_t sweep(int64_t since)
 
         if (flag != NULL) {
             at = (unsigned)(flag - slab->flags);
-            consider(coil__light_stack_of(&slab->records[at++]), since, &idle_count);
+            add_if_idle(coil__light_stack_of(&slab->records[at++]), since, &idle_count);
             continue;
         }
         if (round && slab == first)
@@ -156,7 +156,7 @@ COIL__NOINLINE void coil__light_make_room_now(size_t n)
     sample_depth();
     most = coil__light->cap / coil__light->depth;
     if (coil__light->resident_count + n > most)
-        sweep(INT64_MAX);
+        sweep_flags(INT64_MAX);
     coil__light->look_at = coil__light->resident_count + n;
     coil__light->look_at +=
         coil__light->look_at > most ? most / 8 + 1 : COIL__LIGHT_BATCH;
@@ -170,6 +170,6 @@ void coil__light_idle(int64_t now)
         now - coil__light->aged_at < coil__light->age_ns / 4)
         return;
     coil__light->look_at = 0;
-    if (sweep(now - coil__light->age_ns) < COIL__LIGHT_BATCH)
+    if (sweep_flags(now - coil__light->age_ns) < COIL__LIGHT_BATCH)
         coil__light->aged_at = now; /* after a full batch, the next idle turn continues */
 }

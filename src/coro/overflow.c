@@ -73,7 +73,8 @@ static bool has_overflowed(const struct coil__stack *stack, const char *address,
  * Return a note for the message: outside coil's stacks, one of the program's own stacks
  * may have overflowed.
  */
-static const char *doubt(const struct coil__stack *stack, const char *address)
+static const char *foreign_stack_note(const struct coil__stack *stack,
+                                      const char *address)
 {
     const struct coil__slab *slab = stack->slab;
 
@@ -92,7 +93,7 @@ static void on_fault(int signo, siginfo_t *info, void *context)
     if (overflowed &&
         !coil__line_print("coil: stack overflow in %s (%zu bytes)%s\n",
                           coil__coro_label(coro), coil__stack_bytes(&coro->stack),
-                          doubt(&coro->stack, info->si_addr)))
+                          foreign_stack_note(&coro->stack, info->si_addr)))
         _exit(128 + signo);
     signal(signo, SIG_DFL);
     if (info->si_code <= 0) /* sent by kill(2): it does not fault again */

@@ -678,7 +678,7 @@ static bool is_below(const struct coil__slab *slab)
     return (uintptr_t)coil__stack_pointer() - (uintptr_t)slab->base < slab->bytes;
 }
 
-static void keep(struct coil__stack_pool *pool, struct coil__slab *slab)
+static void keep_spare_slab(struct coil__stack_pool *pool, struct coil__slab *slab)
 {
     if (pool->empty != NULL)
         pool->empty->kept = false;
@@ -699,7 +699,7 @@ void coil__stack_slab_is_empty(struct coil__slab *slab)
         (is_below(other) || (other->slot_count > slab->slot_count && !is_below(slab)))) {
         destroy_slab(pool, slab);
     } else {
-        keep(pool, slab);
+        keep_spare_slab(pool, slab);
         if (one_must_go)
             destroy_slab(pool, other);
     }

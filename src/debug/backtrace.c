@@ -39,7 +39,7 @@ static bool is_wait_machinery(uintptr_t function)
  * eagerly by another task, and that one by a third: these are also found from the current
  * coroutine.
  */
-static coil__coro *innermost(coil_task *task)
+static coil__coro *innermost_coroutine(coil_task *task)
 {
     coil__coro *coro = coil__coro_current(), *leaf = coro, *first = coro;
 
@@ -73,7 +73,7 @@ int coil__task_backtrace(coil_task *task, void *addresses[], size_t max, const v
     if (!coil__backtrace_has_room())
         return coil__failed(-ENOSPC);
     away = coil__task_bring_back(task);
-    leaf = coro = innermost(task);
+    leaf = coro = innermost_coroutine(task);
     n = walk_coroutine(coro, addresses, max, from);
     while (coro != &task->coro && n < max) {
         coro = coil__coro_outer(coro, &leaf);

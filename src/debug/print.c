@@ -26,7 +26,7 @@ const void *coil_task_spawned_at(const coil_task *task)
 
 /* ---- the state --------------------------------------------------------------------- */
 
-static double seconds(int64_t span_ns)
+static double to_seconds(int64_t span_ns)
 {
     return (double)span_ns / (double)COIL_SEC(1);
 }
@@ -44,7 +44,7 @@ static void print_wait(struct coil__report *report, const coil_waiting *w)
 {
     int64_t now = coil_now();
 
-    coil__report_value(report, "seconds", "waits %.1f s", seconds(now - w->since));
+    coil__report_value(report, "seconds", "waits %.1f s", to_seconds(now - w->since));
     coil__report_value(report, "waits", ": %s", w->what);
     if (w->future != NULL)
         print_future(report, w);
@@ -54,7 +54,7 @@ static void print_wait(struct coil__report *report, const coil_waiting *w)
         coil__report_value(report, "descriptor", " of descriptor %d", w->fd);
     if (w->deadline != COIL_NEVER)
         coil__report_value(report, "seconds_to_go", ", %.1f s to go",
-                           seconds(w->deadline > now ? w->deadline - now : 0));
+                           to_seconds(w->deadline > now ? w->deadline - now : 0));
 }
 
 /* True for a task that waits or is in the ready queue: its stack does not change. */

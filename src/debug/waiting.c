@@ -39,7 +39,7 @@ bool coil_task_waiting(const coil_task *task, coil_waiting *out)
     return true;
 }
 
-static bool awaits(const coil_task *task, const coil_future *future)
+static bool awaits_future(const coil_task *task, const coil_future *future)
 {
     const struct coil__wait *wait = coil__task_waits(task);
     const coil_future *awaited;
@@ -65,7 +65,7 @@ static int visit_awaiters(const coil_future *future,
 
         if (rc != 0)
             break;
-        if (task != owner && awaits(task, future))
+        if (task != owner && awaits_future(task, future))
             rc = visit(task, arg);
     }
     return rc;

@@ -314,7 +314,7 @@ struct throw_search {
 };
 
 /* Compare names, not addresses: a sanitizer may interpose a function of the same name. */
-static bool throws(uintptr_t function)
+static bool is_throw_function(uintptr_t function)
 {
     static const char *const names[] = {
         "__cxa_throw", "__cxa_rethrow",
@@ -335,7 +335,7 @@ static _Unwind_Reason_Code look_for_throw(struct _Unwind_Context *frame, void *a
 
     if (s->is_next)
         s->found = (void *)unwinder.address(frame);
-    s->is_next = throws(unwinder.function(frame));
+    s->is_next = is_throw_function(unwinder.function(frame));
     return ++s->depth < MACHINERY_DEPTH || s->is_next ? _URC_NO_REASON
                                                       : _URC_END_OF_STACK;
 }

@@ -252,7 +252,7 @@ static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
     }
 }
 
-static unsigned number(Dwarf_Die *die, unsigned attribute)
+static unsigned attribute_number(Dwarf_Die *die, unsigned attribute)
 {
     Dwarf_Attribute value;
     Dwarf_Word word;
@@ -266,8 +266,8 @@ static unsigned number(Dwarf_Die *die, unsigned attribute)
 /* Return the line from which an inlined function was called. */
 static struct coil__line call_site(Dwarf_Die *inlined)
 {
-    struct coil__line line = {.number = (int)number(inlined, DW_AT_call_line)};
-    unsigned file = number(inlined, DW_AT_call_file);
+    struct coil__line line = {.number = (int)attribute_number(inlined, DW_AT_call_line)};
+    unsigned file = attribute_number(inlined, DW_AT_call_file);
     Dwarf_Files *files;
     Dwarf_Die unit;
     size_t n;

@@ -146,7 +146,7 @@ static void do_job(struct coil__job *job, pid_t thread)
     coil__job_finish(job);
 }
 
-static void *work(void *arg)
+static void *run_lane_thread(void *arg)
 {
     struct coil__lane *lane = arg;
     pid_t thread = coil__thread_id();
@@ -188,7 +188,7 @@ static int start_thread(struct coil__lane *lane)
     pthread_sigmask(SIG_SETMASK, &foreign, &before);
     error = coil__call_fails(EAGAIN, "pthread_create")
                 ? errno
-                : pthread_create(&thread, &attributes, work, lane);
+                : pthread_create(&thread, &attributes, run_lane_thread, lane);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error;

@@ -107,7 +107,7 @@ static int add_received(struct pollfd *fds, nfds_t n, int count)
 }
 
 /* Call poll(2) without waiting. Returns a count like poll(2), or a negative errno. */
-static int ask(struct pollfd *fds, nfds_t n)
+static int poll_now(struct pollfd *fds, nfds_t n)
 {
     int count;
 
@@ -345,10 +345,10 @@ int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
     if (timeout_ns != COIL_NEVER)
         deadline = coil_in(timeout_ns);
     do {
-        rc = ask(fds, n);
+        rc = poll_now(fds, n);
         if (rc != 0 || timeout_ns <= 0)
             return rc;
         rc = wait_for_change(fds, n, deadline);
     } while (rc == 0);
-    return rc > 0 ? ask(fds, n) : coil__failed(rc);
+    return rc > 0 ? poll_now(fds, n) : coil__failed(rc);
 }

@@ -23,7 +23,7 @@ static int or_errno(int result)
     return result < 0 ? coil__failed(-errno) : result;
 }
 
-static int noted(int rc)
+static int note_result(int rc)
 {
     return (int)coil__result(rc);
 }
@@ -31,7 +31,8 @@ static int noted(int rc)
 int coil__socket_open(coil_loop *loop, int family, int type, int protocol)
 {
     if (network_of(loop) != NULL && (family == AF_INET || family == AF_INET6))
-        return noted(network_of(loop)->socket(loop->backend, family, type, protocol));
+        return note_result(
+            network_of(loop)->socket(loop->backend, family, type, protocol));
     return or_errno(COIL__CALL(
         EMFILE, socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol)));
 }
@@ -45,7 +46,7 @@ int coil__socket_close(coil_loop *loop, int fd)
     if (COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED))
         return loop->closing || network_of(loop) == NULL
                    ? 0
-                   : noted(network_of(loop)->close(loop->backend, fd));
+                   : note_result(network_of(loop)->close(loop->backend, fd));
     /* Linux closes the descriptor even if close(2) fails with EINTR. */
     return close(fd) < 0 && errno != EINTR ? coil__failed(-errno) : 0;
 }
@@ -54,21 +55,22 @@ int coil__socket_bind(coil_loop *loop, int fd, const struct sockaddr *address,
                       socklen_t address_bytes)
 {
     if (coil__socket_is_simulated(loop, fd))
-        return noted(network_of(loop)->bind(loop->backend, fd, address, address_bytes));
+        return note_result(
+            network_of(loop)->bind(loop->backend, fd, address, address_bytes));
     return or_errno(COIL__CALL(EADDRINUSE, bind(fd, address, address_bytes)));
 }
 
 int coil__socket_listen(coil_loop *loop, int fd, int backlog)
 {
     if (coil__socket_is_simulated(loop, fd))
-        return noted(network_of(loop)->listen(loop->backend, fd, backlog));
+        return note_result(network_of(loop)->listen(loop->backend, fd, backlog));
     return or_errno(COIL__CALL(EADDRINUSE, listen(fd, backlog)));
 }
 
 int coil__socket_shutdown(coil_loop *loop, int fd, int how)
 {
     if (coil__socket_is_simulated(loop, fd))
-        return noted(network_of(loop)->shutdown(loop->backend, fd, how));
+        return note_result(network_of(loop)->shutdown(loop->backend, fd, how));
     return or_errno(COIL__CALL(ENOTCONN, shutdown(fd, how)));
 }
 
@@ -76,7 +78,7 @@ int coil__socket_name(coil_loop *loop, int fd, struct sockaddr *address,
                       socklen_t *address_bytes)
 {
     if (coil__socket_is_simulated(loop, fd))
-        return noted(
+        return note_result(
             network_of(loop)->getsockname(loop->backend, fd, address, address_bytes));
     return or_errno(COIL__CALL(ENOBUFS, getsockname(fd, address, address_bytes)));
 }
@@ -85,7 +87,7 @@ int coil__socket_peer(coil_loop *loop, int fd, struct sockaddr *address,
                       socklen_t *address_bytes)
 {
     if (coil__socket_is_simulated(loop, fd))
-        return noted(
+        return note_result(
             network_of(loop)->getpeername(loop->backend, fd, address, address_bytes));
     return or_errno(COIL__CALL(ENOBUFS, getpeername(fd, address, address_bytes)));
 }
@@ -94,8 +96,8 @@ int coil__socket_set_option(coil_loop *loop, int fd, int level, int name,
                             const void *value, socklen_t value_bytes)
 {
     if (coil__socket_is_simulated(loop, fd))
-        return noted(network_of(loop)->setsockopt(loop->backend, fd, level, name, value,
-                                                  value_bytes));
+        return note_result(network_of(loop)->setsockopt(loop->backend, fd, level, name,
+                                                        value, value_bytes));
     return or_errno(setsockopt(fd, level, name, value, value_bytes));
 }
 
@@ -103,7 +105,7 @@ int coil__socket_option(coil_loop *loop, int fd, int level, int name, void *valu
                         socklen_t *value_bytes)
 {
     if (coil__socket_is_simulated(loop, fd))
-        return noted(network_of(loop)->getsockopt(loop->backend, fd, level, name, value,
-                                                  value_bytes));
+        return note_result(network_of(loop)->getsockopt(loop->backend, fd, level, name,
+                                                        value, value_bytes));
     return or_errno(getsockopt(fd, level, name, value, value_bytes));
 }

@@ -49,7 +49,7 @@ static struct note **bucket_of(const void *thing)
  * Return the link that points to the note of `thing`, or the end of its bucket. The
  * caller holds `lock`.
  */
-static struct note **find(const void *thing)
+static struct note **find_note(const void *thing)
 {
     struct note **place = bucket_of(thing);
 
@@ -70,9 +70,9 @@ static void enter(struct note *note)
 }
 
 /* Unlink the note of `thing` and return it, or NULL. The caller holds `lock`. */
-static struct note *take(const void *thing)
+static struct note *take_note(const void *thing)
 {
-    struct note **place = find(thing), *note = *place;
+    struct note **place = find_note(thing), *note = *place;
 
     if (note == NULL)
         return NULL;
@@ -87,7 +87,7 @@ void coil__leak_remove(const void *thing)
     struct note *note;
 
     pthread_mutex_lock(&lock);
-    note = take(thing);
+    note = take_note(thing);
     pthread_mutex_unlock(&lock);
     free(note);
 }
@@ -152,7 +152,7 @@ static struct note *take_first_of(const coil_loop *loop)
         found = NULL;
     }
     if (found != NULL)
-        take(found->thing);
+        take_note(found->thing);
     pthread_mutex_unlock(&lock);
     return found;
 }

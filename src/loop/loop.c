@@ -24,7 +24,7 @@
  * A poll is a system call, and reading the clock takes time, too. While runnables are
  * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and
  * without limit while there is neither a descriptor nor a timer. Reading the clock is
- * skipped as well, as long as turns are short (look()). If a task has done a lot of I/O
+ * skipped as well, as long as turns are short (is_poll_due()). If a task has done a lot of I/O
  * in one step, the next turn polls (task/budget.h). With a virtual clock every turn
  * polls, as in asyncio, unless skip_polls is set. A turn without a poll need not begin in
  * this file: a task that suspends when the batch is empty begins the turn and switches to
@@ -40,7 +40,7 @@
 #include "../coro/exceptions.h"
 #include "../coro/light.h"
 
-/* For look(). While turns are short, only polls read the clock. */
+/* For is_poll_due(). While turns are short, only polls read the clock. */
 #define LONGEST_UNPOLLED COIL_USEC(250)
 #define SHORT_TURN COIL_USEC(5)
 #define WARY_FOR COIL_SEC(1)
@@ -228,7 +228,7 @@ static int poll_and_expire(coil_loop *loop)
  * Return true if the turn must poll: enough turns, runnables or time have passed without a
  * poll, a task has requested one, or a timer is due.
  */
-static bool look(coil_loop *loop)
+static bool is_poll_due(coil_loop *loop)
 {
     unsigned turns = loop->turns_unpolled + 1 - loop->turns_looked;
     bool in_use = loop->backend->in_use > 0;
@@ -249,7 +249,7 @@ static bool look(coil_loop *loop)
 static bool begin_unpolled_turn(coil_loop *loop)
 {
     return coil__loop_begin_unpolled_turn(loop) ||
-           (!look(loop) && coil__loop_begin_unpolled_turn(loop));
+           (!is_poll_due(loop) && coil__loop_begin_unpolled_turn(loop));
 }
 
 COIL__HOT COIL__NOINLINE int coil__loop_take_turn(coil_loop *loop)

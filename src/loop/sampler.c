@@ -202,7 +202,7 @@ static int end_below_library(struct dl_phdr_info *library, size_t size, void *ar
 }
 
 /* Translate a pointer into the stack to point into the copy, or to the zeros behind it. */
-static uintptr_t moved(const struct stack_copy *copy, uintptr_t word)
+static uintptr_t moved_pointer(const struct stack_copy *copy, uintptr_t word)
 {
     const uintptr_t *first = copy->words + SAVED_WORDS;
     uintptr_t offset = word - copy->sp;
@@ -219,12 +219,12 @@ static void unwind(struct stack_copy *copy, struct coil__sample *sample)
     copy->extent = WINDOW;
     dl_iterate_phdr(end_below_library, copy);
     for (size_t i = 0; i < copy->count; i++)
-        first[i] = moved(copy, first[i]);
+        first[i] = moved_pointer(copy, first[i]);
     memset(first + copy->count, 0, (STACK_WORDS - copy->count) * sizeof *first);
     for (size_t i = 0; i < SAVED_WORDS; i++)
         copy->words[i] = (uintptr_t)(first + STACK_WORDS);
-    if (moved(copy, copy->frame) != copy->frame)
-        copy->words[SAVED_FRAME] = moved(copy, copy->frame);
+    if (moved_pointer(copy, copy->frame) != copy->frame)
+        copy->words[SAVED_FRAME] = moved_pointer(copy, copy->frame);
     copy->words[SAVED_PC] = copy->pc + 1; /* like a return address */
     sample->count =
         coil__backtrace_suspended(&coro, sample->frames, COIL__SAMPLE_MAX, NULL);
@@ -247,7 +247,7 @@ struct news {
 };
 
 /* The loop is blocked, so its exception handler cannot be called. */
-static void tell(const struct news *news)
+static void print_news(const struct news *news)
 {
     struct coil__report report;
 
@@ -269,7 +269,7 @@ static void tell(const struct news *news)
  * Sample the step if it is due. True if the caller must print *news after releasing the
  * lock.
  */
-static bool look(struct coil__sampler *s, struct news *news)
+static bool sample_if_due(struct coil__sampler *s, struct news *news)
 {
     int64_t now = coil__clock_monotonic();
 
@@ -306,9 +306,9 @@ static void *watch(void *arg)
     coil__thread_set_name("coil-sampler");
     pthread_mutex_lock(&s->lock);
     while (!s->closing) {
-        if (look(s, &news)) {
+        if (sample_if_due(s, &news)) {
             pthread_mutex_unlock(&s->lock);
-            tell(&news);
+            print_news(&news);
             pthread_mutex_lock(&s->lock);
         } else
             wait_a_little(s);

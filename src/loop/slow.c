@@ -66,7 +66,7 @@ static void start_sampler(coil_loop *loop)
     loop->slow.sampler = coil__sampler_start();
 }
 
-static double seconds(int64_t span_ns)
+static double to_seconds(int64_t span_ns)
 {
     return (double)span_ns / (double)COIL_SEC(1);
 }
@@ -77,7 +77,7 @@ struct subject {
     const void *spawned_at;
 };
 
-static void ask(struct subject *s, const struct coil__runnable *runnable)
+static void describe_subject(struct subject *s, const struct coil__runnable *runnable)
 {
     const struct coil__task_layer *tasks = coil__task_layer;
     const coil_task *task = tasks != NULL ? tasks->stepping(runnable) : NULL;
@@ -117,7 +117,7 @@ static COIL__NOINLINE void report(const coil_loop *loop, const struct subject *s
     if (!coil__report_begin_text(&text, message, sizeof message))
         return;
     print_subject(&text, loop, s);
-    coil__report_words(&text, " took %.3f seconds", seconds(took));
+    coil__report_words(&text, " took %.3f seconds", to_seconds(took));
     coil__sample_print(&text, sample);
     coil__report_end_text(&text);
     coil_call_exception_handler(&(coil_exception){.message = message});
@@ -131,7 +131,7 @@ static void run(coil_loop *loop, struct coil__runnable *runnable)
 
     if (!loop->slow.sampler_tried && loop->debug)
         start_sampler(loop);
-    ask(&subject, runnable);
+    describe_subject(&subject, runnable);
     coil__loop_calls(loop, NULL, NULL);
     loop->runs_unpolled++;
     began = coil__clock_monotonic();
@@ -172,7 +172,7 @@ int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns)
         message, sizeof message,
         "A poll took %.3f seconds longer than it was to wait: the machine is busy, or "
         "the process was stopped",
-        seconds(late));
+        to_seconds(late));
     coil_call_exception_handler(&(coil_exception){.message = message});
     return rc;
 }

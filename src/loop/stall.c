@@ -59,7 +59,7 @@ static void report(pid_t thread, int64_t waited_ns, const char *consequence)
     coil__report_value(&text, "seconds", " for %.0f seconds, waiting for a lock",
                        (double)waited_ns / (double)COIL_SEC(1));
     coil__sample_print(&text, &sample);
-    coil__report_words(&text, consequence);
+    coil__report_words(&text, "%s", consequence);
     coil__report_words(&text, ": see Futexes in docs/manual/posix.md\n");
     coil__report_end(&text);
 }

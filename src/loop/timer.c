@@ -33,8 +33,8 @@ static bool earlier(const struct coil__timer_entry *a, const struct coil__timer_
     return a->timer->sequence < b->timer->sequence;
 }
 
-static void place(struct coil__timer_heap *heap, size_t index,
-                  struct coil__timer_entry entry)
+static void set_slot(struct coil__timer_heap *heap, size_t index,
+                     struct coil__timer_entry entry)
 {
     heap->entries[index] = entry;
     entry.timer->place = index + 1;
@@ -48,10 +48,10 @@ static void sift_up(struct coil__timer_heap *heap, size_t index,
 
         if (!earlier(&entry, &heap->entries[parent]))
             break;
-        place(heap, index, heap->entries[parent]);
+        set_slot(heap, index, heap->entries[parent]);
         index = parent;
     }
-    place(heap, index, entry);
+    set_slot(heap, index, entry);
 }
 
 /* Find the smallest without a branch: the processor cannot predict which of two random
@@ -93,10 +93,10 @@ static COIL__NOINLINE void sift_down(struct coil__timer_heap *heap, size_t index
 
         if (!earlier(&heap->entries[child], &entry))
             break;
-        place(heap, index, heap->entries[child]);
+        set_slot(heap, index, heap->entries[child]);
         index = child;
     }
-    place(heap, index, entry);
+    set_slot(heap, index, entry);
 }
 
 static inline void take_out(struct coil__timer_heap *heap, struct coil__timer *timer)
@@ -221,7 +221,7 @@ struct timer {
 
 _Static_assert(sizeof(struct timer) == sizeof(coil_timer), "coil_timer has another size");
 
-static struct timer *inside(const coil_timer *timer)
+static struct timer *struct_of(const coil_timer *timer)
 {
     return (struct timer *)timer;
 }
@@ -243,7 +243,7 @@ void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg)
 {
     COIL__REQUIRE(timer, "a timer");
     COIL__REQUIRE(fn, "a function");
-    struct timer *t = inside(timer);
+    struct timer *t = struct_of(timer);
 
     coil__timer_init(&t->timer, call);
     t->fn = fn;
@@ -253,7 +253,7 @@ void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg)
 bool coil_timer_started(const coil_timer *timer)
 {
     COIL__REQUIRE(timer, "a timer");
-    const struct coil__timer *t = &inside(timer)->timer;
+    const struct coil__timer *t = &struct_of(timer)->timer;
 
     if (t->place != COIL__TIMER_IDLE)
         return true;
@@ -264,8 +264,8 @@ bool coil_timer_started(const coil_timer *timer)
  * The timer may be in the ready queue instead of the heap. If the heap cannot grow, the
  * timer is left as it was.
  */
-static COIL__NOINLINE int restart(coil_loop *loop, struct coil__timer *timer,
-                                  int64_t deadline)
+static COIL__NOINLINE int rearm_timer(coil_loop *loop, struct coil__timer *timer,
+                                      int64_t deadline)
 {
     int rc = timer->place == COIL__TIMER_IDLE ? coil__timers_make_room(&loop->timers) : 0;
 
@@ -279,7 +279,7 @@ int coil_timer_start(coil_timer *timer, int64_t deadline)
 {
     COIL__REQUIRE(timer, "a timer");
     coil_loop *loop = coil__loop_require("coil_timer_start");
-    struct timer *t = inside(timer);
+    struct timer *t = struct_of(timer);
     int rc;
 
     if (COIL__UNLIKELY(t->timer.runnable.run == NULL))
@@ -288,7 +288,7 @@ int coil_timer_start(coil_timer *timer, int64_t deadline)
         coil__loop_check_stack("coil_timer_start");
     coil__timer_check(&loop->timers, &t->timer, "coil_timer_start");
     if (COIL__UNLIKELY(coil_timer_started(timer)))
-        rc = restart(loop, &t->timer, deadline);
+        rc = rearm_timer(loop, &t->timer, deadline);
     else
         rc = coil__timer_start(loop, &t->timer, deadline);
     if (rc == 0)
@@ -299,7 +299,7 @@ int coil_timer_start(coil_timer *timer, int64_t deadline)
 void coil_timer_stop(coil_timer *timer)
 {
     COIL__REQUIRE(timer, "a timer");
-    struct coil__timer *t = &inside(timer)->timer;
+    struct coil__timer *t = &struct_of(timer)->timer;
 
     coil__leak_forget(timer);
     if (coil_timer_started(timer))

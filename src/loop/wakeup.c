@@ -58,7 +58,7 @@ void coil__wakeup_finish(coil_loop *loop)
 }
 
 /* Return why the descriptor cannot be used, if the cause is known. */
-static const char *explain(const coil_loop *loop)
+static const char *failure_reason(const coil_loop *loop)
 {
     return coil__wake_fd_is_open(loop->wakeup.fd)
                ? ""
@@ -71,7 +71,7 @@ static void write_descriptor(const coil_loop *loop)
 
     if (rc < 0)
         coil__misuse("the loop's eventfd, %d, cannot be written (%s)%s", loop->wakeup.fd,
-                     strerror(-rc), explain(loop));
+                     strerror(-rc), failure_reason(loop));
     errno = saved;
 }
 
@@ -198,7 +198,7 @@ static COIL__NOINLINE void report_unreadable(const coil_loop *loop, int rc)
     char message[160];
 
     snprintf(message, sizeof message, "The loop's eventfd, %d, cannot be read%s",
-             loop->wakeup.fd, explain(loop));
+             loop->wakeup.fd, failure_reason(loop));
     coil_call_exception_handler(&(coil_exception){.message = message, .rc = rc});
 }
 

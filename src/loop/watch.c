@@ -112,7 +112,8 @@ void coil__watch_found(struct coil__runnable *runnable)
 
 /* ---- readers and writers ----------------------------------------------------------- */
 
-static struct watch *find(const coil_loop *loop, int fd, enum coil__direction direction)
+static struct watch *find_watch(const coil_loop *loop, int fd,
+                                enum coil__direction direction)
 {
     const struct coil__descriptor *d = coil__descriptor_find_any(loop->descriptors, fd);
 
@@ -140,7 +141,7 @@ static int add(const char *caller, int fd, enum coil__direction direction,
                coil_callback fn, void *arg)
 {
     coil_loop *loop = coil__loop_require(caller);
-    struct watch *watch = find(loop, fd, direction);
+    struct watch *watch = find_watch(loop, fd, direction);
     int rc;
 
     if (watch != NULL)
@@ -161,7 +162,7 @@ static int add(const char *caller, int fd, enum coil__direction direction,
 
 static int take_away(coil_loop *loop, int fd, enum coil__direction direction)
 {
-    struct watch *watch = find(loop, fd, direction);
+    struct watch *watch = find_watch(loop, fd, direction);
 
     if (watch == NULL)
         return 0;

@@ -129,7 +129,7 @@ int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out)
 }
 
 /* Return the minimum length of a complete address, which connect(2) and bind(2) read. */
-static socklen_t whole(sa_family_t family)
+static socklen_t minimum_length(sa_family_t family)
 {
     switch (family) {
     case AF_INET:
@@ -149,7 +149,7 @@ int coil__address_check(const coil_address *address)
 
     if (address->length < sizeof address->any.sa_family)
         return coil__failed(-EINVAL);
-    least = whole(address->any.sa_family);
+    least = minimum_length(address->any.sa_family);
     if (least == 0)
         return coil__failed(-EAFNOSUPPORT);
     if (address->length < least || address->length > sizeof address->storage)

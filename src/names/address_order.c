@@ -108,7 +108,7 @@ static bool find_source(const coil_address *to, coil_address *source)
     return found;
 }
 
-static void judge(const coil_address *address, struct judged *j)
+static void classify_address(const coil_address *address, struct judged *j)
 {
     struct in6_addr to = as_v6(address), from;
     coil_address source;
@@ -157,7 +157,7 @@ void coil__addresses_sort(coil_loop *loop, coil_address addresses[], size_t coun
         struct judged one;
         size_t at = i;
 
-        judge(&addresses[i], &one);
+        classify_address(&addresses[i], &one);
         for (; at > 0 && is_better(&one, &all[at - 1]); at--)
             all[at] = all[at - 1];
         all[at] = one;

@@ -54,7 +54,7 @@ static COIL__THREAD_LOCAL struct signals *this_signals; /* NULL until it is need
 
 /* Store a signal. As in the kernel, a standard signal is stored only once, and the newest
  * signal is lost if the store is full. */
-static void keep(struct signals *s, const siginfo_t *info)
+static void store_signal(struct signals *s, const siginfo_t *info)
 {
     for (size_t i = 0; i < s->kept_count; i++)
         if (info->si_signo < SIGRTMIN && s->kept[i].si_signo == info->si_signo)
@@ -107,7 +107,7 @@ static void on_signals(struct coil__runnable *runnable)
         if (!coil__inbox_take(&s->inbox, &info))
             return;
         if (s->for_tasks[info.si_signo] && !wake_waiting(s, &info))
-            keep(s, &info);
+            store_signal(s, &info);
         if (s->handlers[info.si_signo].fn != NULL)
             call_handler(&s->handlers[info.si_signo]);
     }

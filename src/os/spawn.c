@@ -4,7 +4,7 @@
  *     coil__spawn_read()     checks and copies the caller's options
  *     prepare()              the paths to try, a stack for the child
  *     coil__child_start()    starts the child, and waits until it runs the program
- *     explain()              the child's failure as an error, from its struct coil__child
+ *     set_failure_message()              the child's failure as an error, from its struct coil__child
  *
  * Why not posix_spawn(3): its error does not distinguish a missing directory from a
  * missing program, and it searches for the program in the parent's PATH, not the child's.
@@ -204,7 +204,8 @@ static struct launch *prepare(const struct coil__spawn *what)
 
 /* ---- starting the program ---------------------------------------------------------- */
 
-static int explain(const struct launch *launch, const struct coil__spawn *what, int rc)
+static int set_failure_message(const struct launch *launch,
+                               const struct coil__spawn *what, int rc)
 {
     switch (launch->child.step) {
     case COIL__CHILD_CWD:
@@ -245,7 +246,7 @@ int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *handle)
     rc =
         coil__child_start(&launch->child, launch->stack_end, !launch->forks, pid, handle);
     if (rc < 0)
-        rc = explain(launch, what, rc);
+        rc = set_failure_message(launch, what, rc);
     destroy_launch(launch);
     return rc;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static int failed(int rc)
+static int note_failure(int rc)
 {
     return coil__failed(rc);
 }
@@ -31,7 +31,7 @@ static const struct coil__inside inside = {
     .realloc = coil__realloc,
     .free = coil__free,
     .time_add = coil__time_add,
-    .failed = failed,
+    .failed = note_failure,
     .misuse = coil__misuse,
     .fault_hooks = &coil__fault_hooks,
     .loop_require = loop_require,

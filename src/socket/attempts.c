@@ -409,7 +409,7 @@ static void attempt_ended(void *arg, size_t i, int rc)
         all->lacked_memory = true;
 }
 
-static int race(struct coil__attempts *all)
+static int race_addresses(struct coil__attempts *all)
 {
     const struct coil__race_works works = {.what = "connect",
                                            .arg = all,
@@ -472,7 +472,8 @@ int coil__attempts_run(struct coil__attempts *all, coil_stream **out)
         rc = wait_for_first_address(all);
     if (rc < 0)
         return rc == -ENOENT ? fail_all_attempts(all) : rc;
-    rc = addresses_left(all) == 1 && !has_question(all) ? attempt(all) : race(all);
+    rc = addresses_left(all) == 1 && !has_question(all) ? attempt(all)
+                                                        : race_addresses(all);
     if (all->winner != NULL) {
         *out = all->winner->stream;
         all->winner->stream = NULL;

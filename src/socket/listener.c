@@ -226,7 +226,7 @@ static int listen_at_address(coil_loop *loop, const coil_listen_options *opts,
     return rc;
 }
 
-static int explain(int rc, const coil_listen_options *opts)
+static int listen_failed(int rc, const coil_listen_options *opts)
 {
     return coil__explain(rc, "cannot listen on %s, port %s",
                          opts->host != NULL ? opts->host : "all addresses",
@@ -262,7 +262,7 @@ int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
     coil__failure_put_back(&kept);
     freeaddrinfo(list);
     rc = fd < 0 ? fd : coil__listener_make(fd, "coil_listen", out);
-    return explain(rc, opts);
+    return listen_failed(rc, opts);
 }
 
 int coil_listen(const char *host, const char *port, int backlog, coil_listener **out)
@@ -364,7 +364,7 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
              ++tries < FREE_PORT_TRIES);
     coil__failure_put_back(&kept);
     freeaddrinfo(list);
-    return explain(rc, opts);
+    return listen_failed(rc, opts);
 }
 
 /* ---- accepting --------------------------------------------------------------------- */

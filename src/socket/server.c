@@ -422,7 +422,7 @@ static bool is_over(int rc)
  * Wait before accepting again, until a connection has ended or a time-out has passed. The
  * time-out doubles with each failure. Returns 0 or -ECANCELED.
  */
-static int rest(struct acceptor *a, int why)
+static int pause_accepting(struct acceptor *a, int why)
 {
     coil_server *s = a->server;
     coil_scope scope;
@@ -468,7 +468,7 @@ static int accept_one(struct acceptor *a)
         coil_stream_peer(stream, &peer);
     rc = wait_for_room(s); /* another acceptor may have used the room */
     while (rc == 0 && (rc = serve(a, stream, &peer)) < 0 && !is_over(rc))
-        rc = rest(a, rc);
+        rc = pause_accepting(a, rc);
     if (rc < 0) {
         coil_stream_destroy(stream);
         return rc;
@@ -488,7 +488,7 @@ static int accept_all(void *arg)
         if (rc == 0)
             rc = accept_one(a);
         if (rc < 0 && !is_over(rc))
-            rc = rest(a, rc);
+            rc = pause_accepting(a, rc);
     }
     s->acceptor_count--;
     tell_waiters(s);

@@ -34,12 +34,12 @@ bool coil_rwlock_locked(const coil_rwlock *lock)
     return lock->writing || lock->readers > 0;
 }
 
-static bool admits(const coil_rwlock *lock, const struct coil__wait_class *class)
+static bool can_acquire(const coil_rwlock *lock, const struct coil__wait_class *class)
 {
     return !lock->writing && (class == &read_class || lock->readers == 0);
 }
 
-static void take(coil_rwlock *lock, const struct coil__wait_class *class)
+static void take_lock(coil_rwlock *lock, const struct coil__wait_class *class)
 {
     if (class == &read_class)
         lock->readers++;
@@ -69,11 +69,11 @@ static void serve_line(coil_rwlock *lock)
 {
     struct coil__waiter *first;
 
-    while ((first = first_asleep(lock)) != NULL && admits(lock, first->wait.class)) {
+    while ((first = first_asleep(lock)) != NULL && can_acquire(lock, first->wait.class)) {
         const struct coil__wait_class *class = first->wait.class;
 
         if (coil__waiters_wake_one(&lock->waiters))
-            take(lock, class);
+            take_lock(lock, class);
     }
 }
 
@@ -82,8 +82,8 @@ static int acquire(coil_rwlock *lock, const struct coil__wait_class *class)
     int rc;
 
     coil__waiters_check(&lock->waiters, class->call);
-    if (admits(lock, class) && first_asleep(lock) == NULL) {
-        take(lock, class);
+    if (can_acquire(lock, class) && first_asleep(lock) == NULL) {
+        take_lock(lock, class);
         return 0;
     }
     rc = coil__waiters_wait(&lock->waiters, class, lock);

@@ -49,7 +49,7 @@ COIL_API void __cxa_guard_abort(struct guard *guard);
  * Tasks' control blocks and threads' descriptors each begin at a cache line, so two of
  * them within 256 GiB never have the same number.
  */
-static uint32_t identity(const void *object)
+static uint32_t object_number(const void *object)
 {
     uintptr_t line = (uintptr_t)object / 64;
 
@@ -60,7 +60,8 @@ static uint32_t own_identity(void)
 {
     const coil_task *task = coil__scheduler.current;
 
-    return identity(task != NULL ? (const void *)task : (const void *)pthread_self());
+    return object_number(task != NULL ? (const void *)task
+                                      : (const void *)pthread_self());
 }
 
 /*
@@ -73,7 +74,7 @@ static void check_thread_may_block(const struct guard *guard)
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
         const coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-        if (identity(task) == atomic_load(&guard->owner))
+        if (object_number(task) == atomic_load(&guard->owner))
             coil__misuse("a static variable is needed where the thread cannot wait, and "
                          "task '%s' of this thread is initialising it",
                          coil_task_name(task));

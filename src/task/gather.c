@@ -110,7 +110,7 @@ static bool cancel_gathered(struct coil__wait *wait)
  * twice. No other code has run since the first subscription, so such a callback is still
  * the future's last one.
  */
-static bool subscribed(const struct gathering *w, const coil_future *future)
+static bool has_callback(const struct gathering *w, const coil_future *future)
 {
     const struct coil__list *last = future->callbacks.prev;
 
@@ -125,7 +125,7 @@ static void subscribe_all(struct gathering *w)
         struct part *part = &w->parts[i];
         bool pending = coil__future_pending(part->future);
 
-        if (pending && subscribed(w, part->future))
+        if (pending && has_callback(w, part->future))
             continue;
         w->left++;
         if (pending)
@@ -181,7 +181,7 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
 
 /* True if the completed future ends the wait. Reads the result only if the mode needs it:
    a failure that was read counts as retrieved, and is not reported as unseen. */
-static bool decides(const struct gathering *w, coil_future *future)
+static bool is_decisive(const struct gathering *w, coil_future *future)
 {
     if (w->left == 0 || w->mode == COIL_WAIT_FIRST)
         return true;
@@ -195,7 +195,7 @@ static void one_done(struct coil__runnable *runnable)
     struct gathering *w = part->whole;
 
     w->left--;
-    if (!decides(w, part->future))
+    if (!is_decisive(w, part->future))
         return;
     coil__timer_stop(w->wait.task->future.loop, &w->timer);
     coil__wait_complete(&w->wait, 0);

@@ -197,7 +197,7 @@ static bool is_group_full(const struct group *g)
 }
 
 /* Reserve a place for an admitted task, so that no later caller takes it. */
-static void admit(struct group *g)
+static void reserve_place(struct group *g)
 {
     while (!is_group_full(g) && !coil__list_empty(&g->entrants)) {
         struct entrant *entrant =
@@ -211,7 +211,7 @@ static void admit(struct group *g)
 static void give_place_back(struct group *g)
 {
     g->child_count--;
-    admit(g);
+    reserve_place(g);
 }
 
 static void refuse_entrants(struct group *g)
@@ -238,7 +238,7 @@ void coil_group_set_limit(coil_group *group, size_t limit)
     if (!g->exiting)
         check_group_thread(g, "coil_group_set_limit");
     g->limit = limit;
-    admit(g);
+    reserve_place(g);
 }
 
 /* Suspend until admitted. Returns 0 if the caller has a place in the group. */
@@ -466,7 +466,7 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
     }
     rc = spawn_child(g, fn, arg, opts, COIL__CALLER(), "coil_group_spawn_when_free", out);
     if (rc < 0)
-        admit(g);
+        reserve_place(g);
     return rc;
 }
 
@@ -597,7 +597,7 @@ static void release_kept(struct group *g)
  * cancelled the owner, a failure does not drop that request: the owner's next wait
  * delivers it again.
  */
-static int outcome(struct group *g, int rc)
+static int exit_result(struct group *g, int rc)
 {
     coil_task *owner = g->owner;
 
@@ -637,7 +637,7 @@ static int end_group(struct group *g, int rc, const void *from)
     } else if (rc >= 0) {
         owner->delivered = delivered; /* the body ignored the cancellation */
     }
-    return outcome(g, rc);
+    return exit_result(g, rc);
 }
 
 COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)

@@ -12,7 +12,7 @@
  * the number until it is overwritten. So a signal handler or another thread may spell the
  * same name meanwhile.
  */
-static const char *spell(struct coil__name *name, uint64_t number)
+static const char *write_name(struct coil__name *name, uint64_t number)
 {
     char text[16] = "task-", digits[10];
     size_t n = 0, length = strlen(text);
@@ -34,7 +34,7 @@ const char *coil__name_spell(const struct coil__name *name)
     uint64_t tail = atomic_load_explicit(&name->tail, memory_order_acquire);
 
     if (tail >> 56 == COIL__NAME_NUMBER)
-        return spell((struct coil__name *)(uintptr_t)name, tail & (UINT64_MAX >> 8));
+        return write_name((struct coil__name *)(uintptr_t)name, tail & (UINT64_MAX >> 8));
     return tail >> 56 == COIL__NAME_SHARED ? name->shared->text : name->text;
 }
 

@@ -134,7 +134,7 @@ static void cancel_all_but(struct race *race, size_t but, const char *reason)
             coil__task_cancel(racer_of(link)->task, &origin, 0);
 }
 
-static void lose(struct racer *racer)
+static void record_loss(struct racer *racer)
 {
     racer->failed = true;
     if (racer->next_waits != NULL)
@@ -145,7 +145,7 @@ static void lose(struct racer *racer)
  * Record the winner and cancel the other racers. Ignores the success of another work,
  * which has ignored its cancellation.
  */
-static void win(struct race *race, size_t i, int result)
+static void record_win(struct race *race, size_t i, int result)
 {
     if (race->winner != SIZE_MAX)
         return;
@@ -180,9 +180,9 @@ static int run_racer(void *arg)
         rc = works->run(works->arg, i);
     record(race, i, rc);
     if (rc < 0)
-        lose(racer);
+        record_loss(racer);
     else
-        win(race, i, rc);
+        record_win(race, i, rc);
     return 0;
 }
 

@@ -27,7 +27,7 @@ static uint64_t random_bits(coil_loop *loop)
     return loop->shuffle = x;
 }
 
-static void deal(coil_loop *loop, struct coil__list *batch)
+static void deal_batch(coil_loop *loop, struct coil__list *batch)
 {
     struct coil__list piles[PILES], *link;
 
@@ -42,7 +42,7 @@ static void deal(coil_loop *loop, struct coil__list *batch)
 void coil__shuffle_batch(coil_loop *loop)
 {
     for (int i = 0; i < DEALS; i++)
-        deal(loop, &loop->batch);
+        deal_batch(loop, &loop->batch);
 }
 
 /* Small seeds differ in few bits, so the seed is multiplied to spread them. The factor is

@@ -99,7 +99,7 @@ static void destroy(struct coil__backend *backend)
 }
 
 /* Add the change of the poll backend's in_use to ours. */
-static void account(struct coil__sim *sim, size_t before)
+static void update_in_use(struct coil__sim *sim, size_t before)
 {
     sim->backend.in_use += sim->real->in_use - before;
 }
@@ -115,7 +115,7 @@ static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
     if (op->fd >= COIL__FIRST_SIMULATED)
         return coil__sim_submit(sim, op);
     result = sim->real->class->submit(sim->real, op);
-    account(sim, before);
+    update_in_use(sim, before);
     return result;
 }
 
@@ -128,7 +128,7 @@ static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
     if (op->fd >= COIL__FIRST_SIMULATED)
         return coil__sim_attempt(sim, op);
     result = sim->real->class->attempt(sim->real, op);
-    account(sim, before);
+    update_in_use(sim, before);
     return result;
 }
 
@@ -142,7 +142,7 @@ static void cancel(struct coil__backend *backend, struct coil__op *op)
         return;
     }
     sim->real->class->cancel(sim->real, op);
-    account(sim, before);
+    update_in_use(sim, before);
 }
 
 /* ---- attaching --------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static void detach(struct coil__backend *backend, int fd)
 
     if (fd < COIL__FIRST_SIMULATED) {
         sim->real->class->detach(sim->real, fd);
-        account(sim, before);
+        update_in_use(sim, before);
     } else if (socket != NULL && socket->use == COIL__ATTACHED) {
         coil__sim_end_ops(sim, socket);
         socket->use = COIL__UNUSED;
@@ -240,7 +240,7 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
     if (call_watchers(sim))
         timeout_ns = 0;
     rc = sim->real->class->poll(sim->real, timeout_ns);
-    account(sim, before);
+    update_in_use(sim, before);
     return rc;
 }
 

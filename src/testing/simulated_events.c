@@ -29,7 +29,7 @@ static uint64_t rotate(uint64_t x, int by)
     return x << by | x >> (64 - by);
 }
 
-static uint64_t draw(struct coil__sim *sim)
+static uint64_t draw_random(struct coil__sim *sim)
 {
     uint64_t *s = sim->random;
     uint64_t result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
@@ -48,7 +48,7 @@ static uint64_t draw(struct coil__sim *sim)
  */
 uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n)
 {
-    return draw(sim) % n;
+    return draw_random(sim) % n;
 }
 
 bool coil__sim_chance(struct coil__sim *sim, unsigned ppm)
@@ -84,7 +84,8 @@ static bool earlier(const struct coil__sim_event *a, const struct coil__sim_even
 }
 
 /* Merge two heaps, either of which may be NULL: the later top becomes a child. */
-static struct coil__sim_event *meld(struct coil__sim_event *a, struct coil__sim_event *b)
+static struct coil__sim_event *merge_heaps(struct coil__sim_event *a,
+                                           struct coil__sim_event *b)
 {
     struct coil__sim_event *top, *under;
 
@@ -114,14 +115,14 @@ static struct coil__sim_event *meld_all(struct coil__sim_event *list)
     for (; list != NULL; list = rest) {
         second = list->next;
         rest = second != NULL ? second->next : NULL;
-        pair =
-            meld(unlink_siblings(list), second != NULL ? unlink_siblings(second) : NULL);
+        pair = merge_heaps(unlink_siblings(list),
+                           second != NULL ? unlink_siblings(second) : NULL);
         pair->next = pairs;
         pairs = pair;
     }
     for (; pairs != NULL; pairs = rest) {
         rest = pairs->next;
-        all = meld(all, unlink_siblings(pairs));
+        all = merge_heaps(all, unlink_siblings(pairs));
     }
     return all;
 }
@@ -143,7 +144,7 @@ static void remove_event(struct coil__sim *sim, struct coil__sim_event *event)
     if (event->next != NULL)
         event->next->prev = event->prev;
     unlink_siblings(event);
-    sim->first = meld(sim->first, under);
+    sim->first = merge_heaps(sim->first, under);
 }
 
 /* ---- time -------------------------------------------------------------------------- */
@@ -178,9 +179,9 @@ void coil__sim_schedule(struct coil__sim *sim, struct coil__sim_event *event,
     if (event->queued)
         remove_event(sim, event);
     event->when = when;
-    event->order = draw(sim);
+    event->order = draw_random(sim);
     event->queued = true;
-    sim->first = meld(sim->first, event);
+    sim->first = merge_heaps(sim->first, event);
     set_timer(sim);
 }
 

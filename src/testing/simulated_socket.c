@@ -206,8 +206,8 @@ int coil__sim_socket_listen(struct coil__sim *sim, struct coil__sim_socket *sock
  * Return how specific the socket's name is for that address; 0 if it does not cover the
  * address.
  */
-static unsigned specificity(const struct coil__sim_socket *socket,
-                            const struct coil__sim_address *to)
+static unsigned match_rank(const struct coil__sim_socket *socket,
+                           const struct coil__sim_address *to)
 {
     if (!socket->bound || socket->name.port != to->port ||
         !name_covers(socket, &to->host))
@@ -229,7 +229,7 @@ struct coil__sim_socket *coil__sim_socket_at(struct coil__sim *sim, int type,
 
         if (s == NULL || s->type != type || s->state != state)
             continue;
-        found = specificity(s, to);
+        found = match_rank(s, to);
         if (found == 0 || found < highest)
             continue;
         /* Among sockets with SO_REUSEPORT on one port the choice is random. */

@@ -295,7 +295,7 @@ static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 
 /* ---- names ------------------------------------------------------------------------- */
 
-static bool matches(const char *pattern, const char *name)
+static bool pattern_matches(const char *pattern, const char *name)
 {
     const char *rest = strchr(name, '.');
 
@@ -309,7 +309,7 @@ coil_tls *coil__tls_for_name(coil_tls *tls, const char *name)
     coil_tls *found = tls;
 
     for (const struct coil__tls_name *n = tls->names; n != NULL; n = n->next)
-        if (matches(n->pattern, name)) {
+        if (pattern_matches(n->pattern, name)) {
             if (n->pattern[0] != '*')
                 return n->tls;
             found = n->tls;
@@ -493,7 +493,7 @@ static int fill_in(coil_tls *tls, const coil_tls_opts *opts)
     return rc;
 }
 
-static void empty(coil_tls *tls)
+static void clear_context(coil_tls *tls)
 {
     while (tls->names != NULL) {
         struct coil__tls_name *name = tls->names;
@@ -546,7 +546,7 @@ void coil_tls_release(coil_tls *tls)
         coil__misuse_gone("coil_tls_release");
     if (before > 1)
         return;
-    empty(tls);
+    clear_context(tls);
     coil__free_object(tls);
 }
 
@@ -571,7 +571,7 @@ static int make_default(void *arg)
         coil__tls_sessions_init(&the_default.sessions);
         rc = fill_in(&the_default, &defaults);
         if (rc < 0)
-            empty(&the_default);
+            clear_context(&the_default);
         default_is_made = rc == 0;
     }
     pthread_mutex_unlock(&making_default);

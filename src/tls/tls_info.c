@@ -4,7 +4,7 @@
 #include <openssl/err.h>
 #include <string.h>
 
-static struct coil__tls_stream *established(const coil_stream *stream)
+static struct coil__tls_stream *established_tls(const coil_stream *stream)
 {
     struct coil__tls_stream *t = stream->carrier;
 
@@ -20,7 +20,7 @@ const char *coil_tls_version(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
     coil__endpoint_check(&stream->endpoint, __func__);
-    const struct coil__tls_stream *t = established(stream);
+    const struct coil__tls_stream *t = established_tls(stream);
 
     return t != NULL ? SSL_get_version(t->ssl) : NULL;
 }
@@ -29,7 +29,7 @@ const char *coil_tls_cipher(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
     coil__endpoint_check(&stream->endpoint, __func__);
-    const struct coil__tls_stream *t = established(stream);
+    const struct coil__tls_stream *t = established_tls(stream);
 
     return t != NULL ? SSL_get_cipher_name(t->ssl) : NULL;
 }
@@ -38,7 +38,7 @@ const char *coil_tls_alpn(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
     coil__endpoint_check(&stream->endpoint, __func__);
-    const struct coil__tls_stream *t = established(stream);
+    const struct coil__tls_stream *t = established_tls(stream);
 
     return t != NULL ? or_null(t->alpn) : NULL;
 }
@@ -47,7 +47,7 @@ const char *coil_tls_server_name(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
     coil__endpoint_check(&stream->endpoint, __func__);
-    const struct coil__tls_stream *t = established(stream);
+    const struct coil__tls_stream *t = established_tls(stream);
 
     return t != NULL ? or_null(t->name) : NULL;
 }
@@ -56,7 +56,7 @@ bool coil_tls_resumed(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
     coil__endpoint_check(&stream->endpoint, __func__);
-    const struct coil__tls_stream *t = established(stream);
+    const struct coil__tls_stream *t = established_tls(stream);
 
     return t != NULL && SSL_session_reused(t->ssl);
 }
@@ -65,7 +65,7 @@ const char *coil_tls_peer(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
     coil__endpoint_check(&stream->endpoint, __func__);
-    struct coil__tls_stream *t = established(stream);
+    struct coil__tls_stream *t = established_tls(stream);
     const X509 *certificate = t != NULL ? SSL_get0_peer_certificate(t->ssl) : NULL;
 
     if (certificate == NULL)
@@ -81,7 +81,7 @@ ssize_t coil_tls_peer_certificate(const coil_stream *stream, void *buf, size_t s
     COIL__REQUIRE(stream, "a stream");
     COIL__REQUIRE_IF(size > 0, buf, "a buffer");
     coil__endpoint_check(&stream->endpoint, __func__);
-    const struct coil__tls_stream *t = established(stream);
+    const struct coil__tls_stream *t = established_tls(stream);
     const X509 *certificate = t != NULL ? SSL_get0_peer_certificate(t->ssl) : NULL;
     unsigned char *der = NULL;
     int n;

@@ -319,7 +319,7 @@ static ssize_t decrypt(struct coil__tls_stream *t,
     }
 }
 
-static ssize_t truncated(const struct coil__tls_stream *t)
+static ssize_t truncation_error(const struct coil__tls_stream *t)
 {
     if (t->chosen->allow_truncation)
         return 0;
@@ -348,7 +348,7 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
             return result;
         result = fill_in_turn(t);
         if (result <= 0)
-            return result < 0 ? result : truncated(t);
+            return result < 0 ? result : truncation_error(t);
     }
 }
 
@@ -594,7 +594,7 @@ static int shutdown_write_tls(coil_stream *stream)
     return rc;
 }
 
-static void ignore(struct coil__op *op)
+static void ignore_completion(struct coil__op *op)
 {
     (void)op;
 }
@@ -619,7 +619,7 @@ static void close_tls(coil_stream *stream)
         .fd = stream->endpoint.fd,
         .buf = t->out.block + t->out.start,
         .len = count_of(&t->out),
-        .complete = ignore,
+        .complete = ignore_completion,
     };
     loop->backend->class->submit(loop->backend, &t->last_words);
 }

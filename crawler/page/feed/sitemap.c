@@ -70,7 +70,7 @@ static const char *skip_past(const char *s, const char *end, const char *what)
     return found != NULL ? found + strlen(what) : end;
 }
 
-static bool begins(const char *s, const char *end, const char *what)
+static bool begins_with(const char *s, const char *end, const char *what)
 {
     size_t n = strlen(what);
 
@@ -92,18 +92,18 @@ enum sitemap_root sitemap_root_of(const char *bytes, size_t n)
 {
     const char *s = bytes, *end = bytes + n, *name;
 
-    if (begins(s, end, "\xef\xbb\xbf"))
+    if (begins_with(s, end, "\xef\xbb\xbf"))
         s += 3;
     for (bool is_first = true;; is_first = false) {
         while (s < end && sitemap_is_blank(*s))
             s++;
         if (s == end || *s != '<')
             return is_first && s < end ? SITEMAP_NO_XML : SITEMAP_OTHER;
-        if (begins(s, end, "<?"))
+        if (begins_with(s, end, "<?"))
             s = skip_past(s, end, "?>");
-        else if (begins(s, end, "<!--"))
+        else if (begins_with(s, end, "<!--"))
             s = skip_past(s + 4, end, "-->");
-        else if (begins(s, end, "<!"))
+        else if (begins_with(s, end, "<!"))
             s = skip_doctype(s, end);
         else
             break;

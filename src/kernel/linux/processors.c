@@ -21,7 +21,7 @@
 
 #define MOST_PROCESSORS 8192
 
-static unsigned usable(void)
+static unsigned affinity_count(void)
 {
     cpu_set_t *set = CPU_ALLOC(MOST_PROCESSORS);
     size_t bytes = CPU_ALLOC_SIZE(MOST_PROCESSORS);
@@ -73,7 +73,7 @@ static char *own_group(char *text, size_t size)
     return group + 3;
 }
 
-static unsigned quota(void)
+static unsigned quota_count(void)
 {
     char text[2048], path[2200], line[64];
     char *group = own_group(text, sizeof text), *slash;
@@ -93,7 +93,7 @@ static unsigned quota(void)
 
 unsigned coil__processor_count(void)
 {
-    unsigned there = usable(), paid = quota();
+    unsigned there = affinity_count(), paid = quota_count();
 
     return paid != 0 && paid < there ? paid : there;
 }

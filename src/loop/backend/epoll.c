@@ -164,8 +164,8 @@ static unsigned found_of(uint32_t events)
 
 /* Return the entry of the event's descriptor. Never NULL: registering the descriptor made
  * its entry. */
-static const struct coil__descriptor *find(const struct coil__backend *backend,
-                                           const struct epoll_event *event)
+static const struct coil__descriptor *entry_of_event(const struct coil__backend *backend,
+                                                     const struct epoll_event *event)
 {
     return coil__descriptor_find(&backend->descriptors, (int)(uint32_t)event->data.u64);
 }
@@ -186,10 +186,10 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
         uint32_t generation = (uint32_t)(events[i].data.u64 >> 32);
 
         if (i + 2 < n)
-            COIL__PREFETCH(find(backend, &events[i + 2]));
+            COIL__PREFETCH(entry_of_event(backend, &events[i + 2]));
         if (i + 1 < n)
             coil__readiness_next(backend, (int)(uint32_t)events[i + 1].data.u64);
-        if (find(backend, &events[i])->generation == generation)
+        if (entry_of_event(backend, &events[i])->generation == generation)
             coil__readiness_found(backend, fd, found_of(events[i].events));
     }
     if (COIL__UNLIKELY(backend->always_ready > 0))

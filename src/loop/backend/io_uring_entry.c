@@ -60,7 +60,7 @@ bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op)
 
 /* ---- filling in an entry ----------------------------------------------------------- */
 
-static unsigned length(const struct coil__op *op)
+static unsigned entry_length(const struct coil__op *op)
 {
     return (unsigned)(op->len < LONGEST ? op->len : LONGEST);
 }
@@ -77,10 +77,12 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op)
 {
     switch (op->kind) {
     case COIL__OP_PREAD:
-        io_uring_prep_read(entry, op->fd, op->buf, length(op), (uint64_t)op->offset);
+        io_uring_prep_read(entry, op->fd, op->buf, entry_length(op),
+                           (uint64_t)op->offset);
         break;
     case COIL__OP_PWRITE:
-        io_uring_prep_write(entry, op->fd, op->buf, length(op), (uint64_t)op->offset);
+        io_uring_prep_write(entry, op->fd, op->buf, entry_length(op),
+                            (uint64_t)op->offset);
         break;
     case COIL__OP_FSYNC:
         io_uring_prep_fsync(entry, op->fd, op->flags != 0 ? IORING_FSYNC_DATASYNC : 0);
@@ -122,8 +124,8 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op)
         io_uring_prep_symlinkat(entry, op->path, op->fd2, op->path2);
         break;
     default:
-        io_uring_prep_splice(entry, op->fd, op->offset, op->fd2, op->offset2, length(op),
-                             (unsigned)op->flags);
+        io_uring_prep_splice(entry, op->fd, op->offset, op->fd2, op->offset2,
+                             entry_length(op), (unsigned)op->flags);
         break;
     }
 }

@@ -159,7 +159,7 @@ static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 }
 
 /* The poll or the pause has ended: make the call. `more`: the poll continues. */
-static void polled(struct coil__uring *u, struct coil__op *op, int result, bool more)
+static void finish_poll(struct coil__uring *u, struct coil__op *op, int result, bool more)
 {
     struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, op->fd);
     ssize_t done;
@@ -214,14 +214,14 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
     if (state & COIL__URING_DONE)
         coil__uring_finish(u, op, result);
     else if (op->kind < COIL__OP_POLL)
-        polled(u, op, result, more);
+        finish_poll(u, op, result, more);
     else if (op->kind == COIL__OP_POLL && !more && result >= 0 &&
              found_of(op, result) != 0)
         coil__uring_finish(u, op, found_of(op, result));
     else if (must_repeat(op, result))
         coil__uring_again(u, op);
     else if (op->kind == COIL__OP_POLL)
-        polled(u, op, result, more);
+        finish_poll(u, op, result, more);
     else
         coil__uring_finish(u, op, result);
 }
@@ -415,7 +415,7 @@ static void complete_silently(struct coil__op *op)
     (void)op;
 }
 
-static bool abandon(struct coil__uring *u, struct coil__list *list)
+static bool abandon_ops(struct coil__uring *u, struct coil__list *list)
 {
     bool found = !coil__list_empty(list);
 
@@ -443,8 +443,8 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
         request_end(u, op, COIL__URING_CANCELLED);
         found = true;
     }
-    found |= abandon(u, &u->files);
-    found |= abandon(u, &u->ending);
+    found |= abandon_ops(u, &u->files);
+    found |= abandon_ops(u, &u->ending);
     COIL__LIST_EACH (link, &u->todo)
         COIL__CONTAINER(link, struct coil__op, link)->complete = complete_silently;
     return found || !coil__list_empty(&u->todo);

@@ -71,7 +71,7 @@ static void give_back(struct coil__uring_buffers *b, unsigned id)
     b->free++;
 }
 
-static void offer(struct coil__uring_buffers *b, unsigned id)
+static void offer_buffer(struct coil__uring_buffers *b, unsigned id)
 {
     struct io_uring_buf *slot = &b->ring->bufs[b->tail & (BUFFERS - 1)];
 
@@ -93,7 +93,7 @@ void coil__uring_offer_buffers(struct coil__uring *u)
         b->offer *= 2;
     b->ran_out = false;
     for (; b->offered < b->offer && b->spare != NONE; b->spare = b->state[b->spare].next)
-        offer(b, b->spare);
+        offer_buffer(b, b->spare);
     io_uring_smp_store_release(&b->ring->tail, b->tail);
 }
 
@@ -206,8 +206,8 @@ size_t coil__uring_queued_bytes(const struct coil__uring *u,
 }
 
 /* Copy queued bytes. `keep`: leave the bytes in the queue, for MSG_PEEK. */
-static size_t take(struct coil__uring *u, struct coil__descriptor *d, char *to, size_t n,
-                   bool keep)
+static size_t copy_queued(struct coil__uring *u, struct coil__descriptor *d, char *to,
+                          size_t n, bool keep)
 {
     unsigned id = d->first;
     size_t done = 0;
@@ -238,7 +238,7 @@ static ssize_t take_message(struct coil__uring *u, struct coil__descriptor *d,
 
     for (size_t i = 0; i < message->msg_iovlen && d->queued > 0; i++) {
         const struct iovec *part = &message->msg_iov[i];
-        size_t n = take(u, d, part->iov_base, part->iov_len, keep);
+        size_t n = copy_queued(u, d, part->iov_base, part->iov_len, keep);
 
         done += n;
         if (n < part->iov_len || keep)
@@ -255,7 +255,7 @@ static bool has_something(const struct coil__descriptor *d)
     return d->queued > 0 || d->ended;
 }
 
-static bool peeks(const struct coil__op *op)
+static bool is_peek(const struct coil__op *op)
 {
     return op->kind != COIL__OP_READ && (op->flags & MSG_PEEK);
 }
@@ -267,9 +267,9 @@ static ssize_t take_result(struct coil__uring *u, struct coil__descriptor *d,
         return COIL_READABLE;
     if (d->queued > 0)
         return op->kind == COIL__OP_RECVMSG
-                   ? take_message(u, d, op->buf, peeks(op))
-                   : (ssize_t)take(u, d, op->buf, op->len, peeks(op));
-    d->ended = peeks(op) && d->end == 0;
+                   ? take_message(u, d, op->buf, is_peek(op))
+                   : (ssize_t)copy_queued(u, d, op->buf, op->len, is_peek(op));
+    d->ended = is_peek(op) && d->end == 0;
     return d->end;
 }
 
@@ -424,7 +424,7 @@ static bool hand_over(struct coil__uring *u, struct coil__descriptor *d, unsigne
     struct coil__op *op = d->ops[COIL__IN];
 
     if (op == NULL || d->queued > 0 || op->kind == COIL__OP_RECVMSG ||
-        op->kind == COIL__OP_READABLE || n > op->len || peeks(op))
+        op->kind == COIL__OP_READABLE || n > op->len || is_peek(op))
         return false;
     memcpy(op->buf, memory_of(&u->buffers, id), n);
     give_back(&u->buffers, id);

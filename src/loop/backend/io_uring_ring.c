@@ -108,7 +108,7 @@ static int find_out_ops(struct coil__uring *u)
     return 0;
 }
 
-static bool knows(const struct coil__uring *u, int op)
+static bool supports_op(const struct coil__uring *u, int op)
 {
     return (u->known_ops >> op & 1) != 0;
 }
@@ -237,7 +237,7 @@ int coil__uring_open(struct coil__uring *u)
     rc = find_out_ops(u);
     if (without & COIL__URING_LATER_OPS)
         u->known_ops &= OPS_OF_5_11;
-    if (!knows(u, IORING_OP_SEND_ZC)) /* SEND_ZC came with the same kernel, 6.0 */
+    if (!supports_op(u, IORING_OP_SEND_ZC)) /* SEND_ZC came with the same kernel, 6.0 */
         u->features &= ~(unsigned)COIL__URING_MULTISHOT;
     if (rc == 0)
         rc = try_to_enter(u);
@@ -323,7 +323,7 @@ int coil__uring_renew_event_fd(struct coil__uring *u)
 
 /* ---- entering the kernel ----------------------------------------------------------- */
 
-static unsigned queued(const struct coil__uring *u)
+static unsigned queued_entries(const struct coil__uring *u)
 {
     return u->ring.sq.sqe_tail - io_uring_smp_load_acquire(u->ring.sq.khead);
 }
@@ -352,7 +352,7 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
     struct io_uring_getevents_arg arg = {.ts = 0};
     int rc;
 
-    if (!waits && queued(u) == 0 && !kernel_has_more(u))
+    if (!waits && queued_entries(u) == 0 && !kernel_has_more(u))
         return 0;
     if (waits && timeout_ns != COIL_NEVER) {
         span.tv_sec = timeout_ns / COIL_SEC(1);
@@ -361,10 +361,10 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
     }
     io_uring_smp_store_release(u->ring.sq.ktail, u->ring.sq.sqe_tail);
     coil__loop_enter_kernel();
-    rc = COIL__CALL(EINTR, coil__uring_as_call(
-                               io_uring_enter2((unsigned)u->enter_fd, queued(u), waits,
-                                               IORING_ENTER_GETEVENTS | u->enter_flags,
-                                               (sigset_t *)&arg, sizeof arg)));
+    rc = COIL__CALL(EINTR, coil__uring_as_call(io_uring_enter2(
+                               (unsigned)u->enter_fd, queued_entries(u), waits,
+                               IORING_ENTER_GETEVENTS | u->enter_flags, (sigset_t *)&arg,
+                               sizeof arg)));
     coil__loop_leave_kernel();
     /*
      * EAGAIN, EBUSY: no memory at the moment, or no room for completions. Either
@@ -380,9 +380,9 @@ struct io_uring_sqe *coil__uring_entry(struct coil__uring *u)
     struct io_uring_sq *sq = &u->ring.sq;
     struct io_uring_sqe *entry;
 
-    if (COIL__UNLIKELY(queued(u) >= sq->ring_entries)) {
+    if (COIL__UNLIKELY(queued_entries(u) >= sq->ring_entries)) {
         coil__uring_enter(u, 0);
-        if (queued(u) >= sq->ring_entries)
+        if (queued_entries(u) >= sq->ring_entries)
             return NULL;
     }
     entry = &sq->sqes[sq->sqe_tail++ & sq->ring_mask];

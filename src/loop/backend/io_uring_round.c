@@ -41,7 +41,7 @@ static void handle(struct coil__uring *u, const struct io_uring_cqe *cqe)
     }
 }
 
-static const struct io_uring_cqe *completion(const struct io_uring_cq *cq, unsigned i)
+static const struct io_uring_cqe *completion_at(const struct io_uring_cq *cq, unsigned i)
 {
     return &cq->cqes[i & cq->ring_mask];
 }
@@ -87,11 +87,11 @@ static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsign
     unsigned head = *cq->khead;
 
     if (i < n)
-        prefetch_descriptor(u, completion(cq, head + i));
+        prefetch_descriptor(u, completion_at(cq, head + i));
     if (i - ahead < n)
-        coil__op_prefetch(op_of(u, completion(cq, head + i - ahead)));
+        coil__op_prefetch(op_of(u, completion_at(cq, head + i - ahead)));
     if (i - 2 * ahead < n)
-        prefetch_waiter(op_of(u, completion(cq, head + i - 2 * ahead)));
+        prefetch_waiter(op_of(u, completion_at(cq, head + i - 2 * ahead)));
 }
 
 /*
@@ -120,7 +120,7 @@ int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
         if (ahead > 0)
             prefetch(u, n, i, ahead);
         if (i - 3 * ahead < n)
-            handle(u, completion(cq, head + i - 3 * ahead));
+            handle(u, completion_at(cq, head + i - 3 * ahead));
     }
     io_uring_smp_store_release(cq->khead, head + n);
     return rc;

@@ -40,7 +40,7 @@ static int append(struct poll_backend *p, int fd, struct coil__descriptor *d)
     return 0;
 }
 
-static void drop(struct poll_backend *p, uint32_t slot)
+static void drop_slot(struct poll_backend *p, uint32_t slot)
 {
     const struct pollfd *last = &p->entries[--p->count];
 
@@ -57,7 +57,7 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
 
     if (interest == 0) {
         if (d->interest != 0)
-            drop(p, d->slot);
+            drop_slot(p, d->slot);
         return 0;
     }
     if (d->interest == 0) {

@@ -66,7 +66,8 @@ static unsigned bit_of(enum coil__direction direction)
 }
 
 /* Return the events that the poller should wait for. */
-static unsigned wanted(const struct coil__readiness *r, const struct coil__descriptor *d)
+static unsigned wanted_events(const struct coil__readiness *r,
+                              const struct coil__descriptor *d)
 {
     unsigned interest = 0;
 
@@ -106,7 +107,7 @@ static int set_interest(struct coil__readiness *r, int fd, struct coil__descript
 /* Pass the wanted events to the poller, if they changed. Removing events cannot fail. */
 static int update_interest(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
-    unsigned interest = wanted(r, d);
+    unsigned interest = wanted_events(r, d);
 
     return interest != d->interest ? set_interest(r, fd, d, interest) : 0;
 }
@@ -406,7 +407,7 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
     struct coil__readiness *r = readiness_of(backend);
 
     (void)anew;
-    return d->watchers[direction] != NULL ? set_interest(r, fd, d, wanted(r, d))
+    return d->watchers[direction] != NULL ? set_interest(r, fd, d, wanted_events(r, d))
                                           : update_interest(r, fd, d);
 }
 

@@ -4,7 +4,7 @@
  */
 #include "foreign.h"
 
-#include <gssapi/gssapi.h>
+#include <gssapi/gssapi_ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
