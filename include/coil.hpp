@@ -469,7 +469,7 @@ template <typename Body> struct main_body {
         int rc = call(self->body, self->thrown);
 
         /*
-         * run() throws the exception, so coil_run() must not print a failure. But
+         * run() throws the exception, so coil_run() must not print a failure. However,
          * coil_run() must see a cancellation, which may come from Ctrl-C.
          */
         return self->thrown && rc != -ECANCELED ? 0 : rc;
@@ -722,7 +722,7 @@ template <typename T> class queue
     coil_queue queue_;
 };
 
-/* A queue that returns the smallest item first, by operator<. */
+/* A queue that returns the smallest item first, as compared with operator<. */
 template <typename T> class priority_queue : public queue<T>
 {
   public:
@@ -899,8 +899,8 @@ class group : private detail::region
 
 /*
  * A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));`. If the
- * scope's deadline has cancelled the task, the exception of coil::check() leaves the
- * scope as -ETIMEDOUT.
+ * scope's deadline has cancelled the task, the exception of coil::check() has the code
+ * -ETIMEDOUT when it leaves the scope.
  */
 class scope : private detail::region
 {

@@ -95,7 +95,7 @@ static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
 }
 
 /*
- * Call it before the C library's wait, which unlocks the mutex without calling our
+ * Called before the C library's wait, which unlocks the mutex without calling our
  * pthread_mutex_unlock(). A task that waits for the mutex is woken here; if it finds the
  * mutex still locked, it tries again soon.
  */

@@ -179,9 +179,9 @@ typedef struct coil_datagram_info {
  * is the broadcast or group address: set its length to 0 before you reply.
  *
  * With COIL_DATAGRAM_INFO the kernel saves the info from the first datagram on. Without
- * this flag the first call requests the info; datagrams that arrived before may lack it.
- * The info is empty on local sockets. The info is also empty if other options of the
- * socket request more control data than there is room for.
+ * this flag the first call requests the info; datagrams that arrived before that may have
+ * no info. The info is empty on local sockets. The info is also empty if other options of
+ * the socket request more control data than there is room for.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, void *buf,
                                                      size_t n, coil_address *from,

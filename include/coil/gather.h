@@ -99,7 +99,8 @@ typedef struct coil_as_completed {
  * The iteration belongs to the running task's loop. This call does not wait. The same
  * future must not occur twice. The futures are retained until coil_as_completed_finish();
  * the array may be freed earlier. `deadline` applies to all futures; COIL_NEVER means
- * none. n may be 0. Fails with -ENOMEM; coil_as_completed_finish() is still allowed then.
+ * none. n may be 0. Fails with -ENOMEM; even then coil_as_completed_finish() may be
+ * called.
  */
 COIL_API COIL_CHECKED int coil_as_completed_init(coil_as_completed *each,
                                                  coil_future *const futures[], size_t n,

@@ -120,7 +120,8 @@ extern "C" {
  *         COIL_WITH_SHIELD(COIL_SEC(1))
  *             coil_write(stream, "bye\n", 4);       // although the task was cancelled
  *
- * If coil_scope_enter_shielded() fails for lack of memory, the statement does not run.
+ * If coil_scope_enter_shielded() fails because memory ran out, the statement does not
+ * run.
  */
 #define COIL_WITH_SHIELD(span_ns)                                                        \
     COIL__WITH_SHIELD(span_ns, COIL__UNIQUE(coil__scope), COIL__UNIQUE(coil__in))
@@ -190,7 +191,7 @@ extern "C" {
 /*
  * End the group at the end of the block around this line: coil_group_leave().
  * coil_group_leave() cancels the children. Call coil_group_exit() to wait for their
- * results; then the guard does nothing.
+ * results; after that, the guard does nothing.
  */
 #define COIL_GROUP_GUARD(group) COIL__GUARD(coil_group, group, COIL__UNIQUE(coil__guard))
 

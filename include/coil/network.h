@@ -64,7 +64,7 @@ typedef struct coil_network_opts {
      */
     size_t send_buffer_bytes, receive_buffer_bytes;
     size_t segment_bytes; /* the most data in one packet of a connection; 0: 16 KiB */
-    size_t socket_limit;  /* the most sockets, then -EMFILE; 0: no limit */
+    size_t socket_limit;  /* maximum number of sockets (-EMFILE); 0: no limit */
 
     unsigned short_ppm; /* a read or write transfers less than it could */
     unsigned late_ppm;  /* a call waits although it could complete, up to latency_ns[1] */

@@ -112,10 +112,10 @@ typedef struct coil_process_opts {
  * another user or group is created by fork(2), so that it does not share memory with the
  * parent.
  *
- * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on; the program was not
- * started then. The message of coil_last_error() says whether the cause was the program,
- * the directory, the limits or the identity (-EPERM). Also fails with -EINVAL, -EBADF for
- * a descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
+ * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on, if the program was not
+ * started. The message of coil_last_error() says whether the cause was the program, the
+ * directory, the limits or the identity (-EPERM). Also fails with -EINVAL, -EBADF for a
+ * descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
  */
 COIL_API COIL_CHECKED int coil_process_spawn(const coil_process_opts *opts,
                                              coil_process **out);

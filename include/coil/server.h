@@ -45,7 +45,7 @@ extern "C" {
 typedef struct coil_server coil_server;
 
 /*
- * Handle one connection, in a task of its own. The server owns the stream and destroys it
+ * Handle one connection, in a separate task. The server owns the stream and destroys it
  * afterwards; the handler may close it earlier. A failure other than -ECANCELED is
  * reported to the exception handler, and does not affect other connections.
  */
@@ -117,7 +117,8 @@ COIL_API COIL_CHECKED int coil_server_create(coil_listener *listener, coil_handl
                                              coil_server **out);
 
 /*
- * Serve another listener, too. Fails with -ESHUTDOWN if the server is stopping; -ENOMEM.
+ * Serve another listener as well. Fails with -ESHUTDOWN if the server is stopping;
+ * -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_server_add(coil_server *server, coil_listener *listener);
 
@@ -182,8 +183,8 @@ COIL_API size_t coil_server_connections(const coil_server *server);
  * Create a server, wait until it has stopped, and destroy it.
  *
  * If the caller is cancelled, the call stops the server, waits for that, and returns
- * -ECANCELED. So `arg` may be on the caller's stack. Else the call returns the result of
- * coil_server_wait(), or fails like coil_server_create().
+ * -ECANCELED. So `arg` may be on the caller's stack. Otherwise the call returns the
+ * result of coil_server_wait(), or fails like coil_server_create().
  */
 COIL_SUSPENDS int coil_serve(coil_listener *listener, coil_handler fn, void *arg,
                              const coil_server_opts *opts);

@@ -137,8 +137,8 @@ COIL_API int coil_stream_peer(const coil_stream *stream, coil_address *out);
 COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
 
 /*
- * Limit how long a call on the stream may wait while no other call transfers bytes: then
- * it fails with -ETIMEDOUT. 0, the default, means no limit. (SO_RCVTIMEO, Go:
+ * Limit how long a call on the stream may wait while no other call transfers bytes; after
+ * that time it fails with -ETIMEDOUT. 0, the default, means no limit. (SO_RCVTIMEO, Go:
  * SetDeadline)
  *
  * Any operation in the other direction restarts the time. With TLS, the connection cannot
@@ -443,7 +443,7 @@ typedef struct coil_listen_options {
     const char *path; /* a local socket instead: see coil_listen_unix() */
     /*
      * Mode of the socket's file, set before any client can connect; 0 means the default
-     * by umask(2).
+     * according to umask(2).
      */
     unsigned mode;
     bool keep_file;              /* closing the listener does not remove the file */
@@ -474,8 +474,9 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_all(const coil_listen_options *opts,
  * Make a listener from an inherited listening socket (sd_listen_fds(3)). The listener
  * then owns the descriptor, which becomes non-blocking. (asyncio: start_server(sock=))
  *
- * Fails with -EINVAL if the socket does not listen, -ENOTSOCK, -EBADF, -EBUSY, -ENOMEM;
- * the descriptor remains the caller's then. The file of a local socket is not removed.
+ * Fails with -EINVAL if the socket does not listen, -ENOTSOCK, -EBADF, -EBUSY, -ENOMEM.
+ * After a failure the caller still owns the descriptor. The file of a local socket is not
+ * removed.
  */
 COIL_API COIL_CHECKED int coil_listener_adopt(int fd, coil_listener **out);
 

@@ -106,12 +106,11 @@ typedef struct coil_spawn_opts {
  * create_task)
  *
  * *out receives a reference, which the caller releases; `out` may be NULL. Releasing it
- * neither stops nor frees a running task: the loop holds a reference of its own. `arg`
- * must outlive the task unless opts->arg_bytes is set. A task that is cancelled before
- * its first step never runs its body, as in asyncio. So the spawner must remain able to
- * free resources that it passes in `arg`. If the task belongs to the work of another
- * task, prefer coil_group_spawn(). Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes,
- * hooks).
+ * neither stops nor frees a running task: the loop holds its own reference. `arg` must
+ * outlive the task unless opts->arg_bytes is set. A task that is cancelled before its
+ * first step never runs its body, as in asyncio. So the spawner must remain able to free
+ * resources that it passes in `arg`. If the task belongs to the work of another task,
+ * prefer coil_group_spawn(). Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes, hooks).
  *
  * With opts->eager the task runs inside coil_spawn(), which returns when the task first
  * waits or ends. A task that ends there never enters the ready queue. Inside coil_spawn()
@@ -211,9 +210,9 @@ COIL_SUSPENDS int coil_yield(void);
 /*
  * Wait `delay_ns` nanoseconds; 0 or less is coil_yield(). (asyncio: sleep)
  *
- * Returns 0, or -ECANCELED if the task is cancelled; its timer is removed then. Never
- * allocates, because each task is created with memory for a timer; so no other failure is
- * possible.
+ * Returns 0, or -ECANCELED if the task is cancelled; in that case its timer is removed.
+ * Never allocates, because each task is created with memory for a timer; so no other
+ * failure is possible.
  */
 COIL_SUSPENDS int coil_sleep(int64_t delay_ns);
 

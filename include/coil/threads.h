@@ -45,7 +45,7 @@ extern "C" {
  * so on. *opts->error, if requested, belongs to the returned failure.
  *
  * Fails like coil_run(), with -EINVAL (n above 1024), and with -EAGAIN if a thread could
- * not be started; main tasks that have begun are cancelled then.
+ * not be started; in that case main tasks that have begun are cancelled.
  */
 COIL_API int coil_run_threads(unsigned n, coil_task_fn fn, void *arg,
                               const coil_run_opts *opts);

@@ -45,7 +45,7 @@ COIL_API void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg);
  * Timers with equal deadlines fire first in, first out. If the timer is already started,
  * it moves to the new deadline, even if it is due but was not called yet. When `fn` is
  * called the timer is already stopped, and may be started again or freed. Closing the
- * loop stops the timer. Fails with -ENOMEM; the timer is unchanged then. Aborts without a
+ * loop stops the timer. Fails with -ENOMEM without changing the timer. Aborts without a
  * loop, or if coil_timer_init() was not called.
  */
 COIL_API int coil_timer_start(coil_timer *timer, int64_t deadline);

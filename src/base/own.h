@@ -73,7 +73,7 @@ extern const struct coil__own_text __stop_coil_own_text[]
     __attribute__((visibility("hidden")));
 
 /*
- * _FORTIFY_SOURCE has inline wrappers with labels of their own for these functions. The
+ * _FORTIFY_SOURCE has inline wrappers with separate labels for these functions. The
  * headers with these wrappers come first: clang does not relabel a function that was
  * called already.
  */

@@ -113,7 +113,7 @@ static void check_overflow(coil__coro *coro)
  * frame has jumped over the guard. The rare extra work is in a separate function, called
  * last, so that the fast path needs no stack frame: a frame would cost a tenth of the
  * switch. A thread's first switch always takes the slow path, because of the initial
- * value of `watch`. The switch, too, must be its caller's last call: see switch_x86_64.S.
+ * value of `watch`. The switch must also be its caller's last call: see switch_x86_64.S.
  */
 static inline bool is_ready_to_leave(const coil__coro *from)
 {

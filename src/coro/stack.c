@@ -443,7 +443,7 @@ static bool is_untouched_below(const char *low)
     return word[0] == 0 && memcmp(word, word + 1, UNTOUCHED_BYTES - sizeof *word) == 0;
 }
 
-/* Light stacks lack a canary: the page of the slot below may not be resident. */
+/* Light stacks have no canary, because the page of the slot below may not be resident. */
 static bool has_canary_below(const struct coil__stack *stack)
 {
     const struct canary *below =

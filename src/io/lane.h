@@ -113,8 +113,8 @@ bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
 bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 
 /*
- * Let the lane replace a thread whose job was abandoned. If no thread is left and none
- * can start, all queued jobs move to *undone. The caller holds the desk's lock.
+ * Allow the lane to replace a thread whose job was abandoned. If no thread is left and
+ * none can start, all queued jobs move to *undone. The caller holds the desk's lock.
  */
 void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone);
 

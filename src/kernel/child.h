@@ -54,8 +54,8 @@ struct coil__child {
     /* paths of the program, tried in order; NULL ends the list */
     const char *const *paths;
 
-    enum coil__child_step step; /* out: the current or failed step */
-    int error;                  /* out: the errno, or 0 */
+    enum coil__child_step step; /* output: the current or failed step */
+    int error;                  /* output: the errno, or 0 */
 };
 
 /* ---- its beginning ----------------------------------------------------------------- */

@@ -96,9 +96,9 @@ struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptor
 int coil__descriptor_make_room(struct coil__descriptors *all, int fd);
 
 /*
- * Find the entry of a descriptor, to be used for `use`. A missing entry is created, which
- * may move other entries. The caller sets the entry's `use`. Returns 0, -EBADF, -ENOMEM,
- * or -EBUSY if the descriptor is attached or used otherwise.
+ * Find the entry of a descriptor that will be used for `use`. A missing entry is created,
+ * which may move other entries. The caller sets the entry's `use`. Returns 0, -EBADF,
+ * -ENOMEM, or -EBUSY if the descriptor is attached or used otherwise.
  */
 int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use use,
                            struct coil__descriptor **out);

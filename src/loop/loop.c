@@ -17,9 +17,9 @@
  * 3. A runnable is in at most one list. Cancelling removes it from that list, so lists
  *    never contain cancelled runnables that would have to be skipped.
  *
- * A poll that waits for a timer may wait longer, by the loop's slack. So timers that are
- * due at almost the same time cost one wake-up. The deadlines of these timers stay the
- * same.
+ * A poll that waits for a timer may wait longer, up to the loop's slack. So timers that
+ * are due at almost the same time cost one wake-up. The deadlines of these timers stay
+ * the same.
  *
  * A poll is a system call, and reading the clock takes time, too. While runnables are
  * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and

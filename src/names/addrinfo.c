@@ -268,7 +268,7 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
     const struct coil__question *worst = NULL;
     const char *why;
 
-    /* Report a server failure rather than the lack of an address of the other family. */
+    /* Report a server failure rather than that the other family has no address. */
     for (int i = 0; i < 2; i++) {
         const struct coil__question *q = questions[i];
 

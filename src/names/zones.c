@@ -3,7 +3,7 @@
  *
  *     resolv.conf: fe80::1%eth0 --> c-ares: 100::1 --> connect_socket(): fe80::1%2
  *
- * c-ares 1.18 ignores such a server, and its interface lacks a field for the zone. So the
+ * c-ares 1.18 ignores such a server, and its interface has no field for the zone. So the
  * server gets a stand-in address from a prefix whose addresses are never used (RFC 6666).
  * coil's socket functions for c-ares translate between the stand-in and the address.
  */

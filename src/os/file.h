@@ -26,7 +26,7 @@ struct coil__ahead {
 
 /*
  * Begin and end a call at the file's position. enter suspends until the position is free.
- * enter fails with -ESPIPE if the file lacks a position, and with -EBADF if it is closed.
+ * enter fails with -ESPIPE if the file has no position, and with -EBADF if it is closed.
  * Each enter that succeeded needs a leave, with the number of bytes transferred.
  */
 int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
@@ -36,7 +36,7 @@ void coil__file_leave_position(coil_file *file, size_t transferred);
 /* Do one operation between enter and leave; sets op->fd. -EBADF if the file is closed. */
 ssize_t coil__file_step(coil_file *file, struct coil__op *op);
 
-/* Do one operation as a call of its own; sets op->fd. -EBADF if the file is closed. */
+/* Do one operation as a separate call; sets op->fd. -EBADF if the file is closed. */
 ssize_t coil__file_op(coil_file *file, struct coil__op *op, const char *caller);
 
 /*

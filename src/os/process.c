@@ -58,7 +58,7 @@ struct coil_process {
     int handle;
     int status; /* -EINPROGRESS while it runs */
     int kill_signal;
-    /* the owner has one; for an orphan, the loop has it until the end */
+    /* the owner has one reference; for an orphan, the loop has it until the end */
     unsigned references;
     bool leads_group;
     bool orphan;   /* destroyed or detached: freed when it has ended */

@@ -148,7 +148,7 @@ static COIL__NOINLINE void report_handler(const struct accepted *a, int rc)
     char message[2 * COIL_ADDRESS_TEXT + 64], from[COIL_ADDRESS_TEXT] = "";
     char to[COIL_ADDRESS_TEXT];
 
-    /* clients of local sockets seldom have an address */
+    /* clients of local sockets rarely have an address */
     if (a->peer.any.sa_family != AF_UNIX)
         coil_address_format(&peer, from, sizeof from);
     snprintf(message, sizeof message,

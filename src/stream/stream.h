@@ -78,7 +78,7 @@ struct coil_stream {
      * shared: other processes share its O_NONBLOCK flag.
      */
     bool blocked, shared;
-    size_t limit;                   /* the most bytes to read ahead */
+    size_t limit;                   /* the maximum number of bytes to read ahead */
     void *carrier;                  /* the transport's own */
     struct coil__short_op readable; /* the operation that waits for bytes */
 };

@@ -96,7 +96,7 @@ struct coil_task {
     /* The members that are read when the body ends are in one cache line, too. */
     struct coil__deferred *deferred; /* latest first: defer.c */
     struct coil__region *regions;    /* innermost first */
-    unsigned cancelling;             /* requests not taken back */
+    unsigned cancelling;             /* requests that were not taken back */
     unsigned held;                   /* requests held back by shields */
     uint16_t deaf_count;             /* waits refused since the delivery: wait.c */
     bool hold_cancel : 1;            /* coil_spawn_opts.hold_cancel */

@@ -116,7 +116,7 @@ struct coil__wait_class {
 struct coil__wait {
     coil_task *task;
     const struct coil__wait_class *class;
-    int64_t since;     /* when it began, by the loop's last reading of the clock */
+    int64_t since;     /* when it began: the loop's last reading of the clock */
     const int *source; /* points to the result if a future completes the wait, not
                           coil__wait_complete(); else NULL */
     int rc;

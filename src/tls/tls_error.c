@@ -56,7 +56,10 @@ static const char *alert_of(unsigned long error)
     int number = ERR_GET_REASON(error) - SSL_AD_REASON_OFFSET;
     const char *text = SSL_alert_desc_string_long(number);
 
-    /* SSL_alert_desc_string_long() lacks the alerts of TLS 1.3; the reason names them. */
+    /*
+     * SSL_alert_desc_string_long() does not support the alerts of TLS 1.3; the reason
+     * names them.
+     */
     return strcmp(text, "unknown") != 0 ? text : reason_of(error);
 }
 

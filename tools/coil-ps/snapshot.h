@@ -23,7 +23,7 @@ enum task_state {
     TASK_HAS_STARTED_ANOTHER,
     TASK_HAS_NOT_BEGUN,
     TASK_HAS_ENDED,
-    TASK_CHANGES /* it ran while it was read */
+    TASK_CHANGES /* the task ran while it was read */
 };
 
 struct task {
@@ -41,7 +41,7 @@ struct task {
     uint32_t cancelling;
     uint32_t job_thread; /* 0: none, or not begun */
     bool is_job;         /* waits for a job of an executor */
-    bool is_stored;      /* its stack is swapped out */
+    bool is_stored;      /* the task's stack is swapped out */
     uint32_t lock_owner; /* the number of the task that holds the lock, or 0 */
     uint32_t stored_bytes;
     uint16_t steps;

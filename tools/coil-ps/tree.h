@@ -9,8 +9,8 @@
 /* Selects the tasks to print. */
 struct filter {
     const char *waits;    /* the kind of wait, such as "lock"; NULL: any */
-    const char *function; /* on the stack; NULL: any */
-    int64_t older_ns;     /* waiting for at least so long */
+    const char *function; /* a function on the stack; NULL: any */
+    int64_t older_ns;     /* waiting for at least this long */
 };
 
 /* Print all loops. Trees of up to `tree_max` tasks are printed whole, others in groups. */
@@ -18,8 +18,9 @@ void tree_print(const struct snapshot *snapshot, struct unwinder *unwinder,
                 const struct filter *filter, size_t tree_max, FILE *out);
 
 /*
- * Print the tasks with most steps since `before`, then those that wait longest: a line
- * for each, at most `lines`. A task's steps are counted up to 65,535.
+ * Print the tasks with the most steps since `before`, followed by the tasks that have
+ * waited longest: one line per task, at most `lines` lines. A task's steps are counted up
+ * to 65,535.
  */
 void tree_print_top(const struct snapshot *snapshot, const struct snapshot *before,
                     double seconds, struct unwinder *unwinder,

@@ -39,7 +39,7 @@ struct coil__backend_class {
     /* While in_use is 0, the loop may wait for posts without calling poll(). */
     bool idles_without_use;
 
-    /* -ENOSYS if the kernel lacks the system calls. */
+    /* -ENOSYS if the kernel does not have the system calls. */
     int (*create)(struct coil__backend **out);
     void (*destroy)(struct coil__backend *backend);
 
@@ -112,7 +112,7 @@ struct coil__backend_class {
     /*
      * For guest mode: submit all queued operations to the kernel, and return a
      * descriptor, owned by the backend, that is readable while poll() would find events.
-     * NULL if the backend lacks such a descriptor.
+     * NULL if the backend has no such descriptor.
      */
     int (*pollable)(struct coil__backend *backend);
 

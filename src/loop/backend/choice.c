@@ -64,8 +64,8 @@ static const char *list_backends(char *names, size_t size)
 /*
  * Report to the exception handler that the backend named by the environment failed,
  * because the program's code does not show why the loop has another backend. After
- * -EINVAL nothing is reported: the backend has reported a wrong value of its own
- * environment variable itself.
+ * -EINVAL nothing is reported: the backend itself has reported the invalid value of its
+ * environment variable.
  */
 static int refuse_environment(const char *name, int rc)
 {

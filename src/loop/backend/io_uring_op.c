@@ -69,7 +69,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
     coil__list_init(&op->link);
     if (d == NULL) {
         state |= COIL__URING_FILE;
-        coil__loop_expect(coil_loop_current(), 1); /* a virtual clock stands still */
+        coil__loop_expect(coil_loop_current(), 1); /* stops a virtual clock */
         coil__list_push(&u->files, &op->link);
     } else if (op->kind != COIL__OP_POLL) {
         d->ops[coil__op_direction(op)] = op;

@@ -2,7 +2,7 @@
  * deadlines.c - see deadlines.h.
  *
  * The guard is a thread, not a timer of the loop: a timer would wake a loop that has
- * missed an event, and so hide the bug.
+ * missed an event, which would hide the bug.
  */
 #include "deadlines.h"
 

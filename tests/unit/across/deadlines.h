@@ -1,6 +1,6 @@
 /*
- * deadlines.h - detect operations that outlast their deadline, and writes of the kernel
- * to a buffer that was given back.
+ * deadlines.h - detect operations that outlast their deadline, and kernel writes to a
+ * buffer after it was returned.
  *
  *     struct watched op = {.what = "read"};
  *     unsigned char *buf = watched_buffer(n);

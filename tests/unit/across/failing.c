@@ -66,7 +66,9 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* Make the object and destroy it. Returns the rc of the function that made the object. */
+/*
+ * Create the object and destroy it. Returns the rc of the function that made the object.
+ */
 static ssize_t make_object(const void *arg)
 {
     const struct test_object *object = arg;
@@ -135,7 +137,10 @@ void check_objects_that_fail(void)
             fail_each(test_objects[i].call, make_object, &test_objects[i]) == 0;
         coil_listener_destroy(test_listener);
     }
-    /* A task, a coroutine and a generator reuse existing stacks; TLS may be missing. */
+    /*
+     * A task, a coroutine and a generator reuse existing stacks; TLS may not be
+     * available.
+     */
     CHECK(without_failure <= 4);
 }
 

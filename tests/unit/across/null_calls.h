@@ -1,7 +1,7 @@
 /*
  * null_calls.h - for each function, calls with NULL in place of a required argument: the
- * name of the function, its arguments, and the message's words for the NULL argument. D
- * is a pointer to a dummy object of any type.
+ * name of the function, its arguments, and the message's text for the NULL argument. D is
+ * a pointer to a dummy object of any type.
  */
 X(coil_accept, (D, NULL), "an output pointer")
 X(coil_accept, (NULL, D), "a listener")

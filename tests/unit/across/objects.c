@@ -88,7 +88,7 @@ static int make_context(void **out)
     return *out != NULL ? 0 : -ENOMEM;
 }
 
-/* The task has ended, so this reference is the last one. */
+/* The task has ended, so this is the last reference. */
 static void release_task(void *task)
 {
     if (coil_future_get_state(coil_task_future(task)) == COIL_PENDING)

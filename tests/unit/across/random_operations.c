@@ -2,7 +2,7 @@
  * random_operations.c - see random_operations.h.
  *
  * A world has pairs of streams and of datagram sockets, a file, and a listener. In each
- * round 32 tasks choose an operation and an object, mostly under a deadline of at most 3
+ * round 32 tasks choose an operation and an object, usually with a deadline of at most 3
  * ms. Many tasks use the same stream at the same time (-EBUSY). Some tasks are cancelled.
  * At the end all tasks are cancelled, and the remaining bytes in the streams are read.
  *
@@ -37,7 +37,7 @@ enum {
     PAIRS = 6,
     TASKS = 32,
     LARGEST = 40000,
-    DATAGRAMS = 2048, /* the most for one pair */
+    DATAGRAMS = 2048, /* the maximum for one pair */
     DATAGRAM = 1400,
     FILE_SIZE = 100000,
     PATIENCE_MS = 5000, /* the limit for operations that need not wait */

@@ -171,7 +171,7 @@ static bool is_explained(struct end *end, ssize_t error)
     case EPIPE:
     case ENOTCONN:
         return may_be_broken(end);
-    case ECONNABORTED: /* an end without a close message */
+    case ECONNABORTED: /* the end of the connection without a close_notify */
         return end->connection->tls && may_be_broken(end);
     case ENOMEM:
     case ENOBUFS:
@@ -687,7 +687,7 @@ static void check(struct world *world)
 }
 
 /*
- * One network in three is calm. Each of the others has some properties of the hostile
+ * One network in three is calm, and each of the others has some properties of the hostile
  * network.
  */
 static coil_network_opts draw_network(struct dice *dice, uint64_t seed)

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* The objects on which the calls are made: see the begin() functions in the table. */
-static coil_stream *ends[2]; /* the calls use the first one */
+static coil_stream *ends[2]; /* the calls use the first object */
 static int raw;              /* a further descriptor */
 static coil_listener *listener;
 static coil_datagram *datagrams[2];

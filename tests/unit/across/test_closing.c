@@ -3,7 +3,8 @@
  * can wait, on every kind of stream, and a handshake at every moment.
  *
  * Closing ends the calls with -EBADF, and they must not touch freed memory, which the
- * sanitizers detect. Datagrams, files and processes have such tests in their own folders.
+ * sanitizers detect. Similar tests of datagrams, files and processes are in their own
+ * folders.
  */
 #include "../socket/sockets.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_deadline.c - an operation under a deadline ends, whatever its peer does. When the
+ * test_deadline.c - an operation with a deadline ends, whatever its peer does. When the
  * operation has ended, its memory belongs to the caller alone.
  */
 #include "../socket/sockets.h"

@@ -83,7 +83,7 @@ IO_TEST(stream_while_signals_rain)
     CHECK_INT(coil_spawn(flood_in, &in, NULL, &reader), 0);
     finish(writer);
     finish(reader);
-    while (drops < 10) /* some signals come while the task waits for nothing else */
+    while (drops < 10) /* some signals arrive while the task waits only for signals */
         CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
     setitimer(ITIMER_REAL, &never, NULL);
     CHECK_INT(in.moved, out.size);

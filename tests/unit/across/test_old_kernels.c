@@ -2,9 +2,9 @@
  * test_old_kernels.c - run without features that older kernels lack, or that containers
  * forbid.
  *
- * seccomp(2) refuses the system calls, with the error that such a kernel returns. Then a
- * program runs that has more tasks than there can be guards without MADV_GUARD_INSTALL.
- * That program uses a little of every feature.
+ * seccomp(2) refuses the system calls, with the error that such a kernel returns. A
+ * program then runs that has more tasks than there can be guards without
+ * MADV_GUARD_INSTALL, and that uses a little of every feature.
  */
 #include "../../harness/harness.h"
 
@@ -163,7 +163,7 @@ static int use_everything(void *arg)
     CHECK_INT(rc, 0);
     while (crowd.waiting < TASKS && rc == 0)
         rc = coil_yield();
-    /* guards by mprotect(2), as long as there are mappings */
+    /* guards made with mprotect(2), while mappings are left */
     CHECK(test_mapping_count() > 1000);
     use_streams();
     use_process(expected_of_spawn);

@@ -18,7 +18,7 @@
 
 /*
  * Calls with one invalid argument. objects.c has calls with valid arguments, which fail
- * only for lack of a resource.
+ * only if a resource is not available.
  */
 struct call {
     const char *name;

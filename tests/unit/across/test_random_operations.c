@@ -1,5 +1,5 @@
 /*
- * test_random_operations.c - an operation under a deadline ends in time, and after it has
+ * test_random_operations.c - an operation with a deadline ends in time, and after it has
  * returned the kernel does not use its memory.
  *
  * See random_operations.c. Each run uses hundreds of seeds, `make soak` thousands. If a

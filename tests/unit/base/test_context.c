@@ -1,5 +1,5 @@
 /*
- * test_context.c - variables of the task.
+ * test_context.c - task-local variables.
  */
 #include "../../harness/harness.h"
 

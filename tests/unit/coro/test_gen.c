@@ -1,6 +1,6 @@
 /*
- * test_gen.c - generators act like Python's. First come the sequences and printed lines
- * of the documents in docs/seeds.md, then corner cases.
+ * test_gen.c - generators behave like Python's. The first tests check the sequences and
+ * printed lines from the documents in docs/seeds.md; corner cases follow.
  */
 #include "../../harness/harness.h"
 
@@ -137,8 +137,8 @@ static int return_abc(coil_gen *gen, void *arg)
 }
 
 /*
- * The first call after the end returns the generator's value, and only that call.
- * (docs/seeds.md, row 12)
+ * Only the first call after the end returns the generator's value. (docs/seeds.md, row
+ * 12)
  */
 TEST(gen_return_value_comes_with_the_end)
 {
@@ -277,7 +277,10 @@ static int passes_on(coil_gen *gen, void *arg)
     return coil_gen_yield_from(arg, NULL);
 }
 
-/* An uncaught error reaches the resumer. (docs/seeds.md, row 16) */
+/*
+ * An error that the body does not handle is returned to the code that resumed the
+ * generator. (docs/seeds.md, row 16)
+ */
 TEST(gen_failure_passes_through_every_delegator)
 {
     coil_gen *a = create(fails_at_once, NULL), *b = create(passes_on, a),
@@ -389,7 +392,10 @@ static int count_up(coil_gen *gen, void *arg)
     }
 }
 
-/* Ten generators of one function, ten sets of locals. (docs/seeds.md, row 19) */
+/*
+ * Ten generators of one function have ten sets of local variables. (docs/seeds.md, row
+ * 19)
+ */
 TEST(gen_ten_of_one_function_have_their_own_locals)
 {
     coil_gen *gens[10];

@@ -171,7 +171,9 @@ TEST(stack_drain_unmaps_what_is_not_used)
     release(&stack);
 }
 
-/* The slot is the same again, and clean, and no page of its top was faulted in anew. */
+/*
+ * The same slot is used again, it is clean, and no page at its top was faulted in again.
+ */
 TEST(stack_shrink_keeps_a_small_pool)
 {
     struct coil__stack first = acquire(0), again;

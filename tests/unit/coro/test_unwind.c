@@ -190,9 +190,9 @@ TEST(unwinder_walks_a_suspended_coroutine)
     n = (intptr_t)frames[0];
     /*
      * The frames are collect_frames, the check, suspend_here, three functions of the
-     * test, two of coil, perhaps the switch, and the entry. There may be one that informs
-     * TSan, and functions that are not inlined at -O1 or -O0. An endless walk would fill
-     * the whole array.
+     * test, two of coil, perhaps the switch, and the entry. There may be a frame that
+     * notifies TSan, and frames of functions that are not inlined at -O1 or -O0. An
+     * endless walk would fill the whole array.
      */
     CHECK(n >= 8 && n <= 12 + COIL__TSAN + NOT_INLINED);
     CHECK_PTR(coil__coro_current(), root);

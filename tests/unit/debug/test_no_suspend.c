@@ -389,8 +389,8 @@ static void run_body(void *body)
 }
 
 /*
- * If such a callback waited, other tasks could change the list that is walked, or take an
- * item that is moved.
+ * If such a callback waited, other tasks could change the list that is being walked, or
+ * take an item that is being moved.
  */
 TEST(callbacks_that_would_wait_in_a_walk_are_named)
 {

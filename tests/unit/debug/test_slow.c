@@ -252,8 +252,8 @@ IO_TEST(debug_names_the_function_that_computes)
 void block_in_a_large_frame(void);
 
 /*
- * The sampler copies 16 KiB of a stack. This frame of 60 KiB reaches further. Without a
- * frame pointer the unwinder computes its end from the stack pointer.
+ * The sampler copies 16 KiB of a stack, and this frame of 60 KiB is larger than that.
+ * Without a frame pointer the unwinder computes its end from the stack pointer.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"

@@ -46,7 +46,7 @@ static int find(void *const frames[], int n, void *function)
 
 /* ---- tasks ------------------------------------------------------------------------- */
 
-/* Called by a pointer, because an optimiser may inline a function that it knows. */
+/* Called through a pointer, because an optimiser could inline a direct call. */
 static int (*volatile sleep_until)(int64_t) = coil_sleep_until;
 static int (*volatile yield_from)(coil_gen *, void **) = coil_gen_yield_from;
 

@@ -1,5 +1,5 @@
 /*
- * test_stats.c - the counts of the loop.
+ * test_stats.c - the loop's counters.
  */
 #include "../../harness/harness.h"
 

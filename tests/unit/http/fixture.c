@@ -1,5 +1,5 @@
 /*
- * fixture.c - a server and its client, opened and closed together.
+ * fixture.c - a server and its client, which are opened and closed together.
  */
 #include "fixture.h"
 

@@ -639,7 +639,10 @@ static int read_and_count(void *response)
     return n < 0 ? n : count;
 }
 
-/* Discarding takes no bytes from the reader: neither those received nor those to come. */
+/*
+ * Discarding takes no bytes from the reader, neither bytes already received nor later
+ * ones.
+ */
 IO_TEST(http_discard_leaves_a_response_to_its_reader)
 {
     struct both both;
@@ -730,8 +733,8 @@ IO_TEST(http_redirects_change_the_method_as_browsers_do)
         both.client.request.body = head ? NULL : "a=1";
         both.client.request.body_bytes = 3;
         /*
-         * The server does not know HEAD and sends a body. The client must ignore this
-         * body.
+         * The server does not support HEAD and sends a body, which the client must
+         * ignore.
          */
         CHECK_INT(http_fetch(&both.client, cases[i].path), 0);
         CHECK_INT(strncmp(both.server.last_request, cases[i].then, strlen(cases[i].then)),

@@ -484,7 +484,7 @@ IO_TEST(http_tls_trusts_all_if_that_is_asked_for)
 }
 
 /*
- * Use SSL_CERT_FILE and SSL_CERT_DIR (with names by c_rehash), like OpenSSL's programs.
+ * Use SSL_CERT_FILE and SSL_CERT_DIR (with names from c_rehash), like OpenSSL's programs.
  */
 IO_TEST(http_tls_trusts_what_the_environment_says)
 {

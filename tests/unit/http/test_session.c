@@ -132,7 +132,8 @@ IO_TEST(http_cookies_outlive_their_session)
 }
 
 /*
- * The connection stays registered with the loop, but closing by the peer is not an event.
+ * The connection stays registered with the loop, but the peer's closing of the connection
+ * is not an event.
  */
 IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
 {

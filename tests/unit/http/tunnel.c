@@ -1,6 +1,6 @@
 /*
- * tunnel.c - a proxy in the test's own loop: tunnels by CONNECT (RFC 9110, 9.3.6), or by
- * SOCKS 5 (RFC 1928).
+ * tunnel.c - a proxy in the test's own loop: tunnels with CONNECT (RFC 9110, 9.3.6), or
+ * with SOCKS 5 (RFC 1928).
  */
 #include "tunnel.h"
 

@@ -1,5 +1,5 @@
 /*
- * tunnel.h - a proxy in the test's own loop: tunnels by CONNECT, or by SOCKS 5.
+ * tunnel.h - a proxy in the test's own loop: tunnels with CONNECT, or with SOCKS 5.
  */
 #ifndef TESTS_HTTP_TUNNEL_H
 #define TESTS_HTTP_TUNNEL_H

@@ -509,7 +509,7 @@ TASK_TEST(blocking_times_out_in_a_scope)
     int rc;
 
     /*
-     * The virtual clock stands still while a thread works, so use a deadline that has
+     * The virtual clock does not advance while a thread works, so use a deadline that has
      * already passed.
      */
     init_gate(&gate);

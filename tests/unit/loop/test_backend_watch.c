@@ -158,8 +158,9 @@ IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
 }
 
 /*
- * Adding a reader three times counts once. After the reader is removed and the descriptor
- * closed, no old event reaches a new descriptor with that number.
+ * Adding a reader three times has the effect of adding it once. After the reader is
+ * removed and the descriptor closed, no old event reaches a new descriptor with that
+ * number.
  */
 IO_TEST(reader_removed_and_closed_at_once)
 {

@@ -14,7 +14,7 @@
 /* Call fn(arg) in a child of fork(2). Returns the child's wait status. */
 /*
  * The objects of the parent's loop stay in the child's memory without a pointer to them,
- * which Valgrind reports as lost. So the child reports success by a signal, which kills
+ * which Valgrind reports as lost. So the child reports success with a signal, which kills
  * it before Valgrind checks.
  */
 static void end_child(int rc)

@@ -1,5 +1,5 @@
 /*
- * test_guest.c - a loop that a host drives, here by poll(2).
+ * test_guest.c - a loop that a host drives, here with poll(2).
  */
 #include "guest.h"
 
@@ -292,7 +292,10 @@ TEST(guest_descriptor_tells_of_each_post)
     for_each_guest(hears_each_post);
 }
 
-/* A loop that has run by itself counts as awake, so posts did not write. */
+/*
+ * A loop that has run on its own counts as awake, so posts did not write to the
+ * descriptor.
+ */
 static void hears_posts_after_a_run(coil_loop *loop)
 {
     struct poster p = {coil_loop_retain(loop), false};
@@ -429,7 +432,7 @@ TEST(guest_step_says_stop_and_does_not_nest)
 }
 
 /*
- * When the host ends, the runner cancels the tasks that are left and waits for them.
+ * When the host ends, the runner cancels the remaining tasks and waits for them.
  */
 static int waits_for_ever(void *arg)
 {

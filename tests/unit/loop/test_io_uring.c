@@ -247,7 +247,10 @@ TEST(ring_that_cannot_tell_a_host_says_so)
     coil_loop_close(loop);
 }
 
-/* The kernel does not count root's memory while it has CAP_IPC_LOCK. */
+/*
+ * The kernel does not count a process's locked memory while it has CAP_IPC_LOCK, as root
+ * has.
+ */
 static void drop_ipc_lock(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -1181,7 +1184,7 @@ static int file_ops_at_once(void *arg)
 }
 
 /*
- * Operations of the kernel's workers end by themselves, so the virtual clock waits for
+ * Operations of the kernel's workers end on their own, so the virtual clock waits for
  * them.
  */
 TEST(ring_that_does_files_holds_a_virtual_clock)
@@ -1372,7 +1375,7 @@ RING_TEST(ring_is_mapped_for_the_first_operation)
     close(fds[1]);
 }
 
-/* The ring wakes its loop more exactly than ppoll(2) does. */
+/* The ring wakes its loop with more precision than ppoll(2). */
 static int sleep_until_mapped(void *arg)
 {
     (void)arg;

@@ -1,5 +1,6 @@
 /*
- * test_leak.c - in debug mode, objects that are left when the loop closes are reported.
+ * test_leak.c - in debug mode, objects that still exist when the loop closes are
+ * reported.
  */
 #include "../../harness/harness.h"
 
@@ -20,7 +21,7 @@ static void note_report(const coil_exception *exception, void *arg)
     snprintf(reports + n, sizeof reports - n, "%s\n", exception->message);
 }
 
-/* One object of each kind, not borrowed. */
+/* One object of each kind, each owned by the test. */
 struct things {
     coil_stream *ends[2];
     coil_listener *listener;

@@ -157,7 +157,7 @@ static struct timed {
 } timed[TIMERS];
 static int fired, last_fired;
 
-/* Timers with the same deadline run in the order of their creation. */
+/* Timers with the same deadline run in the order in which they were created. */
 static void check_turn(void *arg)
 {
     struct timed *t = arg;

@@ -395,7 +395,7 @@ static bool three_fire_in_one_turn(void)
 
 /*
  * The kernel may interrupt a wait, as it does after the ring of another loop was closed.
- * Then the timers that are due fire early. Such interruptions do not repeat.
+ * In that case the timers that are due fire early. Such interruptions do not repeat.
  */
 static int three_at_once(void *pair)
 {

@@ -184,8 +184,8 @@ static size_t read_name(const unsigned char *data, size_t n, char name[256])
 }
 
 /*
- * Write the answer to a query. Returns the rule that says when to send it, or NULL if the
- * query is lost.
+ * Write the answer to a query. Returns the rule that specifies when to send it, or NULL
+ * if the query is lost.
  */
 static const struct name_rule *answer(struct name_server *s, const unsigned char *data,
                                       size_t n, bool by_udp, struct message *m)

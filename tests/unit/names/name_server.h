@@ -12,8 +12,8 @@
  *     ...
  *     name_server_stop(&server);
  *
- * The server runs on a thread of its own, by UDP and TCP on the same port, and ignores
- * the case of letters in names. A name without a rule does not exist.
+ * The server runs on its own thread, serves UDP and TCP on the same port, and ignores the
+ * case of letters in names. A name without a rule does not exist.
  */
 #ifndef TESTS_NET_NAME_SERVER_H
 #define TESTS_NET_NAME_SERVER_H
@@ -40,7 +40,7 @@ struct name_rule {
     unsigned delay_ms;
     bool held;       /* UDP queries are answered only after name_server_release() */
     unsigned drops;  /* the number of first queries that are lost */
-    bool truncated;  /* truncated by UDP, so that TCP must be used */
+    bool truncated;  /* truncated over UDP, so that TCP must be used */
     bool silent;     /* never answered */
     unsigned filler; /* number of additional addresses, to make the answer long */
     bool asks_back;  /* the header of the answer marks it as a query */
@@ -49,7 +49,7 @@ struct name_rule {
 struct name_server {
     const struct name_rule *rules;
     size_t rule_count;
-    int udp, tcp, orders[2]; /* orders: a pipe, each byte a command */
+    int udp, tcp, orders[2]; /* orders: a pipe, in which each byte is a command */
     unsigned port;
     pthread_t thread;
     _Atomic unsigned questions, tcp_questions;

@@ -313,7 +313,7 @@ static const char *families_of(const char *host, const struct addrinfo *hints)
 
 /*
  * Check AI_ADDRCONFIG, which is also the default without hints. Loopback addresses do not
- * count, but on a machine with only loopback no family is left out.
+ * count, but on a machine with only a loopback interface both families are returned.
  */
 static void check_families(const char *configured)
 {

@@ -132,8 +132,8 @@ IO_TEST(communicate_stops_at_the_limit)
 }
 
 /*
- * A deadline that passes only after some bytes were moved, however slow the machine is:
- * output that was read, or input that was written.
+ * A deadline that passes only after some output was read or some input was written,
+ * however slow the machine is.
  */
 struct deadline {
     coil_scope scope;

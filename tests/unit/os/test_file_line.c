@@ -1,5 +1,5 @@
 /*
- * test_file_line.c - files, line by line.
+ * test_file_line.c - reading files line by line.
  */
 #include "../../harness/harness.h"
 
@@ -94,7 +94,7 @@ IO_TEST(file_line_longer_than_what_is_read_at_once)
     free(line);
 }
 
-/* For all other calls the position is after the line. */
+/* All other calls find the file's position after the line. */
 IO_TEST(file_lines_between_other_calls)
 {
     coil_file *file = file_of("one\ntwo\nthree\nfour\n", 19);

@@ -1,5 +1,5 @@
 /*
- * test_file_watch.c - changes of files and folders.
+ * test_file_watch.c - changes to files and folders.
  */
 #include "../../harness/harness.h"
 
@@ -65,7 +65,7 @@ static void trace_change(const coil_change *change)
                change->is_directory ? "/" : "", inside(change->path));
 }
 
-/* Trace all changes until none comes for 50 ms. */
+/* Trace all changes until none arrives for 50 ms. */
 static void trace_changes(void)
 {
     coil_change change;

@@ -1,5 +1,6 @@
 /*
- * test_process_end.c - waiting for children, killing and leaving them, without zombies.
+ * test_process_end.c - waiting for children, killing and detaching them, without leaving
+ * zombies.
  */
 #include "children.h"
 #include "../socket/sockets.h"

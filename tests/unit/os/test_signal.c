@@ -629,7 +629,7 @@ TEST(signal_is_wanted_by_a_forked_childs_own_loop)
 
 /*
  * The only wait under a virtual clock is for a signal. This is not a deadlock, because a
- * signal may come.
+ * signal may arrive.
  */
 TASK_TEST(signal_alone_is_no_deadlock)
 {
@@ -642,7 +642,7 @@ TASK_TEST(signal_alone_is_no_deadlock)
     finish(task, SIGUSR2);
     pid = fork();
     if (pid == 0) {
-        usleep(300000); /* time enough to detect a deadlock */
+        usleep(300000); /* enough time to detect a deadlock */
         kill(parent, SIGUSR1);
         _exit(0);
     }

@@ -149,7 +149,7 @@ IO_TEST(process_terminal_may_be_communicated_with)
     CHECK(strstr(out.data, "one\r\ntwo\r\nend\r\n") != NULL);
     coil_output_finish(&out);
     coil_process_destroy(p);
-    /* More input than fits the terminal, for a child that does not read it. */
+    /* More input than fits into the terminal, for a child that does not read it. */
     p = start_command("exit 7", &(coil_process_opts){.pty = true});
     char *much = calloc(1, 1000000);
     CHECK_INT(coil_process_communicate(p, much, 1000000, NULL, NULL, 0), 7);
@@ -212,7 +212,7 @@ static int write_much(void *arg)
     return (int)n;
 }
 
-/* A writer that waits for room learns that the child has ended, and may be cancelled. */
+/* A writer that waits for room is notified when the child ends, and may be cancelled. */
 IO_TEST(process_terminal_write_that_waits_ends_with_the_child)
 {
     coil_task *task = NULL;

@@ -1,5 +1,5 @@
 /*
- * test_run.c - from main() into coil and back.
+ * test_run.c - coil_run() and runners: from main() into coil and back.
  */
 #include "../../harness/harness.h"
 

@@ -163,7 +163,7 @@ static int ends_or_waits_for_ever(void *arg)
     return rc;
 }
 
-/* Thread 1 is cancelled in its wait although thread 0 has already ended. */
+/* Thread 1 is cancelled in its wait even though thread 0 has already ended. */
 TEST(threads_that_wait_are_cancelled_when_the_first_has_ended)
 {
     CHECK_INT(run(3, ends_or_waits_for_ever, NULL), -EIO);

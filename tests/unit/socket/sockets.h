@@ -24,7 +24,7 @@ void destroy_streams(coil_stream *ends[2]);
 /* Write the text to one stream, and read it from the other. */
 void check_talk(coil_stream *from, coil_stream *to, const char *text);
 
-/* A server's handler: send back what comes. */
+/* A server's handler, which sends all received bytes back. */
 int echo_all(coil_stream *stream, void *unused);
 
 /*

@@ -49,9 +49,9 @@ static void check_address(const coil_address *address, const coil_datagram *d,
 }
 
 /*
- * Ask the server at `host`. The server's answer comes from `host`, although the server is
- * bound to all addresses. `seen` is the same host, as a socket of the server's family
- * sees it.
+ * Send a request to the server at `host`. The server's answer comes from `host`, although
+ * the server is bound to all addresses. `seen` is the same host, as a socket of the
+ * server's family sees it.
  */
 static void ask(coil_datagram *server, coil_datagram *client, const char *host,
                 const char *seen)
@@ -234,8 +234,8 @@ NET_TEST(datagram_info_of_batches)
 }
 
 /*
- * Other options fill the room for control data. Without room the info is missing, but the
- * datagram is whole.
+ * Other options fill the room for control data. In that case the info is missing, but the
+ * datagram is complete.
  */
 IO_TEST(datagram_info_may_be_cut_off)
 {

@@ -488,7 +488,7 @@ NET_TEST(connect_refused)
     CHECK_INT(coil_connect(c.host, c.port, &c.stream), -ECONNREFUSED);
 }
 
-/* NULL as a host means this machine, by both families: ::1, then 127.0.0.1. */
+/* NULL as a host means this machine, in both families: ::1, then 127.0.0.1. */
 static void connect_where_only(const char *host)
 {
     struct connecting c = {.rc = 0};

@@ -362,7 +362,7 @@ NET_TEST(server_cancels_a_connection_that_is_idle)
 }
 
 /*
- * A byte every second keeps a connection alive. Time that the handler uses itself does
+ * A byte every second keeps a connection alive. Time that the handler itself spends does
  * not count.
  */
 NET_TEST(server_does_not_cancel_a_connection_that_is_not_idle)

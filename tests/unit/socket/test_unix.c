@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Each test has a folder of its own. */
+/* Each test has its own folder. */
 static char folder[64], path[80];
 
 static void make_folder(void)
@@ -26,7 +26,7 @@ static void make_folder(void)
 
 static void remove_folder(void)
 {
-    CHECK_INT(rmdir(folder), 0); /* nothing is left in it */
+    CHECK_INT(rmdir(folder), 0); /* the folder is empty */
 }
 
 static bool exists(const char *name)
@@ -354,8 +354,7 @@ static int ask_for_credentials(void *arg)
 }
 
 /*
- * Request the credentials in a namespace of process ids of its own, where the peer has
- * none.
+ * Request the credentials in a new namespace of process ids, in which the peer has no id.
  */
 static int ask_from_inside(struct credentials *c)
 {

@@ -1,6 +1,6 @@
 /*
- * test_adopt.c - adopting foreign descriptors, releasing them, and moving streams between
- * loops.
+ * test_adopt.c - adopting descriptors of other code, releasing them, and moving streams
+ * between loops.
  */
 #include "../socket/sockets.h"
 
@@ -371,7 +371,10 @@ static void *run_elsewhere(void *arg)
     return rc < 0 ? "failed" : NULL;
 }
 
-/* Half of the line was read ahead here, and the other half arrives there. */
+/*
+ * Half of the line was read ahead on this loop, and the other half arrives on the other
+ * loop.
+ */
 IO_TEST(detach_and_attach_in_another_thread)
 {
     struct moved m = {.backend = coil_backend_name()};

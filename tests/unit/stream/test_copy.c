@@ -354,7 +354,7 @@ IO_TEST(copy_without_memory)
 
 enum { MUCH = 8 << 20 };
 
-/* Under load all bytes may have been written before the cancellation comes. */
+/* Under load, all bytes may have been written before the cancellation is delivered. */
 static int write_much(void *arg)
 {
     ssize_t n = coil_write(arg, test_memory(MUCH), MUCH);
@@ -375,8 +375,8 @@ static void note_copied(void *arg)
 }
 
 /*
- * A copy transfers at most 256 KiB without a wait, as asyncio reads from a socket in one
- * turn, and the piece in progress.
+ * Without a wait, a copy transfers at most 256 KiB, which is as much as asyncio reads
+ * from a socket in one turn, plus the piece in progress.
  */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {

@@ -54,7 +54,7 @@ static int write_now_and_then(void *arg)
     return (int)coil_write(ends[1], "x", 1);
 }
 
-/* Outgoing data keep a waiting read alive. */
+/* Outgoing data keeps a waiting read alive. */
 IO_TEST(idle_stream_is_used_in_the_other_direction)
 {
     coil_task *task;

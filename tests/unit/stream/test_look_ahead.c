@@ -378,7 +378,7 @@ IO_TEST(read_line_without_memory)
     close(peer);
 }
 
-/* Less memory than preferred is enough. */
+/* If the preferred buffer size cannot be allocated, a smaller buffer is enough. */
 IO_TEST(read_line_with_little_memory)
 {
     static char bytes[9000];

@@ -2,7 +2,7 @@
  * test_lost.c - when a connection is lost, its reader and its writer both get an error.
  *
  * The kernel reports the error to only one of them. Without coil__descriptor_result(), a
- * reader that comes second would see a normal end of stream.
+ * reader that reads later would see a normal end of stream.
  */
 #include "../socket/sockets.h"
 

@@ -66,8 +66,8 @@ static coil_task *start_receiving(struct receiving *r)
 
 /*
  * Return true if coil_sendfile() calls sendfile(2) for a stream of make_pair(). To find
- * out, let one system call after the other fail, until the failing call is sendfile(2) or
- * coil_sendfile() succeeds.
+ * out, make one system call after the other fail, until the failing call is sendfile(2)
+ * or coil_sendfile() succeeds.
  */
 static bool uses_sendfile(int make_pair(coil_stream *ends[2]), int fd)
 {
@@ -151,8 +151,8 @@ static void refuse_sendfile(void)
 }
 
 /*
- * The kernel copies the bytes. If coil_sendfile() read and wrote the bytes, EIO would not
- * come.
+ * The kernel copies the bytes. If coil_sendfile() read and wrote the bytes, the result
+ * would not be EIO.
  */
 IO_TEST(sendfile_copies_nothing_itself)
 {
@@ -354,7 +354,7 @@ IO_TEST(sendfile_of_a_file_that_shrinks)
     close(s.fd);
 }
 
-/* Data that are not in the page cache are read on a thread, as if from a disk. */
+/* Data that is not in the page cache is read on a thread, as if from a disk. */
 IO_TEST(sendfile_of_a_file_that_is_not_cached)
 {
     coil_stream *ends[2];

@@ -125,7 +125,10 @@ NET_TEST(stream_half_close)
     destroy_streams(ends);
 }
 
-/* The end may come before, with, or after the event that announces the last bytes. */
+/*
+ * The end of the stream may arrive before, with, or after the event that announces the
+ * last bytes.
+ */
 IO_TEST(stream_end_is_seen_whenever_it_comes)
 {
     static char buf[16]; /* another task reads into it, while this one waits */
@@ -195,7 +198,7 @@ IO_TEST(stream_read_exact_tells_how_far_it_came)
     coil_stream_destroy(stream);
 }
 
-/* A read stops where urgent data were sent. Later bytes are not lost. */
+/* A read stops at the point where urgent data was sent. Later bytes are not lost. */
 IO_TEST(stream_reads_past_urgent_data)
 {
     char buf[64];

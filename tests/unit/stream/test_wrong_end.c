@@ -1,6 +1,6 @@
 /*
- * test_wrong_end.c - calls that cannot succeed fail at once, on every backend. Such calls
- * do not wait for an event that never comes.
+ * test_wrong_end.c - on every backend, calls that cannot succeed fail at once, instead of
+ * waiting for an event that never occurs.
  */
 #include "../socket/sockets.h"
 

@@ -1,5 +1,5 @@
 /*
- * transfer.c - calls on a stream in tasks of their own.
+ * transfer.c - calls on a stream in separate tasks.
  */
 #include "transfer.h"
 

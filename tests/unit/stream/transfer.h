@@ -1,5 +1,5 @@
 /*
- * transfer.h - calls on a stream in tasks of their own.
+ * transfer.h - calls on a stream in separate tasks.
  */
 #ifndef COIL_TESTS_STREAM_TRANSFER_H
 #define COIL_TESTS_STREAM_TRANSFER_H
@@ -14,7 +14,10 @@ struct transfer {
     bool ended;
 };
 
-/* Bodies of tasks. Each makes the call of its name, and stores its result. */
+/*
+ * Bodies of tasks. Each function makes the call after which it is named, and stores its
+ * result.
+ */
 int transfer_read(void *transfer);
 int transfer_read_exact(void *transfer);
 int transfer_write(void *transfer);

@@ -179,8 +179,8 @@ static int put_or_get(void *arg)
 }
 
 /*
- * Putters or getters may be cancelled and leave the others waiting, but none may wait
- * although there is an item, or room.
+ * Putters or getters may be cancelled and leave the others waiting, but no putter may
+ * wait while there is room, and no getter while there is an item.
  */
 static void shut_down(void *arg)
 {

@@ -133,7 +133,7 @@ TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
     }
 }
 
-/* If a wait of the previous round fails, it does not use up an index of this round. */
+/* A wait of the previous round that fails does not use up an index of this round. */
 TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
 {
     for (int aborts = 0; aborts < 2; aborts++) {

@@ -1,5 +1,5 @@
 /*
- * test_broadcast.c - each receiver gets each item.
+ * test_broadcast.c - every receiver gets each item.
  */
 #include "../../harness/harness.h"
 

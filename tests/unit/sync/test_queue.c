@@ -1,5 +1,5 @@
 /*
- * test_queue.c - items from task to task. (docs/seeds.md, row 99)
+ * test_queue.c - passing items from task to task. (docs/seeds.md, row 99)
  */
 #include "../../harness/harness.h"
 

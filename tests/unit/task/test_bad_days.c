@@ -2,9 +2,9 @@
  * test_bad_days.c - very many objects at once, tasks that ignore cancellations, and
  * callbacks that destroy the objects that they run on.
  *
- * Time is not measured. Turns of the loop are counted. With a hundred thousand objects,
- * an operation that takes one step for each earlier object would take 5,000,000,000 steps
- * in all, and exceed the harness's time limit.
+ * The tests do not measure time but count turns of the loop. With a hundred thousand
+ * objects, an operation that takes one step for each earlier object would take
+ * 5,000,000,000 steps in all, and exceed the harness's time limit.
  */
 #include "../../harness/harness.h"
 

@@ -51,8 +51,8 @@ static coil_task *spawn_parser(void)
 }
 
 /*
- * As in real programs, three functions end with a call of the failing one. An optimiser
- * would turn each call into a jump.
+ * As in real programs, three functions end with a call of the function that fails. An
+ * optimiser would turn each call into a jump.
  */
 
 static COIL__NOINLINE int end_by_failing(void)

@@ -132,7 +132,7 @@ static int leave_as_cancelled(void *arg)
     coil_group_enter(&g);
     coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
     coil_yield();
-    /* the body fails by itself; another request cancels the task in the exit */
+    /* the body fails on its own; another request cancels the task in the exit */
     rc = coil_group_exit(&g, -ECANCELED);
     test_trace("exit:%d ", rc);
     return coil_sleep(1);

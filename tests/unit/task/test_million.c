@@ -92,7 +92,7 @@ static void spawn_many(coil_task_fn fn, void *arg)
         CHECK_INT(coil_spawn(fn, arg, &opts, &many[i]), 0);
 }
 
-/* taken() returns a peak, so check it after each step. */
+/* taken() returns a peak, so check its result after each step. */
 static void check_taken(const char *when)
 {
     long bytes = (taken() - taken_before) * 1024;

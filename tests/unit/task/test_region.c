@@ -2,8 +2,8 @@
  * test_region.c - scopes, shields and groups nested at random: which wait receives which
  * cancellation.
  *
- * A task opens and leaves regions, and waits in between, while another task cancels it
- * from time to time. Three properties always hold:
+ * A task enters and leaves regions, and waits between these steps, while another task
+ * cancels it from time to time. Three properties always hold:
  *
  * 1. A wait inside a shield fails only because of a request at its own depth or deeper.
  * 2. In the end, the number of remaining requests equals the number of requests from

@@ -131,7 +131,8 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     coil_task_release(t);
 
     /*
-     * The deadline and another task's request come in the same turn: the request stands.
+     * If the deadline and another task's request occur in the same turn, the request
+     * remains in effect.
      */
     coil_spawn(timed, NULL, NULL, &t);
     CHECK_INT(coil_sleep(COIL_MSEC(10)), 0);
@@ -283,8 +284,8 @@ TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
 }
 
 /*
- * The deadline passes inside the shield: its request is not delivered, and ends with the
- * scope.
+ * The deadline passes inside the shield: its request is not delivered, and is dropped
+ * with the scope.
  */
 static int nap_past_a_deadline(void)
 {

@@ -2,7 +2,7 @@
  * test_turns.c - the order of execution does not depend on whether the loop or a task
  * begins a turn.
  *
- * Under a virtual clock the loop begins every turn, with a poll. Under the real clock, a
+ * With a virtual clock the loop begins every turn, with a poll. With the real clock, a
  * task that waits begins the turn, and continues directly with the next task; see
  * next_in_turn() in task.c. The traces must agree.
  */

@@ -1,6 +1,6 @@
 /*
- * test_simulated.c - the simulated network: its behaviour, which must be a kernel's, and
- * its timing.
+ * test_simulated.c - the simulated network: its behaviour, which must be like the
+ * kernel's, and its timing.
  *
  * Each NET_TEST also tests the behaviour of streams on the simulated network. This file
  * tests the network's times, faults and limits, and requests that only bare sockets can
@@ -193,7 +193,7 @@ static int cut_soon(void *arg)
     return coil_network_cut("192.0.2.1", COIL_NEVER);
 }
 
-/* By then the refusal is in flight. */
+/* At that time the refusal is in flight. */
 SIM_TEST(simulated_cut_holds_a_refusal, .latency_ns = EXACTLY(COIL_MSEC(10)))
 {
     coil_stream *stream;

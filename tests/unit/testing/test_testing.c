@@ -325,8 +325,8 @@ static int converse_in_time(void *arg)
 }
 
 /*
- * Make each call fail in turn, until no call is left to fail. If a busy machine cuts a
- * conversation short before the call, repeat it.
+ * Make each call fail in turn, until no call is left to fail. If a busy machine ends a
+ * conversation before that call, repeat the conversation.
  */
 static uint64_t fail_each_call(const coil_run_opts *opts, int error)
 {

@@ -1,5 +1,5 @@
 /*
- * test_hooks_openssl.c - each task finds its own errors in OpenSSL's queue.
+ * test_hooks_openssl.c - each task finds only its own errors in OpenSSL's queue.
  */
 #include "../../harness/harness.h"
 

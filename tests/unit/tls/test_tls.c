@@ -234,7 +234,9 @@ NET_TEST(tls_ciphers)
     close_ends(e);
 }
 
-/* TLS 1.2 with an RSA key has ciphers without forward secrecy, which coil leaves out. */
+/*
+ * TLS 1.2 with an RSA key has ciphers without forward secrecy, which coil does not offer.
+ */
 NET_TEST(tls_ciphers_are_forward_secret_unless_others_are_asked_for)
 {
     struct ends *e = only_files();
@@ -270,7 +272,7 @@ NET_TEST(tls_alpn_is_the_servers_choice)
     CHECK_STR(coil_tls_alpn(e->client), "h2");
     CHECK_STR(coil_tls_alpn(e->server), "h2");
 
-    /* the server does not know the extension: no protocol is chosen */
+    /* the server does not support the extension: no protocol is chosen */
     server.alpn = NULL;
     set_up(e, &server, &client);
     CHECK_INT(e->client_rc, 0);
@@ -695,7 +697,7 @@ NET_TEST(tls_resumes_1_3)
     check_resumption(COIL_TLS_1_3);
 }
 
-/* The server sends two tickets. Each is used once. */
+/* The server sends two tickets, and each is used once. */
 NET_TEST(tls_tickets_of_1_3_are_used_once)
 {
     struct ends *e = open_ends();

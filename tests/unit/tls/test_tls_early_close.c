@@ -24,7 +24,7 @@ struct way {
     bool notify;       /* the client sends close_notify */
     bool reset;        /* the client resets the connection */
     bool certificate;  /* the client has a certificate */
-    bool server_first; /* the server shuts its direction down before it reads */
+    bool server_first; /* the server shuts down its writing side before it reads */
 };
 
 static const unsigned char data[DATA] = {1, 2, 3};

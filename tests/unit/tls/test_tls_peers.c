@@ -1,6 +1,6 @@
 /*
- * test_tls_peers.c - TLS with other implementations as the peer: OpenSSL in a thread,
- * which does things that coil never does; OpenSSL's programs; and Python's ssl.
+ * test_tls_peers.c - TLS with other implementations as the peer: OpenSSL on a thread,
+ * which does things that coil never does; OpenSSL's programs; and Python's ssl module.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"

@@ -178,7 +178,7 @@ static int sends_much(void *arg)
     char bytes[4096] = "";
     ssize_t n = 0;
 
-    /* The kernel buffers some megabytes at most. */
+    /* The kernel buffers at most a few megabytes. */
     for (int i = 0; i < 100000 && n >= 0; i++)
         n = coil_write(e->client, bytes, sizeof bytes);
     return (int)n;
@@ -277,7 +277,7 @@ static void check_taken_up_again(int (*send)(void *))
     free(s.bytes);
 }
 
-/* The bytes that TLS has accepted are sent. The others are still in the source. */
+/* The bytes that TLS has accepted are sent, and the others are still in the source. */
 IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
 {
     size_t size = (size_t)6 * 1024 * 1024, done;
