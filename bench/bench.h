@@ -2,8 +2,8 @@
  * bench.h - functions that all bench programs in C need.
  *
  * A program is called as `PROGRAM ROW` and prints lines `ROW VALUE UNIT`. Times are
- * processor time, not elapsed time. So other programs on the machine are not counted, but
- * the program's work in the kernel and on other threads is.
+ * processor time, not elapsed time. Therefore they include the program's work in the
+ * kernel and on other threads, but not other programs on the machine.
  */
 #ifndef COIL_BENCH_H
 #define COIL_BENCH_H
@@ -20,7 +20,7 @@ struct bench_row {
     const char *name;
     void (*run)(const struct bench_row *row);
     long n;    /* number of measured operations */
-    int shape; /* depends on the row: number of tasks, or of items in a queue */
+    int shape; /* depends on the row: the number of tasks, or of items in a queue */
 };
 
 static inline double bench_cpu_ns(void)

@@ -1,5 +1,5 @@
 /*
- * coil.c - coil's own rows. The rows of the peers are in peers/.
+ * coil.c - measures each row with coil. The programs for the peers are in peers/.
  */
 #include "bench.h"
 
@@ -151,7 +151,9 @@ static int await_done_main(void *arg)
     return 0;
 }
 
-/* A byte that has arrived already. Half of the time is the write(2) that sends it. */
+/*
+ * Read a byte that has already arrived. Half of the time is the write(2) that sends it.
+ */
 static int stream_read_main(void *arg)
 {
     const struct bench_row *row = arg;
@@ -562,12 +564,12 @@ static void run_post(const struct bench_row *row)
     run_in_loop(row, post_main);
 }
 
-/* With two loops, wait until the task of the second one begins. */
+/* With two loops, wait until the task on the second loop begins. */
 struct pair_run {
     const struct bench_row *row;
     coil_channel *channel;
     _Atomic(coil_loop *) second;
-    coil_stream *moved; /* taken along by each task; or NULL */
+    coil_stream *moved; /* the stream that each task takes to the other loop, or NULL */
     double start;
 };
 
@@ -641,7 +643,7 @@ static int move_a_stream(void *arg)
     return rc;
 }
 
-/* As `promise`, and the task takes a stream there and back: two moves. */
+/* Like `promise`, but the task takes a stream to the other loop and back: two moves. */
 static void run_stream_move(const struct bench_row *row)
 {
     struct pair_run run = {.row = row};

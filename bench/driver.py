@@ -147,7 +147,7 @@ def python(part, name, *arguments, needs="asyncio"):
 # ---- measuring -----------------------------------------------------------------------
 
 def chosen(peers, always):
-    """Return the peers in `always` and in PEERS. PEERS may contain names that this driver does not
+    """Return the peers that are both in `always` and in PEERS. PEERS may contain names that this driver does not
     have."""
     asked = os.environ.get("PEERS", "").replace(",", " ").split()
     return [name for name in peers if not asked or name in asked or name in always]
@@ -195,7 +195,7 @@ def report(results, rows):
 
 
 def report_ratio(results, ours, floor, figure, row):
-    """Print the median of the rounds' ratios of coil's figure to the floor's."""
+    """In each round, compute the ratio of coil's figure to the lower bound's. Print the median."""
     pairs = [a[figure] / b[figure]
              for a, b in zip(results.get(ours, []), results.get(floor, [])) if a and b]
     if pairs:

@@ -1,4 +1,4 @@
-"""picture.py - the table as bars: a block for each row, a bar for each peer, scaled to the best of
+"""picture.py - draws the table as bars: a block for each row with a bar for each peer, scaled to the best value in
 the block.
 
 The scale within a block is logarithmic, because peers differ by a factor of a thousand. The

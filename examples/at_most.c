@@ -4,8 +4,8 @@
  *     at_most 2 'sleep 100 & sleep 100 & wait'
  *
  * The command runs in a process group of its own. When the time is up, the whole group is
- * killed: the shell, and all processes that it has started, even if the shell itself has
- * ended.
+ * killed: the shell and all processes that it has started. This works even if the shell
+ * itself has already ended.
  */
 #include <coil.h>
 
@@ -28,7 +28,7 @@ static int app(void *arg)
 
     if (rc < 0)
         return rc;
-    // wait until all processes that may write have ended, not only the shell
+    // wait until every process that may write has ended, not only the shell
     COIL_WITH_DEADLINE((int64_t)(order->seconds * 1e9), rc)
     rc = coil_process_communicate(process, NULL, 0, &output, NULL, 1 << 20);
     fwrite(output.data, 1, output.size, stdout);

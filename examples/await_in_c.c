@@ -1,10 +1,10 @@
 /*
  * await_in_c.c - suspend a task in the middle of a library's function.
  *
- * qsort() knows nothing of coil, and its comparator is an ordinary callback. Here the
- * comparator asks a "slow judge" and waits for the answer. Only the task that sorts is
- * suspended, with qsort()'s frames. Two tasks sort at the same time, and a third one
- * counts ticks meanwhile.
+ * qsort() does not use coil, and its comparator is an ordinary callback. Here the
+ * comparator asks a "slow judge" and waits for the answer. Only the sorting task is
+ * suspended, together with qsort()'s frames. Two tasks sort at the same time, and a third
+ * one counts ticks meanwhile.
  */
 #include <coil.h>
 

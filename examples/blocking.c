@@ -1,9 +1,10 @@
 /*
  * blocking.c - run computations, or a library that blocks, on threads.
  *
- * The loop is one thread, so a computation holds up every task. coil_blocking() runs it
- * on a thread of a lane, and only the calling task waits. Here four sums are computed, on
- * as many threads as the machine has processors, while a fifth task still answers.
+ * The loop has a single thread, so a long computation would delay every task.
+ * coil_blocking() runs it on another thread, and only the calling task waits. Here four
+ * sums are computed, on as many threads as the machine has processors, while a fifth task
+ * still answers.
  */
 #include <coil.h>
 

@@ -1,5 +1,5 @@
 /*
- * cafe.c - a program whose tasks you can look at: start it and press Ctrl-\.
+ * cafe.c - a program with tasks to inspect: start it and press Ctrl-\.
  *
  * Four guests order at a counter that holds two orders, the cook is slow, and one guest
  * at a time uses the till. Ctrl-C closes the cafe.
@@ -32,7 +32,7 @@ static int pay(void)
 
     if (rc < 0)
         return rc;
-    COIL_LOCK_GUARD(&till);          // released on each way out
+    COIL_LOCK_GUARD(&till);          // released however the block is left
     return coil_sleep(COIL_SEC(45)); // the guest looks for coins
 }
 
@@ -59,7 +59,7 @@ static int cafe(void *arg)
         rc = coil_group_spawn(&group, guest, &dishes[i], &opts, NULL);
     }
     if (rc == 0)
-        rc = coil_sleep(COIL_MSEC(10)); // by then all guests have come in
+        rc = coil_sleep(COIL_MSEC(10)); // by then all guests have begun
     fprintf(stderr, "open: press Ctrl-\\ to see who waits for what\n");
     rc = coil_group_exit(&group, rc);
     coil_queue_finish(&counter);

@@ -2,9 +2,9 @@
  * context.c - a request's id, available in every function without passing it as an
  * argument.
  *
- * A context variable is set once for each request. All functions called from there see
- * it, and so do the tasks that they spawn and the threads that run their jobs. Other
- * requests have their own value. (Python: contextvars)
+ * A context variable is set once for each request. The variable is visible in all
+ * functions that are called from there, in the tasks that they spawn, and on the threads
+ * that run their jobs. Other requests have their own value. (Python: contextvars)
  */
 #include <coil.h>
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A function of its own, so that a waiting connection has no buffer on its stack. */
+/* This is a separate function so that a waiting connection has no buffer on its stack. */
 static ssize_t echo_once(coil_stream *stream)
 {
     char bytes[4096];

@@ -18,7 +18,7 @@ static int echo(coil_stream *stream, void *arg)
     return 0; // a client that disconnects is not an error
 }
 
-/* Send the question until an answer comes, which must never be wrong. */
+/* Send the question until an answer arrives. The answer must never be wrong. */
 static int client(void *port)
 {
     char question[1000], answer[1000];

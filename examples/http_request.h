@@ -1,7 +1,7 @@
 /*
  * http_request.h - an HTTP/1.1 request to a file server, and the head of its answer.
  *
- * For httpd.c. This part does not use coil: it turns text into text.
+ * For httpd.c. This file does not use coil. It only converts text.
  */
 #ifndef EXAMPLES_HTTP_REQUEST_H
 #define EXAMPLES_HTTP_REQUEST_H

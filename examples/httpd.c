@@ -6,11 +6,11 @@
  * There is one task for each connection. The code of a task is sequential: accept the
  * connection, read a request, answer it, and repeat until the client disconnects. After
  * accepting, the task starts the next acceptor. So a connection is never passed from one
- * task to another, where it could be lost.
+ * task to another, which would be a way to lose it.
  *
  * Deadlines are scopes around calls that may take too long. The task itself opens a file
- * and reads its first piece: with the page cache that takes microseconds. Threads of the
- * file lane read the rest of the file.
+ * and reads its first piece, which takes microseconds if the file is in the page cache.
+ * Threads of the file lane read the rest of the file.
  */
 #include "http_request.h"
 

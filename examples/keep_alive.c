@@ -1,6 +1,7 @@
 /*
  * keep_alive.c - a server whose clients stay connected between their requests. After
- * SIGTERM idle connections end at once, and busy ones with the answer to their request.
+ * SIGTERM, idle connections end at once, and busy connections after the answer to their
+ * request.
  *
  *     keep_alive [PORT]          a request is a line: the number of milliseconds to work
  */

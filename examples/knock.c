@@ -3,8 +3,8 @@
  *
  *     knock 127.0.0.1 20 25
  *
- * A group with a limit tries ten ports at a time. Each port has two seconds: a block with
- * a deadline around a call that returns a count.
+ * A group with a limit tries ten ports at a time. Each port has two seconds: a scope with
+ * a deadline surrounds a call that returns a count.
  */
 #include <coil.h>
 
@@ -15,7 +15,7 @@ static unsigned ports[2]; // the first and the last port
 
 static ssize_t greeting(const coil_address *address, char *text, size_t size)
 {
-    COIL_AUTO(coil_stream) stream = NULL; // closed on each way out
+    COIL_AUTO(coil_stream) stream = NULL; // closed however the function returns
     ssize_t n = coil_connect_address(address, &stream);
 
     if (n < 0)

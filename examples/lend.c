@@ -4,8 +4,8 @@
  *     lend SOCKET FILE           lends FILE until Ctrl-C
  *     lend SOCKET                borrows it, and prints its first line
  *
- * The borrower needs no permission for the file, only the descriptor. In this way a
- * privileged process opens files or ports for one that has few rights.
+ * The borrower needs no permission for the file, only the descriptor. In this way, a
+ * privileged process can open files or ports for a process with few rights.
  */
 #include <coil.h>
 

@@ -1,5 +1,5 @@
 /*
- * lines.c - number the lines of files, or of standard input, as cat -n does:
+ * lines.c - numbers the lines of files, or of standard input, like cat -n:
  *
  *     lines /etc/passwd        lines < /etc/passwd        ls | lines        lines < /dev/null
  *

@@ -1,6 +1,6 @@
 /*
- * own_errors.c - was this failure the task's cancellation? A library with errors of its
- * own does not say so, but coil_cancel_result() does.
+ * own_errors.c - was this failure the task's cancellation? A library's own error code
+ * does not show this, but coil_cancel_result() does.
  *
  *     cc own_errors.c $(pkg-config --cflags --libs coil-posix)
  */

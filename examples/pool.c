@@ -3,7 +3,8 @@
  *
  *     pool localhost 8080
  *
- * The pool is a queue of connections. Getting one suspends while all are in use.
+ * The pool is a queue of connections. Getting a connection suspends the task while all
+ * connections are in use.
  */
 #include <coil.h>
 

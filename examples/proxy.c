@@ -2,8 +2,8 @@
  * proxy.c - forwards every connection to another host and port: proxy PORT HOST PORT
  *
  * A connection has two directions, each of which is a task that copies bytes. One
- * direction may end long before the other (half-close). The task of that direction passes
- * the end on by shutting down writing.
+ * direction may end long before the other (half-close). The task for that direction
+ * passes on the end of the stream by shutting down the sending side.
  */
 #include <coil.h>
 

@@ -1,5 +1,5 @@
 /*
- * body.c - buffers for bodies, and a pool of spare ones.
+ * body.c - buffers for bodies, and a pool of unused buffers.
  *
  * free(3) returns the memory of such large buffers to the system. Reusing a buffer avoids
  * allocating its pages again for the next body.
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* The pool has at most 4 MiB, as many buffers as a crawler uses at once. */
+/* The pool holds at most 4 MiB: as many buffers as a crawler uses at once. */
 #define MOST_SPARE 64
 
 struct http_buffer *coil__http_buffer_take(coil_http_session *session)

@@ -1,4 +1,4 @@
-/* body.h - received bytes of a body that were not read yet. */
+/* body.h - a buffer for bytes of a body that have been received but not read. */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 

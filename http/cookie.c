@@ -49,7 +49,7 @@ static bool is_true(const struct jar_cookie *cookie, enum field field)
 }
 
 /*
- * The domain is "example.org", or with TAIL_MATCH ".example.org", which also matches
+ * The domain is "example.org", or ".example.org" with TAIL_MATCH, which also matches
  * subdomains.
  */
 static bool matches_host(const struct jar_cookie *cookie, const char *host, size_t n)

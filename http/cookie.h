@@ -8,9 +8,9 @@
 #include "session.h"
 
 /*
- * Append the value of a Cookie header, "a=b; c=d", to *cookies, which the caller frees by
- * free(3). If a server has set a cookie of the same name for the response's URL, omit the
- * request's, because the server's is newer. Returns 0 or -ENOMEM.
+ * Append the value of a Cookie header, "a=b; c=d", to *cookies. The caller frees *cookies
+ * with free(3). If a server has set a cookie with the same name for the response's URL,
+ * omit the request's cookie, because the server's cookie is newer. Returns 0 or -ENOMEM.
  */
 int coil__http_cookie_add(const coil_http_response *response, const char *value,
                           char **cookies);

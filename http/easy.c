@@ -4,8 +4,8 @@
  * Creating a handle and setting all options of the session takes about as long as the
  * rest of a short request. So a handle whose request succeeded becomes spare. The next
  * request sets only the options that differ: the URL, and the buffer for the error
- * message. All callbacks get the handle as their argument; it points to the response that
- * uses it.
+ * message. All callbacks get the handle as their argument. The handle points to the
+ * response that uses it.
  *
  * When a request returns its handle, it resets the options that it changed. A custom
  * method or a body cannot be reset by a single option, and libcurl may store state of a
@@ -29,7 +29,10 @@
 
 /* ---- options of the session -------------------------------------------------------- */
 
-/* libcurl must not follow redirects, look up names or use signals: coil does. */
+/*
+ * libcurl must not follow redirects, look up names or use signals, because coil does all
+ * this.
+ */
 static void set_manners(CURL *easy)
 {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);

@@ -1,4 +1,4 @@
-/* failure.c - map libcurl's many errors to the few errors that a caller can handle. */
+/* failure.c - maps libcurl's many errors to the few errors that a caller can handle. */
 #include "failure.h"
 
 #include <coil/error.h>
@@ -57,8 +57,8 @@ static int errno_of_reception(const coil_http_response *response)
 }
 
 /*
- * True if the connection ended inside the headers, or after an interim response (1xx).
- * Then libcurl reports success, or a truncated body if a header announced a length.
+ * True if the connection ended inside the headers, or after an interim response (1xx). In
+ * that case libcurl reports success, or a truncated body if a header announced a length.
  */
 static bool ended_in_headers(const coil_http_response *response)
 {
@@ -69,7 +69,7 @@ static bool ended_in_headers(const coil_http_response *response)
 /*
  * Return the errno for CURLE_WRITE_ERROR. A callback that refuses bytes has set
  * response->failure. If no callback refused, bytes followed the end of a compressed
- * stream. The body is complete then, and the bytes are ignored, as in browsers.
+ * stream. In that case the body is complete, and these bytes are ignored, as in browsers.
  */
 static int errno_of_writing(const coil_http_response *response)
 {
@@ -135,8 +135,9 @@ static const char *what_is_too_long(const coil_http_response *response)
 }
 
 /*
- * True if the server's answer to the TLS handshake was not TLS. An HTTP server answers in
- * plain text, whose first bytes OpenSSL reads as the version or length of a TLS record.
+ * Return true if the server's answer to the TLS handshake was not TLS. An HTTP server
+ * answers in plain text, whose first bytes OpenSSL reads as the version or length of a
+ * TLS record.
  */
 static bool lacks_tls(const char *error)
 {
@@ -241,8 +242,8 @@ static void set_error_message(coil_http_response *response, int rc)
 }
 
 /*
- * Omit user name and password of the URL, because messages end up in logs. In a URL that
- * could not be parsed they may be anywhere before the last @.
+ * Omit user name and password of the URL, because messages end up in logs. In a malformed
+ * URL, they may be anywhere before the last @.
  */
 static int fail_response(const coil_http_response *response, int rc)
 {

@@ -8,8 +8,8 @@
 int coil__http_outcome(const coil_http_response *response);
 
 /*
- * Fail this call and every later one with rc: end the transfer, and set a message if it
- * is missing. Returns rc.
+ * Make this call and every later one fail with rc: end the transfer, and set a message if
+ * there is none. Returns rc.
  */
 int coil__http_give_up(coil_http_response *response, int rc);
 

@@ -4,8 +4,8 @@
  * An event of a transfer only stores the time. Each session has one timer. When the timer
  * is due, the session checks all transfers for which a task waits. Transfers without
  * progress for too long fail, and the timer is set to the earliest time at which another
- * transfer could fail. So the timer fires about once per idle timeout, whatever the
- * number of transfers.
+ * transfer could fail. So the timer fires about once per idle timeout, however many
+ * transfers there are.
  *
  * A transfer that waits for a free connection has not begun in libcurl, so its idle time
  * does not run yet.
@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 
 /*
- * With HTTP/2, bytes on a connection may belong to another transfer. So after the headers
- * only the transfer's own body counts.
+ * With HTTP/2, bytes on a connection may belong to another transfer. So after the
+ * headers, only bytes of the transfer's own body count as progress.
  */
 static int64_t last_progress(const coil_http_response *response)
 {
@@ -59,8 +59,8 @@ static void fail_idle(coil_http_response *response)
 }
 
 /*
- * Fail the transfer if it was idle for too long. Otherwise return the time at which it
- * would be idle for too long.
+ * Make the transfer fail if it was idle for too long. Otherwise return the time at which
+ * its idle timeout would expire.
  */
 static int64_t look_at(coil_http_response *response, int64_t now)
 {

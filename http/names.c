@@ -3,7 +3,7 @@
  *
  * Each name has a lock. The first task that needs the name looks it up; the other tasks
  * wait for the lock, and find the answer. If the first task is cancelled, the second one
- * looks the name up. Failures are cached, too, for a short time. So if a hundred tasks
+ * looks up the name. Failures are also cached, for a short time. So if a hundred tasks
  * need a name that does not exist, only one looks it up.
  */
 #include "names.h"
@@ -215,7 +215,10 @@ static int print_entry(struct http_name *name, const struct addrinfo *list)
     fprintf(text, "+%s:%s:", name->host, name->port);
     count = print_addresses(list, text);
     complete = !ferror(text);
-    /* Without memory open_memstream(3) may leave NULL and fclose(3) return success. */
+    /*
+     * Without memory, fclose(3) on an open_memstream(3) may return success and leave
+     * NULL.
+     */
     if (fclose(text) != 0 || !complete || entry == NULL) {
         free(entry);
         return -ENOMEM;
@@ -240,7 +243,7 @@ static int renew(struct http_name *name)
         freeaddrinfo(list);
     }
     if (rc == -ECANCELED || rc == -ENOMEM)
-        return rc; /* a cancelled lookup is not an answer */
+        return rc; /* do not cache a cancelled lookup */
     name->rc = rc;
     name->expires = coil_in(rc == 0 ? KEEP_ANSWER_NS : KEEP_FAILURE_NS);
     return rc;
@@ -251,7 +254,7 @@ static bool is_fresh(const struct http_name *name)
     return name->expires > coil_now();
 }
 
-/* One task looks the name up, the others wait for its answer. */
+/* One task looks up the name, and the others wait for its answer. */
 static int refresh_name(struct http_name *name)
 {
     int rc = coil_lock_acquire(&name->lock);

@@ -16,7 +16,7 @@ struct http_name {
     /* versions of `entry`, from 1: the current one, and the one passed to libcurl */
     unsigned version, given;
     /*
-     * The beginning of a URL with this host and port, such as "http://host:80"; or NULL.
+     * The beginning of a URL with this host and port, such as "http://host:80", or NULL.
      */
     char *origin;
     size_t origin_bytes;
@@ -56,7 +56,7 @@ void coil__http_name_leads(struct http_name *name, const char *url);
 void coil__http_name_release(struct http_name *name);
 
 /*
- * Look the name up, unless name->entry is fresh. Suspends. Fails like coil_getaddrinfo(),
+ * Look up the name, unless name->entry is fresh. Suspends. Fails like coil_getaddrinfo(),
  * and with -ETIMEDOUT after timeout_ns, unless that is 0.
  */
 int coil__http_name_resolve(struct http_name *name, int64_t timeout_ns);

@@ -1,8 +1,8 @@
 /*
- * request.c - build a request and find its host.
+ * request.c - converts a request to libcurl's options, and looks up its host.
  *
- * libcurl would start a thread for each name that it has to look up. So coil looks the
- * names up and passes the answers by CURLOPT_RESOLVE; CURLOPT_RESOLVER_START_FUNCTION
+ * libcurl would start a thread for each name that it has to look up. So coil looks up the
+ * names and passes the answers with CURLOPT_RESOLVE. CURLOPT_RESOLVER_START_FUNCTION
  * refuses all other lookups. Behind a proxy, only libcurl knows whether the host itself
  * must be looked up (no_proxy, SOCKS). If libcurl requests such a lookup, the request
  * starts again with the host's addresses.
@@ -29,7 +29,7 @@ static size_t token_length(const char *text)
                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 }
 
-/* Return what is wrong with a header, or NULL. */
+/* Return an error message for a malformed header, or NULL. */
 static const char *fault_of(const char *header)
 {
     size_t n = token_length(header);
@@ -336,7 +336,7 @@ int coil__http_look_up(coil_http_response *response, bool directly, bool all)
     return rc;
 }
 
-/* CURLOPT_RESOLVER_START_FUNCTION: any result but 0 ends the transfer. */
+/* CURLOPT_RESOLVER_START_FUNCTION: any result except 0 ends the transfer. */
 static int on_name_wanted(void *resolver, void *reserved, void *arg)
 {
     coil_http_response *response = ((struct http_easy *)arg)->response;

@@ -13,8 +13,8 @@ struct http_step {
 };
 
 /*
- * Check method and headers. Fails with -EINVAL for a malformed one, with a message in
- * response->error.
+ * Check the method and the headers. Fails with -EINVAL if one of them is malformed, with
+ * a message in response->error.
  */
 int coil__http_request_check(coil_http_response *response,
                              const coil_http_request *request);
@@ -28,7 +28,10 @@ int coil__http_check_url(coil_http_response *response);
 /* Return the first step of a request. */
 struct http_step coil__http_first_step(const coil_http_request *request);
 
-/* Prepare the step after a redirect with `status`, to the same origin or another one. */
+/*
+ * Prepare the step after a redirect with the given `status`, to the same origin or to
+ * another one.
+ */
 struct http_step coil__http_next_step(struct http_step step, int status,
                                       bool same_origin);
 

@@ -20,7 +20,7 @@
  *    in coil_http_read().
  * 2. A failure is returned after the bytes that arrived before it, and from then on by
  *    every call.
- * 3. However a transfer ends, coil__http_stop() removes it from libcurl, once.
+ * 3. However a transfer ends, coil__http_stop() removes it from libcurl exactly once.
  *
  * Where to start reading: coil_http_get(), send_step(), coil_http_read().
  */
@@ -56,7 +56,7 @@ static bool is_redirect(const coil_http_response *response)
            coil_http_header(response, "Location") != NULL;
 }
 
-/* True if the body goes to the request's on_body. */
+/* Return true if the body is passed to the request's on_body. */
 static bool is_handed_on(const coil_http_response *response)
 {
     return response->on_body != NULL && !response->redirected;
@@ -124,8 +124,8 @@ static bool lengths_differ(const coil_http_response *response)
 }
 
 /*
- * Note a Content-Length. If there is only one and it has only digits, as in nearly every
- * response, lengths_differ() is not needed.
+ * Note a Content-Length. In nearly every response, there is only one Content-Length, with
+ * only digits. In that case lengths_differ() is not needed.
  */
 static void note_length(coil_http_response *response, const char *line, size_t n)
 {
@@ -288,7 +288,7 @@ static size_t store_body(coil_http_response *response, const char *bytes, size_t
     return n;
 }
 
-/* CURLOPT_WRITEFUNCTION: any result but n or PAUSE ends the transfer. */
+/* CURLOPT_WRITEFUNCTION: any result except n or PAUSE ends the transfer. */
 static size_t on_bytes(char *bytes, size_t one, size_t n, void *arg)
 {
     coil_http_response *response = ((struct http_easy *)arg)->response;

@@ -126,9 +126,9 @@ static void on_timer(void *arg)
 /* ---- requests of libcurl to the loop ----------------------------------------------- */
 
 /*
- * CURLMOPT_TIMERFUNCTION. A session has one timer, set to libcurl's latest request.
- * Returning -1 would make the multi handle unusable. So if the timer cannot be set, all
- * running requests fail instead.
+ * CURLMOPT_TIMERFUNCTION. A session has one timer, which is set to the time that libcurl
+ * requested last. Returning -1 would make the multi handle unusable. So if the timer
+ * cannot be set, all running requests fail instead.
  */
 static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 {

@@ -46,7 +46,7 @@ struct coil_http_session {
     volatile bool destroyed;                 /* detects a second destroy */
 };
 
-/* Abort: the session or response was destroyed before. */
+/* Abort with the message that the session or response was already destroyed. */
 void coil__http_gone(const char *caller) __attribute__((noreturn));
 
 /* Abort with "coil_http_get() was called with a session that is NULL". */
@@ -66,7 +66,7 @@ void coil__http_misuse_null(const char *function, const char *argument)
  */
 void coil__http_check_outside(const coil_http_session *session, const char *caller);
 
-/* True in a child of fork(2): the session belongs to the parent. */
+/* Return true in a child of fork(2): the session belongs to the parent. */
 bool coil__http_is_parents(const coil_http_session *session);
 
 struct coil_http_response {
@@ -81,13 +81,13 @@ struct coil_http_response {
     char *cookies;
     struct curl_slist *addresses; /* "+host:port:address,address" */
     char *url;
-    coil_task *waiter;          /* the task that waits for the response; or NULL */
+    coil_task *waiter;          /* the task that waits for the response, or NULL */
     struct http_buffer *buffer; /* bytes of the body not read yet: [begin, end) */
     size_t begin, end;
     size_t body_limit, body_bytes;
-    coil_http_body_fn on_body; /* takes the body instead of `buffer`; or NULL */
+    coil_http_body_fn on_body; /* receives the body instead of `buffer`, or NULL */
     void *on_body_arg;
-    coil_http_wire_fn on_wire; /* receives the transmitted bytes; or NULL */
+    coil_http_wire_fn on_wire; /* receives the transmitted bytes, or NULL */
     void *on_wire_arg;
     bool in_tunnel;                    /* the current exchange is a CONNECT to a proxy */
     int64_t idle_timeout_ns, progress; /* 0: no limit; the time of the last progress */
@@ -104,7 +104,7 @@ struct coil_http_response {
     uint64_t header_names;             /* hashes of the header names: response.c */
     bool has_length, lengths_doubtful; /* a Content-Length arrived; more than one did */
     bool taker_failed;                 /* on_body ended the transfer */
-    coil_error *taker_error;           /* a reference to on_body's error; or NULL */
+    coil_error *taker_error;           /* a reference to on_body's error, or NULL */
     bool redirected;                   /* the response is a redirect to follow */
     bool running;                      /* the transfer is in libcurl's multi handle */
     bool reading;                      /* a task is in coil_http_read() */
@@ -115,7 +115,7 @@ struct coil_http_response {
     bool passed_over;        /* discarding a redirect's body, whose failure is ignored */
     bool given_up;           /* `failure` was returned, and `error` has the message */
     bool trusted;            /* libcurl should still have the addresses in its cache */
-    bool name_wanted;        /* libcurl wanted to resolve a name itself */
+    bool name_wanted;        /* libcurl tried to look up a name itself */
     bool may_resolve;        /* libcurl may resolve the host, because it is numeric */
     volatile bool destroyed; /* detects a second destroy */
     char error[CURL_ERROR_SIZE];
@@ -136,7 +136,7 @@ void coil__http_fail(coil_http_response *response, int rc);
 
 void coil__http_fail_all(coil_http_session *session, int rc);
 
-/* Add or drop a reference; the last drop frees the session. */
+/* Add or drop a reference. When the last one is dropped, the session is freed. */
 void coil__http_session_hold(coil_http_session *session);
 void coil__http_session_drop(coil_http_session *session);
 

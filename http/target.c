@@ -89,7 +89,7 @@ static bool is_http(const char *scheme)
 }
 
 /*
- * Replace libcurl's message for a URL without a scheme, "malformed input", by a better
+ * Replace "malformed input", libcurl's message for a URL without a scheme, with a better
  * one.
  */
 int coil__http_target_parse(struct http_target *target, const char *url, const char **why)

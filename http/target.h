@@ -10,8 +10,8 @@ struct http_target {
 
 /*
  * Parse a URL. Fails with -EINVAL (not an http or https URL), -EMSGSIZE (longer than
- * libcurl's limit) or -ENOMEM, and a static message in *why; `why` may be NULL. Finish
- * the target in any case.
+ * libcurl's limit) or -ENOMEM, and a static message in *why; `why` may be NULL. The
+ * target must be finished in any case.
  */
 int coil__http_target_parse(struct http_target *target, const char *url,
                             const char **why);
@@ -29,7 +29,7 @@ void coil__http_target_finish(struct http_target *target);
 int coil__http_same_origin(const char *a, const char *b);
 
 /*
- * Resolve `reference` against `base`; the caller frees *out by free(3). Fails with
+ * Resolve `reference` against `base`. The caller frees *out with free(3). Fails with
  * -EINVAL or -ENOMEM, and a static message in *why.
  */
 int coil__http_resolve(const char *base, const char *reference, char **out,

@@ -1,14 +1,14 @@
 /*
- * watched.c - watch libcurl's descriptors in coil's loop.
+ * watched.c - watches libcurl's descriptors in coil's loop.
  *
  * Between two requests libcurl does not watch an idle connection: it removes the
  * descriptor, and soon adds it again. In the meantime coil leaves the descriptor
  * registered with the loop as readable, which saves two system calls for each request. An
- * idle connection usually becomes readable because the peer has closed it. Then coil ends
- * the registration, since its callback would run in each turn. libcurl detects the event
- * when it next uses the connection.
+ * idle connection usually becomes readable because the peer has closed it. In that case
+ * coil ends the registration, because its callback would run in every turn. libcurl
+ * detects the event when it next uses the connection.
  *
- * The entry of a connection lives until libcurl closes its descriptor by our function
+ * The entry of a connection exists until libcurl closes its descriptor with our function
  * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
  * of its own lookups. The entries of such descriptors are freed before that, when libcurl
  * removes the descriptors. So a closed descriptor never stays registered, and a new

@@ -2,7 +2,7 @@
  * wire.c - report transmitted bytes: coil_http_request.on_wire.
  *
  * libcurl passes these bytes to its debug callback: heads as they are sent and received,
- * bodies before decoding of chunks and decompression. (curl: CURLOPT_DEBUGFUNCTION)
+ * and bodies before they are unchunked and decompressed. (curl: CURLOPT_DEBUGFUNCTION)
  */
 #include "wire.h"
 

@@ -1,9 +1,9 @@
 /*
- * await.c - Python's `await` for any C function on one of our stacks.
+ * await.c - implements Python's `await` for C functions on one of our stacks.
  *
- * This file drives the awaitable's iterator. The object that the iterator yields, such
- * as an asyncio.Future, is passed to the code that drives the stack. In the end that is
- * an asyncio.Task, which resumes the stack once the future is done. This is PEP 380's
+ * This file drives the awaitable's iterator. The object that the iterator yields, such as
+ * an asyncio.Future, is passed to the code that drives the stack. At the end of this
+ * chain, an asyncio.Task resumes the stack when the future is done. This is PEP 380's
  * `yield from`, with stack_suspend() in place of yield.
  */
 #include "run.h"

@@ -1,6 +1,6 @@
 /*
  * module.c - the extension module coil._coil: the functions that coil/__init__.py
- * exports, and the table by which coil/python.h finds the module's C functions.
+ * exports, and the table of C functions for coil/python.h.
  */
 #include "run.h"
 #include "stack.h"

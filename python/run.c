@@ -7,10 +7,10 @@
  *              await_()    v   |   send(), throw()
  *                        suspended
  *
- * close() throws GeneratorExit into a suspended run, and so does its deallocation. A
- * stack can only be resumed by its own thread, but the garbage collector may run on any
- * thread. So a run that is collected on another thread is passed to its own thread, which
- * closes it at its next coil.run().
+ * close() throws GeneratorExit into a suspended run. Deallocating a suspended run does
+ * the same. A stack can only be resumed by its own thread, but the garbage collector may
+ * run on any thread. So a run that is collected on another thread is passed to its own
+ * thread, which closes it at its next coil.run().
  *
  * The collector does not see the references that a C stack holds. A suspended run that
  * only its own stack refers to is never collected. When the interpreter begins to exit,
@@ -163,7 +163,7 @@ static void end(struct run *run)
     Py_CLEAR(run->kwargs);
 }
 
-/* Resume the run with `value`; if `value` is NULL, with the current exception. */
+/* Resume the run with `value`, or with the current exception if `value` is NULL. */
 static PySendResult resume(struct run *run, PyObject *value, PyObject **result)
 {
     Py_INCREF(run);

@@ -1,5 +1,5 @@
 /*
- * run.h - coil.run(): a function that runs on a stack of its own, as an awaitable.
+ * run.h - coil.run(): an awaitable that runs a function on its own stack.
  */
 #ifndef COIL_PYTHON_RUN_H
 #define COIL_PYTHON_RUN_H
@@ -12,8 +12,8 @@ extern PyTypeObject coil_python_run_type;
 PyObject *coil_python_run(PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 /*
- * Suspend the running function until `awaitable` has a result, and return it: a new
- * reference, or NULL with an exception set.
+ * Suspend the running function until `awaitable` has a result. Returns a new reference to
+ * the result, or NULL with an exception set.
  */
 PyObject *coil_python_await(PyObject *awaitable);
 

@@ -58,8 +58,8 @@ static void destroy_stack(struct stack *stack)
 static void end_pool(PyObject *capsule)
 {
     /*
-     * When the interpreter ends, the main thread clears the states of other threads. The
-     * main thread cannot resume their stacks, which are lost.
+     * When the interpreter exits, the main thread clears the states of other threads. It
+     * cannot resume the stacks of those threads, so these stacks are leaked.
      */
     if (PyCapsule_GetPointer(capsule, NULL) != &pool)
         return;

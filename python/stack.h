@@ -1,9 +1,9 @@
 /*
  * stack.h - C stacks on which Python code runs, each with CPython's state for it.
  *
- * A stack runs one job after another. Between two jobs it is in its thread's pool,
- * because a new stack would cost system calls and page faults. A stack belongs to the
- * thread that created it.
+ * A stack runs one job after another. Between two jobs, the stack is in its thread's
+ * pool, because creating a stack would cost system calls and page faults. A stack belongs
+ * to the thread that created it.
  */
 #ifndef COIL_PYTHON_STACK_H
 #define COIL_PYTHON_STACK_H
@@ -18,7 +18,7 @@ struct stack;
 typedef PyObject *(*stack_job)(void *arg);
 
 /*
- * Take a stack from this thread's pool, or create one, for `job`. The job begins at the
+ * Get a stack for `job` from this thread's pool, or create one. The job begins at the
  * first stack_resume(). Returns NULL with an exception set if memory ran out.
  */
 struct stack *stack_acquire(stack_job job, void *arg);
@@ -33,14 +33,16 @@ PyObject *stack_resume(struct stack *stack, PyObject *value);
 /* True once the job has returned. The caller must then call stack_release(). */
 bool stack_is_done(const struct stack *stack);
 
-/* Return a stack, whose job has returned or never began, to its pool. */
+/* Return a stack to its pool. Its job must have returned, or must not have begun. */
 void stack_release(struct stack *stack);
 
 /* Suspend the running job: its stack_resume() returns `value`. Returns the value that the
    next stack_resume() passes; NULL means that an exception is set. */
 PyObject *stack_suspend(PyObject *value);
 
-/* True if a job runs on this thread, so that stack_suspend() may be called. */
+/*
+ * Return true if a job is running on this thread, so that stack_suspend() may be called.
+ */
 bool stack_is_running(void);
 
 /* Return the size in bytes of stacks created from now on, or -1 with an exception set. */

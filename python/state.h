@@ -1,6 +1,5 @@
 /*
- * state.h - CPython's state for the code that runs on a thread: one such state for each
- * stack.
+ * state.h - the part of CPython's thread state that each stack needs for itself.
  *
  * CPython assumes that a thread has one C stack and stores pointers into it in
  * PyThreadState: the current frame, the exceptions that are being handled, the recursion
@@ -22,8 +21,9 @@
  * In CPython: (1) Python/ceval.c, (2) Python/pystate.c, (3) Python/errors.c, (4)
  * Python/context.c, (5) Objects/object.c, (6) Python/legacy_tracing.c (3.11: ceval.c).
  *
- * 3.13 counts deallocation by c_recursion_remaining. The critical_section of 3.13 is
- * always zero in a build with the GIL, and other builds are refused.
+ * CPython 3.13 uses c_recursion_remaining to count nested deallocations. The
+ * critical_section of 3.13 is always zero in a build with the GIL, and other builds are
+ * refused.
  *
  * Like a generator's frame, the bottom of a stack is linked to the code that resumed it
  * only while the stack runs. Therefore sys.exc_info(), traceback.print_stack() and the
@@ -49,7 +49,7 @@ struct python_state {
     PyObject **datastack_limit;
     _PyErr_StackItem *exc_info;
     PyObject *context; /* NULL: the stack uses the resumer's */
-    int depth;         /* the depth of Python calls on this stack alone */
+    int depth;         /* the depth of Python calls on this stack only */
 #if PY_VERSION_HEX >= 0x030c0000
     int c_recursion_remaining;
 #endif

@@ -55,7 +55,7 @@ def write_wheel(path, package):
 
 
 def run(*command):
-    """Run a system tool. The tool needs its own Python packages, which pip hides by PYTHONPATH."""
+    """Run a system tool. The tool needs its own Python packages, which pip hides with PYTHONPATH."""
     env = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
     subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr, env=env)
 

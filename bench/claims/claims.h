@@ -11,7 +11,7 @@
 
 #include <sys/resource.h>
 
-/* The program of the documents: five sleepers, five sleeps each. */
+/* The program in the documents (docs/seeds.md): five tasks that each sleep five times. */
 #define SLEEPERS 5
 #define NAPS 5
 #define NAP_MS 100
@@ -31,7 +31,7 @@ static inline double wall_ns(void)
 }
 
 /*
- * Processor time, elapsed time, and the number of switches between threads of this
+ * The processor time, the elapsed time, and the number of context switches of this
  * process.
  */
 struct stopwatch {
@@ -63,7 +63,8 @@ static inline void stopwatch_report(const struct stopwatch *since, double n)
 }
 
 /*
- * Return the present memory, page tables included. Growth is the difference of two calls.
+ * Return the current memory of the process, including page tables. Growth is the
+ * difference of two calls.
  */
 static inline double memory_now(void)
 {

@@ -1,5 +1,5 @@
 /*
- * coil_claims.c - the claims' rows with coil's tasks.
+ * coil_claims.c - measures the rows of docs/claims.md with coil's tasks.
  */
 #include "claims.h"
 

@@ -1,5 +1,6 @@
 /*
- * coil_crawl.c - the crawler of the documents with tasks: a queue, workers, join, cancel.
+ * coil_crawl.c - the crawler in the documents (docs/seeds.md), with tasks: a queue,
+ * workers, join and cancellation.
  *
  *     coil_crawl PORT WORKERS
  *
@@ -16,7 +17,7 @@ static struct crawl {
     long workers, fetched, busy, busy_most;
 } crawl;
 
-/* Fetch one page into `bytes`. The worker connects at its first page. */
+/* Fetch one page into `bytes`. The worker connects when it fetches its first page. */
 static int fetch(coil_stream **stream, long page, char *bytes)
 {
     size_t have = 0, want = 0, n = write_request(bytes, PAGE_BYTES, page);

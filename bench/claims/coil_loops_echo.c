@@ -1,6 +1,7 @@
 /*
  * coil_loops_echo.c - like bench/echo/coil_echo.c, but with two loops, each on its own
- * thread. The first loop accepts, and every other connection moves to the second.
+ * thread. The first loop accepts connections, and every second one moves to the other
+ * loop.
  */
 #include <coil.h>
 

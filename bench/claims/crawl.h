@@ -1,5 +1,6 @@
 /*
- * crawl.h - the pages of both crawlers in C. The crawlers differ only in how they wait.
+ * crawl.h - how both crawlers in C store and parse pages. The crawlers differ only in how
+ * they wait.
  */
 #ifndef COIL_CRAWL_H
 #define COIL_CRAWL_H
@@ -13,7 +14,7 @@
 
 static bool seen[PAGES_MOST];
 
-/* Return whether this page is new. */
+/* Return true if this page is new. */
 static inline bool is_new(long page)
 {
     if (page < 0 || page >= PAGES_MOST || seen[page])

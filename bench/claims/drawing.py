@@ -1,8 +1,8 @@
 """drawing.py - the claims' tables as panels of bars and lines, for a light or dark page.
 
-Bars are horizontal, one for each row of a table. A line has one point for each column of the table,
-evenly spaced, and its name is at its right end. A scale is linear from 0, or logarithmic if values
-differ by more than a hundred; the panel names the scale.
+Bars are horizontal, one for each row of a table. A line has one point for each column of the table, evenly spaced,
+and its name is at its right end. A scale is linear from 0, or logarithmic if values differ by a factor of more than
+a hundred. The panel shows which scale is used.
 """
 
 import math
@@ -15,7 +15,7 @@ BAR, LABELS, VALUES = 22, 168, 112     # height of a bar, widths of the labels b
 PLOT, AXIS, NAMES = 190, 58, 132       # height of a plot, widths of the labels beside it
 HEAD = 46
 
-# name: (light, dark). The first name that a row's name begins with counts.
+# name: (light, dark). A row gets the class of the first name with which its own name begins.
 COLOURS = {
     "coil": ("#0b6e4f", "#4cc38a"),
     "C, threads": ("#b45309", "#f0a04b"),
@@ -99,8 +99,8 @@ def head(x, y, title, unit, scale):
 # ---- bars ------------------------------------------------------------------------------
 
 def bar_values(table, column):
-    """Return [(name, column, value)]. If no column is chosen, the value is that of the last
-    measured one."""
+    """Return [(name, column, value)]. If no column is chosen, use the value of the last column that was
+    measured."""
     found = []
     for row in table["rows"]:
         columns = [column] if column >= 0 else range(len(row["cells"]))

@@ -1,12 +1,12 @@
 /*
- * idle.c - open connections that do nothing.
+ * idle.c - opens idle connections to an echo server.
  *
  *     idle PORT COUNT [talk]
  *
  * The program opens COUNT connections to an echo server, prints "ready" when the server
  * has accepted all of them, and holds them until its input ends. Every 250th connection
  * requests an echo of a byte, so at most 250 wait to be accepted. With `talk`, each
- * connection then makes three requests, one connection after the other. Each local
+ * connection makes three requests after that, one connection after the other. Each local
  * address is used for 5,000 connections. The system has about 28,000 ports for each
  * address, and takes long to find the last ones.
  */

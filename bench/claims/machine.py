@@ -1,8 +1,7 @@
 """machine.py - the resources that the machine can spare: threads, memory, descriptors.
 
-Resources that other programs share are never used up: a tenth of them, and at least RESERVE
-threads, are left. A limit of this process alone may be reached, because it affects no other
-process.
+Resources that other programs share are never used up: a tenth of them, and at least RESERVE threads, are left. A
+limit that applies only to this process may be reached, because that does not affect other processes.
 """
 
 import os
@@ -61,7 +60,7 @@ def thread_limits():
     limits = {
         "kernel.pid_max": (read_number("/proc/sys/kernel/pid_max"), running, True),
         "kernel.threads-max": (read_number("/proc/sys/kernel/threads-max"), running, True),
-        # The stack of a thread is one mapping, and its guard another.
+        # A thread needs two memory mappings: its stack and its guard.
         "vm.max_map_count": ((read_number("/proc/sys/vm/max_map_count") or 65530) // 2, 0,
                              False),
         "pids.max": (left_in_groups("pids", ("pids.max",), ("pids.current",)), 0, True),

@@ -1,4 +1,4 @@
-"""measure.py - the claims: each function measures one claim and returns its tables.
+"""measure.py - measures the claims in docs/claims.md: each function measures one claim and returns its tables.
 
 A table is {"key", "title", "unit", "columns", "rows", "notes"}, and a row is {"name", "cells",
 "runs"}. A cell is the median of its runs, or None if nothing was measured; a note explains why.
@@ -113,7 +113,7 @@ def refusal(peer, n):
 
 
 def most_threads(config):
-    """Return how many threads can be started, and what stopped that."""
+    """Return how many threads can be started, and the reason why no more can be started."""
     room, limit = machine.thread_room(own_limits=False)
     found = figures(rows_of(THREADS), "ceiling", max(1, min(room, config["ceiling"])))
     if found is None:
@@ -308,8 +308,8 @@ def among_idle(command, count, config):
 
 
 def idle_counts(config):
-    """Return the numbers of connections to measure, as far as the limit of descriptors allows; and
-    a note if that limit cut them."""
+    """Return the numbers of connections that can be measured with the limit of descriptors, and a note if some
+    cannot."""
     room = machine.allow_descriptors() - config["active"]
     counts = [count for count in config["idle"] if count <= room]
     if len(counts) == len(config["idle"]):

@@ -1,4 +1,4 @@
-"""publish.py - write the tables as Markdown, and put them into docs/claims.md."""
+"""publish.py - writes the tables as Markdown, and inserts them into docs/claims.md."""
 
 import re
 import sys

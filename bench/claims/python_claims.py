@@ -1,4 +1,4 @@
-"""python_claims.py ROW [ARGUMENT...] - the claims' rows with CPython, asyncio and threads.
+"""python_claims.py ROW [ARGUMENT...] - measures the rows of docs/claims.md with CPython's asyncio and threads.
 
 Prints lines `NAME VALUE`, one for each figure: times in nanoseconds, memory in bytes.
 """

@@ -1,4 +1,4 @@
-"""python_crawl.py PORT WORKERS - the crawler of the documents on asyncio, like coil_crawl.c."""
+"""python_crawl.py PORT WORKERS - the counterpart of coil_crawl.c on asyncio."""
 
 import asyncio
 import re

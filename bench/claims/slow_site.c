@@ -1,5 +1,5 @@
 /*
- * slow_site.c - a web site whose answers are delayed, as from a distant server.
+ * slow_site.c - a web site with delayed answers, like those of a distant server.
  *
  *     slow_site PAGES ANSWER-MS
  *

@@ -1,5 +1,5 @@
 /*
- * thread_claims.c - the claims' rows with POSIX threads.
+ * thread_claims.c - measures the rows of docs/claims.md with POSIX threads.
  *
  * STACKS. A thread has the C library's default stack, 8 MiB of address space. The memory
  * of a thread consists of the touched pages of the stack, and a page table for each
@@ -179,7 +179,7 @@ static void run_sleepers(int argc, char **argv)
     figure("naps", nap_count);
 }
 
-/* Run one sleeper after the other, and nothing else meanwhile. */
+/* Run the sleepers one after the other, with nothing else running at the same time. */
 static void run_sleepers_in_line(int argc, char **argv)
 {
     double begin = wall_ns();

@@ -1,6 +1,6 @@
 /*
- * thread_crawl.c - the crawler of the documents with threads: like coil_crawl.c, with a
- * lock around the shared data.
+ * thread_crawl.c - the counterpart of coil_crawl.c with threads: a lock protects the
+ * shared data.
  *
  *     thread_crawl PORT WORKERS
  */

@@ -1,10 +1,10 @@
 /*
- * coil_fetch.c - fetch known URLs by coil-http, with a task for each connection.
+ * coil_fetch.c - fetches known URLs with coil-http, with a task for each connection.
  *
  *     coil_fetch URL-PREFIX PAGES CONNECTIONS [read]
  *
  * Pages are not parsed: on_body discards them, or with `read` coil_http_read() reads them
- * into a buffer. The difference to libcurl_fetch is the cost of coil-http and coil.
+ * into a buffer. The difference from libcurl_fetch is the cost of coil-http and coil.
  */
 #include <coil.h>
 #include <coil/http.h>

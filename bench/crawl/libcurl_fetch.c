@@ -1,10 +1,10 @@
 /*
- * libcurl_fetch.c - the floor of a crawl: libcurl fetches pages whose URLs are known.
+ * libcurl_fetch.c - the lower bound for a crawl: libcurl fetches pages with known URLs.
  *
  *     libcurl_fetch URL-PREFIX PAGES CONNECTIONS
  *
  * The program fetches PREFIXp0.html and so on, and does not parse them. The program fails
- * if a page does not come.
+ * if a page does not arrive.
  */
 #include <curl/curl.h>
 #include <stdio.h>

@@ -6,18 +6,18 @@
  * The load is a closed loop: each connection has one request of 64 bytes outstanding. A
  * connection sends the next request after it has received the whole answer and compared
  * it with the request. The program connects, prints "ready", and then drives the server
- * for a slice whenever it reads a line. So many servers can run at once and take turns,
- * each with a load of its own. If the speed of the machine changes from second to second,
- * it changes for all servers alike, and consecutive slices can be compared. The first
- * fifth of a slice is not counted, and a slice ends when all answers have arrived. For
- * each slice the program prints
+ * for a slice whenever it reads a line. In this way many servers can run at once and take
+ * turns, each with its own load program. If the speed of the machine changes from second
+ * to second, it changes for all servers alike, and consecutive slices can be compared.
+ * The first fifth of a slice is not counted, and a slice ends when all answers have
+ * arrived. For each slice the program prints
  *
  *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *
  * The server's time comes from the CPU clock of its process (clock_getcpuclockid(3)).
  * This is the sum of user and system time that /proc/PID/stat shows, but in nanoseconds
  * instead of ticks, and only for the counted time. Rank the servers by this figure, not
- * by the rate, because this program limits the rate to some 150,000 requests a second.
+ * by the rate, because this program limits the rate to about 150,000 requests a second.
  *
  * Latencies are counted in a histogram with 32 steps for each power of two. A step is 3 %
  * wide.

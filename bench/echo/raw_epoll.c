@@ -1,5 +1,5 @@
 /*
- * raw_epoll.c - the floor: an echo server that calls the kernel directly.
+ * raw_epoll.c - the lower bound: an echo server that calls the kernel directly.
  *
  * The server is edge-triggered, so no descriptor is checked twice for one request. A
  * request takes one recv() and one send(), because a short read has emptied the socket
@@ -7,7 +7,7 @@
  * client does not read are stored; until they are sent, the server reads nothing more
  * from that client.
  *
- * raw_epoll N: N such loops, each on a thread of its own, share the port by SO_REUSEPORT.
+ * raw_epoll N: N such loops, each on its own thread, share the port with SO_REUSEPORT.
  */
 #include <arpa/inet.h>
 #include <errno.h>

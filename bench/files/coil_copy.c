@@ -1,5 +1,5 @@
 /*
- * coil_copy.c - copy a file, or all files of a directory, WORKERS at a time.
+ * coil_copy.c - copies a file, or all files in a directory, WORKERS at a time.
  *
  *     coil_copy FROM TO
  */

@@ -1,4 +1,4 @@
-"""python_copy FROM TO - copy a file, or all files of a directory, by asyncio and threads.
+"""python_copy FROM TO - copies a file, or all files in a directory, with asyncio and threads.
 
 asyncio cannot read files, so programs run shutil's calls on threads. Each file is one job, and
 the number of workers limits how many wait."""

@@ -1,7 +1,7 @@
 /*
  * coil_loops.c N - like echo/coil_echo.c, with a loop on each of N threads. The loops
- * share the port by SO_REUSEPORT. The kernel chooses the loop of a connection, which
- * stays there.
+ * share the port with SO_REUSEPORT. The kernel chooses the loop for each connection, and
+ * the connection stays on that loop.
  */
 #include <coil.h>
 

@@ -1,4 +1,4 @@
-"""aiodns_names SERVER N - asyncio with aiodns, which uses c-ares, too: 100 tasks.
+"""aiodns_names SERVER N - asyncio with aiodns, which is also based on c-ares: 100 tasks.
 
 Prints the microseconds for each name.
 """

@@ -1,5 +1,5 @@
 /*
- * cares_names.c - the floor: only c-ares and epoll, 100 queries at a time.
+ * cares_names.c - the lower bound: only c-ares and epoll, with 100 queries at a time.
  *
  * cares_names SERVER N: prints the microseconds for each name.
  */

@@ -1,7 +1,7 @@
 /*
- * coil_spawn AT_ONCE COUNT MIB - start /bin/true and wait for it, COUNT times, by AT_ONCE
- * tasks, from a process that has touched MIB mebibytes of memory. Prints the microseconds
- * for each process.
+ * coil_spawn AT_ONCE COUNT MIB - starts /bin/true and waits for it, COUNT times, in
+ * AT_ONCE tasks of a process that has touched MIB mebibytes of memory. Prints the
+ * microseconds for each process.
  */
 #include "touch.h"
 

@@ -1,4 +1,4 @@
-// go_spawn AT_ONCE COUNT MIB - like coil_spawn, by os/exec.
+// go_spawn AT_ONCE COUNT MIB - like coil_spawn, with Go's os/exec.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""python_spawn AT_ONCE COUNT MIB - like coil_spawn, by asyncio; with KIND uvloop, on uvloop."""
+"""python_spawn AT_ONCE COUNT MIB - like coil_spawn, with asyncio, or with uvloop if KIND is uvloop."""
 
 import asyncio
 import sys

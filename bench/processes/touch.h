@@ -1,5 +1,5 @@
 /*
- * touch.h - allocate memory that is really in use; and read the time.
+ * touch.h - allocates and touches memory, and reads the clock.
  */
 #ifndef BENCH_PROCESSES_TOUCH_H
 #define BENCH_PROCESSES_TOUCH_H

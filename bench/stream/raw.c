@@ -1,5 +1,6 @@
 /*
- * raw.c - transfer bulk data over one connection, by system calls alone: the floor.
+ * raw.c - the lower bound: transfers bulk data over one connection, using only system
+ * calls.
  *
  *     raw BYTES PIECE [sendfile]
  *

@@ -1,5 +1,5 @@
 /*
- * stream.h - functions that the programs in C share: a connection, a file, clock and
+ * stream.h - functions that the C programs share: a connection, a file, the clock and the
  * processor time.
  */
 #ifndef BENCH_STREAM_H

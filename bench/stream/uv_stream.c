@@ -1,6 +1,6 @@
 /*
- * uv_stream.c - transfer bulk data over one connection, by libuv: each write starts when
- * the last one is done.
+ * uv_stream.c - transfers bulk data over one connection with libuv. Each write starts
+ * when the previous one is done.
  *
  *     uv_stream BYTES PIECE
  */

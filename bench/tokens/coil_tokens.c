@@ -1,6 +1,6 @@
 /*
- * coil_tokens.c - find the links of pages by coil-crawl's tokenizer, in pieces as from a
- * network.
+ * coil_tokens.c - finds the links of pages with coil-crawl's tokenizer, which gets the
+ * pages in pieces, as from a network.
  */
 #include "tokens.h"
 

@@ -1,6 +1,6 @@
 /*
- * gumbo_tokens.c - find the links of pages by libgumbo: build the tree of each page, and
- * walk through it.
+ * gumbo_tokens.c - finds the links of pages with libgumbo: builds the tree of each page,
+ * and walks through it.
  */
 #include "tokens.h"
 

@@ -1,6 +1,6 @@
 /*
- * tokens.h - functions that both programs share: pages in memory, and the rate of
- * processing them.
+ * tokens.h - functions that both programs share: loading pages into memory, and measuring
+ * the rate of processing them.
  */
 #ifndef BENCH_TOKENS_H
 #define BENCH_TOKENS_H

@@ -1,9 +1,10 @@
 /*
- * hiredis_get.c - GET requests by hiredis, a blocking library, in tasks or in threads.
+ * hiredis_get.c - makes GET requests with hiredis, a blocking library, in tasks or in
+ * threads.
  *
  *     hiredis_get coil|threads SOCKET CONNECTIONS COUNT
  *
- * The program makes COUNT requests in all. The program prints the processor time of a
+ * The program makes COUNT requests in total. The program prints the processor time of a
  * request, and the user part of that, in microseconds. Connecting is included.
  */
 #include <coil.h>

@@ -17,8 +17,8 @@ static void greet(coil_stream *stream, const std::string &name)
 }
 
 /*
- * Two tasks, and the stream between them. The end of the block ends the tasks and closes
- * the stream.
+ * Two tasks, and the stream between them. At the end of the block, the tasks are
+ * cancelled and the stream is closed.
  */
 static void talk()
 {
@@ -52,7 +52,9 @@ static void hand_over()
     both.exit();
 }
 
-/* One child throws. The other is cancelled, and exit() throws the exception again. */
+/*
+ * One child throws. The other task is cancelled, and exit() throws the exception again.
+ */
 static void fail()
 {
     coil::group both;

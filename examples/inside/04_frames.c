@@ -6,7 +6,7 @@
  * of one function, and the local variables of a suspended function (Python:
  * gi_frame.f_locals) and of its caller (f_back).
  *
- * Make deep()'s `local` static: all ten share it.
+ * Make deep()'s `local` static: all ten calls share it.
  */
 #include <coil/gen.h>
 

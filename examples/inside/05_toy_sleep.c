@@ -2,10 +2,10 @@
  * 05_toy_sleep.c - the work of a loop, done by hand: a coroutine and one event, without a
  * loop.
  *
- * This is AsyncSleep of the first answer to "How does asyncio actually work?". A
- * coroutine waits by yielding an event to its driver. The event describes what the
- * coroutine waits for, and does nothing itself: main() sleeps. 06_toy_run.c makes a loop
- * of this.
+ * This is AsyncSleep from the first answer to the Stack Overflow question "How does
+ * asyncio actually work?". A coroutine waits by yielding an event to its driver. The
+ * event describes what the coroutine waits for, and does nothing itself: main() sleeps.
+ * 06_toy_run.c makes a loop of this.
  *
  * Sleep for 100 s, and remove sleep_until(): the coroutine ends at once, and does not
  * notice.

@@ -4,9 +4,9 @@
  * This is version 2 of run() in the first answer to "How does asyncio actually work?",
  * with its events: AsyncSleep, AsyncRead (reads a file one byte at a time) and AsyncRecv
  * (reads a non-blocking socket). The peer of the socket is another coroutine, which
- * alternately sends a piece and sleeps. Mistakes of the answer's programs are corrected
- * here. AsyncRead and AsyncRecv stop at the end of the file, which reads as 0 bytes,
- * instead of waiting forever. AsyncRecv takes no more than `amount`. After one select(),
+ * alternately sends a piece and sleeps. This program corrects mistakes in the answer's
+ * programs. AsyncRead and AsyncRecv stop at the end of the file, which reads as 0 bytes,
+ * instead of waiting forever. AsyncRecv reads at most `amount` bytes. After one select(),
  * all ready coroutines are resumed, not only the first.
  *
  * select() always reports a regular file as ready, although reading it may block. So a
@@ -155,7 +155,7 @@ static void run(void)
 }
 /* [end] */
 
-/* Print what the other coroutines wait for. */
+/* Print the events for which the other coroutines wait. */
 static void print_waiters(void)
 {
     for (int i = 0; i < COROUTINES; i++)

@@ -2,10 +2,10 @@
  * 10_seven_steps.c - one recv(), traced from the poll to the line that called it.
  *
  * The second answer to "How does asyncio actually work?" lists seven steps. The program
- * makes a recv from coil's public parts, a reader and a future, and prints: (1) the loop
- * polls, (2) the descriptor is ready, (3) its bytes are copied, (4) the future is set,
- * (5) the task is woken, (6) its innermost function continues, (7) the caller has the
- * bytes. The path of coil_read() is shorter, without a future.
+ * builds a recv() from a reader and a future, which are public parts of coil, and prints:
+ * (1) the loop polls, (2) the descriptor is ready, (3) its bytes are copied, (4) the
+ * future is set, (5) the task is woken, (6) its innermost function continues, (7) the
+ * caller has the bytes. The path of coil_read() is shorter, without a future.
  *
  * Call send_hello() at once in app(): nothing has to wait, and only step 7 remains.
  */

@@ -1,5 +1,5 @@
 /*
- * 13_who_knows.c - a loop cannot know that open() blocks, so the code must say it.
+ * 13_who_knows.c - a loop cannot know that open() blocks: the program has to say so.
  *
  * open() of a FIFO waits until the other end is opened. The thread waits in open(), with
  * the loop and all tasks: (1) a ticker does not tick. (2) Debug mode (here, or

@@ -1,5 +1,5 @@
 /*
- * 16_failed_worker.c - a worker fails, and join() waits forever; and how to fix it.
+ * 16_failed_worker.c - a worker fails, join() waits forever, and how to fix this.
  *
  * work() does not call task_done() if fetch() fails. asyncio then hangs in join(). coil
  * reports that no task can ever be woken. The fix: task_done() in every case, and workers

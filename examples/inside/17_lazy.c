@@ -1,11 +1,11 @@
 /*
  * 17_lazy.c - an iterator over a sequence that does not fit in memory.
  *
- * A generator produces a value only on request. This one produces all orders of 20
- * letters, 2.4e18 of them, by textbook recursion. Each value is yielded from the
+ * A generator produces a value only on request. This generator produces all 2.4e18
+ * permutations of 20 letters by textbook recursion. Each value is yielded from the
  * innermost of 20 calls, and the frames of the calls hold the state of the search. Two
- * generators are at different places of the search. An ordinary loop takes as many values
- * as it wants and stops. Then the generator is closed in its middle.
+ * generators are at different points of the search. An ordinary loop takes as many values
+ * as it wants and stops. After that, the generator is closed in the middle of the search.
  *
  * Return from permute() as soon as `rc` shows that it is closed: `many` is not restored.
  */

@@ -1,10 +1,10 @@
 /*
- * 18_gather.c - gather(coro('first'), coro('second')), the program of the question, done
- * right.
+ * 18_gather.c - gather(coro('first'), coro('second')), the program in "How does asyncio
+ * actually work?", on coil.
  *
- * 01_wrong_model.c shows the model that the question assumes. Here each coroutine is an
- * ordinary function, which is not cut into parts. coil_gather() waits for all and returns
- * their results. If one fails, coil_gather() returns the failure, and the others
+ * 01_wrong_model.c shows the wrong model that this question assumes. Here each coroutine
+ * is an ordinary function, which is not cut into parts. coil_gather() waits for all and
+ * returns their results. If one fails, coil_gather() returns the failure, and the others
  * continue.
  *
  * Change COIL_GATHER_ALL to 0: gather() fails, and does not wait for the fourth.

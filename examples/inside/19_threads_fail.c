@@ -1,5 +1,5 @@
 /*
- * 19_threads_fail.c - threads until they fail, and a hundred times as many tasks.
+ * 19_threads_fail.c - creates threads until that fails, then 100 times as many tasks.
  *
  * Each system limits the number of threads: by kernel.pid_max, a service's control
  * group, or RLIMIT_NPROC. This program lowers its own RLIMIT_NPROC, so that other
@@ -24,7 +24,7 @@ static coil_event gate_of_tasks = COIL_EVENT_INIT;
 
 static void limit_threads(void)
 {
-    // The kernel does not limit root. A user namespace has a count of its own.
+    // The kernel does not limit root. A user namespace has its own count.
     if (geteuid() == 0 ? setuid(54321) != 0 : unshare(CLONE_NEWUSER) != 0)
         perror("the limit is shared with other programs of this user");
     setrlimit(RLIMIT_NPROC, &(struct rlimit){LIMIT, LIMIT});

@@ -1,5 +1,6 @@
 /*
- * toy_gen.h - generators for the toys, by makecontext(3). Does not use coil.
+ * toy_gen.h - generators for the toy programs, based on makecontext(3). This header does
+ * not use coil.
  *
  *     static void *count(void *arg)
  *     {

@@ -1,13 +1,13 @@
 /*
- * toy_loop.h - asyncio's Future, Task and loop as a toy, for 09_future_task.c and
- * crawl/3.
+ * toy_loop.h - a toy version of asyncio's Future, Task and loop, for 09_future_task.c and
+ * crawl/3_futures.c.
  *
- * The names are those of asyncio's source. A completed future does not call its callback:
- * it puts a handle for it into the ready queue. A task is a future, and its step is such
- * a callback. A turn runs the handles that are ready at its beginning. Handles that
- * become ready during the turn wait for the next one. Timers that are due run in the
- * order of their times. (asyncio has a heap for them; here the list is sorted.) The toy
- * does not use coil.
+ * The names are the same as in asyncio's source. A completed future does not call its
+ * callback: it puts a handle for it into the ready queue. A task is a future, and its
+ * step is such a callback. A turn runs the handles that are ready at its beginning.
+ * Handles that become ready during the turn wait for the next one. Timers that are due
+ * run in the order of their times. (asyncio has a heap for them; here the list is
+ * sorted.) The toy does not use coil.
  */
 #ifndef TOY_LOOP_H
 #define TOY_LOOP_H

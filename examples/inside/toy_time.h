@@ -1,5 +1,6 @@
 /*
- * toy_time.h - the clock of the toys: seconds, and a sleep that blocks the whole thread.
+ * toy_time.h - the clock of the toy programs in seconds, and a sleep that blocks the
+ * whole thread.
  */
 #ifndef TOY_TIME_H
 #define TOY_TIME_H

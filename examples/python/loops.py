@@ -1,4 +1,4 @@
-"""Run a coroutine under asyncio's loop, or uvloop's if the program was given --uvloop."""
+"""Run a coroutine under asyncio's loop, or under uvloop if the program was started with --uvloop."""
 
 import asyncio
 import sys

@@ -12,7 +12,7 @@ import loops
 
 
 async def fetch_population(city):
-    """The sleep stands for an answer from another server."""
+    """The sleep simulates waiting for another server."""
     await asyncio.sleep(0.01)
     return {'Oslo': 717_710, 'Bergen': 291_940, 'Trondheim': 214_565}[city]
 

@@ -16,7 +16,7 @@ COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int),
 
 
 async def ask_which_is_greater(a, b):
-    """The sleep stands for a question to a server, or to a person."""
+    """The sleep simulates a question to a server, or to a person."""
     await asyncio.sleep(0.001)
     return a - b
 

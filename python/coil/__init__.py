@@ -1,4 +1,4 @@
-"""await in plain functions and in C, under asyncio.
+"""Await in plain functions and in C, under asyncio.
 
 `await coil.run(function, *args)` calls a plain function on a stack of its own. Inside, at any
 depth and through any C code, `coil.await_(awaitable)` waits as `await` does in a coroutine.

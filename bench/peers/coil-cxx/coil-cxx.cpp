@@ -1,5 +1,6 @@
 /*
- * coil-cxx.cpp - the rows of coil.c that the C++ wrapper is used for: what it adds.
+ * coil-cxx.cpp - some rows of coil.c with the C++ wrapper, to measure the cost of the
+ * wrapper.
  */
 #include "../../bench.h"
 

@@ -1,6 +1,6 @@
 /*
- * libev.c - libev's timers. The caller owns the memory of the watchers, and the clock is
- * read once a turn. So arming allocates nothing except room in the heap.
+ * libev.c - measures libev's timers. The caller owns the memory of the watchers, and the
+ * clock is read once a turn. So arming allocates nothing except room in the heap.
  */
 #include "../../bench.h"
 

@@ -14,7 +14,7 @@ static int queue[ROOM], first, count, next_job = 1, sum;
 
 static void on_done(uv_timer_t *timer);
 
-/* The producer: it goes on when there is room. */
+/* The producer continues when the queue has room. */
 static void produce(void)
 {
     while (next_job <= JOBS && count < ROOM)

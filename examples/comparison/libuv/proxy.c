@@ -7,8 +7,8 @@ struct end {
     uv_tcp_t tcp;
     struct pair *pair;
     struct end *other;
-    uv_write_t write;       /* of the bytes that this end has read, to the other */
-    uv_shutdown_t shutdown; /* of the other end */
+    uv_write_t write;       /* writes the bytes that this end has read to the other end */
+    uv_shutdown_t shutdown; /* shuts down the other end */
     char bytes[65536];
 };
 

@@ -3,8 +3,8 @@
  *
  * This is the first program of the chapter "A Web Crawler With asyncio Coroutines".
  * fetch() is easy to read: its state while it waits is in its variables, on its thread's
- * stack. The price is the threads and the lock. Without the lock two threads may both
- * find the same link new.
+ * stack. The price is the threads and the lock. Without the lock, two threads may both
+ * take the same link for a new one.
  *
  *     0_threads 127.0.0.1 8080
  *

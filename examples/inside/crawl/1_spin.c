@@ -1,10 +1,10 @@
 /*
  * 1_spin.c - the crawler on non-blocking sockets, without a way to wait.
  *
- * This is the chapter's second program. connect() returns at once, with EINPROGRESS. Then
- * send() and recv() are tried until they succeed. The program fetches one page at a time,
- * and keeps a processor busy meanwhile. Compare its processor time with that of the
- * others.
+ * This is the second program of "A Web Crawler With asyncio Coroutines". connect()
+ * returns at once, with EINPROGRESS. After that, send() and recv() are tried until they
+ * succeed. The program fetches one page at a time, and keeps a processor busy meanwhile.
+ * Compare its processor time with that of the other crawlers.
  *
  *     1_spin 127.0.0.1 8080
  *

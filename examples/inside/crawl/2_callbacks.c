@@ -1,11 +1,11 @@
 /*
  * 2_callbacks.c - the crawler on a selector and callbacks.
  *
- * This is the chapter's first asynchronous program. One thread waits for all sockets at
- * once, and calls the callback of each socket that is ready. But fetch() is split into
- * three functions, and its state, the page and the socket, is in a struct, because its
- * stack is gone whenever it waits. There is no lock, and no limit to the number of pages
- * that are fetched at a time.
+ * This is the first asynchronous program of "A Web Crawler With asyncio Coroutines". One
+ * thread waits for all sockets at once, and calls the callback of each socket that is
+ * ready. But fetch() is split into three functions, and its state, the page and the
+ * socket, is in a struct, because its stack is gone whenever it waits. There is no lock,
+ * and no limit to the number of pages that are fetched at a time.
  *
  *     2_callbacks 127.0.0.1 8080
  *

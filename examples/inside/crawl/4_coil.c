@@ -1,10 +1,10 @@
 /*
- * 4_coil.c - the crawler on coil: workers with a queue, as in the chapter's last program.
+ * 4_coil.c - the crawler on coil: workers with a queue, as in 5_chapter.c.
  *
  * fetch() reads like the one in 0_threads.c, and waits like the one in 2_callbacks.c. At
  * most WORKERS pages are fetched at a time. join() returns when every queued page is
- * done. Then the workers, which wait for more pages, are cancelled. Checking for a link
- * and adding it need no lock, because nothing in between waits.
+ * done. After that, the workers, which wait for more pages, are cancelled. Checking for a
+ * link and adding it need no lock, because nothing in between waits.
  *
  *     4_coil 127.0.0.1 8080
  *

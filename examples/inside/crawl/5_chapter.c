@@ -1,5 +1,6 @@
 /*
- * 5_chapter.c - the chapter's last crawler, whole, with the report of its repository.
+ * 5_chapter.c - the last crawler of "A Web Crawler With asyncio Coroutines", complete,
+ * with the report of the chapter's repository.
  *
  * The queue has one entry for each URL, with the number of redirects that it may still
  * take. All workers start at once. A worker takes a URL, fetches it, and puts the links
@@ -9,8 +10,9 @@
  *
  *     5_chapter [--max_redirect N] [--max_tries N] [--max_tasks N] [--select] URL...
  *
- * Mistakes of the chapter are corrected: a relative Location is joined with the URL, the
- * start URLs are in the set of seen URLs, and task_done() is called after a failure, too.
+ * The program corrects mistakes in the chapter: a relative Location is joined with the
+ * URL, the start URLs are in the set of seen URLs, and task_done() is also called after a
+ * failure.
  *
  * Set max_redirect to 0: /foo and /bar are not followed, and only /31 leads to /63.
  */

@@ -4,9 +4,9 @@
  *     slow_site MILLISECONDS        prints the address and the port; ends at Ctrl-C
  *
  * There are sixty-four pages: page n links to 2n + 1 and 2n + 2, and each page links to
- * the first, so the crawlers meet links that they have seen. The first page also links to
- * /foo and /bar, which both redirect to /63. The sleep stands for a server that is busy
- * or far away.
+ * the first, so the crawlers find links that they have already seen. The first page also
+ * links to /foo and /bar, which both redirect to /63. The sleep simulates a server that
+ * is busy or far away.
  */
 #include <coil.h>
 

@@ -4,8 +4,8 @@
  * Each system call is tried first. If it would block, coil_wait_fd() waits for the
  * descriptor, and the call is tried again. The program runs both on coil and on
  * mini/coil.h, until Ctrl-C. Ctrl-C cancels the main task, which ends the wait in
- * listen_and_serve(). Then the group ends the conversations, and each function closes its
- * descriptor.
+ * listen_and_serve(). After that, the group ends the conversations, and each function
+ * closes its descriptor.
  */
 #include <coil.h>
 

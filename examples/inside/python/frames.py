@@ -1,4 +1,4 @@
-"""frames.py - what CPython stores for a function that has stopped: a frame and its instruction.
+"""frames.py - what CPython stores for a suspended function: heap-allocated frames and an instruction offset.
 
 The functions foo, bar, gen_fn and caller_fn are those of the chapter "A Web Crawler With asyncio
 Coroutines". The instructions differ between the versions of CPython. Chapter 2 of docs/tutorial
@@ -37,7 +37,7 @@ def caller_fn():
 
 
 def at(a_frame):
-    """Return the name and the offset (f_lasti) of the instruction at which a frame stands."""
+    """Return the name and the offset (f_lasti) of the instruction at which a frame is suspended."""
     code = {each.offset: each.opname for each in dis.get_instructions(a_frame.f_code)}
     return f"{code.get(a_frame.f_lasti, 'none')} at {a_frame.f_lasti}"
 
