@@ -1,5 +1,5 @@
 /*
- * bench.h - functions that all bench programs in C need.
+ * bench.h - functions that all benchmark programs in C share.
  *
  * A program is called as `PROGRAM ROW` and prints lines `ROW VALUE UNIT`. Times are
  * processor time, not elapsed time. Therefore they include the program's work in the

@@ -102,7 +102,7 @@ def coil_flags():
 
 
 def build_coil(part, name):
-    """Compile a program of bench/PART that uses coil."""
+    """Compile a program in bench/PART that uses coil."""
     return run_quietly([f"{ROOT}/scripts/build", str(BUILD)], cwd=ROOT) and compile_c(
         part, name, *coil_flags())
 

@@ -3,9 +3,9 @@
  * servers have set.
  *
  * libcurl would send the cookies of its jar and the request's Cookie header as two header
- * lines. Most servers read only one of them, and RFC 6265, 5.4 allows only one. So the
- * request's cookies become CURLOPT_COOKIE, which libcurl puts into one line with the
- * jar's.
+ * lines. Most servers read only one of them, and RFC 6265, 5.4 allows only one. Therefore
+ * the request's cookies are passed as CURLOPT_COOKIE, which libcurl sends in one line
+ * with the cookies of its jar.
  */
 #include "cookie.h"
 

@@ -2,8 +2,8 @@
  * easy.c - reuse libcurl's transfer handles.
  *
  * Creating a handle and setting all options of the session takes about as long as the
- * rest of a short request. So a handle whose request succeeded becomes spare. The next
- * request sets only the options that differ: the URL, and the buffer for the error
+ * rest of a short request. Therefore a handle is reused after a successful request. The
+ * next request sets only the options that differ: the URL, and the buffer for the error
  * message. All callbacks get the handle as their argument. The handle points to the
  * response that uses it.
  *

@@ -11,8 +11,8 @@
  * The entry of a connection exists until libcurl closes its descriptor with our function
  * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
  * of its own lookups. The entries of such descriptors are freed before that, when libcurl
- * removes the descriptors. So a closed descriptor never stays registered, and a new
- * descriptor with the same number never gets an old entry.
+ * removes the descriptors. Therefore a closed descriptor is never left registered, and a
+ * new descriptor with the same number never gets an old entry.
  */
 #include "watched.h"
 

@@ -1,9 +1,9 @@
 # sum.sh - run parts that each end with `N passed, N failed`, and add up their results.
 #
-# Source this file from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one part.
-# part_folded does the same, but prints its output only if it failed, and names its own parts that
-# took 20 s or more. print_sum prints the total and fails if any part failed. For each part the
-# output has its elapsed time, and the processor time of all processes that it started.
+# Source this file from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one part. part_folded does
+# the same, but prints its output only if it failed, and names its own parts that took 20 s or more. print_sum
+# prints the total and fails if any part failed. For each part, the output shows the elapsed time, and the processor
+# time of all processes that the part started.
 #
 # A part that prints no such line counts as one test. If a part reports no failure but ends with an
 # error, this counts as a further failure: a sum is never better than its parts. If a part takes

@@ -63,8 +63,8 @@ static inline void stopwatch_report(const struct stopwatch *since, double n)
 }
 
 /*
- * Return the current memory of the process, including page tables. Growth is the
- * difference of two calls.
+ * Return the current memory of the process, including page tables. To measure growth,
+ * subtract the results of two calls.
  */
 static inline double memory_now(void)
 {

@@ -4,8 +4,8 @@
  * The question "How does asyncio actually work?" assumes that each coroutine is cut into
  * parts at its awaits. gather() then calls parts of coroutines picked at random until all
  * are done. The random choice is wrong: gather() does not know what a coroutine waits
- * for, so it calls again and again. The program counts these calls. Then it runs the same
- * coroutines on coil, whose loop does know.
+ * for, so it calls again and again. The program counts these calls. After that, it runs
+ * the same coroutines on coil, whose loop knows this.
  *
  * Make NAP longer: the random choice makes more calls, coil takes no more steps.
  */

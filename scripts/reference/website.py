@@ -1,9 +1,9 @@
 """Generate a folder of HTML from the documents and headers. A browser can open it without a server.
 
 Each page has the path of its source: docs/manual/queue.md becomes docs/manual/queue.html, README.md becomes
-index.html in its folder, and include/coil/queue.h becomes include/coil/queue.html. All documents in docs/ are
-pages, and so is everything that they link to: other documents, sources, folders, pictures. coil's names in code
-link to their headers. cmark-gfm(1) reads the Markdown.
+index.html in its folder, and include/coil/queue.h becomes include/coil/queue.html. There is a page for every
+document in docs/, and for everything to which they link: other documents, sources, folders and pictures. coil's
+names in code link to their headers. cmark-gfm(1) reads the Markdown.
 
 search.js has the search, and index.js its index: an entry for each name, each section, and each
 row of a table for users that begins with code. Pages for users rank before others.

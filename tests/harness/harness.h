@@ -79,8 +79,8 @@ bool test_in_soak(void);
 
 /*
  * For I/O tests of many cases that hardly depend on the backend: return true if this
- * backend runs case i. The backends share the cases. In `make soak` each backend runs all
- * cases.
+ * backend runs case i. The cases are divided among the backends. In `make soak` each
+ * backend runs all cases.
  */
 bool test_has_turn(size_t i);
 

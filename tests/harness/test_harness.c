@@ -1,8 +1,9 @@
 /*
  * test_harness.c - the harness reports failed checks, leaks, crashes and timeouts.
  *
- * The cases at the top are hidden from a normal run. Each of them does something that a
- * test must not do. The tests below run coil-tests on one case and compare its output.
+ * The test cases at the top of this file are hidden: a normal run skips them. Each of
+ * them does something that a test must not do. The tests below run coil-tests on one case
+ * and compare its output.
  */
 #include "harness.h"
 

@@ -1,6 +1,7 @@
 /*
  * libev.c - measures libev's timers. The caller owns the memory of the watchers, and the
- * clock is read once a turn. So arming allocates nothing except room in the heap.
+ * clock is read once a turn. Therefore starting a timer allocates memory only if the heap
+ * of timers has to grow.
  */
 #include "../../bench.h"
 

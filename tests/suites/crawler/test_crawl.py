@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl against servers whose answers the test chooses.
+"""Run coil-crawl on simulated servers, and check its verdicts, requests and messages.
 
 test_crawl.py COIL_CRAWL [TEST...]
 """
@@ -36,7 +36,7 @@ def certificate(folder):
 
 
 class Crawl:
-    """One run: its exit status, its output, and its records.
+    """One run of coil-crawl: its exit status, its output, and its records.
 
     URLs with the same origin as the start URL are shortened to paths such as "/a" and "/a#x". `pages` and
     `verdicts` are records. `told` maps URLs to "verdict/reason" such as "broken/status", or to "ok" without a
@@ -904,7 +904,7 @@ def test_fragments_that_a_redirect_names():
 
 
 def test_fragments_that_a_redirect_names_on_other_sites():
-    """Pages of other sites are searched for ids only with --fragments=all. The target may already have been
+    """Pages on other sites are searched for ids only with --fragments=all. The target may already have been
     requested with HEAD."""
     with Site({"/new": html("<i id=here>")}) as other:
         answers = {"/": page(other.url + "new", "/late", "/ok"), "/late": slow(0.3, redirect(other.url + "new#gone")),

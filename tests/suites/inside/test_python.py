@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Run examples/inside/python/frames.py with each installed CPython that is mentioned in docs/inside.
+"""Run examples/inside/python/frames.py with each installed CPython that docs/tutorial/02-stopping-halfway.md
+mentions.
 
     test_python.py FOLDER [TEST...]
 """

@@ -370,8 +370,8 @@ IO_TEST(fork_in_a_task)
 }
 
 /*
- * The test forks while another task has locked a FILE. That task does not run in the
- * child, so it can never unlock the FILE in the child.
+ * The test forks while another task has locked a FILE. The task that holds the lock does
+ * not run in the child, so it can never unlock the FILE there.
  */
 static FILE *used;
 

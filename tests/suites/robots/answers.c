@@ -4,9 +4,9 @@
  *
  *     answers FILE PRODUCT    on standard input: a path and query on each line
  *
- * First the program writes a line with the delay in nanoseconds. Then it writes each
- * sitemap, and an empty line. Then it writes "allow LINE" or "disallow LINE" for each
- * path.
+ * First the program writes a line with the delay in nanoseconds. After that, it writes
+ * each sitemap, and an empty line. Finally, it writes "allow LINE" or "disallow LINE" for
+ * each path.
  */
 #include "../../../crawler/scope/robots.h"
 

@@ -54,7 +54,10 @@ SCENARIO(all_kinds_of_waiters_stand_in_one_line)
     return rc < 0 ? rc : 0;
 }
 
-/* A cancelled future refuses a result and a failure, and stays cancelled. */
+/*
+ * Setting a result or a failure of a cancelled future is an error, and the future stays
+ * cancelled.
+ */
 SCENARIO(cancelled_future_takes_no_result)
 {
     coil_future *future = new_future();
@@ -197,7 +200,7 @@ static int future_is_awaited_body(void *future)
     return 3;
 }
 
-/* A task that awaits the same future twice suspends for it once. */
+/* A task that awaits the same future twice suspends only the first time. */
 SCENARIO(future_is_awaited_twice_and_waits_once)
 {
     coil_future *future = new_future();

@@ -31,7 +31,7 @@ async def all_kinds_of_waiters_stand_in_one_line():
 
 @scenario
 async def cancelled_future_takes_no_result():
-    """A cancelled future refuses a result and a failure, and stays cancelled."""
+    """Setting a result or a failure of a cancelled future is an error, and the future stays cancelled."""
     future = new_future()
     trace("cancel: %s", result_of(future.cancel()))
     trace("set: %s", attempt(future.set_result, 1))
@@ -127,7 +127,7 @@ async def future_is_awaited_body(future):
 
 @scenario
 async def future_is_awaited_twice_and_waits_once():
-    """A task that awaits the same future twice suspends for it once."""
+    """A task that awaits the same future twice suspends only the first time."""
     future = new_future()
     task = asyncio.create_task(future_is_awaited_body(future))
     ticks = asyncio.create_task(ticker(4))

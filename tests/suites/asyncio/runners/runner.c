@@ -244,8 +244,8 @@ static int run_lets_what_is_spawned_main_task(void *arg)
 }
 
 /*
- * A leftover task that is cancelled at the end may spawn another task. That task is not
- * cancelled, and runs for six turns.
+ * A leftover task that is cancelled at the end may spawn another task. The spawned task
+ * is not cancelled, and runs for six turns.
  */
 PLAIN_SCENARIO(run_lets_what_is_spawned_at_the_end_go_on_for_six_turns)
 {

@@ -245,8 +245,8 @@ async def run_lets_what_is_spawned_main():
 
 @scenario
 def run_lets_what_is_spawned_at_the_end_go_on_for_six_turns():
-    """A leftover task that is cancelled at the end may spawn another task. That task is not cancelled, and runs for
-    six turns."""
+    """A leftover task that is cancelled at the end may spawn another task. The spawned task is not cancelled, and
+    runs for six turns."""
     trace("run: %d", run_lets_what_is_spawned_run(run_lets_what_is_spawned_main()))
 
 

@@ -334,7 +334,10 @@ static int group_in_a_group_hands_owner(void *arg)
     return leave("outer", &outer, rc);
 }
 
-/* Failures that occur when a nested group is cancelled are returned by both groups. */
+/*
+ * If children of a nested group fail when the group is cancelled, both groups return
+ * these failures.
+ */
 SCENARIO(group_in_a_group_hands_its_failures_outward)
 {
     return cancel_after(1, start(group_in_a_group_hands_owner, NULL));

@@ -241,7 +241,7 @@ async def group_in_a_group_hands_owner():
 
 @scenario
 async def group_in_a_group_hands_its_failures_outward():
-    """Failures that occur when a nested group is cancelled are returned by both groups."""
+    """If children of a nested group fail when the group is cancelled, both groups return these failures."""
     task = asyncio.create_task(group_in_a_group_hands_owner())
     await asyncio.sleep(1)
     trace("cancel: %d", task.cancel())

@@ -209,8 +209,8 @@ static int failing(void *future)
 }
 
 /*
- * A child has failed and ended its gather, but the gathering task is cancelled before it
- * runs. That task does not see the failure.
+ * If a child's failure has ended a gather, but the gathering task is cancelled before it
+ * runs, the gathering task does not see the failure.
  */
 SCENARIO(gather_is_cancelled_as_its_failure_is_under_way)
 {

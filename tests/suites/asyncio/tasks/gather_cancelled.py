@@ -123,8 +123,8 @@ async def gather_is_cancelled_as_its_failure_failing(future):
 
 @scenario
 async def gather_is_cancelled_as_its_failure_is_under_way():
-    """A child has failed and ended its gather, but the gathering task is cancelled before it runs. That task does not
-    see the failure."""
+    """If a child's failure has ended a gather, but the gathering task is cancelled before it runs, the gathering
+    task does not see the failure."""
     for delay in 1, 2, 3:
         future, other = new_future(), new_future()
         child = asyncio.create_task(gather_is_cancelled_as_its_failure_failing(future))

@@ -470,8 +470,8 @@ static int yielder(void *arg)
 }
 
 /*
- * wait() with a deadline of now only checks the tasks. It returns in the turn after its
- * timer has run.
+ * wait() with a deadline of now only checks the tasks. In that case, wait() returns in
+ * the turn after its timer has run.
  */
 SCENARIO(wait_until_now_lets_turns_pass)
 {

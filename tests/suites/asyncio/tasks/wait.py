@@ -241,7 +241,8 @@ async def wait_takes_ten_tasks():
 
 @scenario
 async def wait_until_now_lets_turns_pass():
-    """wait() with a deadline of now only checks the tasks. It returns in the turn after its timer has run."""
+    """wait() with a deadline of now only checks the tasks. In that case, wait() returns in the turn after its timer
+    has run."""
     tasks = [asyncio.create_task(turns(1)), asyncio.create_task(asyncio.sleep(1))]
     for timeout in 0, -1:
         ticks = asyncio.create_task(ticker(4))

@@ -1,6 +1,6 @@
 /*
- * test_lease.c - crawler/shared/lease.h: how workers use a shared crawl, in a
- * redis-server for the test. tests/suites/crawler/test_scripts.py tests the scripts.
+ * test_lease.c - crawler/shared/lease.h: workers of a shared crawl, with a redis-server
+ * that the test starts. tests/suites/crawler/test_scripts.py tests the scripts.
  */
 #include "../../../../crawler/shared/lease.h"
 #include "../../../harness/harness.h"

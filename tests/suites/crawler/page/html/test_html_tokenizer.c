@@ -443,7 +443,7 @@ static char *allocate(size_t n)
     return bytes;
 }
 
-/* Measure the time for one tag with n attributes, each of which occurs twice. */
+/* Measure the time to parse one tag with n attributes that each occur twice. */
 static double seconds_for_attributes(size_t n)
 {
     char *html = allocate(24 * n + 16), *at = html;
