@@ -329,6 +329,101 @@ IO_TEST(poll_for_one_direction_after_the_other)
     close_both(fds);
 }
 
+struct retry {
+    int fd;
+    short events;
+    int64_t timeout_ns;
+    int rc;
+    bool ended;
+};
+
+static int do_retry(void *arg)
+{
+    struct retry *r = arg;
+
+    r->rc = coil_poll_retry(r->fd, r->events, r->timeout_ns);
+    r->ended = true;
+    return 0;
+}
+
+static coil_task *start_retry(struct retry *r, int fd)
+{
+    coil_task *task;
+
+    *r = (struct retry){.fd = fd, .events = POLLIN, .timeout_ns = COIL_NEVER};
+    CHECK_INT(coil_spawn(do_retry, r, NULL, &task), 0);
+    settle();
+    CHECK(!r->ended);
+    return task;
+}
+
+IO_TEST(poll_retry_waits_for_a_byte_or_a_hang_up)
+{
+    coil_task *task, *other;
+    struct retry r, s;
+    int ends[2];
+
+    make_pipe(ends);
+    for (int i = 0; i < 3; i++) {
+        task = start_retry(&r, ends[0]);
+        other = start_retry(&s, ends[0]);
+        write_byte(ends[1]);
+        finish(task);
+        finish(other);
+        CHECK_INT(r.rc, 1);
+        CHECK_INT(s.rc, 1);
+        CHECK_INT(coil_poll_retry(ends[0], POLLIN, COIL_NEVER), 1); /* at once */
+        CHECK_INT(coil_poll_retry(ends[0], POLLIN, 0), 1);
+        read_byte(ends[0]);
+    }
+    CHECK_INT(coil_poll_retry(ends[1], POLLOUT, COIL_NEVER), 1);
+    task = start_retry(&r, ends[0]);
+    close(ends[1]);
+    finish(task);
+    CHECK_INT(r.rc, 1);
+    close(ends[0]);
+}
+
+IO_TEST(poll_retry_ends_otherwise)
+{
+    int64_t began = coil_now();
+    coil_task *task;
+    struct retry r;
+    int ends[2];
+
+    make_pipe(ends);
+    CHECK_INT(coil_poll_retry(ends[0], POLLIN, 0), 0);
+    CHECK_INT(coil_poll_retry(ends[0], POLLIN, COIL_MSEC(20)), 0);
+    CHECK(coil_now() - began >= COIL_MSEC(20));
+    task = start_retry(&r, ends[0]);
+    coil_task_cancel(task, NULL);
+    finish(task);
+    CHECK_INT(r.rc, -ECANCELED);
+    task = start_retry(&r, ends[0]);
+    CHECK_INT(coil_poll_end(ends[0]), 1);
+    finish(task);
+    CHECK_INT(r.rc, -EBADF);
+    close_both(ends);
+    CHECK_INT(coil_poll_retry(ends[0], POLLIN, COIL_NEVER), -EBADF);
+}
+
+IO_TEST(poll_retry_of_a_file_and_of_a_stream)
+{
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), peer;
+    coil_stream *stream = make_stream_and_peer(&peer);
+    coil_task *task;
+    struct retry r;
+
+    CHECK_INT(coil_poll_retry(file, POLLIN, COIL_NEVER), 1);
+    close(file);
+    task = start_retry(&r, coil_stream_fd(stream));
+    write_byte(peer);
+    finish(task);
+    CHECK_INT(r.rc, 1);
+    coil_stream_destroy(stream);
+    close(peer);
+}
+
 /* The descriptor may belong to a reader next, and to poll again after that. */
 IO_TEST(poll_before_and_after_a_reader)
 {
