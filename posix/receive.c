@@ -246,7 +246,7 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
         if (count == n ||
             (count > 0 && (flags & MSG_WAITFORONE || posix__left(deadline) == 0)))
             return count;
-        if (!posix__again(&w) || (count > 0 && w.revents & POLLERR))
+        if (!posix__again(&w) || (count > 0 && posix__polls(fd, POLLERR)))
             return count;
     }
 }

@@ -16,13 +16,13 @@ static ssize_t send_rest(struct posix__waiting *w, const struct iovec *parts,
     struct iovec rest[POSIX__PLACES];
     int saved = errno;
 
-    while (done < total && !(w->revents & (POLLERR | POLLHUP))) {
+    while (done < total) {
         struct msghdr message = {.msg_iov = rest};
         ssize_t n;
 
         message.msg_iovlen = posix__rest(parts, count, done, rest);
         n = NEXT(sendmsg)(w->fd, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (n < 0 && !posix__again(w))
+        if (n < 0 && (!posix__again(w) || posix__polls(w->fd, POLLERR | POLLHUP)))
             break;
         done += n > 0 ? (size_t)n : 0;
     }

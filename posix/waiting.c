@@ -367,12 +367,35 @@ static void begin_waiting(struct posix__waiting *w)
 int posix__await(struct posix__waiting *w)
 {
     struct pollfd fd = {.fd = w->fd, .events = w->events};
-    int count;
 
     begin_waiting(w);
-    count = posix__poll(&fd, 1, posix__left(w->deadline));
-    w->revents = fd.revents;
-    return count;
+    return posix__poll(&fd, 1, posix__left(w->deadline));
+}
+
+/* Like posix__await(), after EAGAIN. */
+static int await_retry(struct posix__waiting *w)
+{
+    coil_scope scope;
+    bool held;
+    int rc;
+
+    if (!posix__may_wait())
+        return posix__await(w);
+    begin_waiting(w);
+    held = posix__hold_cancel(&scope);
+    rc = coil_poll_retry(w->fd, w->events, posix__left(w->deadline));
+    posix__release_cancel(&scope, held);
+    return to_errno(rc);
+}
+
+bool posix__polls(int fd, short events)
+{
+    struct pollfd now = {.fd = fd, .events = events};
+    int saved = errno;
+    bool found = NEXT(poll)(&now, 1, 0) > 0 && (now.revents & events) != 0;
+
+    errno = saved;
+    return found;
 }
 
 /*
@@ -403,7 +426,7 @@ bool posix__again(struct posix__waiting *w)
 
     if (errno != EAGAIN || !posix__blocks(w->fd))
         return false;
-    rc = w->begun && is_ready_in_vain(w) ? nap_in_vain(w) : posix__await(w);
+    rc = w->begun && is_ready_in_vain(w) ? nap_in_vain(w) : await_retry(w);
     if (rc < 0)
         return false;
     errno = saved;

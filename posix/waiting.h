@@ -29,7 +29,7 @@
 /* The waits of one call for one descriptor. */
 struct posix__waiting {
     int fd;
-    short events, revents; /* the events to wait for; the result of the latest wait */
+    short events; /* the events to wait for */
     bool begun;
     unsigned vain;    /* consecutive attempts that failed on a ready descriptor */
     int64_t nap;      /* length of the latest nap, taken after such failures */
@@ -43,6 +43,9 @@ struct posix__waiting {
  * has passed.
  */
 bool posix__again(struct posix__waiting *w);
+
+/* True if poll(2) reports one of `events` for the descriptor now. Preserves errno. */
+bool posix__polls(int fd, short events);
 
 /*
  * Wait for the descriptor, whatever errno is. Returns 1 if it is ready, 0 after the

@@ -50,8 +50,22 @@ extern "C" {
 COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 
 /*
+ * Wait for one descriptor after a call of it has failed with EAGAIN. The caller repeats
+ * its call when this one returns 1.
+ *
+ * `events` is POLLIN, POLLOUT or both. Like coil_poll(), but faster: it does not call
+ * poll(2) before and after the wait. The descriptor may no longer be ready when the call
+ * returns 1, for example because another task has taken the bytes.
+ *
+ * Returns 0 after the timeout. Fails like coil_poll(), and with -EBADF if the descriptor
+ * is invalid.
+ */
+COIL_SUSPENDS int coil_poll_retry(int fd, short events, int64_t timeout_ns);
+
+/*
  * Report that `fd` will be closed by code that cannot wait. This thread's tasks that wait
- * for it in coil_poll(), with at most four descriptors, return -EBADF.
+ * for it in coil_poll(), with at most four descriptors, or in coil_poll_retry(), return
+ * -EBADF.
  *
  * The backends cannot detect this themselves. Returns the number of such tasks.
  */

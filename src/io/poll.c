@@ -8,7 +8,8 @@
  *
  * The events always come from poll(2) itself, with a timeout of 0. So a regular file is
  * ready on every backend, and if another task or process empties a descriptor first, the
- * task waits for it again.
+ * task waits for it again. coil_poll_retry() does not ask: its caller has made a call that
+ * would block, and repeats that call.
  *
  * A call with up to DIRECT descriptors submits one operation to the backend for each.
  * Other calls create a set of descriptors in the kernel. The set becomes readable when
@@ -351,4 +352,26 @@ int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
         rc = wait_for_change(fds, n, deadline);
     } while (rc == 0);
     return rc > 0 ? poll_now(fds, n) : coil__failed(rc);
+}
+
+int coil_poll_retry(int fd, short events, int64_t timeout_ns)
+{
+    struct pollfd one = {.fd = fd, .events = events};
+    int rc = coil__task_spend("coil_poll_retry");
+
+    if (rc < 0)
+        return rc;
+    /* A cancelled task must not wait, but it may call what need not wait. */
+    if (timeout_ns <= 0 ||
+        COIL__UNLIKELY(coil__task_is_cancelled(coil__scheduler.current)) ||
+        was_received(coil__loop_of_thread->backend, fd)) {
+        rc = poll_now(&one, 1);
+        if (rc != 0 || timeout_ns <= 0)
+            return rc;
+    }
+    rc = wait_for_change(&one, 1,
+                         timeout_ns != COIL_NEVER ? coil_in(timeout_ns) : COIL_NEVER);
+    if (rc == 0)
+        return 1;
+    return rc > 0 ? poll_now(&one, 1) : coil__failed(rc);
 }

@@ -4,6 +4,8 @@
  * A descriptor used by operations is registered once, edge-triggered and for both
  * directions, and stays registered until it is detached: no epoll_ctl(2) per request. A
  * watched descriptor is registered level-triggered, for the directions that are watched.
+ * A borrowed descriptor is registered for the directions of its operations, for one
+ * event. It stays registered without events, so the next wait needs one epoll_ctl(2).
  *
  * An event carries the descriptor's number and generation. The kernel keeps reporting
  * events of an open file description that is still open elsewhere (after fork(2) or
@@ -47,6 +49,8 @@ static uint32_t events_of(unsigned interest)
         events |= EPOLLOUT;
     if (interest & COIL__FOR_EDGES)
         events |= EPOLLET | EPOLLRDHUP | EPOLLPRI;
+    if (interest & COIL__FOR_ONCE)
+        events |= EPOLLONESHOT;
     return events;
 }
 

@@ -71,8 +71,10 @@ static unsigned wanted_events(const struct coil__readiness *r,
 {
     unsigned interest = 0;
 
-    if (r->poller->edges && (d->use == COIL__ATTACHED || d->use == COIL__BORROWED))
+    if (r->poller->edges && d->use == COIL__ATTACHED)
         return COIL__FOR_BOTH | COIL__FOR_EDGES;
+    if (r->poller->edges && d->use == COIL__BORROWED)
+        interest = COIL__FOR_ONCE;
     for (int i = 0; i < 2; i++)
         if (d->ops[i] != NULL) /* or watchers[i] */
             interest |= bit_of(i);
@@ -120,13 +122,24 @@ static void give_up(struct coil__readiness *r, int fd, struct coil__descriptor *
     coil__descriptor_release(d);
 }
 
-/* Begin a use of the descriptor. Undone if the poller refuses the descriptor. */
-static int take_up(struct coil__readiness *r, int fd, struct coil__descriptor *d,
-                   enum coil__use use)
+/* End the use of a borrowed descriptor. A registration without events stays: see
+ * COIL__FOR_ONCE. */
+static void give_back(struct coil__readiness *r, int fd, struct coil__descriptor *d)
+{
+    if (d->interest != COIL__FOR_ONCE) {
+        give_up(r, fd, d);
+        return;
+    }
+    coil__descriptor_release(d);
+    d->interest = COIL__FOR_ONCE;
+}
+
+/* Attach the descriptor. Undone if the poller refuses it. */
+static int take_up(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     int rc;
 
-    d->use = use;
+    d->use = COIL__ATTACHED;
     rc = update_interest(r, fd, d);
     if (rc < 0)
         give_up(r, fd, d);
@@ -210,7 +223,7 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
 
     if (rc < 0)
         return rc;
-    rc = take_up(r, fd, d, COIL__ATTACHED);
+    rc = take_up(r, fd, d);
     if (rc < 0 || r->poller->edges)
         return rc;
     /*
@@ -254,8 +267,8 @@ static void leave_op(struct coil__readiness *r, struct coil__descriptor *d,
             d->ops[i] = NULL;
     r->backend.in_use--;
     if (d->use == COIL__BORROWED && coil__descriptor_is_idle(d))
-        give_up(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
-    else if (!is_told_once(d)) // NOLINT(clang-analyzer-core.NullDereference)
+        give_back(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
+    else if (!is_told_once(d))   // NOLINT(clang-analyzer-core.NullDereference)
         update_interest(r, op->fd, d);
 }
 
@@ -292,26 +305,21 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
 {
     struct coil__descriptor *d;
     ssize_t result = coil__descriptor_claim_poll(&r->backend.descriptors, op, &d);
-    bool is_new;
 
     if (result < 0)
         return result;
-    is_new = d->use == COIL__UNUSED;
-    if (is_new) {
-        result = take_up(r, op->fd, d, COIL__BORROWED);
-        if (result < 0)
-            return result;
-    }
-    /* A poller checks the state of a newly registered descriptor, so it reports every
-     * event since the caller's poll(2). */
-    result = op->begun && is_new && !d->always ? -EINPROGRESS : coil__op_call(op);
-    if (result == -EINPROGRESS) {
-        coil__descriptor_enlist_poll(d, op);
-        return defer(r, d, op);
-    }
-    if (coil__descriptor_is_idle(d))
-        give_up(r, op->fd, d);
-    return result;
+    result = op->begun ? -EINPROGRESS : coil__op_call(op);
+    if (result != -EINPROGRESS)
+        return result;
+    /* A poller checks the state of a descriptor whose events change, so it reports every
+     * event since the call. */
+    d->use = COIL__BORROWED;
+    coil__descriptor_enlist_poll(d, op);
+    result = defer(r, d, op);
+    if (result != -EINPROGRESS || !d->always)
+        return result;
+    leave_op(r, d, op);
+    return coil__op_call(op);
 }
 
 /*
@@ -477,18 +485,33 @@ void coil__readiness_next(struct coil__backend *backend, int fd)
         coil__op_prefetch(d->ops[COIL__IN]);
 }
 
+/* Trust the poll, except for unusual events such as urgent data. */
+static ssize_t result_of(struct coil__descriptor *d, const struct coil__op *op,
+                         unsigned found)
+{
+    if (!(found & COIL__FOUND_UNUSUAL) && op->kind == COIL__OP_READABLE)
+        return COIL_READABLE;
+    if (!(found & COIL__FOUND_UNUSUAL) && op->kind == COIL__OP_POLL)
+        return (found & COIL__FOR_IN ? op->events & COIL_READABLE : 0) |
+               (found & COIL__FOR_OUT ? op->events & COIL_WRITABLE : 0);
+    return coil__descriptor_call(d, op);
+}
+
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found)
 {
     struct coil__readiness *r = readiness_of(backend);
     struct coil__descriptor *d = coil__descriptor_find(&backend->descriptors, fd);
     struct coil__op *op;
     ssize_t result;
+    int rc;
 
     if (d == NULL || d->use == COIL__UNUSED)
         return;
     if (found & COIL__FOUND_UNUSUAL)
         d->unusual = true;
     d->blocked &= (uint8_t)~found;
+    if (d->interest & COIL__FOR_ONCE)
+        d->interest = COIL__FOR_ONCE; /* now without events */
     for (int i = 0; i < 2; i++) {
         if (!(found & bit_of(i)))
             continue;
@@ -500,16 +523,18 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
         if (op == NULL)
             continue;
         coil__op_prefetch_waiter(op);
-        /* Trust the poll, except for unusual events such as urgent data. */
-        result = op->kind == COIL__OP_READABLE && !(found & COIL__FOUND_UNUSUAL)
-                     ? COIL_READABLE
-                     : coil__descriptor_call(d, op);
+        result = result_of(d, op, found);
         learn(r, d, op, result);
         if (result != -EINPROGRESS)
             finish_op(r, d, op, result);
         else if (!r->poller->edges)
             was_in_vain(r, d, op);
     }
+    if (d->use != COIL__BORROWED)
+        return;
+    rc = update_interest(r, fd, d); /* for the operations that still wait */
+    if (rc < 0)
+        finish_all(r, d, rc);
 }
 
 void coil__readiness_gone(struct coil__backend *backend, int fd)

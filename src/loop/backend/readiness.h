@@ -20,6 +20,13 @@ enum {
      */
     COIL__FOR_EDGES = 4,
     /*
+     * Only in a set of events to wait for: report one event. After that the registration
+     * stays, without events. For pollers with `edges`, and for descriptors of other code,
+     * which may close and reuse the number without notice. Each wait passes its events to
+     * the kernel, which finds the registration by the open file.
+     */
+    COIL__FOR_ONCE = 16,
+    /*
      * Only in a set of events found: a hang-up of either side, an error, or urgent data.
      * Always set together with the direction that it makes ready.
      */

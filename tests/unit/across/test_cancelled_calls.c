@@ -224,6 +224,11 @@ static int call_poll(void)
                      COIL_SEC(9));
 }
 
+static int call_poll_retry(void)
+{
+    return coil_poll_retry(descriptors[0], POLLIN, COIL_SEC(9));
+}
+
 static void end_descriptors(void)
 {
     close(descriptors[0]);
@@ -577,6 +582,7 @@ static const struct row {
     {"accept", begin_accept, call_accept, end_accept, false},
     {"wait_fd", begin_descriptors, call_wait_fd, end_descriptors, false},
     {"poll", begin_descriptors, call_poll, end_descriptors, false},
+    {"poll_retry", begin_descriptors, call_poll_retry, end_descriptors, false},
     {"receive", begin_datagrams, call_receive, end_datagrams, false},
     {"receive_batch", begin_datagrams, call_receive_batch, end_datagrams, false},
     {"send", begin_datagrams_out, call_send, end_datagrams, false},
@@ -756,6 +762,7 @@ IO_TEST(cancelled_task_that_never_has_to_wait_is_refused_in_the_end)
     static const struct row endless[] = {
         {"wait_fd", begin_descriptors, call_wait_fd, end_descriptors, false},
         {"poll", begin_descriptors, call_poll, end_descriptors, false},
+        {"poll_retry", begin_descriptors, call_poll_retry, end_descriptors, false},
         {"peek", begin_read, call_peek, end_streams, false},
         {"file_pread", begin_file, call_file_pread, end_file, true},
         {"blocking", begin_nothing, call_blocking, end_nothing, true},

@@ -235,6 +235,217 @@ static void note(void *arg)
     *(bool *)arg = true;
 }
 
+/* Poll once, until a byte is written; then take it. */
+static void poll_for_a_byte(int fd, int writer)
+{
+    struct polling p = {
+        .fds = {{.fd = fd, .events = POLLIN}}, .n = 1, .timeout_ns = COIL_NEVER};
+    coil_task *task = start(&p);
+
+    write_byte(writer);
+    finish(task);
+    CHECK_INT(p.rc, 1);
+    CHECK_INT(p.fds[0].revents, POLLIN);
+    read_byte(fd);
+}
+
+/* Nothing tells the loop that the number has a new file; the old file stays open. */
+IO_TEST(poll_of_a_number_whose_file_was_replaced)
+{
+    int a[2], b[2], old;
+    struct polling p;
+    coil_task *task;
+
+    make_pipe(a);
+    make_pipe(b);
+    poll_for_a_byte(a[0], a[1]);
+    poll_for_a_byte(a[0], a[1]);
+    old = fcntl(a[0], F_DUPFD_CLOEXEC, 0);
+    CHECK(old >= 0);
+    CHECK_INT(dup2(b[0], a[0]), a[0]);
+    p = (struct polling){
+        .fds = {{.fd = a[0], .events = POLLIN}}, .n = 1, .timeout_ns = COIL_NEVER};
+    task = start(&p);
+    write_byte(a[1]); /* to the old file */
+    settle();
+    CHECK(!p.ended);
+    write_byte(b[1]);
+    finish(task);
+    CHECK_INT(p.rc, 1);
+    read_byte(a[0]);
+    read_byte(old);
+    CHECK_INT(dup2(old, a[0]), a[0]);
+    poll_for_a_byte(a[0], a[1]);
+    close(old);
+    close_both(a);
+    close_both(b);
+}
+
+/* The use of a number may change: each wait begins anew for its own events. */
+IO_TEST(poll_for_one_direction_after_the_other)
+{
+    struct polling in = {.n = 1, .timeout_ns = COIL_NEVER}, out = in, both = in;
+    coil_task *reader, *writer;
+    char buf[4096] = {0};
+    int fds[2];
+
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    for (int i = 0; i < 3; i++) {
+        while (write(fds[0], buf, sizeof buf) > 0)
+            ;
+        in.fds[0] = (struct pollfd){.fd = fds[0], .events = POLLIN};
+        out.fds[0] = (struct pollfd){.fd = fds[0], .events = POLLOUT};
+        both.fds[0] = (struct pollfd){.fd = fds[0], .events = POLLIN | POLLOUT};
+        in.ended = out.ended = both.ended = false;
+        reader = start(&in);
+        writer = start(&out);
+        if (i == 1) { /* cancelling one leaves the other waiting */
+            coil_task_cancel(reader, NULL);
+            finish(reader);
+            CHECK_INT(in.rc, -ECANCELED);
+            in.ended = false;
+            reader = start(&in);
+        }
+        while (read(fds[1], buf, sizeof buf) > 0)
+            ;
+        finish(writer);
+        CHECK_INT(out.fds[0].revents, POLLOUT);
+        settle();
+        CHECK(!in.ended);
+        write_byte(fds[1]);
+        finish(reader);
+        CHECK_INT(in.fds[0].revents, POLLIN);
+        read_byte(fds[0]);
+        while (write(fds[0], buf, sizeof buf) > 0)
+            ;
+        writer = start(&both);
+        write_byte(fds[1]);
+        finish(writer);
+        CHECK_INT(both.fds[0].revents, POLLIN);
+        read_byte(fds[0]);
+        while (read(fds[1], buf, sizeof buf) > 0)
+            ;
+    }
+    close_both(fds);
+}
+
+struct retry {
+    int fd;
+    short events;
+    int64_t timeout_ns;
+    int rc;
+    bool ended;
+};
+
+static int do_retry(void *arg)
+{
+    struct retry *r = arg;
+
+    r->rc = coil_poll_retry(r->fd, r->events, r->timeout_ns);
+    r->ended = true;
+    return 0;
+}
+
+static coil_task *start_retry(struct retry *r, int fd)
+{
+    coil_task *task;
+
+    *r = (struct retry){.fd = fd, .events = POLLIN, .timeout_ns = COIL_NEVER};
+    CHECK_INT(coil_spawn(do_retry, r, NULL, &task), 0);
+    settle();
+    CHECK(!r->ended);
+    return task;
+}
+
+IO_TEST(poll_retry_waits_for_a_byte_or_a_hang_up)
+{
+    coil_task *task, *other;
+    struct retry r, s;
+    int ends[2];
+
+    make_pipe(ends);
+    for (int i = 0; i < 3; i++) {
+        task = start_retry(&r, ends[0]);
+        other = start_retry(&s, ends[0]);
+        write_byte(ends[1]);
+        finish(task);
+        finish(other);
+        CHECK_INT(r.rc, 1);
+        CHECK_INT(s.rc, 1);
+        CHECK_INT(coil_poll_retry(ends[0], POLLIN, COIL_NEVER), 1); /* at once */
+        CHECK_INT(coil_poll_retry(ends[0], POLLIN, 0), 1);
+        read_byte(ends[0]);
+    }
+    CHECK_INT(coil_poll_retry(ends[1], POLLOUT, COIL_NEVER), 1);
+    task = start_retry(&r, ends[0]);
+    close(ends[1]);
+    finish(task);
+    CHECK_INT(r.rc, 1);
+    close(ends[0]);
+}
+
+IO_TEST(poll_retry_ends_otherwise)
+{
+    int64_t began = coil_now();
+    coil_task *task;
+    struct retry r;
+    int ends[2];
+
+    make_pipe(ends);
+    CHECK_INT(coil_poll_retry(ends[0], POLLIN, 0), 0);
+    CHECK_INT(coil_poll_retry(ends[0], POLLIN, COIL_MSEC(20)), 0);
+    CHECK(coil_now() - began >= COIL_MSEC(20));
+    task = start_retry(&r, ends[0]);
+    coil_task_cancel(task, NULL);
+    finish(task);
+    CHECK_INT(r.rc, -ECANCELED);
+    task = start_retry(&r, ends[0]);
+    CHECK_INT(coil_poll_end(ends[0]), 1);
+    finish(task);
+    CHECK_INT(r.rc, -EBADF);
+    close_both(ends);
+    CHECK_INT(coil_poll_retry(ends[0], POLLIN, COIL_NEVER), -EBADF);
+}
+
+IO_TEST(poll_retry_of_a_file_and_of_a_stream)
+{
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), peer;
+    coil_stream *stream = make_stream_and_peer(&peer);
+    coil_task *task;
+    struct retry r;
+
+    CHECK_INT(coil_poll_retry(file, POLLIN, COIL_NEVER), 1);
+    close(file);
+    task = start_retry(&r, coil_stream_fd(stream));
+    write_byte(peer);
+    finish(task);
+    CHECK_INT(r.rc, 1);
+    coil_stream_destroy(stream);
+    close(peer);
+}
+
+/* The descriptor may belong to a reader next, and to poll again after that. */
+IO_TEST(poll_before_and_after_a_reader)
+{
+    bool called = false;
+    int ends[2];
+
+    make_pipe(ends);
+    for (int i = 0; i < 2; i++) {
+        poll_for_a_byte(ends[0], ends[1]);
+        called = false;
+        CHECK_INT(coil_add_reader(ends[0], note, &called), 0);
+        settle();
+        CHECK(!called);
+        write_byte(ends[1]);
+        while (!called)
+            coil_yield();
+        CHECK_INT(coil_remove_reader(ends[0]), 1);
+        read_byte(ends[0]);
+    }
+    close_both(ends);
+}
+
 IO_TEST(poll_beside_a_stream_and_a_reader)
 {
     struct polling p = {.n = 2, .timeout_ns = COIL_NEVER};
