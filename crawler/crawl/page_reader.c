@@ -97,7 +97,7 @@ static int feed_page_search(const char *bytes, size_t n, void *arg)
     return rc == 0 && search_is_ignored(search) ? 1 : rc;
 }
 
-struct request_reader page_reader(struct visit *visit)
+struct body_reader page_reader(struct visit *visit)
 {
-    return (struct request_reader){begin_page_search, feed_page_search, visit, NULL};
+    return (struct body_reader){begin_page_search, feed_page_search, visit};
 }

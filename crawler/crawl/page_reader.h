@@ -8,7 +8,7 @@
 #include "process.h"
 
 /* Return a reader that passes the body of visit->page to the search visit->pages. */
-struct request_reader page_reader(struct visit *visit);
+struct body_reader page_reader(struct visit *visit);
 
 /* True for a sitemap, and for a start with the content type of a sitemap or feed. */
 bool page_is_named_as_sitemap(const struct target *page, const char *content_type);

@@ -87,12 +87,16 @@ int requeue_page(const struct visit *visit, const struct frontier_job *job,
                  const struct answer *answer)
 {
     struct host *host = job->host;
-    struct retry retry = {.again = false};
+    struct retry retry;
 
     if (host->robots.deserted > 0 && answer->rc == 0)
         return fetch_rules_first(visit->crawler, job);
-    if (visit->judgement.verdict != VERDICT_OK)
-        retry = retry_after(answer, tries_of(job->target), time(NULL));
+    if (visit->judgement.verdict == VERDICT_OK) { /* the usual case: no retry */
+        frontier_accept(host, job->target, visit->request.is_rested);
+        host->pace.failures = 0;
+        return 0;
+    }
+    retry = retry_after(answer, tries_of(job->target), time(NULL));
     if (retry.is_refusal && retry.again)
         return requeue_refused(visit, job, answer, &retry);
     if (retry.is_refusal)

@@ -59,19 +59,18 @@ static int request_page(struct visit *visit, const struct frontier_job *job,
 {
     struct crawler *crawler = visit->crawler;
     struct target *page = job->target;
-    struct request_reader reader = page_reader(visit);
+    struct body_reader reader = page_reader(visit);
     int rc = request_find_headers(&crawler->requester, job->host);
 
     if (rc == 0 && crawler->saving.recheck != NULL)
         rc = find_saved_answer(crawler, job, saved);
     if (rc < 0)
         return rc;
-    reader.headers = saved->headers;
     visit->request.is_rested = frontier_begin_request(job->host);
     visit->request.begin_ns = coil_now();
     visit->request.wants_body = page->wants_body;
     page->tries += page->tries < UINT8_MAX;
-    rc = request_answer(&crawler->requester, page, &reader, answer);
+    rc = request_answer(&crawler->requester, page, saved->headers, &reader, answer);
     visit->request.duration_ns = coil_now() - visit->request.begin_ns - answer->paused_ns;
     crawler->verdicts.summary.bytes += answer->received_bytes;
     if (rc == 0 && saved->headers != NULL && answer->rc == 0 && answer->status == 304)

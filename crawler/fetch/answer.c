@@ -88,7 +88,7 @@ struct asking {
 static int look_at_headers(struct asking *asking, coil_http_response *response)
 {
     struct answer *answer = asking->answer;
-    const struct question *question = asking->question;
+    const struct body_reader *reader = asking->question->reader;
     int rc;
 
     answer->response = response;
@@ -99,10 +99,9 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
     answer->retry_after = coil_http_header(response, "Retry-After");
     answer->is_challenge = is_challenge(response);
     answer->sets_cookie = coil_http_header(response, "Set-Cookie") != NULL;
-    asking->body =
-        question->begin_body != NULL && question->begin_body(answer, question->arg)
-            ? BODY_WANTED
-            : BODY_UNWANTED;
+    asking->body = reader != NULL && reader->begin_body(answer, reader->arg)
+                       ? BODY_WANTED
+                       : BODY_UNWANTED;
     return rc;
 }
 
@@ -138,7 +137,7 @@ static int on_body(coil_http_response *response, const char *bytes, size_t n, vo
     answer->is_too_long = asking->total > question->body_limit;
     beyond = answer->is_too_long ? asking->total - question->body_limit : 0;
     if (beyond < n)
-        rc = question->feed_body(bytes, n - beyond, question->arg);
+        rc = question->reader->feed_body(bytes, n - beyond, question->reader->arg);
     if (rc > 0) {
         asking->body = BODY_UNWANTED;
         return pass_over(asking);

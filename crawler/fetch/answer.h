@@ -34,6 +34,17 @@ struct answer {
     coil_http_response *response;
 };
 
+/* The receiver of a body. */
+struct body_reader {
+    /* Called once the headers have arrived. Returns true if the caller wants the body or
+       its beginning. */
+    bool (*begin_body)(const struct answer *answer, void *arg);
+    /* Receives the next piece of the body. Returns 0 for more, 1 if the rest is not
+       wanted, or a negative errno, which becomes the answer's rc. It must not suspend. */
+    int (*feed_body)(const char *bytes, size_t n, void *arg);
+    void *arg;
+};
+
 struct question {
     const char *url;            /* credentials in the URL are not sent: use a header */
     const char *const *headers; /* as in coil_http_request */
@@ -43,14 +54,8 @@ struct question {
     int64_t idle_ns;            /* time limit without progress */
     int64_t max_ns;             /* time limit for the whole request */
     size_t body_limit;
-    /* Called once the headers have arrived. Returns true if the caller wants the body or
-       its beginning. NULL: the body is not wanted. */
-    bool (*begin_body)(const struct answer *answer, void *arg);
-    /* Receives the next piece of the body. Returns 0 for more, 1 if the rest is not
-       wanted, or a negative errno, which becomes the answer's rc. It must not suspend. */
-    int (*feed_body)(const char *bytes, size_t n, void *arg);
-    void *arg;
-    struct warc_exchange *exchange; /* receives all bytes sent and received; or NULL */
+    const struct body_reader *reader; /* or NULL: the body is not wanted */
+    struct warc_exchange *exchange;   /* receives all bytes sent and received; or NULL */
 };
 
 /*

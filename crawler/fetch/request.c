@@ -103,25 +103,22 @@ size_t request_body_limit(const struct options *options, const struct target *pa
 }
 
 static struct question question_of(const struct requester *requester,
-                                   const struct target *page,
-                                   const struct request_reader *reader)
+                                   const struct target *page, const char *const *headers,
+                                   const struct body_reader *reader)
 {
     const struct options *options = requester->options;
     bool on_site = page->kind == TARGET_SITE;
 
-    return (struct question){
-        .url = page->url,
-        .headers = reader->headers != NULL ? reader->headers : page->host->headers,
-        .headers_only =
-            !on_site && !page->wants_body && options->external == EXTERNAL_HEAD,
-        .ends_after_headers = !on_site && !page->wants_body,
-        .is_kept = requester->warc != NULL,
-        .idle_ns = options->timeout_ns,
-        .max_ns = options->max_time_ns,
-        .body_limit = request_body_limit(options, page),
-        .begin_body = on_site || page->wants_body ? reader->begin_body : NULL,
-        .feed_body = reader->feed_body,
-        .arg = reader->arg};
+    return (struct question){.url = page->url,
+                             .headers = headers != NULL ? headers : page->host->headers,
+                             .headers_only = !on_site && !page->wants_body &&
+                                             options->external == EXTERNAL_HEAD,
+                             .ends_after_headers = !on_site && !page->wants_body,
+                             .is_kept = requester->warc != NULL,
+                             .idle_ns = options->timeout_ns,
+                             .max_ns = options->max_time_ns,
+                             .body_limit = request_body_limit(options, page),
+                             .reader = on_site || page->wants_body ? reader : NULL};
 }
 
 /* Return true if GET is tried after HEAD failed: many servers do not support HEAD, or
@@ -201,9 +198,10 @@ static int get_after_head(struct requester *requester, struct host *host,
 }
 
 int request_answer(struct requester *requester, const struct target *page,
-                   const struct request_reader *reader, struct answer *answer)
+                   const char *const *headers, const struct body_reader *reader,
+                   struct answer *answer)
 {
-    struct question question = question_of(requester, page, reader);
+    struct question question = question_of(requester, page, headers, reader);
     struct warc_exchange exchange = {.at_ns = 0};
     bool is_archived = requester->warc != NULL;
     int rc;

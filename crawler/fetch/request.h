@@ -21,14 +21,6 @@ struct requester {
 int requester_open(struct requester *requester);
 void requester_close(struct requester *requester);
 
-/* The receiver of a body. See struct question for the functions. */
-struct request_reader {
-    bool (*begin_body)(const struct answer *answer, void *arg);
-    int (*feed_body)(const char *bytes, size_t n, void *arg);
-    void *arg;
-    const char *const *headers; /* sent instead of the host's headers; or NULL */
-};
-
 /* Set host->headers to the user's headers: those for the starts' origins, and those for
    this host. Returns 0 or -ENOMEM. */
 int request_find_headers(const struct requester *requester, struct host *host);
@@ -39,10 +31,11 @@ size_t request_body_limit(const struct options *options, const struct target *pa
 
 /*
  * Fetch a page, with GET on the site and HEAD on other sites. If HEAD fails, try GET.
+ * `headers` are sent instead of the host's headers, unless they are NULL.
  * Returns 0, or fails like answer_get() and warc_add().
  */
 COIL_SUSPENDS int request_answer(struct requester *requester, const struct target *page,
-                                 const struct request_reader *reader,
-                                 struct answer *answer);
+                                 const char *const *headers,
+                                 const struct body_reader *reader, struct answer *answer);
 
 #endif

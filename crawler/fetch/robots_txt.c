@@ -126,15 +126,14 @@ static int fetch_rules_once(struct requester *requester, struct host *host, char
     bool is_of_host = url_is_trusted_as(*url, host->origin);
     struct rules_text text = {NULL, 0};
     struct warc_exchange exchange = {.at_ns = 0};
+    struct body_reader reader = {expects_rules, store_rules, &text};
     struct question question = {.url = *url,
                                 .headers = is_of_host ? host->headers : NULL,
                                 .is_kept = requester->warc != NULL,
                                 .idle_ns = options->timeout_ns,
                                 .max_ns = options->max_time_ns,
                                 .body_limit = LONGEST_BYTES,
-                                .begin_body = expects_rules,
-                                .feed_body = store_rules,
-                                .arg = &text,
+                                .reader = &reader,
                                 .exchange = requester->warc != NULL ? &exchange : NULL};
     char *next = NULL;
     int rc = answer_get(

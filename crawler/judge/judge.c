@@ -74,6 +74,7 @@ struct judgement judge_answer(const struct options *options, const char *url,
         return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && answer->is_challenge)
         return (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE};
+    /* The usual case ends here: a status in --accept is OK, by default 200 to 299. */
     if (is_accepted(options, url, answer->status, false))
         return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && is_refusal(answer->status))

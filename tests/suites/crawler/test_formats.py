@@ -106,6 +106,16 @@ def crawl(*options):
 # ---- all say what the records say -----------------------------------------------------
 
 
+def test_every_format_has_its_own_report():
+    # A name that only the options list, and not reports.c, would be written as the text report.
+    refused = run("-f", "none", "http://127.0.0.1:1/")[2]
+    names = re.findall("[a-z]+", refused.partition(" is none of ")[2])
+    equal(set(FORMATS) <= set(names), True)
+    with Site(answers()) as site:
+        reports = Reports("--max-tries", "1", site.url, formats=names)
+    equal(sorted(name for name in names if reports.texts[name] == reports.texts["text"]), ["text"])
+
+
 def test_all_formats_tell_the_same_links():
     reports = crawl()
     expected = reports.broken_links()
