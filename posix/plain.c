@@ -325,8 +325,8 @@ INTERPOSE ssize_t sendfile64(int out, int in, off64_t *offset, size_t n)
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * When a descriptor is closed, waits for it in this thread's tasks fail with EBADF.
- * close(-1) is the probe of coil_posix_reached().
+ * When a descriptor is closed, tasks of this thread that are waiting for it get EBADF.
+ * coil_posix_reached() calls close(-1) as a probe.
  */
 INTERPOSE int close(int fd)
 {

@@ -58,7 +58,7 @@ int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
 }
 
 /* Returns 0 when a signal may be pending, or -1. If no signalfd could be opened (fd is
- * -1), it naps, so that the caller tries at growing intervals. */
+ * -1), sleep a little longer each time: the caller then polls for the signal. */
 static int wait_for_signal(int fd, int64_t *nap, int64_t deadline)
 {
     struct pollfd pending = {.fd = fd, .events = POLLIN};

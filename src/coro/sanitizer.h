@@ -93,8 +93,8 @@ static inline void coil__san_destroyed(coil__coro *coro)
 }
 
 /*
- * Call just before the switch from `from` to `to`. If `from` is done, the call never
- * returns.
+ * Call just before the switch from `from` to `to`. If `from` is done, no switch ever
+ * returns to it.
  */
 static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
 {

@@ -762,7 +762,7 @@ static bool is_small(const struct coil__stack_pool *pool)
                COIL__SLOTS_MIN;
 }
 
-/* Discard the pages that the bodies have written, except for those of the control blocks.
+/* Discard the stack pages that coroutines have written, but keep the control blocks.
    Returns false if the kernel refuses. */
 static bool clean_slots(struct coil__stack_pool *pool)
 {

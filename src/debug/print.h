@@ -7,7 +7,7 @@
 #include "../error/report.h"
 #include "../task/task.h"
 
-/* Marks that a task has while all tasks or a graph are printed. */
+/* Marks that are set on tasks while all tasks or a graph are printed. */
 enum { COIL__MARK_AWAITED = 1, COIL__MARK_PRINTED = 2 };
 
 /* The greatest depth of a printed tree or graph. */

@@ -219,11 +219,11 @@ static int poll_and_expire(coil_loop *loop)
 }
 
 /*
- * A turn without a poll may begin with a look at the clock. asyncio looks in each turn,
- * but here a look takes longer than the shortest turns. The next turn looks if a new
- * timer is the first one due, or if this turn took more than 5 us. While turns are
- * shorter, every 2nd turn looks, then every 4th, ... 64th. If turns suddenly become long,
- * up to 64 of them pass unnoticed. For a second after that, every 8th turn looks.
+ * A turn without a poll may begin by reading the clock. asyncio reads it in each turn, but
+ * here that takes longer than the shortest turns. The next turn reads the clock if a new
+ * timer is the earliest, or if this turn took more than 5 us. While turns are shorter,
+ * every 2nd turn reads the clock, then every 4th, ... 64th. If turns suddenly become long,
+ * up to 64 of them pass unnoticed. For a second after that, every 8th turn reads it.
  *
  * Return true if the turn must poll: enough turns, runnables or time have passed without a
  * poll, a task has requested one, or a timer is due.

@@ -22,7 +22,7 @@ struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     struct coil__context_slot *(*context)(coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns the previous task */
-    /* Return the task whose next step the runnable is, or NULL. */
+    /* If the runnable is a task's next step, return that task, otherwise NULL. */
     const coil_task *(*stepping)(const struct coil__runnable *runnable);
     /* Return the return address of the call that spawned the task. */
     const void *(*spawned_at)(const coil_task *task);

@@ -25,7 +25,7 @@ struct coil__timer {
     size_t place; /* index in the heap + 1, or COIL__TIMER_IDLE */
 };
 
-#define COIL__TIMER_IDLE 0 /* the index of a zeroed timer, too */
+#define COIL__TIMER_IDLE 0 /* 0, so that a zeroed timer is idle */
 
 /* Contains a copy of the deadline, so comparing causes no cache miss. */
 struct coil__timer_entry {

@@ -172,7 +172,7 @@ union coil__room {
 const char *coil__wait_call(const struct coil__wait_class *class,
                             char text[COIL__WAIT_CALL_BYTES]);
 
-/* Begin a wait of the running task, `task`. */
+/* Begin a wait. `task` is the running task. */
 static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
                                     const struct coil__wait_class *class)
 {

@@ -239,8 +239,8 @@ static bool is_mark(const struct sitemap *sitemap, char c)
     return sitemap->mark_n < 3 && c == mark[sitemap->mark_n];
 }
 
-/* True if XML may begin with this byte: '<', or the byte order mark of UTF-16, which
- * expat needs. */
+/* True if XML may begin with this byte: '<', or the first byte of a UTF-16 byte order
+ * mark. */
 static bool begins_xml(char c)
 {
     return c == '<' || c == '\xff' || c == '\xfe';

@@ -1,5 +1,5 @@
 /*
- * backend.h - the interface between a loop and the kernel, made of completions.
+ * backend.h - the completion-based interface between a loop and the kernel.
  *
  * An operation is submitted and completed once. An operation can be cancelled, but the
  * canceller still has to wait for its completion, since its buffer may be on a stack.

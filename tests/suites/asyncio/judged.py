@@ -102,7 +102,7 @@ def did(what, call, *args):
 
 
 def futures_of(things):
-    """Return the futures among futures and started tasks."""
+    """Return the list with each started Task replaced by its asyncio task. Other tasks are omitted."""
     futures = [thing.task if isinstance(thing, Task) else thing for thing in things]
     return [future for future in futures if future]
 

@@ -878,7 +878,7 @@ static int run_four(coil_task_fn fn, void *arg, const coil_run_opts *opts)
     return coil_run_threads(4, fn, arg, opts);
 }
 
-/* Run the function, and store its output to stderr. */
+/* Run the function, and capture what it writes to stderr. */
 static int hear(int (*run)(coil_task_fn, void *, const coil_run_opts *), coil_task_fn fn,
                 int rc, const coil_run_opts *opts)
 {

@@ -15,7 +15,7 @@ struct transfer {
 };
 
 /*
- * Bodies of tasks. Each function makes the call after which it is named, and stores its
+ * Bodies of tasks. Each function makes the call that it is named after, and stores the
  * result.
  */
 int transfer_read(void *transfer);
