@@ -420,6 +420,24 @@ static int end_style(struct links *links)
 
 /* ---- the end of a tag -------------------------------------------------------------- */
 
+/* Replace the element if its place in the tree gives the tag another meaning, or none. */
+static void adjust_element(struct links *links, const struct html_effect *effect)
+{
+    if (links->element == ELEMENT_IMAGE && !effect->is_foreign)
+        /* the standard also does this, and only says "Don't ask" */
+        links->element = ELEMENT_IMG;
+    else if (links->element == ELEMENT_BASE && effect->is_foreign)
+        /* SVG does not have <base>; following one would resolve links wrongly */
+        links->element = ELEMENT_OTHER;
+    else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
+             html_tree_is_shadow(&links->tree))
+        links->element = ELEMENT_OTHER; /* a <base> in a shadow tree is ignored */
+    else if (links->element == ELEMENT_USE && !effect->is_foreign)
+        links->element = ELEMENT_OTHER;
+    else if (links->element == ELEMENT_FORM && effect->is_inserted)
+        links->form_is_get = !attribute_is(links, ATTRIBUTE_METHOD, "post", "dialog");
+}
+
 static void start_tag(struct links *links, const struct html_name *name,
                       bool is_self_closing)
 {
@@ -433,19 +451,7 @@ static void start_tag(struct links *links, const struct html_name *name,
     links->in_style = is_style_sheet(links, &effect);
     if (links->in_style)
         css_begin(&links->css, links->tokenizer.end_place);
-    if (links->element == ELEMENT_IMAGE && !effect.is_foreign)
-        /* the standard also does this, and only says "Don't ask" */
-        links->element = ELEMENT_IMG;
-    else if (links->element == ELEMENT_BASE && effect.is_foreign)
-        /* SVG does not have <base>; following one would resolve links wrongly */
-        links->element = ELEMENT_OTHER;
-    else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
-             html_tree_is_shadow(&links->tree))
-        links->element = ELEMENT_OTHER; /* a <base> in a shadow tree is ignored */
-    else if (links->element == ELEMENT_USE && !effect.is_foreign)
-        links->element = ELEMENT_OTHER;
-    else if (links->element == ELEMENT_FORM && effect.is_inserted)
-        links->form_is_get = !attribute_is(links, ATTRIBUTE_METHOD, "post", "dialog");
+    adjust_element(links, &effect);
     if (!effect.is_inserted)
         drop_tag(links);
     else if (links->count > links->tag_at)
