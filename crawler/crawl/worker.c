@@ -1,7 +1,7 @@
 /*
  * worker.c - take targets from the frontier, fetch them, and process the answers.
  *
- * Where to start reading: run_worker(), visit_target(), visit_page(). Rare cases have
+ * Where to start reading: run_jobs(), visit_target(), visit_page(). Rare cases have
  * files of their own: robots_visit.c, file_visit.c, requeue.c.
  */
 #include "worker.h"
