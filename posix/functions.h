@@ -128,8 +128,8 @@
     X(system) X(pclose)                                                                  \
     /* children.c, 0.1: A separate thread makes the call if it may run a command */      \
     X(wordexp)                                                                           \
-    /* barriers.c, 0.1: A separate thread waits for each task. Tasks and threads can use \
-       the same barrier */                                                               \
+    /* barriers.c, 0.1: Each waiting task has a separate thread that waits in its place. \
+       Tasks and threads can use the same barrier */                                     \
     X(pthread_barrier_wait)                                                              \
     /* draining.c, 0.1: A separate thread waits until all bytes are sent. For            \
        `tcsetattr` this is done only with `TCSADRAIN` or `TCSAFLUSH` */                  \

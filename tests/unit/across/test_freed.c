@@ -1,6 +1,6 @@
 /*
  * test_freed.c - coil_free() frees all memory that coil allocates for the caller:
- * docs/decisions/0010-one-function-frees.md.
+ * docs/decisions/0011-one-function-frees.md.
  *
  * In these tests coil's blocks have a header before the caller's bytes. So a block that
  * comes from another allocator, or goes to another one, crashes or counts as a leak.
