@@ -127,8 +127,21 @@ static int write_v4(const coil_datagram_info *info, struct coil__control *contro
     return 0;
 }
 
-static int write_v6(const coil_datagram_info *info, struct coil__control *control,
-                    struct msghdr *message)
+/* True if an IPv6 socket sends the message to an IPv4 address, as ::ffff:192.0.2.7. */
+static bool is_for_v4(const coil_datagram *d, const struct msghdr *message)
+{
+    struct sockaddr_in6 peer = {.sin6_family = AF_UNSPEC};
+    const struct sockaddr_in6 *to = message->msg_name;
+    socklen_t bytes = sizeof peer;
+
+    if (to == NULL && getpeername(d->endpoint.fd, (struct sockaddr *)&peer, &bytes) == 0)
+        to = &peer;
+    return to != NULL && to->sin6_family == AF_INET6 &&
+           IN6_IS_ADDR_V4MAPPED(&to->sin6_addr);
+}
+
+static int write_v6(const coil_datagram *d, const coil_datagram_info *info,
+                    struct coil__control *control, struct msghdr *message)
 {
     struct in6_pktinfo wanted = {.ipi6_ifindex = info->interface};
 
@@ -141,6 +154,9 @@ static int write_v6(const coil_datagram_info *info, struct coil__control *contro
             wanted.ipi6_ifindex = info->local.v6.sin6_scope_id;
     } else if (info->local.length > 0) {
         return coil__failed(-EAFNOSUPPORT);
+    } else if (is_for_v4(d, message)) {
+        /* ::ffff:0.0.0.0, because the kernel refuses :: for an IPv4 destination */
+        wanted.ipi6_addr.s6_addr[10] = wanted.ipi6_addr.s6_addr[11] = 0xff;
     }
     attach(message, control, IPPROTO_IPV6, IPV6_PKTINFO, &wanted, sizeof wanted);
     return 0;
@@ -154,5 +170,5 @@ int coil__info_write(const coil_datagram *d, const coil_datagram_info *info,
     if (!is_internet(d))
         return coil__failed(-EOPNOTSUPP);
     return d->family == AF_INET ? write_v4(info, control, message)
-                                : write_v6(info, control, message);
+                                : write_v6(d, info, control, message);
 }

@@ -144,6 +144,9 @@ NET_TEST(datagram_info_chooses_the_source)
         CHECK_INT(coil_send_info(client, "x", 1, &to.any, to.length, &info), 1);
         CHECK_INT(coil_receive_from(server, buf, sizeof buf, &from), 1);
         check_address(&from, client, "127.0.0.3");
+        info.local.length = 0; /* by the interface alone */
+        CHECK_INT(coil_send_info(client, "x", 1, &to.any, to.length, &info), 1);
+        CHECK_INT(coil_receive(server, buf, sizeof buf), 1);
         coil_datagram_destroy(client);
     }
     coil_datagram_destroy(server);
