@@ -354,6 +354,14 @@ int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
     return rc > 0 ? poll_now(fds, n) : coil__failed(rc);
 }
 
+/* Poll one descriptor without waiting. Returns -EBADF if it is not open. */
+static int poll_open(struct pollfd *one)
+{
+    int rc = poll_now(one, 1);
+
+    return rc > 0 && (one->revents & POLLNVAL) != 0 ? coil__failed(-EBADF) : rc;
+}
+
 int coil_poll_retry(int fd, short events, int64_t timeout_ns)
 {
     struct pollfd one = {.fd = fd, .events = events};
@@ -361,11 +369,13 @@ int coil_poll_retry(int fd, short events, int64_t timeout_ns)
 
     if (rc < 0)
         return rc;
+    if (fd < 0)
+        return coil__failed(-EBADF);
     /* A cancelled task must not wait, but it may call what need not wait. */
     if (timeout_ns <= 0 ||
         COIL__UNLIKELY(coil__task_is_cancelled(coil__scheduler.current)) ||
-        was_received(coil__loop_of_thread->backend, fd)) {
-        rc = poll_now(&one, 1);
+        ((events & POLLIN) != 0 && was_received(coil__loop_of_thread->backend, fd))) {
+        rc = poll_open(&one);
         if (rc != 0 || timeout_ns <= 0)
             return rc;
     }
@@ -373,5 +383,5 @@ int coil_poll_retry(int fd, short events, int64_t timeout_ns)
                          timeout_ns != COIL_NEVER ? coil_in(timeout_ns) : COIL_NEVER);
     if (rc == 0)
         return 1;
-    return rc > 0 ? poll_now(&one, 1) : coil__failed(rc);
+    return rc > 0 ? poll_open(&one) : coil__failed(rc);
 }

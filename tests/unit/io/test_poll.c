@@ -405,6 +405,8 @@ IO_TEST(poll_retry_ends_otherwise)
     CHECK_INT(r.rc, -EBADF);
     close_both(ends);
     CHECK_INT(coil_poll_retry(ends[0], POLLIN, COIL_NEVER), -EBADF);
+    CHECK_INT(coil_poll_retry(ends[0], POLLIN, 0), -EBADF);
+    CHECK_INT(coil_poll_retry(-1, POLLIN, COIL_NEVER), -EBADF);
 }
 
 IO_TEST(poll_retry_of_a_file_and_of_a_stream)
