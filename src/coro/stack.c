@@ -168,6 +168,7 @@ static size_t page_bytes, usual_guard_bytes, wide_guard_bytes;
 static atomic_flag said_no_guards = ATOMIC_FLAG_INIT;
 static atomic_long mprotect_budget;
 static pthread_key_t exit_key;
+static bool has_exit_key;
 static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 
 /* ---- once per process, once per thread --------------------------------------------- */
@@ -203,17 +204,19 @@ static void set_up_stacks(void)
     atomic_store(&mprotect_budget, coil__memory_mapping_limit() / 8);
     if (coil__stack_guard == COIL__GUARD_MADVISE && !can_guard_by_madvise())
         coil__stack_guard = COIL__GUARD_MPROTECT;
-    pthread_key_create(&exit_key, drain_at_exit);
+    has_exit_key = pthread_key_create(&exit_key, drain_at_exit) == 0;
     errno = saved;
 }
 
 /*
- * A library that uses coil may be unloaded with dlclose(3), and must not leave a slab
- * behind.
+ * A library that uses coil may be unloaded with dlclose(3). It must not leave a slab
+ * behind, or a destructor that would run when another thread ends.
  */
 COIL__AT_EXIT static void drain_at_unload(void)
 {
     coil__stack_drain();
+    if (has_exit_key)
+        pthread_key_delete(exit_key);
 }
 
 int coil__slot_class(size_t stack_bytes)

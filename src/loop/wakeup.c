@@ -269,6 +269,8 @@ void coil__wakeup_forked(coil_loop *loop)
 {
     close(loop->wakeup.fd);
     loop->wakeup.fd = -1;
+    /* If a signal handler forked, the child may return into the parent's futex wait. */
+    atomic_store(&loop->wakeup.woken, 1);
 }
 
 void coil__wakeup_close(coil_loop *loop)
