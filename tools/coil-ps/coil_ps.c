@@ -166,6 +166,15 @@ static int64_t monotonic_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* False if the process has no such thread: its memory may contain any number. */
+static bool is_thread_of(int pid, int thread)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d", pid, thread);
+    return access(path, F_OK) == 0;
+}
+
 /* The threads of the loops, which are stopped. Ids are those of the process's own
    namespace; in another one only its first thread is known. */
 static size_t find_threads(struct image *image, const struct table *table, int pid,
@@ -183,7 +192,10 @@ static size_t find_threads(struct image *image, const struct table *table, int p
             !image_read(image, loop + table->values[COIL__AT_LOOP_THREAD], &thread,
                         sizeof thread))
             continue;
-        threads[n++] = same ? thread : pid;
+        if (!same)
+            thread = pid;
+        if (is_thread_of(pid, thread))
+            threads[n++] = thread;
     }
     return n;
 }
