@@ -594,10 +594,12 @@ template <typename Body> int enter_small(void *arg)
 template <typename Body>
 COIL__INLINED int spawn_small(Body body, const coil_spawn_opts *opts, coil_task **out)
 {
+    coil_spawn_opts own = opts != nullptr ? *opts : coil_spawn_opts{};
     void *arg = nullptr;
 
+    own.arg_bytes = 0; /* `arg` has the body itself */
     std::memcpy(&arg, std::addressof(body), sizeof body);
-    return coil_spawn(enter_small<Body>, arg, opts, out);
+    return coil_spawn(enter_small<Body>, arg, &own, out);
 }
 
 } // namespace detail

@@ -152,6 +152,11 @@ static int open_terminal(struct coil__stdio *stdio, const coil_process_opts *opt
 
     if (rc < 0)
         return coil__explain(rc, "cannot open a pseudo-terminal");
+    fds[0] = above_stdio(fds[0]);
+    if (fds[0] < 0) {
+        close(fds[1]);
+        return fds[0];
+    }
     rc = fds[1] = above_stdio(fds[1]);
     if (rc >= 0)
         rc = coil__terminal_resize(fds[0], rows, columns);

@@ -4,7 +4,7 @@
  *     coil__spawn_read()     checks and copies the caller's options
  *     prepare()              the paths to try, a stack for the child
  *     coil__child_start()    starts the child, and waits until it runs the program
- *     set_failure_message()              the child's failure as an error, from its struct coil__child
+ *     set_failure_message()  turns the child's failure into an error
  *
  * Why not posix_spawn(3): its error does not distinguish a missing directory from a
  * missing program, and it searches for the program in the parent's PATH, not the child's.
