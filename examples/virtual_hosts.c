@@ -3,8 +3,8 @@
  *
  *     virtual_hosts PORT a.example b.example     reads a.example.pem and b.example.pem
  *
- * A file has the certificate and its key. Unknown names get the first one. With SSLKEYLOGFILE=keys in the environment, coil writes the keys to
- * that file, for Wireshark.
+ * A file has the certificate and its key. Unknown names get the first one. With
+ * SSLKEYLOGFILE=keys in the environment, coil writes the keys to that file, for Wireshark.
  */
 #include <coil.h>
 #include <coil/tls.h>

@@ -266,7 +266,7 @@ static int refresh_name(struct http_name *name)
     return rc;
 }
 
-static int freshen_within(struct http_name *name, int64_t timeout_ns)
+static int refresh_within(struct http_name *name, int64_t timeout_ns)
 {
     coil_scope scope;
     int rc = coil_scope_enter(&scope, coil_in(timeout_ns));
@@ -278,5 +278,5 @@ int coil__http_name_resolve(struct http_name *name, int64_t timeout_ns)
 {
     if (is_fresh(name))
         return name->rc;
-    return timeout_ns > 0 ? freshen_within(name, timeout_ns) : refresh_name(name);
+    return timeout_ns > 0 ? refresh_within(name, timeout_ns) : refresh_name(name);
 }

@@ -10,6 +10,7 @@
 #include "../scope/robots.h"
 #include "../url/url.h"
 #include "enqueue.h"
+#include "save_page.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -84,10 +85,7 @@ static int add_link_reference(struct finding *finding, const struct link *link,
 
 static bool saves_links(const struct page_search *pages)
 {
-    const struct crawler *crawler = pages->crawler;
-
-    return (crawler->saving.state != NULL || crawler->member != NULL) &&
-           !pages->is_replay;
+    return saves_pages(pages->crawler) && !pages->is_replay;
 }
 
 /* Add the link to the page's links in the crawl's file, if it has one. `number` is the

@@ -1,8 +1,8 @@
 /*
  * process.h - process the answer for a page: find its links, and settle its verdict.
  *
- * The worker calls them for an answer from the network, and replay.c for an answer from
- * the file of a saved crawl.
+ * worker.c and robots_visit.c call these functions for the network, and replay.c for the
+ * file of a saved crawl.
  */
 #ifndef CRAWLER_PROCESS_H
 #define CRAWLER_PROCESS_H

@@ -1,8 +1,7 @@
 /*
  * save_page.h - save the result of a page in the crawl's file or in a shared crawl.
  *
- * If the crawl is neither saved nor shared, these functions do nothing. They return 0,
- * -ENOMEM, or the error of the file.
+ * The functions return 0, -ENOMEM, or the error of the file.
  */
 #ifndef CRAWLER_SAVE_PAGE_H
 #define CRAWLER_SAVE_PAGE_H

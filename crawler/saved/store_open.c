@@ -105,15 +105,20 @@ static int add_text(struct store *store, const unsigned char *text)
     return longer[store->text_count] != NULL ? (store->text_count++, 0) : -ENOMEM;
 }
 
+static int fail_without_options(struct store *store)
+{
+    return store_fail_as(
+        store, -EBADMSG,
+        "the file is damaged: options or start URLs of the crawl are lost");
+}
+
 static int read_text(struct store *store, sqlite3_stmt *row, void *arg)
 {
     int rc;
 
     (void)arg;
     if (sqlite3_column_int(row, 1) == 0)
-        return store_fail_as(
-            store, -EBADMSG,
-            "the file is damaged: options or start URLs of the crawl are lost");
+        return fail_without_options(store);
     rc = add_text(store, sqlite3_column_text(row, 0));
     if (rc == -ENOMEM)
         store_set_message(store, strerror(ENOMEM));
@@ -142,13 +147,6 @@ int store_read_number(struct store *store, const char *sql, int64_t *out)
         rc = store_fail(store, code);
     sqlite3_finalize(statement);
     return rc;
-}
-
-static int fail_without_options(struct store *store)
-{
-    return store_fail_as(
-        store, -EBADMSG,
-        "the file is damaged: options or start URLs of the crawl are lost");
 }
 
 static int check_crawl(struct store *store)

@@ -29,7 +29,7 @@ static void fill(struct target *target, const struct lease_url *url)
 
 /* Pass a leased URL to the frontier. The target may still be in the frontier because of
  * an earlier lease that was lost. (Invariant 1) */
-static int enqueue_leased(struct held *held, struct lease_item *item)
+static int add_leased_item(struct held *held, struct lease_item *item)
 {
     struct shared *shared = held->shared;
     struct target *target;
@@ -64,7 +64,7 @@ static int give_new(struct held *held)
 
     for (size_t i = 0; i < held->lease.count && rc == 0; i++)
         if (!held->lease.items[i].is_known)
-            rc = enqueue_leased(held, &held->lease.items[i]);
+            rc = add_leased_item(held, &held->lease.items[i]);
     return rc;
 }
 

@@ -69,7 +69,7 @@ enum reason {
     REASON_COUNT
 };
 
-/* The importance of a verdict, which decides its color in reports. */
+/* The importance of a verdict, in ascending order. It decides the color in reports. */
 enum verdict_tone {
     TONE_NEUTRAL,
     TONE_GOOD,

@@ -205,8 +205,9 @@ COIL_SUSPENDS int coil_file_utimens(coil_file *file, const struct timespec times
 /*
  * Read a whole file. (Python: Path.read_bytes)
  *
- * *data is the caller's, to be freed by coil_free(). A '\0' follows the *n bytes, so
- * the contents of a text file can be used as a C string. Fails with -EFBIG if the file has more than `max` bytes (0: no limit).
+ * *data is the caller's, to be freed by coil_free(). A '\0' follows the *n bytes, so the
+ * contents of a text file can be used as a C string. Fails with -EFBIG if the file has
+ * more than `max` bytes (0: no limit).
  */
 COIL_SUSPENDS COIL_CHECKED int coil_read_file(const char *path, size_t max, void **data,
                                               size_t *n);

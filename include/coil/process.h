@@ -65,7 +65,7 @@ typedef struct coil_process_opts {
     size_t pass_fd_count;
     bool new_session;    /* setsid(2) */
     bool new_group;      /* setpgid(2): Ctrl-C does not reach the child */
-    pid_t process_group; /* with new_group: the process group to join; 0: none */
+    pid_t process_group; /* the group to join, without new_group and new_session; 0: none */
     /*
      * The child's identity; NULL means the program's. coil sets the identity in this
      * order: supplementary groups (an empty list drops all of them), group, user. The
@@ -85,7 +85,9 @@ typedef struct coil_process_opts {
      * Give the child a pseudo-terminal: coil_process_terminal() is the other end. The
      * child gets a new session, with this terminal as its controlling terminal. It
      * replaces the standard descriptors that are COIL_INHERIT. Its window has 24 rows and
-     * 80 columns unless the sizes are set.
+     * 80 columns unless the sizes are set. The child gets SIGHUP when coil closes the
+     * other end: in coil_process_detach(), and after -EMSGSIZE of
+     * coil_process_communicate().
      */
     bool pty;
     unsigned short pty_rows, pty_columns;

@@ -37,7 +37,7 @@ void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *cal
         coil__misuse_gone(caller);
 }
 
-/* Abort: Abort because `caller` was called on the wrong thread or loop. */
+/* Abort because `caller` was called on the wrong thread or loop. */
 COIL__NORETURN static void refuse(const struct coil__endpoint *endpoint,
                                   const char *caller)
 {

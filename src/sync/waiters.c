@@ -3,8 +3,8 @@
  *
  * A waiter that was woken stays in the line until its task runs. `asleep` points to the
  * waiter from which the search for the next one to wake starts. All waiters before that
- * one are woken, and that one may be woken, too. So waking n waiters takes n steps, not n
- * * n / 2.
+ * one are woken, and that one may be woken, too. So waking n waiters takes n steps
+ * instead of a number that grows with the square of n.
  */
 #include "waiters.h"
 

@@ -101,8 +101,8 @@ struct coil__wait_class {
      * Called when the task is cancelled while this wait is incomplete. Return true if the
      * wait is completed, now or later. Return false to continue the wait: the
      * cancellation is then delivered at the next wait that can be cancelled. NULL: the
-     * wait is completed with
-     -ECANCELED. */
+     * wait is completed with -ECANCELED.
+     */
     bool (*cancel)(struct coil__wait *wait);
     struct coil__wait_path what_at;  /* const char * */
     struct coil__wait_path object;   /* a pointer: the lock, the queue */
