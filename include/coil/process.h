@@ -63,9 +63,10 @@ typedef struct coil_process_opts {
      */
     const int *pass_fds;
     size_t pass_fd_count;
-    bool new_session;    /* setsid(2) */
-    bool new_group;      /* setpgid(2): Ctrl-C does not reach the child */
-    pid_t process_group; /* the group to join, without new_group and new_session; 0: none */
+    bool new_session; /* setsid(2) */
+    bool new_group;   /* setpgid(2): Ctrl-C does not reach the child */
+    pid_t
+        process_group; /* the group to join, without new_group and new_session; 0: none */
     /*
      * The child's identity; NULL means the program's. coil sets the identity in this
      * order: supplementary groups (an empty list drops all of them), group, user. The
