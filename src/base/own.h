@@ -30,7 +30,8 @@
     X(funlockfile) X(fwrite) X(getaddrinfo) X(getline) X(nanosleep) X(open) X(openat)    \
     X(poll) X(ppoll) X(preadv2) X(pselect) X(pthread_cond_broadcast)                     \
     X(pthread_cond_clockwait) X(pthread_cond_signal) X(pthread_cond_timedwait)           \
-    X(pthread_cond_wait) X(pthread_join) X(pthread_key_create) X(pthread_mutex_lock)     \
+    X(pthread_cond_wait) X(pthread_join) X(pthread_key_create) X(pthread_key_delete)     \
+    X(pthread_mutex_lock)                                                                \
     X(pthread_mutex_unlock) X(pthread_once) X(putc) X(pwritev2) X(read) X(readv) X(recv) \
     X(recvfrom) X(recvmmsg) X(recvmsg) X(sched_yield) X(send) X(sendfile) X(sendmmsg)    \
     X(sendmsg) X(sigtimedwait) X(splice) X(vfprintf) X(waitid) X(write) X(writev)
