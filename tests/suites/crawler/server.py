@@ -101,12 +101,15 @@ class Server:
         self.url = self.origin + '/'
 
     def __enter__(self):
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
         return self
 
     def __exit__(self, *_):
         with contextlib.suppress(OSError):
-            self.listener.shutdown(socket.SHUT_RDWR)
+            self.listener.shutdown(socket.SHUT_RDWR)  # ends accept()
+        # Before closing: accept() could otherwise use the number of the next server's listener.
+        self.acceptor.join()
         self.listener.close()
 
     @property
