@@ -65,8 +65,8 @@ typedef struct coil_process_opts {
     size_t pass_fd_count;
     bool new_session; /* setsid(2) */
     bool new_group;   /* setpgid(2): Ctrl-C does not reach the child */
-    pid_t
-        process_group; /* the group to join, without new_group and new_session; 0: none */
+    /* The group to join, without new_group, new_session and pty; 0: none. */
+    pid_t process_group;
     /*
      * The child's identity; NULL means the program's. coil sets the identity in this
      * order: supplementary groups (an empty list drops all of them), group, user. The
