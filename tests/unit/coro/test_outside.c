@@ -244,12 +244,15 @@ TEST(outside_a_lock_knows_its_owner)
 
 static int look_at_job(void *arg)
 {
-    const coil_task *task = arg;
-    const char *waiting = (const char *)task->wait;
+    coil_task *task = arg;
+    const struct coil__wait *wait;
     const char *job;
 
-    CHECK(task->wait->class->job.steps == 1);
-    memcpy(&job, waiting + task->wait->class->job.at[0], sizeof job);
+    /* The thread may begin the job before the task waits for it. */
+    while ((wait = __atomic_load_n(&task->wait, __ATOMIC_ACQUIRE)) == NULL)
+        usleep(100);
+    CHECK(wait->class->job.steps == 1);
+    memcpy(&job, (const char *)wait + wait->class->job.at[0], sizeof job);
     CHECK(*(const pid_t *)(job + value_of(COIL__AT_JOB_THREAD)) == gettid());
     return 0;
 }
