@@ -3,10 +3,10 @@
  * as_completed)
  *
  * Each future has one runnable in its list of callbacks. All runnables are in one block.
- * A future that completes makes its runnable ready; the runnable appends itself to `done`
- * and wakes one waiting task: this takes O(1) time, however many futures there are. The
- * woken task checks `done` again, as in a queue: another task may have taken the future
- * first.
+ * A future that completes makes its runnable ready. The runnable appends itself to `done`
+ * and wakes one waiting task. This takes constant time, however many futures there are.
+ * The woken task checks `done` again, as in a queue: another task may have taken the
+ * future first.
  */
 #include "task.h"
 
@@ -15,7 +15,10 @@
 struct iteration;
 
 struct item {
-    /* The link of this runnable is in the future's callbacks, then in `done`. */
+    /*
+     * The runnable's link is in the future's callbacks until the future completes, then
+     * in `done`.
+     */
     struct coil__runnable runnable;
     struct iteration *whole;
     coil_future *future;
@@ -139,7 +142,8 @@ static int wait_for_one(struct iteration *it)
         rc = coil__wait_park(&waiter.wait);
         coil__list_remove(&waiter.link);
         if (rc < 0 && !waiter.wait.cancelled && !coil__list_empty(&it->done))
-            wake_one(it); /* pass on the wake-up, which this task does not use */
+            /* this task does not use its wake-up, so it wakes another waiter */
+            wake_one(it);
         if (rc < 0)
             return rc;
     }

@@ -1,18 +1,17 @@
 /*
  * away.c - which tasks' stacks may be swapped out, and when they are swapped in.
  *
- * A light task's stack may be swapped out while coil has no pointers into it. That holds
- * while the task waits in its own room (wait.h), and is in no regions except scopes
- * without a deadline. Every other wait is on the stack itself, so such a stack stays
- * resident without any further rule. coro/light_swap.c swaps the stack out.
+ * A light task's stack may be swapped out while coil has no pointers into it. This is the
+ * case if the task's wait is in its control block (coil__wait_in_room()) and the only
+ * regions that it has entered are scopes without a deadline. All other waits are on the
+ * stack itself, so their stacks stay resident. coro/light_swap.c swaps the stack out.
  *
- *     rouse()    the step of a task that has not begun, or is swapped out: first swaps
- *                in its stack, and those of the tasks behind it in the turn; then step()
+ *     rouse()    the step of a task that has not begun, or is swapped out: swaps in its
+ *                stack, and the stacks of the tasks queued behind it; then calls step()
  *
  * Other tasks of the thread may have pointers to the stack. If a task uses such a
- * pointer, the handler of SIGSEGV swaps the stack in. coil itself swaps the stack in
- * before it passes on a cancellation that a shield holds back, and before it prints a
- * task.
+ * pointer, the handler of SIGSEGV swaps the stack in. coil swaps the stack in before it
+ * cancels a task that has a shield, and before it prints a task.
  */
 #include "away.h"
 
@@ -29,8 +28,8 @@ static coil_task *task_of(const struct coil__stack *stack)
     return COIL__CONTAINER((coil__coro *)(uintptr_t)coro, coil_task, coro);
 }
 
-/* True if the task is in a group, whose children are linked to it, or in a scope with a
-   deadline, which contains a timer. */
+/* True if the task has entered a group, which is linked to its children, or a scope
+   with a deadline, which contains a timer: the stack must not move. */
 static bool has_region_that_pins(const coil_task *task)
 {
     for (const struct coil__region *r = task->regions; r != NULL; r = r->outer)
@@ -40,8 +39,8 @@ static bool has_region_that_pins(const coil_task *task)
 }
 
 /*
- * True while the task's hooks run, which happens on its own stack, even after its wait
- * has begun.
+ * True while the task's hooks run. They run on the task's stack, even after its wait has
+ * begun.
  */
 static bool is_in_hooks(const coil_task *task)
 {
@@ -62,15 +61,19 @@ static bool lies_on(const struct coil__stack *stack, const void *sp)
     return (uintptr_t)sp - (uintptr_t)stack->low < coil__stack_bytes(stack);
 }
 
-/* True if the running code is on this stack: a task that ends runs on its own. */
+/*
+ * True if the running code is on this stack: a task that has ended still runs on its own
+ * stack until the next switch.
+ */
 static bool runs_on(const struct coil__stack *stack)
 {
     return lies_on(stack, coil__stack_pointer());
 }
 
-/* Return the lowest live address of a stack that may be swapped out, else NULL. A task
-   that has not begun may have arguments on the stack; one that has ended has nothing
-   there. A task that waits on a stack of the program's own has frames on both. */
+/* If the stack may be swapped out, return its lowest live address, else NULL. A task
+   that has not begun may have arguments on the stack; a task that has ended has
+   nothing there. A task that waits on one of the program's own stacks has frames on
+   both stacks. */
 static const char *may_go(const struct coil__stack *stack, int64_t since)
 {
     const coil_task *task = task_of(stack);
@@ -117,8 +120,8 @@ bool coil__task_bring_back(coil_task *task)
 
 /* ---- steps ------------------------------------------------------------------------- */
 
-/* Swap in the stacks of the task and of those that follow it in the turn. These tasks no
-   longer wait, so none is swapped out again before its step. */
+/* Swap in the stacks of the task and of the tasks queued behind it. None of these
+   tasks is waiting, so none is swapped out again before its step. */
 static void bring_back_ahead(coil_task *task)
 {
     const coil_loop *loop = task->future.loop;

@@ -15,19 +15,18 @@ enum coil__light_mode {
 
 extern int coil__task_light_mode; /* enum coil__light_mode */
 
-/* Must be called before the first light task is created. */
+/* Call this before creating the first light task. */
 void coil__light_tasks_set_up(void);
 
 /*
- * Swap out the stack of one light task. Returns false if that is not possible now: the
- * task does not wait in its room, a region has pointers to its stack, more than 1 KiB is
- * live, or memory ran out.
+ * Swap out the stack of one light task. Returns false if this is impossible now: the
+ * task's wait is not in its control block, a region has pointers to the stack, more than
+ * 1 KiB is live, or memory ran out.
  */
 bool coil__task_put_away(coil_task *task);
 
 /*
- * Swap the stack in. Returns true if the stack was swapped out. The task continues to
- * wait.
+ * Swap the stack in. Returns false if it was not swapped out. The task continues to wait.
  */
 bool coil__task_bring_back(coil_task *task);
 

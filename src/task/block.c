@@ -18,7 +18,6 @@ COIL__NOINLINE void coil__block_write(coil_task *task,
 }
 
 #if COIL__ASAN || !defined __OPTIMIZE__
-/* Compare the blocks, ignoring the members that may differ. */
 void coil__block_check(coil_task *task, coil_loop *loop)
 {
     static COIL__THREAD_LOCAL coil_task left;
@@ -47,12 +46,12 @@ void coil__block_check(coil_task *task, coil_loop *loop)
    ----------------------------------------------------- */
 
 /*
- * In debug mode a freed slot is not reused for a while, so that a call on a freed task
- * finds a reference count of 0. Each thread stores its own freed slots.
+ * In debug mode a freed slot is not reused at once, so a call on a freed task finds a
+ * reference count of 0. Each thread stores its own freed slots.
  */
 #define KEPT_MAX 64
 
-/* Allocated by malloc(3), see coil/base.h. NULL until the first slot is kept. */
+/* Allocated by malloc(3): see coil/base.h. NULL until the first task is freed. */
 static COIL__THREAD_LOCAL struct kept {
     size_t next;
     coil_task *tasks[KEPT_MAX];
@@ -67,7 +66,10 @@ void coil__blocks_destroy_kept(void)
     kept = NULL;
 }
 
-/* Return the task to be destroyed now, or NULL. */
+/*
+ * Store the freed task. Returns the task that it replaces, which must be destroyed now,
+ * or NULL.
+ */
 static coil_task *keep_in_debug_mode(coil_task *task)
 {
     coil_task **place, *oldest;
@@ -85,7 +87,10 @@ static coil_task *keep_in_debug_mode(coil_task *task)
 
 /* ---- freeing ----------------------------------------------------------------------- */
 
-/* Combine the bits instead of branching, because tasks rarely set any of them. */
+/*
+ * True if the task leaves values that coil__block_init() does not reset. One test of all
+ * members together is enough, because tasks rarely set any of them.
+ */
 static inline bool leaves_more(const coil_task *task)
 {
     return ((uintptr_t)task->asked_at | (uintptr_t)task->hooks |
@@ -113,7 +118,8 @@ static COIL__NOINLINE void free_with_care(coil_task *task)
 void coil__task_free(coil_task *task)
 {
     if (COIL__UNLIKELY(task->future.rc < 0))
-        coil__context_slot_finish(&task->context); /* a report needed it until now */
+        /* not freed earlier: a report may need it */
+        coil__context_slot_finish(&task->context);
     coil__name_finish(&task->name);
     task->group = NULL;
     if (COIL__UNLIKELY(leaves_more(task)))

@@ -1,10 +1,10 @@
 /*
  * block.h (internal) - the control blocks of tasks, which are recycled with their stacks.
  *
- * A task leaves most of its control block in the state that a new task needs: lists
- * empty, pointers NULL. So only the members that coil__block_init() sets are written
- * again. The rare tasks that leave other values mark their block by clearing the class of
- * the coroutine. coil__block_write() then writes the whole block.
+ * When a task has ended, most of its control block is in the state that a new task needs:
+ * lists are empty, pointers are NULL. So coil__block_init() sets only the other members.
+ * The rare tasks that leave other values mark their block by clearing the coroutine's
+ * class. coil__block_write() writes such a block completely.
  */
 #ifndef COIL_TASK_BLOCK_H
 #define COIL_TASK_BLOCK_H

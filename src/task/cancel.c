@@ -2,9 +2,9 @@
  * cancel.c - requests to cancel tasks.
  *
  * Each request is counted, and passed on to the task that the cancelled task awaits, or
- * to each future that it gathers. So a request descends a tree depth first, in the same
- * order as asyncio's recursion, but in a loop. The loop follows a chain from task to
- * task, and the wait at a branch stores which future is next.
+ * to each future that it gathers. So a request descends a tree depth first. The order is
+ * that of asyncio's recursion, but coil uses a loop. The loop follows a chain from task
+ * to task. At a branch, the wait stores which future is next.
  *
  *     task --> task --> gather -+-> future
  *                               +-> task --> gather -+-> task --> sleep
@@ -12,14 +12,14 @@
  *               scheduler.branch: the inner gather --outer--> the outer one
  *
  * No task runs during this walk, so the tree does not change. The walk allocates nothing
- * at any depth. A chain ends at a wait that can be cancelled (wait.h). If the class of
- * that wait refuses, or the wait is complete, the task of the wait stores the request in
- * must_cancel. wait.c delivers requests; region.c holds back those that a shield keeps
- * out.
+ * at any depth. A chain ends at a wait that awaits no task. If that wait cannot be
+ * cancelled, or is already complete, its task stores the request in must_cancel. wait.c
+ * delivers requests. region.c holds back requests from outside a shield.
  *
- * Tasks that await each other in a cycle could never end, so cycles must be detected. For
- * a cycle without branches, a mark is set after 1, 2, 4, ... steps, and the walk finds it
- * again. In a cycle with a branch, the walk arrives at a branch that is still open.
+ * If tasks await each other in a cycle, none of them can ever end: this aborts the
+ * program. To detect a cycle without branches, the walk remembers the task that it
+ * visited after 1, 2, 4, ... steps, and arrives at it again. In a cycle with a branch,
+ * the walk arrives at a branch that is still open.
  */
 #include "away.h"
 
@@ -43,8 +43,8 @@ COIL__NORETURN static void stop_at_circle(const coil_task *task)
                  coil_task_name(task));
 }
 
-/* Count a request for this task. If the request must be passed on to the task it awaits,
-   return that task. */
+/* Count a request for this task and cancel its wait. If the task awaits another task,
+   return that task instead, to which the request must be passed on. */
 static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *origin,
                            unsigned depth)
 {
@@ -57,7 +57,7 @@ static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *or
     coil__name_copy(&task->asked_by, origin->task);
     task->future.cancel_reason = origin->reason;
     if (COIL__UNLIKELY(task->shield != NULL))
-        coil__task_bring_back(task); /* because shields are on its stack */
+        coil__task_bring_back(task); /* its shields are on its stack */
     if (COIL__UNLIKELY(coil__shields_hold(task, depth)))
         return NULL;
     awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
@@ -100,8 +100,8 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
 }
 
 /*
- * Return the next pending future of the innermost branch. After its last future, the
- * branch is closed.
+ * Return the branch's next pending future. After the last future, close the branch and
+ * return NULL.
  */
 static coil_future *next_future(struct coil__branch *branch)
 {
@@ -116,7 +116,7 @@ static coil_future *next_future(struct coil__branch *branch)
     return NULL;
 }
 
-/* Pass the request on to all branches inside `outermost`. */
+/* Pass the request on to the futures of all open branches inside `outermost`. */
 static void ask_branches(const struct coil__branch *outermost,
                          const struct coil__cancel_origin *origin)
 {

@@ -1,21 +1,21 @@
 /*
  * contain.c - ends a function that misuses coil, instead of the program.
  *
- * coil__contain() calls a function in the running task, and opens a region around it: a
- * containment. On misuse, coil__misuse() calls contain_misuse(), which does the
- * following, still on the stack of the misusing function:
+ * coil__contain() calls a function in the running task, inside a region: a containment.
+ * On misuse, coil__misuse() calls contain_misuse(), which does the following, still on
+ * the misusing function's stack:
  *
  *     create an error with the message; close the scopes and groups inside; longjmp(3)
  *
  * The groups are closed before the jump, because their children may use the frames that
  * the jump leaves. If the function returns with a scope or a group open, coil__contain()
- * detects that after the call, when the function's frames no longer exist. So each scope
- * and group that such a task enters is on the heap (scope.c, group.c).
+ * detects that only when the function's frames no longer exist. So all scopes and groups
+ * that such a task enters are on the heap (scope.c, group.c).
  *
  * Misuse is contained only if coil's state is certainly intact. The program still aborts
  * if the task is beginning a wait, runs a generator or a signal handler, or must not wait
- * because coil is calling a function of the program. Locks, memory and descriptors of the
- * misusing function are lost.
+ * because coil is calling a function of the program. Locks, memory and descriptors that
+ * the misusing function owns are lost.
  */
 #include "failure.h"
 #include "task.h"
@@ -29,7 +29,7 @@ struct containment {
     jmp_buf entry;
 };
 
-/* Return the innermost containment around the running code. */
+/* Return the innermost containment of the running task, or NULL. */
 static struct containment *find_containment(const coil_task *task)
 {
     struct coil__region *region = task->regions;
@@ -39,7 +39,7 @@ static struct containment *find_containment(const coil_task *task)
     return region != NULL ? COIL__CONTAINER(region, struct containment, region) : NULL;
 }
 
-/* True if all regions inside `c` can be closed. */
+/* True if all regions inside `c` are on the heap, so that they can be closed. */
 static bool all_lie_apart(const coil_task *task, const struct containment *c)
 {
     const struct coil__region *region = task->regions;
@@ -84,7 +84,7 @@ static void contain_misuse(const char *sentence, const void *from)
     c = find_containment(task);
     if (c == NULL || !all_lie_apart(task, c))
         return;
-    task->contained = false; /* misuse during the cleanup aborts the program */
+    task->contained = false; /* misuse while the regions are closed aborts the program */
     coil_fail(-COIL_EFAILED, "%s", sentence);
     close_regions(task, c);
     longjmp(c->entry, 1);

@@ -26,8 +26,8 @@ static COIL__NOINLINE bool can_be_light(void)
     return coil__light_off() == NULL;
 }
 
-/* If stacks cannot be swapped out here, create an ordinary task instead of a light
-   one. */
+/* True if the options or the loop request a light task, and stacks can be swapped out
+   on this platform. */
 static inline bool is_light(const coil_loop *loop, const coil_spawn_opts *opts)
 {
     enum coil_light light = opts != NULL ? opts->light : COIL_LIGHT_AS_RUN;
@@ -74,8 +74,9 @@ static inline void enlist(coil_task *task)
     task->spawned_by = spawner != NULL ? spawner->coro.number : 0;
 }
 
-/* The fast path: no options, hooks, contexts, sanitizers or debug mode, and a free slot.
-   Returns NULL if create_with_care() must create the task. */
+/* The fast path: creates a task if there are no options, hooks, contexts or
+   sanitizers, debug mode is off, and a slot is free. Otherwise returns NULL: call
+   create_with_care() instead. */
 static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
@@ -141,7 +142,7 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     coil_task *task;
     int rc;
 
-    if (COIL__UNLIKELY(loop->debug)) /* only in debug mode, at 1 % of a spawn's cost */
+    if (COIL__UNLIKELY(loop->debug)) /* the check costs 1 % of a spawn */
         coil__loop_check_stack("coil_spawn");
     if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return coil__failed(-EINVAL);

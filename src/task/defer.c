@@ -1,5 +1,5 @@
 /*
- * defer.c - functions that are called when a task's body has returned.
+ * defer.c - functions that are called after a task's function has returned.
  */
 #include "task.h"
 

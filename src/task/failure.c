@@ -1,20 +1,20 @@
 /*
- * failure.c - keeps the last error of each task, and of each thread.
+ * failure.c - stores the last error of each task, and of each thread.
  *
  * A task has one error in its future. While the task runs, this is the latest failure
- * with a message: of one of its calls, or of a future it awaited. After the body has
- * returned, the task's error is the error of the result. In C a body returns only an rc,
- * so the rc decides which error it means: an error with another rc is dropped.
+ * that has a message, either of one of its calls or of a future that it awaited. After
+ * the task's function has returned, the error belongs to the result. A C function returns
+ * only an rc, so an error with another rc is dropped.
  *
  * A message must not describe a later failure that has the same rc but no message. So
  * each call that fails without a message calls coil__failed(), which drops the task's
- * error if it has the same rc. An error with another rc is kept, because the body may
- * return it after cleaning up, but it is marked as older.
+ * error if the two have the same rc. An error with another rc is kept but marked as
+ * older, because the task may still return that rc after cleaning up.
  *
- * In debug mode such a call creates a bare error, which has the location of the failure
- * but no message.
+ * In debug mode such a call creates an error that has no message, only the location of
+ * the failure (a "bare" error).
  *
- * If no task runs (in a callback, or outside coil_run()), the error belongs to the
+ * If no task runs (in a callback, or outside of coil_run()), the error is stored for the
  * thread.
  */
 #include "failure.h"
@@ -40,7 +40,7 @@ static void keep_in_future(coil_future *future, coil_error *error)
     coil_error_release(last);
 }
 
-/* ---- where no task runs ------------------------------------------------------------ */
+/* ---- outside of tasks -------------------------------------------------------------- */
 
 /* The thread's error; released when the thread ends. */
 static COIL__THREAD_LOCAL coil_error *error_of_thread;
@@ -111,7 +111,7 @@ void coil__failure_loop_closes(void)
 
 /* ---- failures without a message ---------------------------------------------------- */
 
-/* Record a bare error. Returns false if memory is lacking. */
+/* Record a bare error. Returns false if there is no memory. */
 static bool keep_bare_error(int rc, const void *from)
 {
     const struct coil__error_place place = place_of(from);
@@ -127,7 +127,7 @@ static bool keep_bare_error(int rc, const void *from)
     return error != NULL;
 }
 
-/* Ignore cancellations: a task often cleans up while it is cancelled. */
+/* Ignore cancellations, because a task often cleans up after it was cancelled. */
 static COIL__NOINLINE void note_failure(int rc)
 {
     coil_task *task = coil__scheduler.current;

@@ -1,5 +1,5 @@
 /*
- * failure.h (internal) - keeps the last error of each task, and of each thread.
+ * failure.h (internal) - stores the last error of each task, and of each thread.
  */
 #ifndef COIL_TASK_FAILURE_H
 #define COIL_TASK_FAILURE_H
@@ -9,17 +9,17 @@
 #include <coil/error.h>
 
 /*
- * Called when an await returns the failure `rc` to the running task: the failure of
- * `future`, or of an operation that failed with `error`. The task's last error becomes a
- * new one with that error, which may be NULL, as its cause. `from` is the return address
- * of the public function. A cancellation does not change the task's error. The reason of
- * that cancellation becomes the task's reason, unless the task itself was cancelled.
+ * Called when an await returns the failure `rc` to the running task. Creates an error
+ * whose cause is the error of `future`, or `error`, which may be NULL, and makes it the
+ * task's last error. `from` is the return address of the public function. If `rc` is a
+ * cancellation, the task's error does not change. Instead the cancellation's reason
+ * becomes the task's reason, unless the task itself was cancelled.
  */
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
 
-/* Create an error without a message, with the stack from the return address `from` on.
-   Returns NULL if there is no memory. */
+/* Create an error without a message. Its stack trace starts at the return address
+   `from`. Returns NULL if there is no memory. */
 coil_error *coil__failure_note(int rc, const void *from);
 
 /* The task has ended with `rc`: drop its last error unless that has the same rc. */
@@ -31,14 +31,13 @@ void coil__failure_settle(coil_future *future, int rc);
  */
 int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
 
-/* Return the error with which the running task, or a callback, would fail if it returned
+/* Return the error that describes the failure if the running task or callback returned
    `rc` now. NULL if there is no message. The result is borrowed. */
 coil_error *coil__failure_of(int rc);
 
 /*
- * For a public function that calls coil internally and continues if that call fails:
- * these two functions save and restore the last error of the running task, or of the
- * thread.
+ * Save and restore the last error of the running task, or of the thread: for a public
+ * function that makes a call which may fail without consequences.
  */
 struct coil__failure_kept {
     coil_error *error; /* a reference */

@@ -10,7 +10,7 @@
  *
  * A callback is a runnable in the waiter's memory: a task awaits a future by adding its
  * own step to the callbacks. Completing a future appends the list of callbacks to the
- * ready queue. Appending takes constant time and cannot fail.
+ * ready queue, which takes constant time and cannot fail.
  */
 #include "failure.h"
 #include "future.h"
@@ -19,9 +19,9 @@
 #include "../loop/leak.h"
 
 /*
- * A future that is not a task. `future` is not first: malloc(3) overwrites the first 16
- * bytes of freed memory, and the reference count must still show that the future was
- * freed.
+ * A future that is not a task. `future` is not the first member, because free(3)
+ * overwrites the first 16 bytes, and the reference count must still show that the future
+ * was freed.
  */
 struct valued {
     void *value;
@@ -111,8 +111,8 @@ void coil__future_report_unseen(coil_future *future, const char *message)
 }
 
 /*
- * Report an unretrieved failure after the last reference was released. The handler may
- * take a new reference; in that case the future is not freed.
+ * The last reference was released: report an unretrieved failure. If the handler takes a
+ * new reference, the future is not freed.
  */
 static void report_at_the_end(coil_future *future)
 {
@@ -460,7 +460,7 @@ COIL__NOINLINE int coil_shield(coil_future *future)
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
-    coil__future_retrieve(future); /* if it is done, this call still owned it */
+    coil__future_retrieve(future); /* if it is done, this call still owned its result */
     hand_on(future, rc, COIL__CALLER());
     coil__future_release(future);
     return rc;

@@ -10,18 +10,21 @@
 
 /* A task's result is its rc alone. Other futures also have a value: see future.c. */
 struct coil_future {
-    /* First, in one cache line with the members that a switch reads: see coil_task. */
+    /*
+     * The first member: in a task it shares a cache line with members that a switch
+     * reads.
+     */
     coil_loop *loop;
     unsigned refs;
     int rc;                      /* -EINPROGRESS while pending */
     struct coil__list callbacks; /* runnables that become ready when it is done */
     const char *cancel_reason;
-    /* error of the failure; while a task runs, its last error: failure.c */
+    /* the failure's error; while a task runs, its last error: see failure.c */
     coil_error *error;
     bool is_task;
     bool unseen; /* failed, and the failure was not retrieved */
     bool quiet;  /* never to be reported */
-    /* The running task has failed again since `error` was recorded: failure.c. */
+    /* The running task had another failure after `error` was recorded: see failure.c. */
     bool error_is_older;
     uint32_t loop_number; /* shows whether the loop is still open: loop.c */
 };
@@ -53,14 +56,13 @@ static inline void coil__future_check_gone(const coil_future *future, const char
         coil__future_gone(caller);
 }
 
-/* Make both checks. */
 static inline void coil__future_check(const coil_future *future, const char *caller)
 {
     coil__future_check_gone(future, caller);
     coil__future_check_thread(future, caller);
 }
 
-/* For the library's own references: like the public functions, without the checks. */
+/* Like the public functions, but without the checks: for the library's own references. */
 static inline void coil__future_retain(coil_future *future)
 {
     future->refs++;
@@ -75,7 +77,9 @@ static inline void coil__future_release(coil_future *future)
         coil__future_end(future);
 }
 
-/* Complete the future: the callbacks go to the ready queue, in order. Never allocates. */
+/*
+ * Complete the future: move the callbacks to the ready queue, in order. Never allocates.
+ */
 static inline void coil__future_complete(coil_future *future, int rc)
 {
     future->rc = rc;
@@ -88,15 +92,15 @@ static inline void coil__future_complete(coil_future *future, int rc)
 void coil__future_check_awaiter(const coil_future *future, const char *caller);
 
 /*
- * Run `runnable` when the future is done. If the future is done already, the runnable
- * runs in the next turn. (asyncio: add_done_callback)
+ * Run `runnable` when the future is done, or in the loop's next iteration if it is done
+ * already. (asyncio: add_done_callback)
  */
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable);
 
-/* Report the failure to the exception handler; the failure counts as retrieved. */
+/* Report the failure to the exception handler, and mark it as retrieved. */
 void coil__future_report_unseen(coil_future *future, const char *message);
 
-/* Return the rc; a failure counts as retrieved. */
+/* Return the rc, and mark a failure as retrieved. */
 static inline int coil__future_retrieve(coil_future *future)
 {
     future->unseen = false;

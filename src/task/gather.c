@@ -3,8 +3,9 @@
  *
  * Each future has a runnable in its list of callbacks. All runnables are in one block,
  * which is allocated before the wait begins. When a future completes, its runnable counts
- * it. The runnable that decides the result completes the wait: two trips through the
- * ready queue, as in asyncio. After the wait each runnable is removed from its list.
+ * it. As soon as the result is decided, the runnable completes the wait: two trips
+ * through the ready queue, as in asyncio. After the wait the remaining runnables are
+ * removed from their futures.
  */
 #include "failure.h"
 #include "task.h"
@@ -62,7 +63,6 @@ static void free_parts(struct gathering *w)
     coil__free(w->parts);
 }
 
-/* The parts, as the futures of a class. */
 #define PARTS                                                                            \
     {                                                                                    \
         .kind = COIL__WAIT_ARRAY, .first = COIL__WAIT_AT(struct gathering, parts),       \
@@ -106,9 +106,9 @@ static bool cancel_gathered(struct coil__wait *wait)
 }
 
 /*
- * True if the future already has a callback of this gather, because the array contains it
- * twice. No other code has run since the first subscription, so such a callback is still
- * the future's last one.
+ * True if the array contains the future twice, so it already has a callback of this
+ * gather. No other code has run since the first subscription, so that callback is the
+ * future's last one.
  */
 static bool has_callback(const struct gathering *w, const coil_future *future)
 {
@@ -118,7 +118,7 @@ static bool has_callback(const struct gathering *w, const coil_future *future)
            (const char *)last < (const char *)(w->parts + w->n);
 }
 
-/* First subscribe to all pending futures. Then count the completed ones, in order. */
+/* Subscribe to all pending futures, then count the completed futures, in order. */
 static void subscribe_all(struct gathering *w)
 {
     for (size_t i = 0; i < w->n; i++) {
@@ -179,8 +179,8 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
 
 /* ---- wait -------------------------------------------------------------------------- */
 
-/* True if the completed future ends the wait. Reads the result only if the mode needs it:
-   a failure that was read counts as retrieved, and is not reported as unseen. */
+/* True if the completed future ends the wait. Reads the result only if the mode needs
+   it, because a failure that was read is not reported as unseen. */
 static bool is_decisive(const struct gathering *w, coil_future *future)
 {
     if (w->left == 0 || w->mode == COIL_WAIT_FIRST)

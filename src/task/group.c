@@ -1,22 +1,23 @@
 /*
  * group.c - tasks that end together.
  *
- * The group is the first done callback of each child: one trip through the ready queue
- * after the child's end. The callback of the last child wakes the owner in exit: a second
- * trip. The first failure aborts the group: the group cancels every child, in the order
- * of spawning, and the owner. The exit takes the owner's request back. If the owner then
- * still has a request, another caller has cancelled it as well, and the exit returns
- * -ECANCELED. coil_group_cancel() aborts the group without a failure. (asyncio:
- * taskgroups.py; gh-155433 for a cancellation by another caller after TaskGroup.cancel())
+ * The group's callback is the first done callback of each child. It runs one trip through
+ * the ready queue after the child has ended. The last child's callback wakes the owner in
+ * the exit, after a second trip. The first failure aborts the group: it cancels all
+ * children in the order of spawning, and the owner. The exit takes back the group's
+ * request to cancel the owner. If the owner still has a request after that, another
+ * caller has cancelled it too, and the exit returns -ECANCELED. coil_group_cancel()
+ * aborts the group without a failure. (asyncio: taskgroups.py; gh-155433 for a
+ * cancellation by another caller after TaskGroup.cancel())
  *
- * A child that is being started (coil_group_start) completes the wait of the task that
- * starts it, by coil_group_started() or by its end. The group ignores a failure before
- * that. (trio: Nursery.start)
+ * A task that starts a child with coil_group_start() waits until the child calls
+ * coil_group_started() or ends. The group ignores a failure of the child before that.
+ * (trio: Nursery.start)
  *
  * Invariants
- * 1. A child is in `children` until its callback has run, and in `kept` after that if the
- *    spawner borrowed it (out != NULL). During this time the group has a reference to the
- *    child.
+ * 1. A child is in `children` until its callback has run. After that it is in `kept` if
+ *    the spawner borrowed it (out != NULL). While the child is in a list, the group has a
+ *    reference to it.
  * 2. The group requests the owner's cancellation at most once, and takes that request
  *    back once.
  */
@@ -33,20 +34,21 @@
 
 struct group {
     struct coil__region region;
-    uintptr_t mark; /* mark_of() this group; else it was never entered, or was copied */
+    uintptr_t mark; /* mark_of(this group); any other value: never entered, or a copy */
     union {
         coil_task *owner;
-        struct group *apart; /* if `mark` is that of mark_apart() */
+        struct group *apart; /* the group on the heap, if `mark` is mark_apart() */
     };
     struct coil__list children, kept;
     struct leaving *waiting;     /* the owner's wait in exit, or NULL */
     struct coil__list startings; /* the waits in coil_group_start() */
-    struct coil__list entrants;  /* tasks in coil_group_spawn_when_free(), in order */
-    size_t child_count;          /* children and admitted entrants */
-    size_t limit;                /* limit of child_count; 0: none */
+    /* tasks in coil_group_spawn_when_free(), first come, first served */
+    struct coil__list entrants;
+    size_t child_count; /* children and admitted entrants */
+    size_t limit;       /* limit of child_count; 0: none */
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
-    bool cancelled_late; /* the owner's wait in exit was cancelled after the abort */
+    bool cancelled_late; /* the owner was cancelled in its exit, after the abort */
     int errors[COIL_GROUP_ERRORS];
     coil_error *error; /* error of the first child that failed, or NULL */
 };
@@ -89,7 +91,7 @@ static uintptr_t mark_of(const struct group *g)
 }
 
 /*
- * The mark that shows that the caller's memory has only a pointer to the group: see
+ * The mark if the caller's memory contains only a pointer to the group: see
  * place_group().
  */
 static uintptr_t mark_apart(const struct group *g)
@@ -111,9 +113,9 @@ static struct group *require_group(const coil_group *group, const char *caller)
 }
 
 /*
- * Return the memory for the task's group: the caller's memory, or the heap if the task
- * contains misuse (scope.c). If the heap has no memory, use the caller's memory; in that
- * case a group that is left open aborts the program.
+ * Return the memory for the task's group: the caller's memory, or the heap if misuse is
+ * contained (contain.c). If there is no heap memory, use the caller's memory; in that
+ * case the program aborts if it leaves the group open.
  */
 static struct group *place_group(coil_group *group, const coil_task *task)
 {
@@ -196,7 +198,7 @@ static bool is_group_full(const struct group *g)
     return g->limit > 0 && g->child_count >= g->limit;
 }
 
-/* Reserve a place for an admitted task, so that no later caller takes it. */
+/* Reserve a place for an admitted entrant, so that no later caller takes that place. */
 static void reserve_place(struct group *g)
 {
     while (!is_group_full(g) && !coil__list_empty(&g->entrants)) {
@@ -223,8 +225,8 @@ static void refuse_entrants(struct group *g)
                             -ESHUTDOWN);
 }
 
-/* Abort if the caller is on another thread than the group's owner. The owner exists until
-   it has left the group. */
+/* Abort if the caller is on another thread than the group's owner. The owner exists at
+   least until it has left the group. */
 static void check_group_thread(const struct group *g, const char *caller)
 {
     coil__future_check_thread(&g->owner->future, caller);
@@ -270,8 +272,8 @@ static void cancel_children(struct group *g, const struct coil__cancel_origin *o
 }
 
 /*
- * Cancel the children and the owner's body, once. If the group was aborted before, its
- * owner was already cancelled, or had left its body.
+ * Cancel the children, and the owner unless it is in the exit. If the group was aborted
+ * before, its owner was already cancelled or had entered the exit.
  */
 static void cancel_group(struct group *g, const struct coil__cancel_origin *origin)
 {
@@ -347,8 +349,8 @@ static void child_done(struct coil__runnable *runnable)
         coil__future_release(&child->future);
 }
 
-/* If the child has ended during its eager start, it is not in a list yet. start_child()
-   then does the rest. */
+/* If the child ended during its eager start, it is not in a list yet: start_child()
+   does the rest. */
 void coil__group_child_ends(coil_task *child)
 {
     struct coil__list *callbacks = &child->future.callbacks, *behind = callbacks->next;
@@ -400,8 +402,9 @@ static void join_late(coil_task *child)
 /*
  * An eager child runs before it is added to the children. If the child cancels the group,
  * the child itself is cancelled only after that first run. If the child has ended, its
- * result counts in the next turn, as for any child, and the body continues until then.
- * (asyncio: create_task, since 3.13.2 and, for the cancellation, gh-155418)
+ * callback still runs in the loop's next iteration, as for any child, and the owner
+ * continues until then. (asyncio: create_task, since 3.13.2 and, for the cancellation,
+ * gh-155418)
  */
 static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {
@@ -472,7 +475,7 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
 
 /* ---- starting ---------------------------------------------------------------------- */
 
-/* If the starter is cancelled, cancel the child. The wait ends when the child ends. */
+/* The starter was cancelled: cancel the child. The wait ends when the child ends. */
 static bool cancel_starting(struct coil__wait *wait)
 {
     struct starting *s = COIL__CONTAINER(wait, struct starting, wait);
@@ -594,8 +597,8 @@ static void release_kept(struct group *g)
 
 /*
  * Return the group's result if the exit does not return -ECANCELED. If another caller has
- * cancelled the owner, a failure does not drop that request: the owner's next wait
- * delivers it again.
+ * cancelled the owner and the group has a failure, the exit returns the failure, and the
+ * owner's next wait delivers the cancellation again.
  */
 static int exit_result(struct group *g, int rc)
 {
@@ -626,7 +629,7 @@ static int end_group(struct group *g, int rc, const void *from)
     if (g->owner_cancelled && coil__task_uncancel(owner) == 0)
         cancelled = delivered = false;
     else if (g->cancelled_late && (cancelled || g->owner_cancelled))
-        cancelled = delivered = true; /* another caller has cancelled the owner, too */
+        cancelled = delivered = true; /* another caller has cancelled the owner */
     if (cancelled && g->error_count == 0) {
         owner->delivered = delivered;
         return -ECANCELED;
@@ -635,7 +638,7 @@ static int end_group(struct group *g, int rc, const void *from)
         coil__failure_hand_on_error(g->error, g->errors[0], from);
         coil_error_release(g->error);
     } else if (rc >= 0) {
-        owner->delivered = delivered; /* the body ignored the cancellation */
+        owner->delivered = delivered; /* the owner ignored the cancellation */
     }
     return exit_result(g, rc);
 }
@@ -652,7 +655,7 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
     return rc;
 }
 
-/* Leave a group whose exit has no result: report a child's failure instead. */
+/* Leave a group whose exit returns no result: report a child's failure instead. */
 static void leave_group(struct group *g, const void *from)
 {
     int rc = end_group(g, -ECANCELED, from);

@@ -1,5 +1,5 @@
 /*
- * hooks.h (internal) - calls a task's hooks when the task is entered and left;
+ * hooks.h (internal) - calls a task's hooks when the task is entered and left: see
  * coil/hooks.h.
  */
 #ifndef COIL_TASK_HOOKS_H
@@ -21,8 +21,8 @@ struct coil__hooked {
 int coil__hooks_set(coil_task *task, const coil_task_hooks *const *hooks);
 
 /*
- * Call the hooks of the running task: when it begins or continues, when control leaves
- * it, and when it has ended.
+ * Call the running task's hooks: when the task begins or continues, when it is suspended,
+ * and when it has ended.
  */
 void coil__hooks_enter(coil_task *task);
 void coil__hooks_leave(coil_task *task);

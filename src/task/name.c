@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Write the head before the tail. The tail contains the kind of the name, and contains
- * the number until it is overwritten. So a signal handler or another thread may spell the
- * same name meanwhile.
+ * Write the head before the tail, because the tail contains the number and the kind of
+ * the name until it is overwritten. So a signal handler or another thread can write the
+ * same name at the same time.
  */
 static const char *write_name(struct coil__name *name, uint64_t number)
 {
@@ -68,7 +68,7 @@ void coil__name_set(struct coil__name *name, const char *text)
     } else {
         memcpy(set.text, text, length < sizeof set.text ? length : sizeof set.text - 1);
     }
-    coil__name_finish(name); /* only now: `text` may be part of the old name */
+    coil__name_finish(name); /* not earlier: `text` may be part of the old name */
     *name = set;
 }
 

@@ -2,10 +2,10 @@
  * name.h (internal) - the name of a task: up to 15 bytes in place, longer names in a
  * reference-counted string.
  *
- * Most names are "task-" and a number, and are never read. So only the number is stored,
+ * Most names are "task-" with a number, and are never read. So only the number is stored,
  * and the first reader writes the text in place. A zeroed struct is the empty name.
- * Copies share the text, so copying never allocates: a request to cancel stores the name
- * of the task that made it.
+ * Copies share a long text, so copying never allocates. (Each request to cancel a task
+ * copies the requesting task's name.)
  */
 #ifndef COIL_TASK_NAME_H
 #define COIL_TASK_NAME_H
@@ -14,7 +14,7 @@
 
 #include <stdatomic.h>
 
-#define COIL__NAME_BYTES 32 /* the longest name and its terminating null byte */
+#define COIL__NAME_BYTES 32 /* the longest name with its terminating null byte */
 
 struct coil__long_name {
     unsigned refs;
@@ -56,7 +56,9 @@ static inline const char *coil__name_text(const struct coil__name *name)
 
 void coil__name_set_long_number(struct coil__name *name, uint64_t number);
 
-/* Set the name to "task-7" for 7. An existing name is overwritten. */
+/*
+ * Set the name to "task-" and the number. An existing name is overwritten, not released.
+ */
 static inline void coil__name_set_number(struct coil__name *name, uint64_t number)
 {
     if (COIL__LIKELY(number <= 9999999999))
@@ -67,7 +69,7 @@ static inline void coil__name_set_number(struct coil__name *name, uint64_t numbe
 }
 
 /*
- * Copy at most 31 bytes of `text`, or the first 15 if memory for more is lacking.
+ * Copy at most 31 bytes of `text`, or the first 15 if there is no memory.
  */
 void coil__name_set(struct coil__name *name, const char *text);
 

@@ -8,25 +8,25 @@
  *                             |
  *                             +-- when cancelled, a post -> the task whose result it is
  *
- * The lock guards everything in a promise except its rc, and is held for a few
- * instructions. An awaiting task puts a post on its own stack into the promise's list, so
- * setting the result allocates nothing. After the post a promise behaves like a future:
- * the result takes one trip through the ready queue, and the task a second one. (asyncio:
+ * The lock guards all members of a promise except its rc, and is held only for a few
+ * instructions. An awaiting task adds a post on its own stack to the promise's list, so
+ * setting the result allocates nothing. Once posted, the result takes two trips through
+ * the ready queue like a future's: one for the post, one for the task. (asyncio:
  * _chain_future)
  *
- * A task that is started from another thread has a block on the heap, its `origin`. The
- * block contains the post that starts the task, the callback for its end, and the post
- * that cancels it.
+ * A task that is started from another thread has an `origin`, a block on the heap. It
+ * contains the post that starts the task, the callback for when the task ends, and the
+ * post that cancels the task.
  *
  * Invariants
  * 1. rc is written once, under the lock, after value and destroy. A thread that has read
  *    an rc other than -EINPROGRESS may read the value without the lock. Taking the value
  *    requires the lock.
  * 2. An awaiter in the list has a reference to its loop, because the task is lost if the
- *    loop closes. The thread that takes the awaiter out of the list uses the reference
+ *    loop closes. The thread that removes the awaiter from the list uses this reference
  *    and then drops it.
- * 3. promise.origin is set only while the task runs. So no thread posts to a freed origin
- *    or to its loop. Lock order: the promise's lock, then the lock of the loop's posts.
+ * 3. promise.origin is NULL unless the task exists, so no thread posts to a freed origin
+ *    or a closed loop. Lock order: the promise's lock, then the lock of the loop's posts.
  */
 #include "task.h"
 
@@ -50,7 +50,7 @@ struct coil_promise {
     _Atomic unsigned refs; /* must not be first: free(3) overwrites the first bytes */
 };
 
-/* A task in coil_promise_await(); on its stack. */
+/* A task in coil_promise_await(). This struct is on the task's stack. */
 struct awaiter {
     struct coil__wait wait;
     struct coil__list link; /* promise.awaiters */
@@ -282,8 +282,8 @@ static void enlist_awaiter(struct awaiter *awaiter, coil_promise *promise)
     pthread_mutex_unlock(&promise->lock);
 }
 
-/* Withdraw an awaiter whose wait was cancelled before the post has run. The awaiter is in
-   the list, or the post is under way. */
+/* Withdraw an awaiter whose wait was cancelled before the post has run. Either the
+   awaiter is still in the promise's list, or it was already posted. */
 static void leave_promise(struct awaiter *awaiter)
 {
     bool listed;
@@ -330,7 +330,7 @@ struct origin {
     struct coil__runnable task_done;
     struct coil__list link; /* origins.running, once the task is started */
     coil_loop *loop;
-    coil_promise *promise; /* a reference; NULL: the spawner wanted none */
+    coil_promise *promise; /* a reference, or NULL if the spawner wanted no promise */
     coil_task *task;       /* a reference, once the task is started */
     bool cancelled;        /* `cancel` was posted; under the promise's lock */
 
@@ -344,7 +344,7 @@ struct origin {
 
 /* The started tasks of this thread's loop. */
 static COIL__THREAD_LOCAL struct {
-    coil_loop *loop; /* the loop for which this is initialised, or NULL */
+    coil_loop *loop; /* the loop for which this struct is initialised, or NULL */
     struct coil__list running;
     struct coil__close_hook hook;
 } origins;
@@ -358,8 +358,8 @@ static void free_origin(struct origin *origin)
     coil__free(origin);
 }
 
-/* Prevent threads from cancelling the task, and withdraw a cancellation that is under
-   way. */
+/* Prevent threads from cancelling the task, and withdraw a cancellation that was
+   posted but has not run. */
 static void detach_origin(struct origin *origin)
 {
     pthread_mutex_lock(&origin->promise->lock);

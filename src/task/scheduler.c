@@ -2,9 +2,9 @@
  * scheduler.c - the tasks of one loop: the calls that the loop and the contexts make into
  * this layer.
  *
- * The first spawn on a loop attaches the scheduler to the loop. The loop then calls the
- * scheduler to find out which task a step belongs to, and on a deadlock, after a fork,
- * and when the loop closes.
+ * The first spawn on a loop attaches the scheduler to the loop. From then on the loop
+ * calls the scheduler to find the task of a step, on a deadlock, after a fork, and when
+ * the loop closes.
  */
 #include "scheduler.h"
 
@@ -20,7 +20,7 @@ void (*_Atomic coil__dump)(FILE *out);
 
 /* ---- for tools outside ------------------------------------------------------------- */
 
-/* The bit-fields of `flags` in the task's control block begin with these two bits. */
+/* The first two bits of the bit-field `flags` in the task's control block. */
 enum { STARTED = 1, MUST_CANCEL = 2 };
 
 COIL__OUTSIDE(
@@ -97,11 +97,11 @@ COIL__OUTSIDE(
                         offsetof(struct coil__region, depth) + sizeof(unsigned)),
     COIL__OUTSIDE_VALUE(COIL__REGION_IS_GROUP, COIL__GROUP));
 
-/* ---- the loop closes --------------------------------------------------------------- */
+/* ---- closing the loop -------------------------------------------------------------- */
 
 /*
- * Report each task that still waits when the loop closes. The reported tasks can no
- * longer be resumed, and are never killed. All resources that their frames own are lost.
+ * Report each task that is still waiting when the loop closes. These tasks can no longer
+ * be resumed, and are never killed. All resources that their frames own are lost.
  */
 static void report_pending(coil_loop *loop)
 {
@@ -110,7 +110,7 @@ static void report_pending(coil_loop *loop)
     while ((link = coil__list_pop(&coil__scheduler.tasks)) != NULL) {
         coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-        coil__leak_forget(&task->future); /* the next line reports the task */
+        coil__leak_forget(&task->future); /* the next call reports it */
         coil__failure_report("Task was destroyed but it is pending!", task, 0);
         coil__list_remove(&task->step.link);
         if (!task->started) {
@@ -154,7 +154,7 @@ static const void *spawned_at(const coil_task *task)
 
 /* ---- a deadlock -------------------------------------------------------------------- */
 
-/* The default handler prints one line. A dump of all tasks follows. */
+/* Dump all tasks after the one line that the default handler prints. */
 static bool report_deadlock(coil_loop *loop)
 {
     void (*dump)(FILE *) = atomic_load(&coil__dump);
@@ -180,7 +180,7 @@ static bool report_deadlock(coil_loop *loop)
 /* ---- a fork ------------------------------------------------------------------------ */
 
 /*
- * After fork(2) the child process has no tasks. A child that was forked in a task keeps
+ * After fork(2) the child process has no tasks. If a task called fork(2), the child keeps
  * that task's context.
  */
 static void leave_tasks_to_parent(void)
@@ -240,6 +240,7 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     loop->light_tasks |= coil__task_light_mode != COIL__LIGHT_CHOSEN;
     scheduler->no_suspend.outer = NULL;
     scheduler->has_hooks = scheduler->careful = false;
-    scheduler->current = NULL; /* in a forked child these two were still the parent's */
+    /* after a fork the child inherits these two from its parent */
+    scheduler->current = NULL;
     scheduler->eager_return = NULL;
 }

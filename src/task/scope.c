@@ -4,15 +4,15 @@
  *   ENTERED --- deadline ---> EXPIRING --- exit ---> EXPIRED
  *      +-------- exit --------------------------> EXITED
  *
- * A scope that expires requests its task's cancellation, as any caller may. At exit it
- * takes that request back; if the task then has as many requests as at entry, the
- * cancellation was the scope's own and becomes -ETIMEDOUT. (asyncio: timeouts.py) The
- * shields of shielded scopes are in region.c.
+ * A scope that expires requests its task's cancellation, like any other caller. At exit
+ * it takes that request back. If the task now has as many requests as at entry, only the
+ * scope cancelled it, and the result is -ETIMEDOUT. (asyncio: timeouts.py) The shields of
+ * shielded scopes are in region.c.
  *
- * The scope is in the caller's memory. In a task that contains misuse (contain.c) it is
- * on the heap ("apart"), and the caller's memory has a pointer to it. So the scope can be
+ * The scope is in the caller's memory. If misuse is contained (contain.c), it is on the
+ * heap ("apart"), and the caller's memory contains a pointer to it. So the scope can be
  * closed even after the function that forgot to close it has returned. The exit copies
- * the scope back.
+ * the scope back to the caller's memory.
  */
 #include "task.h"
 
@@ -22,11 +22,11 @@ enum state { ENTERED, EXPIRING, EXPIRED, EXITED };
 
 struct scope {
     struct coil__region region;
-    uintptr_t mark; /* mark_of() this scope; else it was never entered, or was copied */
+    uintptr_t mark; /* mark_of(this scope); any other value: never entered, or a copy */
     struct coil__timer timer;
     union {
         coil_task *task;
-        /* the scope in an allocated block, if `mark` is mark_apart() of this struct */
+        /* the scope on the heap, if `mark` is mark_apart() */
         struct scope *apart;
     };
     int64_t deadline;
@@ -34,7 +34,7 @@ struct scope {
     bool delivered;    /* the task's `delivered` at entry */
     bool must_cancel;  /* the task's `must_cancel` at entry */
     bool shielded;
-    bool has_room; /* room for the timer is reserved, from the first deadline on */
+    bool has_room; /* space for the timer is reserved, from the first deadline on */
     enum state state;
     struct coil__shield shield;
 };
@@ -51,7 +51,7 @@ static uintptr_t mark_of(const struct scope *s)
     return (uintptr_t)s ^ MARK;
 }
 
-/* The mark that shows that the caller's memory has only a pointer to the scope. */
+/* The mark if the caller's memory contains only a pointer to the scope. */
 static uintptr_t mark_apart(const struct scope *s)
 {
     return mark_of(s) + 1;
@@ -79,8 +79,9 @@ static struct scope *require_scope(const coil_scope *scope, const char *caller)
 }
 
 /*
- * Return the memory for the task's scope, or NULL if there is none. Entering a scope
- * without a deadline never fails: without heap memory it is in the caller's memory.
+ * Return the memory for the task's scope, or NULL if there is no memory. Entering a scope
+ * without a deadline never fails: if there is no heap memory, it uses the caller's
+ * memory.
  */
 static struct scope *place_scope(coil_scope *scope, const coil_task *task,
                                  int64_t deadline)
@@ -99,8 +100,8 @@ static struct scope *place_scope(coil_scope *scope, const coil_task *task,
     return apart;
 }
 
-/* Copy a closed scope to the caller's memory: coil_scope_expired() may still be
-   called. */
+/* Copy a closed scope to the caller's memory, because coil_scope_expired() may still
+   be called. */
 static void copy_back(coil_scope *scope, struct scope *s)
 {
     struct scope *near = scope_inside(scope);
@@ -123,7 +124,10 @@ static void expire_scope(struct coil__runnable *runnable)
     coil__task_cancel(s->task, &origin, s->region.depth);
 }
 
-/* A timer whose deadline has passed goes directly to the ready queue, not to the heap. */
+/*
+ * Start the timer. If the deadline has passed, add the timer to the ready queue, not to
+ * the heap.
+ */
 static int arm_timer(struct scope *s, int64_t deadline)
 {
     coil_loop *loop = s->task->future.loop;
@@ -213,7 +217,7 @@ COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline
     return 0;
 }
 
-/* At exit. If the scope alone cancelled the task, the task continues with -ETIMEDOUT. */
+/* Return the scope's result at exit: -ETIMEDOUT if only the scope cancelled the task. */
 static int settle_scope(struct scope *s, int rc)
 {
     if (s->state == ENTERED) {
@@ -222,7 +226,7 @@ static int settle_scope(struct scope *s, int rc)
     }
     s->state = EXPIRED;
     if (coil__task_uncancel(s->task) > s->requests || s->delivered)
-        return rc; /* another caller has cancelled the task, too */
+        return rc; /* another caller has cancelled the task */
     s->task->delivered = false;
     s->task->must_cancel &= s->must_cancel; /* drop the scope's undelivered request */
     return rc == -ECANCELED ? coil__failed(-ETIMEDOUT) : rc;

@@ -2,15 +2,16 @@
  * staggered.c - starts attempts ("works") one after the other; the first one to succeed
  * wins. (asyncio: staggered.py; RFC 8305 connects this way: socket/attempts.c)
  *
- * Each work has a racer, a task that waits until the racer before it has failed or the
- * delay has passed, starts the next racer, and does the work. So works begin in order.
- * There is one more racer than there are works: the last racer finds no work and ends.
- * The owner waits until all racers have ended.
+ * Each work has a racer: a task that waits until the previous racer has failed or the
+ * delay has passed, starts the next racer, and does the work. So the works begin in
+ * order. There is one racer more than there are works: the last racer finds no work and
+ * ends. The owner waits until all racers have ended.
  *
- * The owner waits in rounds, like asyncio.wait() in a loop: for all racers that exist,
- * and again if more were started meanwhile. So the owner takes as many trips through the
- * ready queue as in asyncio. But asyncio 3.13 returns as soon as it is cancelled. Here
- * the owner waits until the works have ended, because they may use its stack.
+ * The owner waits in rounds, like a loop of asyncio.wait(): it waits for all racers that
+ * exist, and again if more racers were started meanwhile. So the owner takes as many
+ * trips through the ready queue as in asyncio. But asyncio 3.13 returns as soon as the
+ * owner is cancelled. Here the owner still waits until the works have ended, because they
+ * may use its stack.
  */
 #include "staggered.h"
 
@@ -24,11 +25,11 @@ struct race;
 struct racer {
     struct coil__list link; /* race.racers, in the order of their works */
     struct race *race;
-    size_t index; /* of its work */
+    size_t index; /* the number of its work */
     coil_task *task;
     struct coil__runnable ended;
     bool failed;
-    struct coil__wait *next_waits; /* the next racer's wait for this one's failure */
+    struct coil__wait *next_waits; /* the next racer's wait for this racer's failure */
 };
 
 struct race {
@@ -89,8 +90,8 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * Wait for a delay of 0 for as many turns as asyncio does. asyncio cancels a task before
- * it begins and waits for it, which takes three trips through the ready queue.
+ * Wait as long as asyncio does for a delay of 0. asyncio cancels a task that has not
+ * begun and waits for it, which takes three trips through the ready queue.
  */
 static int wait_no_time(void)
 {
@@ -142,8 +143,8 @@ static void record_loss(struct racer *racer)
 }
 
 /*
- * Record the winner and cancel the other racers. Ignores the success of another work,
- * which has ignored its cancellation.
+ * Record the winner and cancel the other racers. If there is a winner already, ignore the
+ * success: that work has ignored its cancellation.
  */
 static void record_win(struct race *race, size_t i, int result)
 {
@@ -198,7 +199,7 @@ static void racer_ended(struct coil__runnable *runnable)
 
 _Static_assert(offsetof(struct racer, link) == 0, "see COIL__WAIT_LIST");
 
-/* Wait for all racers that exist now. Returns 0 or -ECANCELED. */
+/* Wait until all racers that exist now have ended. Returns 0 or -ECANCELED. */
 static int wait_a_round(struct race *race)
 {
     static const struct coil__wait_class class = {
@@ -240,8 +241,8 @@ static bool wait_for_all(struct race *race, coil_task *owner)
     return cancelled;
 }
 
-/* Return the race's result. If there is a winner, a cancellation of the owner does not
-   replace the winner's result: the owner's next wait delivers it. */
+/* Return the race's result. If there is a winner and the owner was cancelled, return
+   the winner's result: the owner's next wait delivers the cancellation. */
 static int settle_race(const struct race *race, coil_task *owner, bool cancelled)
 {
     if (race->winner != SIZE_MAX) {

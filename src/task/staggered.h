@@ -1,5 +1,6 @@
 /*
- * staggered.h (internal) - a staggered race whose works become known while it runs.
+ * staggered.h (internal) - a staggered race of works, which may become known only during
+ * the race.
  */
 #ifndef COIL_TASK_STAGGERED_H
 #define COIL_TASK_STAGGERED_H
@@ -11,9 +12,9 @@ struct coil__race_works {
     const char *what; /* the name of the owner's wait in reports */
     void *arg;
     /*
-     * Called before work `i` begins. May suspend until that work is available. Returns 0,
-     * or -ENOENT after the last work. Another error counts as the result of work
-     `i`. */
+     * Called before work `i` begins. May suspend until that work is available. Return
+     * 0, or -ENOENT after the last work. Any other error counts as the result of work
+     * `i`. */
     int (*next)(void *arg, size_t i);
     /* Do work `i`. A result of 0 or more is success. */
     int (*run)(void *arg, size_t i);

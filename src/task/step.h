@@ -1,6 +1,6 @@
 /*
- * step.h (internal) - starting and stepping a task: the functions of task.c for the files
- * that create tasks or swap them out.
+ * step.h (internal) - functions of task.c that start and step a task, for the files that
+ * create tasks or swap them out.
  */
 #ifndef COIL_TASK_STEP_H
 #define COIL_TASK_STEP_H
@@ -16,10 +16,10 @@ void coil__task_first_step(struct coil__runnable *runnable);
 /* The step of any task that has begun and is not swapped out. */
 void coil__task_step(struct coil__runnable *runnable);
 
-/* Prepare the stack so that the first transfer enters the task's body. */
+/* Prepare the stack so that the first transfer enters the task's function. */
 void coil__task_prepare_frames(coil_task *task);
 
-/* The return address of a body that was entered directly. */
+/* The task's function returns here if it was entered directly. */
 void coil__task_body_returned(int rc);
 
 /* Called before a light task is entered for the first time. */
@@ -32,8 +32,9 @@ void coil__task_end_unbegun(coil_task *task);
 void coil__task_start_eagerly(coil_task *task);
 
 /*
- * Run the task's first step in the next turn, or now if `eagerly` is true. A task started
- * eagerly may have ended when this returns; without a reference it is then freed.
+ * Run the task's first step in the loop's next iteration, or now if `eagerly` is true. A
+ * task started eagerly may have ended when this function returns; it is freed unless the
+ * caller has a reference.
  */
 static inline void coil__task_start(coil_task *task, bool eagerly)
 {

@@ -1,21 +1,22 @@
 /*
  * task.c - tasks: coroutines that the loop steps, each with a future for its result.
  *
- * A task consists of a stack with the control block at its top: one mapping, one page
- * while it waits, nothing on the heap. This file steps tasks and ends them. create.c
- * creates them, block.c recycles their control blocks, scheduler.c attaches them to a
- * loop, and wait.c covers the time between two steps.
+ * A task consists of a stack with the control block at its top: one mapping, one page of
+ * memory while it waits, nothing on the heap. This file steps tasks and ends them.
+ * create.c creates them, block.c recycles their control blocks, scheduler.c attaches them
+ * to a loop, and wait.c covers the time between two steps.
  *
  * Invariants
- * 1. From the beginning of a wait until the task is resumed, `step` is in one list: the
- *    ready queue, or the callbacks of the future it awaits. So each event makes a task
- *    run only once.
- * 2. The loop holds a reference until the body has returned. After that, the pages below
- *    the block are trimmed; the block itself is freed with the last reference.
+ * 1. From the beginning of a wait until the task is resumed, `step` is in at most one
+ *    list: the ready queue, or the callbacks of the future that the task awaits. So no
+ *    two events can resume a task from the same wait.
+ * 2. The loop holds a reference until the task's function has returned. After that, the
+ *    pages below the control block are trimmed. The block is freed with the last
+ *    reference.
  * 3. Control enters a task only from step(), or the first time from
- *    coil__task_start_eagerly(). Control leaves a task only through switch_out() or at
- *    the end of its body. If a task waits inside a generator, `leaf` is the generator's
- *    coroutine.
+ *    coil__task_start_eagerly(). Control leaves a task only through
+ *    coil__task_switch_out() or when its function returns. If a task waits inside a
+ *    generator, `leaf` is the generator's coroutine.
  */
 #include "task.h"
 #include "away.h"
@@ -46,8 +47,8 @@ void coil__task_missing(const char *caller)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* Remove the task from the list of tasks. A leftover stays in the list until the run
-   releases it, which preserves the order. */
+/* Remove the task from the list of tasks. A leftover (a task that the end of a run
+   waits for) stays in the list until the run releases it, which preserves the order. */
 static void leave_scheduler(coil_task *task)
 {
     if (COIL__LIKELY(!task->leftover))
@@ -71,7 +72,7 @@ static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
                      coil__no_suspend_describe(region, open, sizeof open));
 }
 
-/* What is common to all ways in which a task ends. */
+/* The part that all ways of ending a task have in common. */
 static inline void finish_task(coil_task *task, int rc)
 {
     coil__stack_trim(&task->coro.stack);
@@ -88,12 +89,13 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
     if (COIL__UNLIKELY(task->regions != NULL || coil__scheduler.no_suspend.outer != NULL))
         check_all_is_closed(task);
     if (rc >= 0 && task->must_cancel)
-        rc = -ECANCELED; /* cancelled just before its body returned */
+        rc = -ECANCELED; /* cancelled just before its function returned */
     else if (rc == -EINPROGRESS)
         coil__misuse("task '%s' returned -EINPROGRESS, which is not a result",
                      coil_task_name(task));
     task->must_cancel = false;
-    if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED)) /* a report needs the context */
+    /* a report of a failure needs the context */
+    if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED))
         coil__context_slot_finish(&task->context);
     if (COIL__UNLIKELY(task->future.error != NULL))
         coil__failure_settle(&task->future, rc);
@@ -102,7 +104,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
 
 /* ---- steps ------------------------------------------------------------------------- */
 
-/* End a task whose body has returned, in the general case. */
+/* End a task whose function has returned, in the general case. */
 static COIL__NOINLINE void end_with_care(coil_task *task)
 {
     if (coil__scheduler.current != task)
@@ -176,15 +178,15 @@ COIL__HOT void coil__task_step(struct coil__runnable *runnable)
         end_task(task, (int)(intptr_t)result);
 }
 
-/* End a task that was cancelled before its first step: the body never runs. */
+/* End a task that was cancelled before its first step: its function is never called. */
 void coil__task_end_unbegun(coil_task *task)
 {
     end_task(task, -ECANCELED);
 }
 
 /*
- * A task that has not begun has its own step function, so the step of other tasks needs
- * no test.
+ * A task that has not begun has this step function, so coil__task_step() need not test
+ * whether the task has begun.
  */
 COIL__HOT void coil__task_first_step(struct coil__runnable *runnable)
 {
@@ -209,7 +211,10 @@ void coil__task_prepare_frames(coil_task *task)
         coil__coro_prepare(&task->coro);
 }
 
-/* Write the first frames only now: until now a light task needs no page. */
+/*
+ * Write the first frames only now, because a light task that has not begun should occupy
+ * no page of its stack.
+ */
 void coil__task_begin(coil_task *task)
 {
     coil__light_touch(&task->coro.stack);
@@ -218,12 +223,12 @@ void coil__task_begin(coil_task *task)
 }
 
 /*
- * With many tasks the memory of the next steps is no longer in the caches, and loading it
- * takes longer than the switches. So this memory is prefetched while other tasks run. For
- * the step after next (`first`), whose control block is loaded by now, prefetch the top
- * of its stack. For the step after that, prefetch the control block. The cast of
- * `first->next` is unchecked: it may be the head of the batch, or not belong to a task.
- * The address is only prefetched, never read.
+ * With many tasks the memory that the next steps use is no longer in the caches, and
+ * loading it takes longer than the switches. So prefetch this memory while other tasks
+ * run: for the step after next (`first`), whose control block is loaded by now, the top
+ * of its stack; for the step after that, the control block. The cast of `first->next` is
+ * unchecked: it may be the head of the batch, or not belong to a task. The address is
+ * only prefetched, never read.
  */
 static void prefetch_steps(const coil_loop *loop, const struct coil__list *first)
 {
@@ -243,9 +248,10 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
 }
 
 /*
- * If the next runnable is the step of another task, switch to that task directly: one
- * switch, instead of two through the loop. If the next runnable is the step of the same
- * task, which has yielded, no switch is needed.
+ * If the next runnable is a task's step, remove it from the queue and return the task,
+ * else return NULL. The caller switches to that task directly, which takes one switch
+ * instead of two through the loop. If it is the caller's own task, which has yielded, no
+ * switch is needed.
  */
 static inline coil_task *next_in_turn(coil_loop *loop)
 {
@@ -285,8 +291,8 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 }
 
 /*
- * Called on threads with a task that has hooks or must not wait. For a task with hooks,
- * this function calls them around an inner call of coil__task_switch_out().
+ * Called on threads with a task that has hooks or must not wait. If this task has hooks,
+ * call them before and after a nested call of coil__task_switch_out(), and return true.
  */
 static COIL__NOINLINE bool switch_out_with_care(coil_task *task)
 {
@@ -325,7 +331,7 @@ COIL__HOT void coil__task_switch_out(coil_task *task)
     set_current(scheduler, next);
     if (COIL__UNLIKELY(next->step.run == coil__task_first_step)) {
         begin(next);
-        /* not _alike(): the next task has never run */
+        /* not coil__coro_transfer_alike(): the next task has never run */
         coil__coro_transfer(&next->coro, NULL);
     } else if (next->leaf != coil__coro_current()) {
         coil__coro_transfer_alike(next->leaf);
@@ -352,9 +358,9 @@ static bool ends_quietly(const coil_task *task, int rc)
 
 /*
  * End a task on its own stack. If the next runnable is a task's step, switch to that task
- * directly, as a wait does. finish_task() may already have freed the slot of this stack.
- * Switching from a freed slot is safe: no other task takes the slot before the switch,
- * and the slab that contains the stack pointer is never unmapped.
+ * directly. finish_task() may already have freed the slot of this stack. Switching from a
+ * freed slot is safe: no other task takes the slot before the switch, and the slab that
+ * contains the stack pointer is never unmapped.
  */
 static inline void end_in_place(coil_task *task, int rc)
 {
@@ -378,7 +384,7 @@ static inline void end_in_place(coil_task *task, int rc)
     coil__coro_leave_for(next->leaf, begun);
 }
 
-/* A body that was entered directly, without hooks, returns here. */
+/* The function of a task that was entered directly, without hooks, returns here. */
 COIL__HOT void coil__task_body_returned(int rc)
 {
     coil_task *task = COIL__CONTAINER(coil__coro_thread.running, coil_task, coro);
@@ -396,7 +402,7 @@ COIL__HOT void coil__task_body_returned(int rc)
 /* ---- starting eagerly
    --------------------------------------------------------------- */
 
-/* `leaf` is stored for backtraces of the spawner. */
+/* Suspend the spawner. Its `leaf` is stored for backtraces. */
 static void leave_by_eager_start(coil_task *spawner, coil__coro *leaf)
 {
     spawner->leaf = leaf;
@@ -404,8 +410,9 @@ static void leave_by_eager_start(coil_task *spawner, coil__coro *leaf)
 }
 
 /*
- * Switch from the spawner's stack to the child's, and back at the child's first wait or
- * at its end. The spawner may be a callback, or itself a task in its eager start.
+ * Switch from the spawner's stack to the child's. Control returns at the child's first
+ * wait or when the child ends. The spawner may be a callback, or a task that is itself
+ * being started eagerly.
  */
 void coil__task_start_eagerly(coil_task *task)
 {
@@ -439,7 +446,7 @@ void coil__task_start_eagerly(coil_task *task)
     errno = saved;
 }
 
-/* ---- as an object ------------------------------------------------------------------ */
+/* ---- references and members -------------------------------------------------------- */
 
 coil_task *coil_task_retain(coil_task *task)
 {

@@ -17,16 +17,16 @@
 #define COIL__ARG_BYTES_MAX 2048
 
 /*
- * An open region of a task: regions close in the reverse order of opening. Scopes and
- * groups are regions. A containment surrounds the call of a function whose misuse must
- * not abort the program: contain.c.
+ * An open region of a task: a scope, a group or a containment. Regions are closed in the
+ * reverse order of opening. A containment surrounds the call of a function whose misuse
+ * must not abort the program: see contain.c.
  */
 enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
 
 /*
  * Describes an open region, for the message if it is not closed. This struct is in the
- * next outer region, or in the task. The region itself may be on the stack of a function
- * that has returned, and may have been overwritten.
+ * next outer region, or in the task, because the region itself may be in the frame of a
+ * function that has returned, and so may have been overwritten.
  */
 struct coil__inner_region {
     const void *address; /* of the code that opened it */
@@ -43,7 +43,10 @@ struct coil__region {
     void *object; /* bound to the region by coil_region_bind(), or NULL */
 };
 
-/* A region that holds back requests from outside it, until its exit: see region.c. */
+/*
+ * A region that, until its exit, holds back cancellation requests from outside of it: see
+ * region.c.
+ */
 struct coil__shield {
     struct coil__shield *outer;
     unsigned depth;
@@ -52,8 +55,8 @@ struct coil__shield {
 };
 
 /*
- * The origin and the reason of a cancellation: coil_cancel_origin, without copying the
- * name.
+ * The origin of a cancellation and its reason. Like coil_cancel_origin, but points to the
+ * task's name.
  */
 struct coil__cancel_origin {
     const char *reason;
@@ -62,9 +65,9 @@ struct coil__cancel_origin {
 };
 
 /*
- * The control block, at the top of the task's stack or apart from it. The members that a
- * wait for I/O uses are in two cache lines: the first line of the coroutine, and the line
- * from `step` to the loop.
+ * The control block, at the top of the task's stack or apart from it. A wait for I/O uses
+ * only two cache lines: the first line of the coroutine, and the line from `step` to the
+ * loop.
  */
 struct coil_task {
     coil__coro coro;
@@ -73,63 +76,65 @@ struct coil_task {
     struct coil__hooked *hooks; /* or NULL; see hooks.h */
 
     /*
-     * In the ready queue, or among the callbacks of the future that the task awaits.
-     * After a child of a group has ended, `step` is the group's done
-     callback. */
+     * In the ready queue, or in the callbacks of the future that the task awaits.
+     * After a group's child has ended, `step` is the group's done callback. */
     struct coil__runnable step;
-    coil__coro *leaf;        /* the coroutine to resume: its own, or a generator in it */
-    struct coil__wait *wait; /* its wait, until it is resumed (asyncio: _fut_waiter) */
-    int saved_errno;         /* while it does not run */
+    /* the coroutine to resume: the task's own, or a generator's */
+    coil__coro *leaf;
+    /* the task's wait, until it is resumed (asyncio: _fut_waiter) */
+    struct coil__wait *wait;
+    int saved_errno; /* errno while the task is not running */
     bool started : 1;
     bool must_cancel : 1; /* the next step or wait must deliver a cancellation */
-    bool passed_on : 1;  /* a cancellation was passed to the wait, which may swallow it */
-    bool delivered : 1;  /* a cancellation was delivered: every wait is refused until
+    bool passed_on : 1;   /* a cancellation was passed to the wait, which may ignore it */
+    bool delivered : 1;   /* a cancellation was delivered: every wait is refused until
                              coil_cancel_caught() */
-    unsigned char marks; /* COIL__TASK_DEBUGGED, and marks of src/debug */
-    uint16_t steps;      /* steps of all tasks in this block: see coro/outside.h */
+    unsigned char marks;  /* COIL__TASK_DEBUGGED, and marks of src/debug */
+    uint16_t steps;       /* steps of all tasks in this block: see coro/outside.h */
 
     coil_future future;
 
     struct coil__name name;
-    const void *spawned_at; /* the code that spawned it */
+    const void *spawned_at; /* the code that spawned the task */
 
-    /* The members that are read when the body ends are in one cache line, too. */
+    /* The members that are read when the task's function returns share one cache line. */
     struct coil__deferred *deferred; /* latest first: defer.c */
     struct coil__region *regions;    /* innermost first */
     unsigned cancelling;             /* requests that were not taken back */
     unsigned held;                   /* requests held back by shields */
-    uint16_t deaf_count;             /* waits refused since the delivery: wait.c */
-    bool hold_cancel : 1;            /* coil_spawn_opts.hold_cancel */
-    bool borrowed : 1;  /* the spawner has a pointer to it until the group's exit */
-    bool starting : 1;  /* coil_group_start() waits for it, until `ready` or the end */
+    /* waits refused since the cancellation was delivered: wait.c */
+    uint16_t deaf_count;
+    bool hold_cancel : 1; /* coil_spawn_opts.hold_cancel */
+    bool borrowed : 1;  /* the spawner has a pointer to the task until the group's exit */
+    bool starting : 1;  /* coil_group_start() waits until the task is ready or ends */
     bool ready : 1;     /* the task has called coil_group_started() */
     bool contained : 1; /* a containment is among its regions */
-    bool leftover : 1;  /* the end of the run waits for it, and has a reference */
+    bool leftover : 1;  /* the end of the run waits for the task, and has a reference */
     unsigned char outermost_kind : 2; /* enum coil__region_kind; see `outermost` */
-    /* The number of callbacks that an eager child had before it joined its group. The
-       group's callback runs after these. */
+    /* The number of callbacks that an eager child had before it was added to its
+       group. The group's callback runs after these. */
     unsigned char earlier_callbacks;
     uint32_t spawned_by; /* the number of the task that spawned it; 0: a callback */
     coil_group *group;
     struct coil__context_slot context;
-    /* The code that made the latest request to cancel the task, taken back or not. NULL:
-       there was no request. */
+    /* The code that made the latest request to cancel the task, even if the request
+       was taken back. NULL if there was none. */
     const void *asked_at;
 
     const char *asked_reason;
     struct coil__name asked_by;
     struct coil__list group_link;
-    struct coil__shield *shield; /* the innermost */
+    struct coil__shield *shield; /* the innermost shield */
     const void *outermost;       /* address of the outermost region, if there is one */
 
-    union coil__room room; /* memory for a wait that is not on the stack */
+    union coil__room room; /* memory for a wait outside the stack */
 };
 
 /* A bit of `marks`: the task was spawned in debug mode. */
 #define COIL__TASK_DEBUGGED 0x80u
 
-/* The tops of all slots share a few cache sets (coro/stack.c, "Colours"). So each further
-   line of a control block competes with lines of all other tasks. */
+/* The tops of all slots share a few cache sets (coro/stack.c, "Colours"), so each
+   additional cache line of a control block competes with lines of all other tasks. */
 _Static_assert(sizeof(coil_task) <= 448, "docs/design/light-tasks.md counts on that");
 
 _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
@@ -140,33 +145,36 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
 
 /*
  * The innermost region in which `task` must not wait: coil/debug.h. On entry, the
- * region's own memory receives the previous value of this struct. This copy is not read
- * while the region is the innermost: if the program forgot to exit, that memory no longer
- * exists.
+ * previous value of this struct is saved in the region's own memory. That memory is not
+ * read while the region is the innermost one, because it may no longer exist if the
+ * program forgot to exit the region.
  */
 struct coil__no_suspend {
-    const struct coil__no_suspend *outer; /* the region's memory; NULL: none */
-    const coil_task *task;                /* NULL: entered by a callback */
+    /* the saved value, in the region's memory, or NULL */
+    const struct coil__no_suspend *outer;
+    const coil_task *task; /* NULL: entered by a callback */
     const char *why;
-    const void *address; /* return address of the entering call; NULL: entered by coil */
+    /* return address of the call that entered it; NULL: coil itself */
+    const void *address;
 };
 
 /* The task layer's state of one thread. */
 struct coil__scheduler {
     coil_task *current;
-    coil__coro *loop_coro;    /* the coroutine that runs the loop, while a task runs */
-    coil__coro *eager_return; /* the coroutine that starts a task eagerly, resumed at the
-                                 task's first wait; else NULL */
+    coil__coro *loop_coro;    /* while a task runs: the coroutine that runs the loop */
+    coil__coro *eager_return; /* the coroutine that is starting a task eagerly, resumed
+                                 at that task's first wait; else NULL */
     struct coil__no_suspend no_suspend;
     unsigned budget; /* budget of the current task: see budget.h */
-    bool has_hooks;  /* some task has, or had, hooks */
-    bool careful; /* no_suspend.outer or has_hooks is set: one test when switching out */
+    bool has_hooks;  /* a task has, or had, hooks */
+    bool careful;    /* no_suspend.outer or has_hooks is set (a switch tests only this) */
     struct coil__branch *branch; /* see cancel.c */
-    /* tasks that have not ended, or are leftovers; oldest first */
+    /* tasks that have not ended, and leftovers; oldest first */
     struct coil__list tasks;
-    coil_loop *hooked;     /* the loop to which this is attached, or NULL */
-    size_t leftover_count; /* tasks that the end of a run waits for: cancel_leftovers() */
-    uint64_t spawned;      /* tasks spawned on this loop so far */
+    coil_loop *hooked; /* the loop to which the scheduler is attached, or NULL */
+    /* tasks that the end of a run waits for: see cancel_leftovers() */
+    size_t leftover_count;
+    uint64_t spawned; /* tasks spawned on this loop so far */
     struct coil__close_hook close_hook;
 };
 
@@ -174,13 +182,13 @@ extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 
 /*
  * Enter and leave a region in which the running task must not wait. Such a region
- * surrounds a call of a user's function during which no other task may run, because that
- * would break a walk through a list or an unfinished transfer. Regions nest. `why` is
+ * surrounds the call of a user's function during which no other task may run, because
+ * coil is walking through a list, or a transfer is unfinished. Regions nest. `why` is
  * stored, not copied.
  *
- * These functions use the name coil__scheduler, not a pointer to it. gcc's UBSan tests
- * such a pointer for null by the flags of an addition, and GNU ld replaces that addition
- * by an instruction that sets no flags.
+ * These functions use coil__scheduler itself, not a pointer to it. gcc's UBSan tests such
+ * a pointer for null using the flags of an addition, and GNU ld replaces that addition
+ * with an instruction that sets no flags.
  */
 static inline void coil__no_suspend_enter(struct coil__no_suspend *region,
                                           const char *why)
@@ -198,8 +206,8 @@ static inline void coil__no_suspend_exit(const struct coil__no_suspend *region)
 }
 
 /*
- * The innermost region of the task, or NULL. The regions of a callback do not belong to a
- * task, and are outside of all regions of tasks.
+ * The innermost no_suspend region of the task, or NULL. A region that a callback entered
+ * does not belong to a task, and is outside of all regions of tasks.
  */
 static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task *task)
 {
@@ -214,7 +222,7 @@ static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task
     return NULL;
 }
 
-/* Return why the task must not wait, and where the code entered the region. The result is
+/* Describe why the task must not wait, and where the region was entered. The result is
  * written to `text`, or borrowed from the region. */
 const char *coil__no_suspend_describe(const struct coil__no_suspend *region, char *text,
                                       size_t size);
@@ -245,8 +253,8 @@ void coil__task_switch_out(coil_task *task);
 
 /* ---- cancellation ------------------------------------------------------------------ */
 
-/* Describe a request by the running task, or by a callback, from the code at
-   `address`. */
+/* Describe a request that the running task or callback makes. `address` is the
+   requesting code. */
 struct coil__cancel_origin coil__cancel_origin_here(const char *reason,
                                                     const void *address);
 
@@ -259,9 +267,9 @@ static inline struct coil__cancel_origin coil__task_cancel_origin(const coil_tas
 
 /*
  * Request the cancellation of the task and of its wait. If a region of the task itself
- * makes the request, `depth` is the region's depth; otherwise it is 0. Returns false,
- * without a request, if the task has ended or its loop is closing: the task will not be
- * resumed, and the layers that could cancel its wait have released it.
+ * makes the request, `depth` is the region's depth; otherwise it is 0. If the task has
+ * ended or its loop is closing, do nothing and return false: when a loop closes, its
+ * tasks are not resumed, and the layers that could cancel their waits have released them.
  */
 bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin,
                        unsigned depth);
@@ -282,8 +290,8 @@ static inline unsigned coil__task_requests(const coil_task *task)
 unsigned coil__task_uncancel(coil_task *task);
 
 /*
- * Return true, after one turn of the loop, if a cancellation was delivered and not
- * caught. The function that was about to wait must then return -ECANCELED.
+ * If a cancellation was delivered and not caught, yield for one iteration of the loop and
+ * return true: the function that was about to wait must return -ECANCELED.
  */
 bool coil__task_refuses(coil_task *task);
 
@@ -295,31 +303,31 @@ static inline bool coil__task_is_cancelled(const coil_task *task)
 
 /*
  * Called before a wait for an operation that must not be in flight while the task is
- * cancelled. Returns 0, or -ECANCELED after one turn of the loop if the task is
- * cancelled.
+ * cancelled. If the task is cancelled, yield for one iteration of the loop and return
+ * -ECANCELED; otherwise return 0.
  */
 int coil__task_refuse_wait(void);
 
 /* Return the task's wait, or NULL if the task is running, ready or has ended. */
 const struct coil__wait *coil__task_waits(const coil_task *task);
 
-/* A child of a group ends: make its step the group's callback. */
+/* Called when a group's child ends: make the child's step the group's callback. */
 void coil__group_child_ends(coil_task *child);
 
 /* If the future is a task in a group, return the group's owner; else NULL. */
 coil_task *coil__group_owner(const coil_future *future);
 
 /*
- * Iterate over a group's children, without those whose end the group has handled. Returns
- * the child after `child`, or the first one if `child` is NULL. Returns NULL after the
- * last child, and if the region is not a group.
+ * Iterate over a group's children, except those whose end the group has handled. Returns
+ * the child after `child`, or the first child if `child` is NULL. Returns NULL after the
+ * last child, or if the region is not a group.
  */
 coil_task *coil__group_next_child(const struct coil__region *region,
                                   const coil_task *child);
 
 /*
- * If this is the wait in a group's exit, return the group's region; else NULL. The
- * returned region is closed already.
+ * If this is the wait in a group's exit, return the group's region, which is already
+ * closed; else return NULL.
  */
 const struct coil__region *coil__group_waited(const struct coil__wait *wait);
 
@@ -334,7 +342,8 @@ const char *coil__region_outermost(const coil_task *task, char *text, size_t siz
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
 
 /*
- * Write "a scope open, entered at ..." for a region, even if its memory no longer exists.
+ * Write "a scope open, entered at ..." for a region. The memory of the region itself may
+ * no longer exist.
  */
 const char *coil__region_describe(const struct coil__inner_region *region, char *text,
                                   size_t size);
@@ -356,16 +365,19 @@ int coil__contain(int (*fn)(void *arg), void *arg);
 /* Like coil_scope_enter(), on behalf of the code at `address`. */
 int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address);
 
-/* True if the region is a scope that has, or had, a deadline: it contains a timer. */
+/* True if the region is a scope that has, or had, a deadline, so it contains a timer. */
 bool coil__scope_has_deadline(const struct coil__region *region);
 
-/* Hold back requests from outside `region`, including earlier ones, until the exit. */
+/*
+ * Hold back cancellation requests from outside `region`, including earlier requests,
+ * until the shield's exit.
+ */
 void coil__shield_enter(coil_task *task, struct coil__shield *shield,
                         const struct coil__region *region);
 void coil__shield_exit(coil_task *task, struct coil__shield *shield);
 
-/* If a shield holds back requests from a region of that depth, record one and return
-   true. */
+/* If a shield holds back requests from a region of that depth, record a request and
+   return true. */
 bool coil__shields_hold(coil_task *task, unsigned depth);
 
 /* Drop one request that is held back. */

@@ -1,14 +1,14 @@
 /*
  * thrown.c - records the stack at which an exception is thrown.
  *
- * An exception is thrown in two phases (Itanium C++ ABI, 1.1). The first one searches for
- * a handler: it calls the personality routine of each frame, while the stack is still
+ * An exception is thrown in two phases (Itanium C++ ABI, 1.1). The first phase searches
+ * for a handler: it calls the personality routine of each frame while the stack is still
  * complete. Only the second phase unwinds. So coil_call_traced() has a personality
- * routine that never handles the exception, and records the stack during the search.
+ * routine that never handles the exception, but records the stack during the search.
  *
- * coil_call_traced() is in traced_call_*.S. The function stores `thrown` at the address
- * that its stack pointer has during the call of fn. The routine gets that address from
- * the unwinder (_Unwind_GetCFA(): the CFA of the function that was called).
+ * coil_call_traced() (traced_call_*.S) stores `thrown` at the address to which its stack
+ * pointer points during the call of fn. The routine gets that address from the unwinder:
+ * it is the CFA of the called function (_Unwind_GetCFA()).
  */
 #include "../error/backtrace.h"
 #include "failure.h"

@@ -1,5 +1,6 @@
 /*
- * traced_call_aarch64.S - see thrown.c. (0x1b: relative to here, four bytes.)
+ * traced_call_aarch64.S - see thrown.c. (0x1b: four bytes, relative to their own
+ * address.)
  *
  * int coil_call_traced(int (*fn)(void *arg), void *arg, coil_error **thrown)
  */

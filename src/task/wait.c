@@ -1,5 +1,5 @@
 /*
- * wait.c - how a task is suspended, resumed, and notified of a cancellation.
+ * wait.c - suspends tasks, resumes them, and delivers cancellations.
  *
  * The states of a task, and the transitions:
  *
@@ -9,12 +9,12 @@
  *                         |      its wait is completed        | coil__wait_park()
  *                         +------------- WAITING <------------+ coil_yield()
  *
- * A cancellation of a WAITING task is passed to its wait (class->cancel), and arrives as
- * the result of that wait. If the wait has completed already, or cannot be cancelled, or
- * the task is not waiting, must_cancel is set. deliver_cancellation() delivers it when
- * the task is resumed. asyncio throws an exception once, but C code might overlook an
- * error code. So a delivered cancellation persists: every later wait is refused until
- * coil_cancel_caught().
+ * The cancellation of a WAITING task is passed to its wait (class->cancel), and arrives
+ * as the result of that wait. If the task is not waiting, or its wait has completed
+ * already or cannot be cancelled, must_cancel is set, and deliver_cancellation() delivers
+ * the cancellation when a wait returns. asyncio throws an exception once, but C code
+ * might overlook an error code. So a delivered cancellation persists: every later wait is
+ * refused until the task calls coil_cancel_caught().
  */
 #include "task.h"
 #include "budget.h"
@@ -22,7 +22,8 @@
 
 #include <stdio.h>
 
-#define DEAF 1000 /* report a task with so many refused waits: no cleanup needs them */
+/* report a task after this many refused waits: no cleanup needs so many */
+#define DEAF 1000
 
 const char *coil__wait_call(const struct coil__wait_class *class,
                             char text[COIL__WAIT_CALL_BYTES])
@@ -120,7 +121,9 @@ bool coil__task_refuses(coil_task *task)
 
 /* ---- the data of a class ----------------------------------------------------------- */
 
-/* Return the address to which the path leads, or NULL if there is none. */
+/*
+ * Return the address of the value at the end of the path, or NULL if the path is empty.
+ */
 static const void *follow(const struct coil__wait *wait,
                           const struct coil__wait_path *path)
 {
@@ -206,9 +209,9 @@ const struct coil__wait *coil__task_waits(const coil_task *task)
 }
 
 /*
- * Return the result with which the task continues: -ECANCELED if a cancellation is due.
- * If `keeps_result` is set and the wait completed first, return the wait's own result and
- * deliver the cancellation at the next wait.
+ * Return the result with which the task continues: -ECANCELED if it was cancelled. If
+ * `keeps_result` is set and the wait completed before the cancellation, return the wait's
+ * own result and deliver the cancellation at the next wait.
  */
 static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_result)
 {
@@ -221,7 +224,8 @@ static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_
         if (result == -ECANCELED) {
             task->delivered = true;
             task->deaf_count = 0;
-            task->must_cancel = false; /* set by a request after the wait completed */
+            /* a request after the wait completed may have set it */
+            task->must_cancel = false;
         } else if (keeps_result) {
             task->must_cancel = true;
         }
@@ -248,7 +252,10 @@ static void suspend(struct coil__wait *wait)
     task->wait = NULL;
 }
 
-/* NOINLINE also prevents splitting: backtraces recognise this function by its address. */
+/*
+ * NOINLINE also keeps the compiler from splitting this function: backtraces recognise it
+ * by its address.
+ */
 COIL__HOT COIL__NOINLINE int coil__wait_park(struct coil__wait *wait)
 {
     if (wait->done)
@@ -292,7 +299,7 @@ int coil__task_spend(const char *caller)
         return 0;
     }
     coil__loop_poll_next(coil__loop_of_thread);
-    return coil_yield(); /* a task that is resumed gets a new budget */
+    return coil_yield(); /* the task gets a new budget when it is resumed */
 }
 
 void coil__task_spend_bytes(size_t n)

@@ -1,9 +1,8 @@
 /*
- * wait.h - one wait of one task, on that task's stack or in its control block.
+ * wait.h - one wait of a task, on the task's stack or in its control block.
  *
- * Everything that suspends a task uses a wait: futures, timers, locks, I/O. asyncio makes
- * a private Future for this. Completing a wait makes the task ready: one trip through the
- * ready queue.
+ * Everything that suspends a task uses a wait: futures, timers, locks, I/O. asyncio uses
+ * a private Future for this. Completing a wait appends the task to the ready queue.
  *
  *     static const struct coil__wait_class class = {.what = "lock"};
  *
@@ -14,8 +13,8 @@
  *     ... make sure that no other code has &w any more ...
  *
  * A wait on the stack belongs to one of the task's frames and can have any size. A wait
- * in the task's room (coil__wait_in_room()) is in the control block instead, so no other
- * code accesses the stack meanwhile.
+ * in the task's room (coil__wait_in_room()) is in the control block instead, so coil has
+ * no pointers into the stack meanwhile, and the stack may be swapped out.
  */
 #ifndef COIL_TASK_WAIT_H
 #define COIL_TASK_WAIT_H
@@ -36,17 +35,17 @@ struct coil__waited {
 };
 
 /*
- * The location of a value, relative to the wait. A single offset is that of the value. If
- * there are two, the first is the offset of a pointer to a struct, and the second is the
- * value's offset in that struct. Tools read these paths in the memory of another process:
- * coro/outside.h.
+ * The location of a value, relative to the wait. A single offset is the offset of the
+ * value. If there are two, the first is the offset of a pointer to a struct, and the
+ * second is the value's offset in that struct. Tools read these paths in the memory of
+ * another process: see coro/outside.h.
  */
 struct coil__wait_path {
     uint8_t steps; /* the number of offsets; 0: the value is absent */
     int16_t at[2];
 };
 
-/* The path to a member of the struct that has the wait as `wait`. */
+/* The path to a member of the struct whose member `wait` is the wait. */
 #define COIL__WAIT_AT(type, member)                                                      \
     {                                                                                    \
         1,                                                                               \
@@ -68,12 +67,12 @@ struct coil__wait_path {
 
 enum coil__wait_futures_kind {
     COIL__WAIT_NO_FUTURES,
-    COIL__WAIT_ONE,   /* `first` leads to the pointer */
-    COIL__WAIT_ARRAY, /* `first` leads to a pointer to the items */
+    COIL__WAIT_ONE,   /* `first` is the path to the pointer */
+    COIL__WAIT_ARRAY, /* `first` is the path to a pointer to the items */
     COIL__WAIT_LIST,  /* `first` is the list's head; the links are first in the items */
     /*
-     * The children of a group, which is at the pointer to which `first` leads. Children
-     * end by the group's callback, so the wait does not await them.
+     * The children of a group; `first` is the path to a pointer to the group. The group's
+     * callback handles the end of a child, so the wait does not await the children.
      */
     COIL__WAIT_CHILDREN
 };
@@ -84,13 +83,13 @@ struct coil__wait_futures {
     struct coil__wait_path first;
     struct coil__wait_path count; /* of an array: size_t */
     uint16_t item_bytes;          /* of an array */
-    uint16_t pointer;             /* in an item of an array or a list, at this offset */
-    uint16_t future;              /* in the struct to which the pointer leads */
+    uint16_t pointer;             /* offset in an item of an array or a list */
+    uint16_t future;              /* offset in the struct to which the pointer points */
 };
 
 /*
- * A kind of wait. A wait stores no description, only a pointer to its class. The class
- * contains the locations of the data. The description is made when a report needs it.
+ * A kind of wait. A wait stores only a pointer to its class. The class contains the
+ * locations of the data from which a report makes the wait's description.
  */
 struct coil__wait_class {
     const char *what; /* for users: "sleep", "queue.get"; NULL: see `what_at` */
@@ -99,9 +98,9 @@ struct coil__wait_class {
     const char *call;
     /*
      * Called when the task is cancelled while this wait is incomplete. Return true if the
-     * wait is completed, now or later. Return false to continue the wait: the
-     * cancellation is then delivered at the next wait that can be cancelled. NULL: the
-     * wait is completed with -ECANCELED.
+     * wait completes now or will complete soon. Return false to continue the wait: the
+     * cancellation is delivered at the next wait that can be cancelled. NULL: the wait
+     * completes with -ECANCELED.
      */
     bool (*cancel)(struct coil__wait *wait);
     struct coil__wait_path what_at;  /* const char * */
@@ -116,49 +115,49 @@ struct coil__wait_class {
 struct coil__wait {
     coil_task *task;
     const struct coil__wait_class *class;
-    int64_t since;     /* when it began: the loop's last reading of the clock */
-    const int *source; /* points to the result if a future completes the wait, not
-                          coil__wait_complete(); else NULL */
+    int64_t since;     /* the time when it began, last read by the loop */
+    const int *source; /* if a future completes the wait, points to the result; if
+                          coil__wait_complete() does, NULL */
     int rc;
     bool done;
     bool parked;
-    bool cancelled; /* completed by the default cancel (asyncio: fut.cancelled()) */
+    bool cancelled; /* completed by a class without `cancel` (asyncio: fut.cancelled()) */
     /*
      * True for operations that cannot be undone (I/O, executor jobs): a cancellation
-     * after completion does not replace the result by -ECANCELED. The next wait delivers
-     * the cancellation.
+     * after completion does not replace the result with -ECANCELED. The next wait
+     * delivers the cancellation.
      */
     bool keeps_result;
 };
 
 /*
- * The wait of a sleeping task. The deadline of the sleep is in the loop's heap of timers.
+ * The wait of a sleeping task. The timer is in the loop's heap of timers.
  */
 struct coil__sleeper {
     struct coil__wait wait;
     struct coil__timer timer;
 };
 
-/* The wait of a task in a line: see sync/waiters.h. */
+/* The wait of a task in a queue of waiters: see sync/waiters.h. */
 struct coil__waiter {
     struct coil__wait wait;
-    const void *object; /* the owner of the line: a lock, a queue */
+    const void *object; /* the owner of the queue of waiters: a lock, a coil_queue */
     struct coil__waiter *prev, *next;
     bool listed;
 };
 
-/* The wait of a task for an operation that is not on the task's stack: io/op.h. */
+/* A wait for an operation that is not on the task's stack: see io/op.h. */
 struct coil__op_waiter {
     struct coil__wait wait;
     struct coil__op *op;
 };
 
 /*
- * The room for a wait in a task's control block. A task has one wait at a time. So the
- * contents of the room are valid until the task's next wait begins.
+ * A task's room: the memory for one wait in its control block. A task has only one wait
+ * at a time, so the contents of the room are valid until the task's next wait begins.
  */
 union coil__room {
-    struct coil__wait wait; /* the first member of the others */
+    struct coil__wait wait; /* the first member of the other structs */
     struct coil__sleeper sleeper;
     struct coil__waiter waiter;
     struct coil__op_waiter op_waiter;
@@ -177,8 +176,8 @@ static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
                                     const struct coil__wait_class *class)
 {
     wait->task = task;
-    /* Otherwise gcc stores both members with one vector instruction: a store that the
-       processor cannot forward to the load of one member in coil__wait_park(). */
+    /* Keep gcc from storing both members with one vector instruction: the processor
+       cannot forward such a store to the load of one member in coil__wait_park(). */
     COIL__FORGET(wait);
     wait->class = class;
     wait->rc = -EINPROGRESS;
@@ -199,18 +198,18 @@ union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
 int coil__wait_park(struct coil__wait *wait);
 
 /*
- * Like coil__wait_park(), for an operation that coil__wait_complete_by() completes.
+ * Like coil__wait_park(), but for an operation that coil__wait_complete_by() completes.
  * Returns the operation's result, even if the task was cancelled.
  */
 ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op);
 
-/* Cancel the wait because its task is cancelled. Returns true if the wait therefore
-   completes, now or later. */
+/* Cancel the wait because its task is cancelled. Returns true if the wait completes
+   now or will complete soon. */
 bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
- * A class's `cancel` calls coil__wait_branch() to cancel the wait's futures too. After
- * `cancel` has returned, the futures coil__wait_future(wait, 0), 1, ... are cancelled. The
+ * A class's `cancel` calls coil__wait_branch() to cancel the wait's futures too. They are
+ * coil__wait_future(wait, 0), 1, ..., and are cancelled after `cancel` has returned. The
  * branch must be zeroed at first, and in the same frame as the wait. See cancel.c.
  */
 struct coil__branch {
@@ -222,7 +221,7 @@ struct coil__branch {
 
 void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch);
 
-/* Return the pending task that the wait awaits by coil_await(), or NULL. */
+/* If the wait is a coil_await() of a pending task, return that task, else NULL. */
 coil_task *coil__wait_awaited(const struct coil__wait *wait);
 
 /*
@@ -232,25 +231,27 @@ coil_task *coil__wait_awaited(const struct coil__wait *wait);
  */
 bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller);
 
-/* For code that only the loop's thread can reach, or that has checked the thread. */
+/*
+ * Like coil__wait_complete_for(), but without the check: for code that runs only on the
+ * loop's thread, or that has checked the thread.
+ */
 static inline bool coil__wait_complete(struct coil__wait *wait, int rc)
 {
     return coil__wait_complete_for(wait, rc, "waking a task");
 }
 
 /*
- * The `complete` function of an operation whose owner is a parked wait. The operation
- * keeps the result.
+ * The `complete` function of an operation whose owner is a parked wait. The result stays
+ * in the operation.
  */
 void coil__wait_complete_by(struct coil__op *op);
 
-/* Describe the wait. */
 struct coil__waited coil__wait_describe(const struct coil__wait *wait);
 
 /* Return the i-th future that the wait awaits, or NULL after the last. */
 coil_future *coil__wait_future(const struct coil__wait *wait, size_t i);
 
-/* Return the pointer to which the path leads, or NULL. */
+/* Return the pointer at the end of the path, or NULL. */
 void *coil__wait_pointer(const struct coil__wait *wait,
                          const struct coil__wait_path *path);
 

@@ -1,5 +1,5 @@
 /*
- * wait_for.c - await one future with a time-out. (asyncio: wait_for)
+ * wait_for.c - awaits one future with a time-out. (asyncio: wait_for)
  */
 #include "failure.h"
 #include "task.h"
@@ -18,8 +18,8 @@ static void has_ended(struct coil__runnable *runnable)
 }
 
 /*
- * Cancel the future and wait until it has ended. The wait is not an await of the future,
- * so the caller's cancellation ends it immediately.
+ * Cancel the future and wait until it has ended. This wait does not await the future, so
+ * if the caller is cancelled, the wait ends immediately.
  */
 static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin *origin)
 {
@@ -39,7 +39,7 @@ static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin
     return rc;
 }
 
-/* The time-out had expired before the call: cancel the future and return its result. */
+/* The time-out has expired before the call: cancel the future and return its result. */
 static int end_at_once(coil_future *future, const void *caller)
 {
     struct coil__cancel_origin origin = coil__cancel_origin_here("deadline", caller);
