@@ -1,21 +1,21 @@
 /*
  * coroutine.c - functions that can be suspended in the middle and resumed.
  *
- * A coroutine is a control block on top of a stack. To leave it, coil__switch() saves the
- * registers that a call preserves on that stack, and the stack pointer in the control
- * block. The rest of this file records which coroutine runs:
+ * A coroutine is a control block on top of a stack. To suspend it, coil__switch() saves
+ * the callee-saved registers on that stack, and the stack pointer in the control block.
+ * The rest of this file records which coroutine is running:
  *
  *     create --> transfer/resume --> coro_main --> fn(arg) --> done, back to `caller`
  *                     ^                              |
  *                     +---- transfer/suspend <-------+
  *
- * There are two ways to switch. resume and suspend record the caller in `caller`, like
- * call and return; coil_coro and generators use them. transfer records nothing. With it
- * the task layer suspends the current coroutine, which may be a generator deep inside a
- * task, and later transfers back to that coroutine.
+ * There are two ways to switch. Generators and coil_coro use resume and suspend, which
+ * work like call and return: resume stores the resuming coroutine in `caller`. The task
+ * layer uses transfer, which stores nothing. It suspends the current coroutine, which may
+ * be a generator deep inside a task, and later transfers back to that coroutine.
  *
- * A coroutine stays on the thread that created it. So a thread-local address that the
- * compiler keeps across a switch stays valid.
+ * A coroutine stays on the thread that created it, so the address of a thread-local
+ * variable stays valid if the compiler keeps it in a register during a switch.
  */
 #include "coroutine.h"
 
@@ -69,8 +69,9 @@ static void find_frames(void *arg)
 }
 
 /*
- * Walk the frames on a stack of coil's, because the suspended stack may be small.
- * Switching to that stack leaves the coroutine again, so the check is off meanwhile.
+ * Walk the coroutine's frames. The walk runs on one of coil's stacks, because the
+ * coroutine's stack may be small. Switching to that stack would check for an overflow
+ * again, so the check is switched off meanwhile.
  */
 static enum coil__coro_frames find_frames_of(coil__coro *coro)
 {
@@ -100,7 +101,8 @@ static void check_overflow(coil__coro *coro)
         frames = find_frames_of(coro);
     if (frames == COIL__FRAMES_ELSEWHERE)
         return;
-    coro->stack.limit = NULL; /* report once: the report may leave the coroutine again */
+    /* report only once: the report may switch away from the coroutine again */
+    coro->stack.limit = NULL;
     coil__misuse("stack overflow in %s (%zu bytes)%s", coil__coro_label(coro),
                  coil__stack_bytes(&coro->stack),
                  frames == COIL__FRAMES_UNKNOWN
@@ -109,11 +111,12 @@ static void check_overflow(coil__coro *coro)
 }
 
 /*
- * True if the switch needs no extra work. The stack pointer shows an overflow, even if a
- * frame has jumped over the guard. The rare extra work is in a separate function, called
- * last, so that the fast path needs no stack frame: a frame would cost a tenth of the
- * switch. A thread's first switch always takes the slow path, because of the initial
- * value of `watch`. The switch must also be its caller's last call: see switch_x86_64.S.
+ * True if a switch away from the coroutine needs no extra work. Comparing the stack
+ * pointer detects an overflow even if a frame has jumped over the guard. The rare extra
+ * work is in a separate function that is called last, so the fast path needs no stack
+ * frame, which would cost a tenth of the switch. A thread's first switch always takes the
+ * slow path, because of the initial value of `watch`. The switch must also be its
+ * caller's last call: see switch_x86_64.S.
  */
 static inline bool is_ready_to_leave(const coil__coro *from)
 {
@@ -123,8 +126,8 @@ static inline bool is_ready_to_leave(const coil__coro *from)
 
 /*
  * Return the saved stack pointer of a coroutine that is about to run, and clear it. The
- * next switch sets it as its last step on that stack. This shows an external tool that
- * the stack is complete (outside.h).
+ * next switch away from that coroutine sets it last, so an external tool can see that all
+ * registers are on the stack (outside.h).
  */
 static inline void *take_sp(coil__coro *coro)
 {
@@ -144,7 +147,10 @@ static void *switch_told(coil__coro *from, coil__coro *to, void *value)
     return value;
 }
 
-/* Saves the exceptions in this function's frame, on the stack that control is leaving. */
+/*
+ * Saves the exceptions in this function's frame, on the stack of the coroutine that is
+ * being suspended.
+ */
 COIL__NOINLINE void *coil__coro_transfer_with_care(coil__coro *to, void *value)
 {
     coil__coro *from = coil__coro_current();
@@ -228,7 +234,7 @@ COIL__ONE_LINE void *coil__coro_suspend(void *value)
 
 /* ---- life -------------------------------------------------------------------------- */
 
-/* Not inlined: otherwise its locals would take a cache line of each stack. */
+/* Not inlined, because its locals would take a cache line of each stack. */
 static COIL__NOINLINE void arrive_told(coil__coro *coro)
 {
     coil__san_arrived(coro, previous);
@@ -274,7 +280,7 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes,
 void *coil__coro_reserve(coil__coro *coro, size_t n)
 {
     coro->stack.high -= (n + 15) & ~(size_t)15;
-    coil__valgrind_reserve(coro->stack.high - 256, 256 + n); /* with the first frame */
+    coil__valgrind_reserve(coro->stack.high - 256, 256 + n); /* the first frame, too */
     if (coil__stack_apart(&coro->stack))
         coil__light_touch(&coro->stack);
     else
@@ -393,8 +399,8 @@ static void check_coroutine_thread(const coil_coro *coro, const char *caller)
         coil__misuse("%s: the coroutine belongs to another thread", caller);
 }
 
-/* Only the first resume checks the thread: a check at each resume would slow the
-   switch. */
+/* Check the thread only on the first resume, because a check on each resume would make
+   the switch slower. */
 static COIL__NOINLINE void begin_coroutine(coil_coro *coro)
 {
     check_coroutine_thread(coro, "coil_coro_resume");
@@ -411,9 +417,9 @@ void *coil_coro_resume(coil_coro *coro, void *value)
     if (COIL__UNLIKELY(!coro->begun))
         begin_coroutine(coro);
     /*
-     * A tail call, because the return from a frame of this function would be
-     * mispredicted. So the stack of an ended body is trimmed when the coroutine is
-     * destroyed, not here.
+     * This must be a tail call, because the processor would mispredict the return from
+     * this function. So the stack of a coroutine that has ended is not trimmed here, but
+     * when the coroutine is destroyed.
      */
     return coil__coro_resume(&coro->coro, value);
 }

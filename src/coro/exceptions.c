@@ -1,25 +1,25 @@
 /*
- * exceptions.c - the C++ exceptions of a coroutine stay with it.
+ * exceptions.c - saves and restores a coroutine's C++ exceptions when it is switched.
  *
- * A C++ runtime keeps two words for each thread: the exceptions whose catch blocks are
- * open, and the number of exceptions thrown and not yet caught. When a coroutine is left
- * inside a catch block, or in a destructor during unwinding, the two words are saved in a
- * frame on its own stack, and the thread's words are zeroed. So every coroutine starts
- * with zeros, and nearly every switch can skip this work. The switch decides by reading
- * eight bytes, which are zero if there is nothing to do:
+ * A C++ runtime keeps two words for each thread: the list of exceptions whose catch
+ * blocks are open, and the number of exceptions thrown and not yet caught. If a coroutine
+ * is suspended inside a catch block, or in a destructor during unwinding, the two words
+ * are saved on its own stack, and the thread's words are set to zero. So every coroutine
+ * starts with zeros, and nearly every switch can skip this work. The switch decides by
+ * reading eight bytes, which are zero if there is nothing to do:
  *
- *     a C++ runtime is known     its two words: six bytes of the one and two of the
- *                                other, since reading both costs 3 % of a switch
+ *     one C++ runtime is loaded its two words: six bytes of the first and two of the
+ *                                second, because reading both words costs 3 % of a switch
  *     no runtime yet             a word of the loader that changes when the next object
- *                                is opened with dlopen(3), perhaps by the running task
- *     several runtimes, or no    `always`, which is not zero: each switch comes here,
- *     such word                  and without a runtime asks the loader whether it has
+ *                                is opened with dlopen(3), possibly by the running task
+ *     several runtimes, or no    `always`, which is not zero: each switch calls this file
+ *     such word                  and, without a runtime, checks whether the loader has
  *                                opened an object (15 ns)
  *
- * A thread begins with `always`. Under a sanitizer every thread keeps `always`: see
- * sanitizer.h. A runtime is found by its name, or by our own weak reference if the
- * program was linked with the runtime. A copy hidden in a plugin is not found, nor is a
- * second runtime that is opened after the first was found.
+ * A thread begins with `always`. Under a sanitizer every thread stays with `always`: see
+ * sanitizer.h. A runtime is found by its name, or through a weak reference if the program
+ * was linked with the runtime. A copy hidden in a plugin is not found, nor is a second
+ * runtime that is opened after the first was found.
  */
 #include "exceptions.h"
 
@@ -57,7 +57,10 @@ static void add_runtime(get_globals *get)
         runtimes.of[runtimes.count++] = ours;
 }
 
-/* Add the runtime and prevent its unloading, so that its words can always be read. */
+/*
+ * Add the runtime and prevent it from being unloaded, so that its words can always be
+ * read.
+ */
 static void add_runtime_of(const char *name)
 {
     void *object = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -72,9 +75,10 @@ static void add_runtime_of(const char *name)
 }
 
 /*
- * Eight bytes that are zero exactly if both words are: objects are at addresses above 64
- * KiB, so a pointer to a caught exception has a bit in its upper six bytes. A stack is
- * too small for 65,536 exceptions in flight, so two bytes can hold their count.
+ * Return the address of eight bytes that are zero exactly if both words are zero. Objects
+ * are at addresses above 64 KiB, so a pointer to a caught exception has a bit set in its
+ * upper six bytes. A stack is too small for 65,536 exceptions in flight, so the lower two
+ * bytes of their count are enough.
  */
 static const void *watch_both(const struct coil__exceptions *words)
 {

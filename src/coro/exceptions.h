@@ -1,5 +1,6 @@
 /*
- * exceptions.h (internal) - the C++ exceptions of a coroutine stay with it.
+ * exceptions.h (internal) - saves and restores a coroutine's C++ exceptions when it is
+ * switched.
  */
 #ifndef COIL_CORO_EXCEPTIONS_H
 #define COIL_CORO_EXCEPTIONS_H
@@ -26,28 +27,30 @@ struct coil__kept_exceptions {
 extern const uint64_t coil__exceptions_always;
 
 /*
- * True while the eight bytes at `watch` are zero: the running coroutine has nothing to
- * save, and the thread knows all C++ runtimes that are loaded.
+ * True if the eight bytes at `watch` are zero: the running coroutine has no exceptions to
+ * save, and no C++ runtime was loaded since the last search.
  */
 static inline bool coil__exceptions_clear(const void *watch)
 {
     uint64_t word;
 
-    memcpy(&word, watch, sizeof word); /* it need not be aligned */
+    memcpy(&word, watch, sizeof word); /* `watch` may be unaligned */
     return word == 0;
 }
 
-/* Before a coroutine is suspended: move its exceptions from the thread to *kept. */
+/*
+ * Called before a coroutine is suspended: move its exceptions from the thread to *kept.
+ */
 void coil__exceptions_leave(struct coil__kept_exceptions *kept);
 
-/* After the coroutine is resumed: move its exceptions back to the thread. */
+/* Called after the coroutine is resumed: move its exceptions back to the thread. */
 void coil__exceptions_return(const struct coil__kept_exceptions *kept);
 
 /*
  * Personality routines (Itanium C++ ABI, 1.6) of frames that exceptions must not leave.
- * These routines print which function the exception would leave. The runtime then calls
- * std::terminate() at the throw. Forced unwinding (pthread_exit(3)) passes. `used` keeps
- * the functions: link-time optimisation does not see their uses in assembly.
+ * They print which function the exception would leave. After that the runtime calls
+ * std::terminate() at the throw. Forced unwinding (pthread_exit(3)) passes. `used` is
+ * necessary because link-time optimisation does not see the references from assembly.
  */
 __attribute__((used)) int coil__exceptions_stop(int version, int actions, uint64_t class,
                                                 void *exception, void *context);

@@ -7,17 +7,17 @@
  *      v                           v returns   next, send, throw
  *   CLOSED <-----------------------+
  *
- * Delegation (`yield from`) is a chain, outer -> ... -> innermost, of which only the
- * innermost ever runs:
+ * Delegation (`yield from`) forms a chain, outer -> ... -> innermost. Only the innermost
+ * generator of a chain runs:
  *
  *        resumer ==> entry --delegate--> ... --delegate--> innermost
  *           ^          '--------------leaf--------------------^ |
  *           '-------------------- caller ------------------------'
  *
- * Resuming the entry switches directly to its leaf, and a yield there switches directly
- * back to the resumer. Resuming and yielding cost the same at any depth, and the
- * generators in between do not run. When the innermost ends, its delegator continues and
- * inherits the resumer.
+ * Resuming the entry switches directly to its leaf, and a yield in the leaf switches
+ * directly back to the resumer. The generators in between do not run, so resuming and
+ * yielding cost the same at any depth. When the innermost generator ends, its delegator
+ * continues and takes over the resumer.
  *
  * Invariants
  * 1. In the first generator of a chain, `leaf` is the end of the chain. In other
@@ -25,20 +25,20 @@
  * 2. While a generator runs, its `entry` is the generator that was resumed, and its
  *    coroutine's caller is the coroutine that resumed it. If another generator becomes
  *    the innermost one, it takes over this entry and this caller.
- * 3. `running` is true only for the innermost generator. So a chain is running if its end
+ * 3. `running` is true only for the innermost generator, so a chain is running if its end
  *    is running.
- * 4. leaf == NULL: a generator in the middle of the chain was resumed directly (a
- *    detour). Meanwhile the outer part of the chain must not be resumed.
+ * 4. If leaf == NULL, a generator in the middle of the chain was resumed directly (a
+ *    detour). During a detour the outer part of the chain must not be resumed.
  *
  * Values that are sent, yielded or returned are copied to the other side's variable
  * before the switch. The switch itself carries the return code.
  *
- * A body may await: the task layer leaves the current coroutine, here the innermost
- * generator, and returns to it later. This file is not involved, and the generator
- * remains `running`.
+ * A generator may await: the task layer suspends the current coroutine, in this case the
+ * innermost generator, and returns to it later. This file is not involved, and the
+ * generator remains `running`.
  *
- * GeneratorExit (-ECANCELED) is not thrown directly into the innermost generator. As in
- * Python, the delegates are closed first, from the inside out. So an outer body gets the
+ * GeneratorExit (-ECANCELED) is not simply thrown into the innermost generator. As in
+ * Python, the delegates are closed from the inside out, so an outer generator gets the
  * exit even if an inner one ignored it.
  */
 #include "coroutine.h"
@@ -50,16 +50,16 @@ struct coil_gen {
     coil__coro coro;
     coil_gen_fn fn;
 
-    coil_gen *delegate;  /* the generator it waits for in yield_from */
-    coil_gen *delegator; /* the generator that waits for this one in yield_from */
-    coil_gen *leaf;      /* the end of its chain, itself if it does not delegate */
+    coil_gen *delegate;  /* the generator to which it delegates in yield_from */
+    coil_gen *delegator; /* the generator that delegates to it in yield_from */
+    coil_gen *leaf;      /* the end of its chain: itself if it does not delegate */
     coil_gen *entry;     /* while it runs: the generator that was resumed */
 
     void **sent; /* where to store the value that the resumer sends, or NULL */
     void **out;  /* while it runs: where to store the value for the resumer */
     void *result;
     bool begun, running, closed;
-    bool lost; /* another caller finished its delegate */
+    bool lost; /* another caller has run its delegate to the end */
 };
 
 COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_CORO, coil_gen, coro),
@@ -74,7 +74,9 @@ static void store_value(void **where, void *value)
         *where = value;
 }
 
-/* The delegator becomes the innermost generator, inherits the resumer, and continues. */
+/*
+ * The innermost generator has ended: its delegator takes over the resumer and continues.
+ */
 static void hand_back(coil_gen *inner, coil_gen *outer)
 {
     inner->delegator = NULL;
@@ -141,7 +143,7 @@ void coil_gen_return(coil_gen *gen, void *value)
 
 /* ---- chains ------------------------------------------------------------------------ */
 
-/* The end of the chain that begins at `gen`; NULL during a detour. */
+/* Return the end of the chain that begins at `gen`, or NULL during a detour. */
 static coil_gen *end_of_chain(coil_gen *gen)
 {
     if (gen->delegator == NULL || gen->leaf == NULL)
@@ -199,7 +201,10 @@ int coil_gen_yield_from(coil_gen *inner, void **result)
     return (int)(intptr_t)coil__coro_transfer(&leaf->coro, NULL);
 }
 
-/* A running generator's chain, up to its entry, waits in yield_from. */
+/*
+ * While a generator runs, the other generators of its chain, up to its entry, wait in
+ * yield_from.
+ */
 coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 {
     if (coro->class == &gen_class && (*leaf)->class == &gen_class) {
@@ -216,8 +221,7 @@ coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 /* ---- resuming ---------------------------------------------------------------------- */
 
 /*
- * A generator in the middle of a chain was resumed directly, so update the outer
- * generators.
+ * A generator in the middle of a chain was resumed directly: update the outer generators.
  */
 static void end_detour(coil_gen *gen)
 {
@@ -235,7 +239,7 @@ static void end_detour(coil_gen *gen)
 
 /*
  * Resume the innermost generator of the chain. The yield in which it is suspended returns
- * `error`, or 0 and `sent`. Returns the result of that step.
+ * `error`, or 0 and `sent`. Returns the result of this step.
  */
 static int resume_chain(coil_gen *gen, void *sent, int error, void **value)
 {
@@ -255,8 +259,8 @@ static int resume_chain(coil_gen *gen, void *sent, int error, void **value)
 }
 
 /*
- * Close all generators that `gen` delegates to, innermost first. Returns the error to
- * throw into `gen`: -ECANCELED, or the failure of a close.
+ * Close all generators to which `gen` delegates, innermost first. Returns the error to
+ * throw into `gen`: -ECANCELED, or the error if a close fails.
  */
 static int close_delegates(coil_gen *gen)
 {
@@ -379,7 +383,7 @@ void coil_gen_destroy(coil_gen *gen)
     if (!gen->closed && is_busy(gen))
         coil__misuse("coil_gen_destroy: the generator is running");
     for (int i = 0; i < 2 && !gen->closed; i++)
-        coil_gen_close(gen); /* the body's result is dropped */
+        coil_gen_close(gen); /* its result is dropped */
     if (!gen->closed)
         coil__misuse("coil_gen_destroy: the generator ignored the exit twice; its frames "
                      "would be lost");

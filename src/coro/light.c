@@ -237,7 +237,7 @@ int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
 }
 
 /*
- * Like coil__stack_trim(). For a stack that is swapped out, only its cell must be freed.
+ * Like coil__stack_trim(). If the stack is swapped out, only its cell must be freed.
  */
 void coil__light_trim(struct coil__stack *stack)
 {
@@ -275,7 +275,8 @@ ssize_t coil__light_peak(const struct coil__stack *stack)
 }
 
 /*
- * Keep one empty slab, the larger of two. Do not unmap the stack on which this code runs.
+ * Keep one empty slab. If there are two, unmap the smaller one, but never the slab of the
+ * stack on which this code runs.
  */
 static void slab_became_empty(struct coil__light_pool *pool,
                               struct coil__light_slab *slab)

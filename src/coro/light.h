@@ -1,9 +1,9 @@
 /*
  * light.h (internal) - stacks that can be swapped out while their coroutine waits.
  *
- * The control block of a light stack is in a separate array behind the slab's slots. So
- * only the coroutine itself touches the stack's pages. While it waits, its live bytes can
- * be in a store (store.h), and its page can be a guard:
+ * The control block of a light stack is in a separate array behind the slab's slots, so
+ * only the coroutine itself touches the stack's pages. While the coroutine waits, its
+ * live bytes can be in a store (store.h), and its page can be a guard:
  *
  *           acquire       touch           swap out            release
  *     FREE ---------> EMPTY ---> RESIDENT --------> STORED ----------> FREE
@@ -24,14 +24,15 @@ enum coil__light_state {
     COIL__LIGHT_EMPTY,    /* in use, without contents */
     COIL__LIGHT_RESIDENT, /* its contents are on its page */
     COIL__LIGHT_STORED,   /* its live (highest) bytes are in the cell; its page faults */
-    COIL__LIGHT_COMING    /* its contents are on its page; the cell is not yet freed */
+    /* its contents are on its page, but its cell is not yet freed */
+    COIL__LIGHT_COMING
 };
 
 /* The layer above light stacks. */
 struct coil__light_owner {
     /*
-     * Return the stack pointer with which the stack may be swapped out. NULL if the stack
-     * must stay, or if its coroutine has not waited since before `since`.
+     * If the stack may be swapped out, return its lowest live address. Return NULL if it
+     * must stay resident, or if its coroutine has not been waiting since `since`.
      */
     const char *(*may_go)(const struct coil__stack *stack, int64_t since);
     void (*gone)(struct coil__stack *stack); /* called after `stack` was swapped out */
@@ -41,8 +42,8 @@ struct coil__light_owner {
 extern const struct coil__light_owner *coil__light_owner;
 
 /*
- * Return in a few words why this thread's stacks cannot be swapped out. NULL if stacks
- * can be swapped out.
+ * If this thread's stacks cannot be swapped out, return the reason, a short text for a
+ * message. Otherwise return NULL.
  */
 const char *coil__light_off(void);
 
@@ -52,7 +53,7 @@ int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
                         struct coil__stack **out);
 void coil__light_trim(struct coil__stack *stack);
 void coil__light_release(struct coil__stack *stack);
-ssize_t coil__light_peak(const struct coil__stack *stack); /* the stack is in use */
+ssize_t coil__light_peak(const struct coil__stack *stack); /* for a stack in use */
 
 /* The first byte of the stack's slot, where the guard begins. */
 char *coil__light_slot(const struct coil__stack *stack);
@@ -61,18 +62,19 @@ char *coil__light_slot(const struct coil__stack *stack);
 char *coil__light_top(const struct coil__stack *stack);
 
 /*
- * Make the stack resident: swap it in, or prepare it for its first bytes. Swaps other
- * stacks out if too many are resident.
+ * Make the stack resident: swap it in, or count its page before anything is written to
+ * it. Swaps other stacks out if too many are resident.
  */
 void coil__light_touch(struct coil__stack *stack);
 
 /*
- * Swap out the stack of a suspended coroutine: the bytes from sp up. Return false without
- * a change if these are too many, or if memory or a guard is missing.
+ * Swap out the stack of a suspended coroutine, whose live bytes begin at sp. If there are
+ * too many live bytes, or if there is no memory or no guard, change nothing and return
+ * false.
  */
 bool coil__light_put_away(struct coil__stack *stack, const char *sp);
 
-/* Swap the stack in, to the same addresses. No effect if the stack is resident. */
+/* Swap the stack in at the same addresses. No effect if the stack is resident. */
 void coil__light_bring_back(struct coil__stack *stack);
 
 /* Swap in up to COIL__LIGHT_AHEAD stacks, with fewer system calls. */
@@ -87,29 +89,29 @@ void coil__light_bring_back_all(struct coil__stack *const *stacks, size_t n);
 bool coil__light_fault(const char *address);
 
 /*
- * Called before the loop waits: swap out stacks that have waited for the age limit, at
- * most one batch. `now` is a time on the clock with which the owner measures waits.
+ * Called before the loop waits: swap out stacks that have waited longer than the age
+ * limit, at most one batch. `now` is a time of the clock that measures the waits.
  */
 void coil__light_idle(int64_t now);
 
-/* Set the limits of the calling thread, until they are set again. 0: the default. */
+/* Set the limits of the calling thread. 0 means the default. */
 void coil__light_limit(size_t resident_bytes, int64_t age_ns);
 
-/* The default limit of resident bytes in stacks that do not run, and the default age. */
+/* The default limit of resident bytes in suspended stacks, and the default age limit. */
 #define COIL__LIGHT_RESIDENT_BYTES ((size_t)64 << 20)
 #define COIL__LIGHT_AGE_NS INT64_C(1000000000)
 
 struct coil__light_counts {
     size_t used;           /* stacks in use */
     size_t stored;         /* stacks that are swapped out */
-    size_t stored_bytes;   /* the size of their cells */
+    size_t stored_bytes;   /* the total size of their cells */
     size_t resident_bytes; /* pages, including those of free slots */
 };
 
 struct coil__light_counts coil__light_counts(void);
 
 /*
- * The number of the thread's stacks in use. If the number is 0, coil__light_drain()
+ * Return the number of the thread's stacks in use. If this is 0, coil__light_drain()
  * unmaps all slabs.
  */
 size_t coil__light_used(void);

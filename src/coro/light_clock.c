@@ -1,17 +1,17 @@
 /*
- * light_clock.c - the cap on resident light stacks, and the clock that chooses which
- * stacks to swap out.
+ * light_clock.c - limits the number of resident light stacks with a clock algorithm,
+ * which chooses the stacks to swap out.
  *
- * `resident_count` counts the top pages that have memory, of stacks in use and of free
- * slots. slab.flags has one byte for each slot. Before another page is touched, the count
- * is compared with the cap. At the cap, the hand of a clock moves over the flags and
- * swaps out a batch. If the hand finds too few stacks, because most tasks run, are ready,
- * or are pinned, the limit rises by an eighth, so that checks stay rare. The next idle
- * turn lowers the limit again.
+ * `resident_count` is the number of top pages that have memory, of stacks in use and of
+ * free slots. slab.flags has one byte for each slot. Before another page is touched, the
+ * count is compared with the cap. At the cap, the clock's hand moves over the flags and
+ * swaps out a batch. If the hand finds too few stacks, because most tasks are running,
+ * ready or pinned, the limit rises by an eighth, so checks stay rare. When the loop next
+ * becomes idle, the limit is lowered again.
  *
- * A task that used a deep stack also has pages below the top one, whose number is
- * unknown. So after every 512 pages, mincore(2) measures a few of the stacks touched
- * last, and the cap is divided by the resulting pages per stack.
+ * A task that used much of its stack also has resident pages below the top one, and their
+ * number is unknown. So after every 512 pages, mincore(2) measures some of the stacks
+ * touched last, and the cap is divided by the average number of pages per stack.
  */
 #include "light_slab.h"
 
@@ -33,8 +33,8 @@ static struct coil__light_slab *slab_after(struct coil__light_slab *slab)
 }
 
 /*
- * Add a page without live bytes to those to free. Such a page needs neither a guard nor a
- * cell.
+ * Add a page without live bytes to the pages to free. Such a page needs neither a guard
+ * nor a cell.
  */
 static void add_idle_page(struct coil__stack *stack, size_t *count)
 {
@@ -47,7 +47,7 @@ static void add_idle_page(struct coil__stack *stack, size_t *count)
     coil__light_set_resident(stack, false);
 }
 
-/* Add the stack at the hand, which has a page, to the batch if it may be swapped out. */
+/* If the stack at the hand may be swapped out, add it to the batch. It has a page. */
 static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_count)
 {
     const char *sp;
@@ -58,7 +58,7 @@ static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_c
         add_idle_page(stack, idle_count);
         return;
     }
-    if (stack->state != COIL__LIGHT_RESIDENT) /* already in this batch */
+    if (stack->state != COIL__LIGHT_RESIDENT) /* it is already in this batch */
         return;
     sp = coil__light_owner->may_go(stack, since);
     if (sp == NULL)
@@ -85,8 +85,9 @@ static COIL__NOINLINE void settle_strays(void)
 }
 
 /*
- * Move the hand over all flags, or until a batch is full, and swap out the stacks that
- * have waited since before `since`. Returns the number of pages freed.
+ * Move the hand over all flags, or until a batch is full, and swap out the stacks of
+ * coroutines that have been waiting since `since` or longer. Returns the number of pages
+ * freed.
  */
 static size_t sweep_flags(int64_t since)
 {
@@ -128,8 +129,8 @@ static size_t sweep_flags(int64_t since)
 }
 
 /*
- * Estimate the number of pages below the top pages, which are not counted, from the
- * stacks touched last.
+ * Estimate the number of resident pages per stack from the stacks touched last, because
+ * pages below the top page are not counted.
  */
 static void sample_depth(void)
 {
@@ -171,5 +172,6 @@ void coil__light_idle(int64_t now)
         return;
     coil__light->look_at = 0;
     if (sweep_flags(now - coil__light->age_ns) < COIL__LIGHT_BATCH)
-        coil__light->aged_at = now; /* after a full batch, the next idle turn continues */
+        /* after a full batch, the next idle iteration continues */
+        coil__light->aged_at = now;
 }

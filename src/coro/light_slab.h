@@ -5,15 +5,15 @@
  *     each slot:   | guard | stack ... | colour |
  *     each record: | control block |
  *
- * Slot i and record i belong together as long as the slab exists. So the addresses in a
- * free record stay correct. A slot has no page until something is written to it.
+ * Slot i and record i belong together as long as the slab exists, so the addresses in a
+ * free record stay correct. A slot has no page until it is written to.
  *
  * light.c acquires and releases slots. light_swap.c swaps stacks out and in.
  * light_clock.c limits the number of resident stacks. light_table.c finds the slab of an
  * address.
  *
- * The guard below a slot is shorter than an ordinary one: code that is compiled with
- * -fstack-clash-protection needs one page.
+ * The guard below a slot is shorter than an ordinary guard: one page is enough for code
+ * compiled with -fstack-clash-protection.
  */
 #ifndef COIL_CORO_LIGHT_SLAB_H
 #define COIL_CORO_LIGHT_SLAB_H
@@ -40,17 +40,17 @@ struct coil__light_slab {
     size_t bytes, slot_bytes;
     char *slots;
     struct coil__light_record *records;
-    unsigned char *flags; /* enum coil__light_flag, of each slot */
+    unsigned char *flags; /* enum coil__light_flag for each slot */
     struct coil__stack *free;
     struct coil__light_entry *entry;
     unsigned slot_count;
-    unsigned fresh; /* slots from this one on were never used */
+    unsigned fresh; /* index of the first slot that was never used */
     unsigned used_count;
 };
 
 struct coil__light_pool {
     struct coil__list open, full;
-    struct coil__light_slab *empty; /* the spare slab, without a used slot; or NULL */
+    struct coil__light_slab *empty; /* the spare slab, which has no used slot, or NULL */
     size_t next_slot_count;
 };
 
@@ -60,13 +60,13 @@ enum coil__light_flag {
     COIL__LIGHT_CAME  /* swapped in by the handler of SIGSEGV; not yet counted */
 };
 
-/* Of one thread. */
+/* The state of one thread. */
 struct coil__light {
     struct coil__store store;
     struct coil__list slabs;
     struct coil__light_pool pools[COIL__CLASS_COUNT];
     size_t used_count, stored_count, resident_count, dirty_count;
-    size_t cap;     /* the limit of pages */
+    size_t cap;     /* the maximum number of resident pages */
     size_t look_at; /* the page count at which the cap is checked next */
     size_t depth;   /* estimated pages of a resident stack */
     struct coil__stack *latest[COIL__LIGHT_SAMPLE]; /* the stacks touched last, or NULL */
@@ -111,8 +111,8 @@ static inline char *coil__light_top_page(const struct coil__stack *stack)
     return stack->low + coil__stack_bytes(stack) - coil__light_page_bytes;
 }
 
-/* True if the running code is on this memory: a task that has ended frees its own
-   slot. */
+/* True if this memory contains the stack on which this code runs: a task that has ended
+   frees its own slot. */
 static inline bool coil__light_is_below(const char *low, size_t bytes)
 {
     return (uintptr_t)coil__stack_pointer() - (uintptr_t)low < bytes;
@@ -120,10 +120,10 @@ static inline bool coil__light_is_below(const char *low, size_t bytes)
 
 /* ---- light_table.c ----------------------------------------------------------------- */
 
-/* Enter the slab into the table of the process. False: no memory. */
+/* Add the slab to the table of the process. Returns false if there is no memory. */
 bool coil__light_publish(struct coil__light_slab *slab);
 
-/* The entry of the slab that has the address, or NULL. Async-signal-safe. */
+/* Return the entry of the slab that contains the address, or NULL. Async-signal-safe. */
 struct coil__light_entry *coil__light_find(const char *address);
 
 /* ---- light_swap.c ------------------------------------------------------------------ */
@@ -132,18 +132,22 @@ struct coil__light_entry *coil__light_find(const char *address);
 void coil__light_set_resident(struct coil__stack *stack, bool is);
 
 /*
- * Copy the live bytes to a cell. Set the state before the page becomes a guard, so that a
- * fault finds it. False if there are too many bytes, or no memory.
+ * Copy the live bytes to a cell, and set the stack's state. The handler of SIGSEGV reads
+ * the state, so it must be set before the page becomes a guard. Returns false if there
+ * are too many bytes, or no memory.
  */
 bool coil__light_store_bytes(struct coil__stack *stack, const char *sp);
 
-/* Free the pages of the n stacks of coil__light->going, whose bytes are stored. */
+/* Free the pages of the first n stacks in coil__light->going, whose bytes are stored. */
 void coil__light_free_pages(size_t n);
 
 /* Count a stack that the handler of SIGSEGV has swapped in. */
 void coil__light_settle(struct coil__stack *stack);
 
-/* A task has ended while its stack was swapped out: drop the bytes and the guard. */
+/*
+ * Drop the stored bytes and the guard of a stack whose task ended while it was swapped
+ * out.
+ */
 void coil__light_drop_stored(struct coil__stack *stack);
 
 /* ---- light_clock.c ----------------------------------------------------------------- */

@@ -7,12 +7,12 @@
  * the same addresses, so every pointer into the stack stays correct. At most 1 KiB is
  * stored, so the live bytes and the colour are all in the top page.
  *
- * Batches. One system call swaps up to COIL__LIGHT_BATCH stacks out, and up to 32 in. A
- * batch costs a quarter less than single calls.
+ * Batches. One system call swaps up to COIL__LIGHT_BATCH stacks out, or up to
+ * COIL__LIGHT_AHEAD stacks in. A batch costs a quarter less than single calls.
  *
- * Strays. An access to a stack that is swapped out faults. The handler of SIGSEGV looks
- * the address up in light_table.c and swaps the stack in. The handler may have
- * interrupted the store, so it leaves the cell to be freed later.
+ * Strays. An access to a stack that is swapped out faults. The handler of SIGSEGV finds
+ * the stack with light_table.c and swaps it in. The handler may have interrupted a
+ * function of store.c, so it does not free the cell; the cell is freed later.
  */
 #include "light_slab.h"
 
@@ -99,8 +99,8 @@ static void keep_resident(struct coil__stack *stack)
         errno == EINVAL; /* locked memory; other errors may be temporary */
 }
 
-/* Update the peak before pages are discarded. Stacks are measured from the first call of
-   coil__stack_peak() on. */
+/* Update the stack's peak before pages are discarded. Stacks are measured once
+   coil__stack_peak() was called. */
 static void remember_peak(struct coil__stack *stack)
 {
     if (COIL__UNLIKELY(coil__stack_measuring()) && stack->measured) {
@@ -152,8 +152,8 @@ bool coil__light_put_away(struct coil__stack *stack, const char *sp)
     return stack->state == COIL__LIGHT_STORED;
 }
 
-/* Copy the bytes back after the guard was removed. Removing a guard cannot fail: it only
-   changes the page's entry in the page table. */
+/* Copy the bytes back after the guard was removed. Removing a guard cannot fail, because
+   it only changes the page's entry in the page table. */
 static void put_bytes_back(struct coil__stack *stack)
 {
     size_t bytes = stored_bytes(stack);

@@ -1,8 +1,9 @@
 /*
- * light_table.c - the light slabs of all threads, for the handler of SIGSEGV.
+ * light_table.c - a table of all threads' light slabs, for the handler of SIGSEGV.
  *
- * The table only grows. Storing the slab's address publishes an entry; storing NULL
- * withdraws it, and the entry is reused. So a handler may read the table at any time.
+ * A handler may read the table at any time, because entries are never freed. Storing the
+ * slab's address publishes an entry. Storing NULL withdraws it, and the entry can be
+ * reused.
  */
 #include "light_slab.h"
 
@@ -30,7 +31,10 @@ static struct coil__light_entry *find_unused(struct entries *entries)
     return NULL;
 }
 
-/* Find an unused entry, or map memory for more. Called with the lock held. */
+/*
+ * Return an unused entry. If there is none, map memory for more entries. Called with the
+ * lock held.
+ */
 static struct coil__light_entry *make_entry(void)
 {
     struct entries *entries = &first_entries, *next;

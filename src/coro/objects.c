@@ -1,12 +1,12 @@
 /*
  * objects.c - the shared objects that the loader has opened.
  *
- * The loader has a list of the objects (link.h), in the order of opening. `l_next` of the
- * last object is NULL until another is opened, so one load detects a change. However,
- * that memory is freed with the object. So `l_next` is used only if the last object stays
- * loaded as long as libcoil. That is certain if the object is marked as never unloaded,
- * or if the program or libcoil's object depends on it. dl_iterate_phdr(3) counts the
- * openings, and locks the list during the callback.
+ * The loader has a list of the objects (link.h), in the order in which they were opened.
+ * `l_next` of the last object is NULL until another object is opened, so one load detects
+ * a change. However, this memory is freed when the object is unloaded. So `l_next` is
+ * used only if the last object certainly stays loaded as long as libcoil: it is marked as
+ * never unloaded, or the program or libcoil's object depends on it. dl_iterate_phdr(3)
+ * counts the opened objects, and locks the list during the callback.
  */
 #include "objects.h"
 
@@ -24,8 +24,8 @@ struct search {
 };
 
 /*
- * These functions read the loader's list under its lock. TSan does not know that lock.
- * The functions avoid strcmp() and strrchr(), which would report the accesses to TSan.
+ * These functions read the loader's list under the loader's lock, which TSan does not
+ * know. They avoid strcmp() and strrchr(), which would report the accesses to TSan.
  */
 COIL__NO_SANITIZE static bool same(const char *a, const char *b)
 {
@@ -55,7 +55,10 @@ COIL__NO_SANITIZE static const ElfW(Dyn) *
     return NULL;
 }
 
-/* The loader has relocated the entry, except in the vDSO, which is read-only. */
+/*
+ * The address of the string table. The loader has relocated it, except in the vDSO, which
+ * is read-only.
+ */
 COIL__NO_SANITIZE static const char *find_strings(const struct link_map *object)
 {
     const ElfW(Dyn) *entry = find_entry(object, DT_STRTAB);
@@ -116,7 +119,7 @@ COIL__NO_SANITIZE static int look(struct dl_phdr_info *info, size_t bytes, void 
     return 1;
 }
 
-/* The program is the first in the list. */
+/* Return the first object of the list, which is the program. */
 static const struct link_map *find_first(void)
 {
     struct link_map *first = NULL;

@@ -1,5 +1,6 @@
 /*
- * outside.c - the table that tools read, and the loops of the process.
+ * outside.c - the table that tools such as coil-ps read, and the list of the process's
+ * loops.
  */
 #include "outside.h"
 
@@ -9,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* Changed without a lock, since a child of fork(2) might find the lock held. */
+/* Changed without a lock, because a child of fork(2) might find a lock held. */
 static void *_Atomic loops[COIL__OUTSIDE_LOOPS];
 
 /* In .data, which core files contain. */

@@ -1,18 +1,18 @@
 /*
- * outside.h (internal) - what a tool reads in the memory of a program that uses coil.
+ * outside.h (internal) - the table with which a tool finds tasks in a program's memory.
  *
  * coil-ps and the gdb script read the tasks of a running process, or of a core file,
- * without calling any function there. They find coil__debug by an ELF note (note.inc).
- * coil__debug leads to the loops, and to rows that give the offsets of members.
- * docs/design/ps.md has the format and its rule of versions.
+ * without calling any function there. They find coil__debug through an ELF note
+ * (note.inc). coil__debug points to the loops, and to rows with the offsets of members.
+ * docs/design/ps.md describes the format and when its version changes.
  *
  * Each file that defines a struct also has its rows:
  *
  *     COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_ENTRY, coil_gen, entry));
  *
- * The rows of all files are one array, in a section of their own. So no file depends on
- * the structs of another file, and a program that does not use a struct gets no rows for
- * it from libcoil.a.
+ * The linker joins the rows of all files to one array, in a section of its own. So no
+ * file depends on the structs of another file, and a program that is linked with
+ * libcoil.a gets only the rows of files that it uses.
  */
 #ifndef COIL_CORO_OUTSIDE_H
 #define COIL_CORO_OUTSIDE_H
@@ -35,12 +35,12 @@ extern const struct coil__outside_row __start_coil_outside[]
 extern const struct coil__outside_row __stop_coil_outside[]
     __attribute__((visibility("hidden")));
 
-/* Define the rows of a file: once in the file. */
+/* Define the rows of a file. Use this macro only once in a file. */
 #define COIL__OUTSIDE(...)                                                               \
     static const struct coil__outside_row coil__outside_rows[]                           \
         __attribute__((section("coil_outside"), used)) = {__VA_ARGS__}
 
-/* A value that does not fit makes the array's size negative. */
+/* If the value does not fit, the array's size is negative, which is an error. */
 #define COIL__OUTSIDE_VALUE(key, number)                                                 \
     {                                                                                    \
         (key), (uint16_t)(0 * sizeof(char[(number) <= UINT16_MAX ? 1 : -1]) + (number))  \
@@ -59,12 +59,12 @@ extern const struct coil__outside_row __stop_coil_outside[]
 struct coil__debug {
     char cookie[8];
     uint32_t version; /* changes if an old tool would misread the table or the rows */
-    uint32_t bytes;   /* of this struct */
+    uint32_t bytes;   /* size of this struct */
     const struct coil__own_text *own_text, *own_text_end; /* see base/own.h */
     const struct coil__outside_row *rows, *rows_end;
     void *_Atomic *loops;       /* coil_loop, or NULL */
     uint32_t loop_count;        /* slots in `loops` */
-    _Atomic uint32_t inherited; /* loops that were the parent's before fork(2) */
+    _Atomic uint32_t inherited; /* loops inherited from the parent of fork(2) */
 };
 
 extern struct coil__debug coil__debug __attribute__((visibility("hidden")));
@@ -73,7 +73,10 @@ extern struct coil__debug coil__debug __attribute__((visibility("hidden")));
 void coil__outside_add_loop(void *loop);
 void coil__outside_remove_loop(void *loop);
 
-/* In a child of fork(2): remove all loops, which are the parent's. Async-signal-safe. */
+/*
+ * Called in a child of fork(2): remove all loops, because they belong to the parent.
+ * Async-signal-safe.
+ */
 void coil__outside_forget_loops(void);
 
 #endif

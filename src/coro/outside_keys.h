@@ -1,8 +1,8 @@
 /*
  * outside_keys.h - the keys of the rows in outside.h. Tools include this file.
  *
- * A number is never used again, and its meaning never changes: new keys are appended to a
- * group. Names with AT are offsets of members.
+ * A number's meaning never changes, and a number is never used again: new keys are
+ * appended to a group. Keys with AT in their names are offsets of members.
  */
 #ifndef COIL_CORO_OUTSIDE_KEYS_H
 #define COIL_CORO_OUTSIDE_KEYS_H
@@ -11,14 +11,14 @@ enum coil__outside_key {
     /* struct coil__stack, the first member of a coroutine */
     COIL__AT_STACK_LOW = 1,
     COIL__AT_STACK_HIGH = 2,
-    COIL__AT_STACK_SIZE_CLASS = 3,   /* 1 byte: the log2 of the size, and a flag */
+    COIL__AT_STACK_SIZE_CLASS = 3,   /* 1 byte: log2 of the size, and a flag */
     COIL__AT_STACK_STATE = 4,        /* 1 byte */
     COIL__AT_STACK_STORED_STEPS = 5, /* 1 byte */
     COIL__AT_STACK_CELL = 6,
     COIL__STACK_IS_LIGHT = 7,    /* the flag in the size class */
     COIL__STACK_IS_STORED = 8,   /* the state of a light stack that is swapped out */
     COIL__STACK_STEP_BYTES = 9,  /* the unit of `stored_steps` */
-    COIL__STACK_STORED_MAX = 10, /* the most bytes of a stack that is swapped out */
+    COIL__STACK_STORED_MAX = 10, /* the maximum size of a stack that is swapped out */
 
     /* struct coil__coro, and its class */
     COIL__AT_CORO_SP = 20,
@@ -41,19 +41,19 @@ enum coil__outside_key {
     COIL__AT_LOOP_NUMBER = 42,     /* 4 bytes */
     COIL__AT_LOOP_SCHEDULER = 43,  /* NULL: no task was spawned */
     COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: CLOCK_MONOTONIC in ns, when last read */
-    COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: it has a virtual clock instead */
+    COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: true if the clock is virtual */
     COIL__AT_LOOP_VIRTUAL_NOW = 46,
-    /* 8 bytes; this count and the next two are counts up to the last poll */
+    /* 8 bytes; this count and the next two are updated at each poll */
     COIL__AT_LOOP_POLLS = 47,
     COIL__AT_LOOP_TURNS = 48,
     COIL__AT_LOOP_RUNS = 49,
-    COIL__AT_LOOP_CALLBACK = 50, /* the program's callback that runs or ran last */
+    COIL__AT_LOOP_CALLBACK = 50, /* the program's callback that is running or ran last */
     COIL__AT_LOOP_CORO_THREAD = 51,
     COIL__AT_CORO_THREAD_RUNNING = 52, /* the coroutine that runs on the thread */
 
     /* struct coil__scheduler */
     COIL__AT_SCHEDULER_CURRENT = 60,
-    COIL__AT_SCHEDULER_TASKS = 61, /* a list of tasks, by COIL__AT_TASK_LINK */
+    COIL__AT_SCHEDULER_TASKS = 61, /* a list of tasks, linked by COIL__AT_TASK_LINK */
     COIL__AT_SCHEDULER_SPAWNED = 62,
     COIL__AT_SCHEDULER_LOOP_CORO = 63,
     COIL__AT_SCHEDULER_EAGER_RETURN = 64,
@@ -76,7 +76,7 @@ enum coil__outside_key {
     COIL__AT_TASK_FUTURE = 91,
     COIL__AT_TASK_NAME = 92,
     COIL__AT_TASK_SPAWNED_AT = 93,
-    COIL__AT_TASK_SPAWNED_BY = 94, /* 4 bytes: a number, or 0 */
+    COIL__AT_TASK_SPAWNED_BY = 94, /* 4 bytes: a task's number, or 0 */
     COIL__AT_TASK_REGIONS = 95,
     COIL__AT_TASK_GROUP = 96,
     COIL__AT_TASK_GROUP_LINK = 97,
@@ -87,9 +87,9 @@ enum coil__outside_key {
     COIL__AT_FUTURE_IS_TASK = 111, /* 1 byte */
 
     /* struct coil__name */
-    COIL__NAME_BYTES_IN_PLACE = 120, /* the last of these bytes is the kind */
-    COIL__NAME_IS_SHARED = 121,      /* kinds: the name is in another struct; ... */
-    COIL__NAME_IS_NUMBER = 122,      /* ... it is "task-" and a number */
+    COIL__NAME_BYTES_IN_PLACE = 120, /* the last of them is the kind */
+    COIL__NAME_IS_SHARED = 121,      /* a kind: the name is in another struct ... */
+    COIL__NAME_IS_NUMBER = 122,      /* a kind: the name is "task-" and a number */
     COIL__AT_NAME_SHARED = 123,
     COIL__AT_NAME_SHARED_TEXT = 124,
     COIL__NAME_SHARED_BYTES = 125,
@@ -105,8 +105,9 @@ enum coil__outside_key {
     COIL__CLASS_BYTES = 146,
 
     /*
-     * The class's paths, and a path: 1 byte with the number of offsets, then two signed
-     * offsets of 2 bytes, relative to the wait and to the struct behind the pointer there.
+     * The paths in the class. A path has 1 byte with the number of offsets, then two
+     * signed offsets of 2 bytes: the first is relative to the wait, the second to the
+     * struct to which the pointer there points.
      */
     COIL__AT_CLASS_WHAT_PATH = 147,    /* to a char * */
     COIL__AT_CLASS_OBJECT = 148,       /* to a pointer */
@@ -117,7 +118,7 @@ enum coil__outside_key {
     COIL__AT_CLASS_FUTURES_KIND = 153, /* 1 byte */
     COIL__AT_CLASS_FUTURES_FIRST = 154,
     COIL__AT_CLASS_FUTURES_COUNT = 155,
-    COIL__AT_CLASS_FUTURES_ITEM_BYTES = 156, /* 2 bytes, as the next two */
+    COIL__AT_CLASS_FUTURES_ITEM_BYTES = 156, /* 2 bytes, like the next two */
     COIL__AT_CLASS_FUTURES_POINTER = 157,
     COIL__AT_CLASS_FUTURES_FUTURE = 158,
     COIL__FUTURES_ARE_ONE = 159, /* kinds: see task/wait.h */
@@ -126,7 +127,7 @@ enum coil__outside_key {
     COIL__FUTURES_ARE_CHILDREN = 162,
     COIL__AT_PATH_OFFSETS = 163,
 
-    /* a timer, and the loop's heap: an array of entries, of which places count from 1 */
+    /* a timer, and the loop's heap of timers: an array of entries, counted from 1 */
     COIL__AT_TIMER_PLACE = 164,
     COIL__AT_LOOP_TIMERS = 165,
     COIL__AT_LOOP_TIMER_COUNT = 166,
@@ -138,7 +139,7 @@ enum coil__outside_key {
     COIL__AT_REGION_KIND = 171, /* 2 bytes */
     COIL__REGION_IS_GROUP = 172,
     COIL__AT_GROUP_REGION = 173,
-    COIL__AT_GROUP_CHILDREN = 174, /* a list of tasks, by COIL__AT_TASK_GROUP_LINK */
+    COIL__AT_GROUP_CHILDREN = 174, /* tasks, linked by COIL__AT_TASK_GROUP_LINK */
     COIL__AT_GROUP_OWNER = 175,
 
     /* coil_lock */
@@ -146,7 +147,7 @@ enum coil__outside_key {
     COIL__AT_LOCK_OWNER = 191,  /* 4 bytes: a task's number, or 0 */
 
     /* struct coil__job, of an executor */
-    COIL__AT_JOB_THREAD = 201, /* 4 bytes: the kernel's id, or 0 while it is queued */
+    COIL__AT_JOB_THREAD = 201, /* 4 bytes: the kernel's thread id, or 0 while queued */
 };
 
 #endif

@@ -1,17 +1,18 @@
 /*
- * overflow.c - names the coroutine that overflowed its stack, before the program dies.
+ * overflow.c - prints the name of a coroutine that overflows its stack.
  *
  * A stack overflow hits the guard and raises SIGSEGV. The handler runs on an alternate
- * stack, since the coroutine's is full, and prints the label and the size. Then the
- * handler restores the default action and returns: the instruction faults again, and the
- * program dies at that instruction, as a debugger or a core file shows.
+ * stack, because the coroutine's stack is full, and prints the label and the size. After
+ * that the handler restores the default action and returns. The instruction faults again,
+ * so a debugger or a core file shows that instruction.
  *
- * A frame larger than the guard may fault elsewhere. Such an overflow is detected by the
- * stack pointer.
+ * A frame larger than the guard may fault elsewhere: the stack pointer shows whether this
+ * was an overflow.
  *
- * A fault on a light stack that was swapped out is not an overflow. The handler swaps the
+ * A fault on a light stack that was swapped out is not an overflow: the handler swaps the
  * stack in, and the instruction runs again (light_swap.c). The handler checks for an
- * overflow first, because an overflow may also reach such a stack.
+ * overflow first, because an overflow of the neighbouring stack may also reach such a
+ * stack.
  *
  * The handler belongs to the process. Each thread that installs it has its own alternate
  * stack (sigaltstack(2)).
@@ -30,14 +31,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define BELOW_SP 4096 /* bytes that a call, or a leaf function, may touch below sp */
+#define BELOW_SP 4096 /* bytes below sp that a call or a leaf function may touch */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned install_count; /* installs in the process; guarded by the lock */
+static unsigned install_count; /* calls of install in the process; guarded by the lock */
 
 struct alternate {
-    unsigned install_count; /* of the thread */
-    stack_t stack;          /* ss_sp is NULL if the program's own is used */
+    unsigned install_count; /* calls of install in this thread */
+    stack_t stack;          /* ss_sp is NULL if the program has its own */
 };
 
 static COIL__THREAD_LOCAL struct alternate alternate;
@@ -52,9 +53,9 @@ static bool on_alternate_stack(const ucontext_t *context, const char *sp)
 
 /*
  * True if the address is in the guard, or in a frame larger than the guard. In the second
- * case the stack pointer is below the stack, by at most the largest stack size, and the
- * address is between the two. Code on one of the program's own stacks may fault
- * elsewhere.
+ * case the stack pointer is below the stack by at most the largest stack size, and the
+ * address is between the two. All other faults are not overflows of this stack: code on
+ * one of the program's own stacks may fault, too.
  */
 static bool has_overflowed(const struct coil__stack *stack, const char *address,
                            const ucontext_t *context)
@@ -70,8 +71,8 @@ static bool has_overflowed(const struct coil__stack *stack, const char *address,
 }
 
 /*
- * Return a note for the message: outside coil's stacks, one of the program's own stacks
- * may have overflowed.
+ * Return a note for the message if the address is outside coil's stacks: one of the
+ * program's own stacks may have overflowed.
  */
 static const char *foreign_stack_note(const struct coil__stack *stack,
                                       const char *address)
@@ -96,7 +97,7 @@ static void on_fault(int signo, siginfo_t *info, void *context)
                           foreign_stack_note(&coro->stack, info->si_addr)))
         _exit(128 + signo);
     signal(signo, SIG_DFL);
-    if (info->si_code <= 0) /* sent by kill(2): it does not fault again */
+    if (info->si_code <= 0) /* sent by kill(2): the instruction does not fault again */
         raise(signo);
 }
 
@@ -117,7 +118,7 @@ static bool make_alternate_stack(stack_t *stack)
     return false;
 }
 
-/* False if the program has installed another alternate stack since. */
+/* False if the program has meanwhile installed another alternate stack. */
 static bool uses_our_alternate_stack(void)
 {
     stack_t now;

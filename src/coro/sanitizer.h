@@ -1,12 +1,12 @@
 /*
  * sanitizer.h (internal) - notifies ASan, TSan and Valgrind of coroutines' stacks.
  *
- * These tools follow the stack pointer and would report a switch as a corruption.
+ * These tools follow the stack pointer and would report a switch as memory corruption.
  * Sanitizers are found when the program is linked, not when coil is built: their
- * functions are weak references, NULL without a sanitizer. Most functions here check
- * these references. The switch itself checks nothing: with a sanitizer each switch takes
- * the slow path (exceptions.c). Valgrind is found at run time, if its header was present
- * at build time.
+ * functions are weak references, which are NULL without a sanitizer. Most functions in
+ * this file check these references. The switch itself checks nothing: with a sanitizer
+ * each switch takes the slow path (exceptions.c). Valgrind is detected at run time, if
+ * its header was present at build time.
  */
 #ifndef COIL_CORO_SANITIZER_H
 #define COIL_CORO_SANITIZER_H
@@ -75,7 +75,7 @@ static inline void coil__valgrind_end(struct coil__stack *stack)
 /*
  * Call this before code on another stack writes to the top of this stack. If an earlier
  * coroutine has used the stack and returned, Valgrind considers this memory to be below
- * the stack pointer, and would report the writes.
+ * the stack pointer, so it would report the writes.
  */
 static inline void coil__valgrind_reserve(void *low, size_t bytes)
 {
@@ -93,8 +93,8 @@ static inline void coil__san_destroyed(coil__coro *coro)
 }
 
 /*
- * Call just before the switch from `from` to `to`. If `from` is done, no switch ever
- * returns to it.
+ * Call this just before the switch from `from` to `to`. If `from` is done, ASan frees its
+ * fake stack.
  */
 static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
 {
@@ -110,7 +110,10 @@ static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
     __tsan_switch_to_fiber(to->fiber, 0);
 }
 
-/* Call just after the switch from `from` to `here`. ASan reports the limits of a root. */
+/*
+ * Call this just after the switch from `from` to `here`. ASan returns the limits of a
+ * root's stack.
+ */
 static inline void coil__san_arrived(coil__coro *here, coil__coro *from)
 {
     const void *low;
@@ -125,8 +128,8 @@ static inline void coil__san_arrived(coil__coro *here, coil__coro *from)
     }
 }
 
-/* For memory shared with the kernel: ThreadSanitizer does not know the kernel's
-   accesses. */
+/* For memory that is shared with the kernel, because ThreadSanitizer does not see the
+   kernel's accesses. */
 #if COIL__TSAN
 void AnnotateBenignRaceSized(const char *file, int line, const volatile void *memory,
                              size_t size, const char *why);

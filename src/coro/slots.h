@@ -1,5 +1,6 @@
 /*
- * slots.h (internal) - functions for the slots of both kinds of stacks: stack.c, light.c.
+ * slots.h (internal) - functions that the slots of ordinary (stack.c) and light stacks
+ * (light.c) share.
  */
 #ifndef COIL_CORO_SLOTS_H
 #define COIL_CORO_SLOTS_H
@@ -22,7 +23,7 @@ extern size_t coil__slot_page_bytes;
 int coil__stack_set_up(void);
 
 /*
- * Return the smallest size class that holds stack_bytes (0: COIL_STACK_BYTES), or -1 if
+ * Return the smallest size class for stack_bytes (0: COIL_STACK_BYTES), or -1 if
  * stack_bytes is too large.
  */
 int coil__slot_class(size_t stack_bytes);
@@ -37,7 +38,7 @@ bool coil__slot_looks_dirty(const char *top);
 /* True once coil__stack_peak() was called on this thread. */
 bool coil__stack_measuring(void);
 
-/* The bytes from the lowest resident page up to `high`. */
+/* Return the number of bytes from the lowest resident page up to `high`. */
 size_t coil__stack_written(const struct coil__stack *stack);
 
 #endif

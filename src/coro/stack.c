@@ -11,94 +11,96 @@
  *
  * Each thread has one pool per size class, a power of two from 16 KiB to 1 GiB. A pool's
  * slabs grow geometrically, from 16 slots to 4096, so a million stacks take a few hundred
- * mappings, of which the kernel may merge neighbours. The slot that was freed last is
- * used first: its top page is in the cache. A slab that becomes empty is unmapped, unless
- * it is the pool's only empty slab. So memory is returned after a peak, but a program
- * whose stack count varies by a few does not map and unmap slabs. When a loop closes, the
- * thread keeps the pools that have only their first slab, for its next loop. Such a slab
- * has at most a page for each of its 16 slots, and two more. Mapping it again would take
- * five system calls and five page faults, which is half the time of a short coil_run().
+ * mappings, and the kernel may merge neighbours. The slot that was freed last is used
+ * first, because its top page is in the cache. A slab that becomes empty is unmapped,
+ * unless it is the pool's only empty slab. So memory is returned after a peak, but a
+ * program whose stack count varies by a few does not map and unmap slabs all the time.
+ * When a loop closes, the thread keeps pools that have only their first slab for its next
+ * loop. Such a slab has at most one page for each of its 16 slots, and two more. Mapping
+ * it again would take five system calls and five page faults, which is half the time of a
+ * short coil_run().
  *
  * Invariants
  * 1. A slot that was never used has not been touched. Lower slots of a slab are used
  *    first, so the slot below a used slot was used before.
  * 2. A slot's bookkeeping data is the struct coil__stack at the beginning of its control
- *    block, even while the slot is free. So taking a free slot again is one pop. The
- *    block's page is never discarded alone. The page reserves 448 bytes for the block, so
- *    that all kinds of blocks begin at the same place. If a longer block is requested,
- *    the block moves down, and stays there.
- * 3. pool.dirty_count is the number of slots that kept their pages after their body had
- *    returned. slab.dirty_count is the number of these slots that are free.
+ *    block, even while the slot is free. So taking a free slot again is one pop from a
+ *    list. The block's page is never discarded alone. It has 448 bytes for the block, so
+ *    all kinds of blocks begin at the same place. If a longer block is requested, the
+ *    block moves down, and stays there.
+ * 3. pool.dirty_count is the number of slots that kept their pages after their coroutine
+ *    had ended. slab.dirty_count is the number of these slots that are free.
  *
- * Sizes. A slot is a guard and a power of two, the smallest that holds the requested
- * size, including the control block. On x86-64 the guard is 60 KiB: longer than the frame
- * of nearly every function that does not probe its frame (-fstack-clash-protection probes
- * page by page). On aarch64 the guard is 68 KiB: gcc probes each 64 KiB there. A guard
- * costs only page tables, 8 bytes for each 4 KiB, 120 bytes for each stack: the table's
- * page is needed anyway for the stack's own pages.
+ * Sizes. A slot consists of a guard and the smallest power of two that holds the
+ * requested size, including the control block. On x86-64 the guard is 60 KiB long: longer
+ * than the frame of nearly every function that does not probe its frame
+ * (-fstack-clash-protection probes page by page). On aarch64 the guard is 68 KiB long,
+ * because gcc probes each 64 KiB there. A guard costs only entries in a page table that
+ * the stack's own pages need anyway: 8 bytes for each 4 KiB, 120 bytes for each stack.
  *
  * Wide guards. A frame that jumps over a guard of 60 KiB would write to another stack. So
  * the guards of the first 112 slots of a pool are 1020 KiB long, unless the stacks
  * themselves are that long. A wide guard takes 2 KiB of page tables and, when its slot is
  * used for the first time, 4 us. So programs with few tasks have wide guards, and a
  * million tasks take hardly more memory. In debug mode the first 4096 slots of each pool
- * have them.
+ * have wide guards.
  *
  * Colours. If all control blocks had the same distance from the end of their slot, the
- * tops of all stacks would share a few sets of the cache, which holds a dozen of them. So
- * each control block is moved down by one of 16 multiples of a cache line, chosen by the
- * slot's address; it stays in the same page. (Zen: gathering 100 tasks 105 ns each
- * without, 76 with; a yield among two tasks 12.2 and 9.5.)
+ * tops of all stacks would share a few sets of the cache, each of which holds about a
+ * dozen lines. So each control block is moved down by one of 16 multiples of a cache
+ * line, chosen by the slot's address; it stays in the same page. (On Zen, gathering 100
+ * tasks takes 105 ns per task without colours and 76 ns with them; a yield between two
+ * tasks 12.2 and 9.5 ns.)
  *
- * For the same reason a guard, and so a slot, is an odd number of pages long. Otherwise
- * the tops of all stacks would share a few sets of the TLB, too, and each access to one
- * would walk the page tables. (Zen 5, 1,000 stacks of 128 KiB in turn: 21 ns an access at
- * multiples of 128 KiB, 5 at multiples of 132. An echo server with 1,000 connections: 2
- * to 4 % of a request.) The odd size also gives 16 consecutive slots 16 different
- * colours.
+ * For the same reason the length of a guard, and so of a slot, is an odd number of pages.
+ * Otherwise the tops of all stacks would also share a few sets of the TLB, and each
+ * access to a top would walk the page tables. (On Zen 5, accessing 1,000 stacks of 128
+ * KiB in turn takes 21 ns per access if they are at multiples of 128 KiB, and 5 ns at
+ * multiples of 132 KiB. In an echo server with 1,000 connections, this is 2 to 4 % of a
+ * request.) The odd size also gives 16 consecutive slots 16 different colours.
  *
  * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
- * is set when a slot is first used, and never again: it survives reuse and
- * coil__memory_discard(). Older kernels (and locked memory, mlockall(2), before Linux
- * 6.15) refuse it. On such kernels mprotect(2) makes the guards. Each of these guards
+ * is set when a slot is first used, and never again, because it survives reuse and
+ * coil__memory_discard(). Older kernels refuse it; before Linux 6.15 also for locked
+ * memory (mlockall(2)). In these cases mprotect(2) makes the guards. Each such guard
  * costs two mappings, so guards take at most a quarter of the mappings that a process may
- * have. Further stacks have no guard, and coil reports this once.
+ * have. Any further stacks have no guard, and coil reports this once.
  *
- * Overflows. An access to a guard raises SIGSEGV; overflow.c prints whose stack it was.
- * There are two more checks. When a coroutine is left, the stack pointer is compared
- * with the lowest address it may have: that finds a frame that reaches beyond the guard.
- * When its body has returned, the canary is compared: 16 bytes at the top of the slot
- * below, which no stack may write.
+ * Overflows. An access to a guard raises SIGSEGV, and overflow.c prints the coroutine's
+ * name. There are two more checks. When a coroutine is suspended, the stack pointer is
+ * compared with the lowest address that it may have: this finds a frame that reaches
+ * beyond the guard. When the coroutine has ended, the canary is checked: 16 bytes at the
+ * top of the slot below, which no stack may write.
  *
- * Below a stack without a guard, the addresses of the guard are unused. An overflow by
+ * If a stack has no guard, the guard's addresses are unused memory. An overflow by
  * recursion writes there first, at least one return address per frame, and these bytes
- * stay. So when such a coroutine is left, the highest 4 KiB must still be zero. Reading
- * untouched pages commits no memory: the kernel maps its page of zeros. The check takes
- * about 50 ns, and finds any overflow by frames smaller than 4 KiB, whether or not they
- * have returned.
+ * stay. So when the coroutine is suspended, the highest 4 KiB of this memory must still
+ * be zero. Reading untouched pages commits no memory, because the kernel maps its page of
+ * zeros. The check takes about 50 ns, and finds any overflow by frames smaller than 4
+ * KiB, whether or not they have returned.
  *
- * No check finds a frame larger than the guard that was written to and has returned
- * before its coroutine is left, unless it hit the canary. Code compiled with
- * -fstack-clash-protection, such as coil, does not have such frames. Comparing the canary
- * at each switch would find hardly any more overflows. A guard lies right above the
- * canary, so a write that runs upwards through the canary faults there, and one that ends
- * further down does not change the canary. The comparison would also read a cache line of
- * the slot below, which is cold if there are many tasks.
+ * No check finds a frame larger than the guard if it was written to and has returned
+ * before its coroutine is suspended, unless it hit the canary. Code compiled with
+ * -fstack-clash-protection, such as coil, does not have such frames. Checking the canary
+ * at each switch would find hardly any more overflows. A guard is right above the canary,
+ * so a write that runs upwards through the canary faults in the guard, and a write that
+ * ends below the canary does not change it. The check would also read a cache line of the
+ * slot below, which is not in the cache if there are many tasks.
  *
- * Trimming. The pages that a returned body has written would stay resident in the pool.
- * mincore(2) costs more than a spawn, so the second page is probed instead. In a slot
- * that was clean, that page is untouched or all zero. Frames that reached the second page
- * left return addresses there. Only 31 words are read: a frame that spans the page
- * without writing any of them goes unnoticed until a later body writes one. The pages of
- * a dirty slot below the control block's page are discarded, unless the pool has fewer
- * than DIRTY_MAX dirty slots: those keep their pages, since the next body will probably
- * go as deep.
+ * Trimming. The pages that an ended coroutine has written would stay resident in the
+ * pool. mincore(2) costs more than a spawn, so the second page is probed instead. In a
+ * slot that was clean, that page is untouched or all zero. Frames that reached the second
+ * page left return addresses there. Only 31 words are read: a frame that spans the page
+ * without writing any of them goes unnoticed until a later coroutine writes one. If the
+ * slot is dirty, the pages below the control block's page are discarded. But up to
+ * DIRTY_MAX dirty slots of a pool keep their pages, because the next coroutine will
+ * probably need as much stack.
  *
  * Peaks. If a slot was clean when it was taken, the lowest resident page of the stack is
- * the lowest that was written. After a thread has requested a peak once, each slot it
- * takes is cleaned first, and the peak of each body is stored before its pages are
- * discarded. In that case the second page is not probed, since reading a page makes it
- * resident.
+ * the lowest page that was written. After a thread has requested a peak once, each slot
+ * that it takes is cleaned first, and each coroutine's peak is stored before its pages
+ * are discarded. In that case the second page is not probed, because reading a page makes
+ * it resident.
  */
 #include "stack.h"
 
@@ -141,7 +143,7 @@ struct canary {
 struct coil__stack_pool {
     struct coil__list open; /* slabs with free slots, that of the last free slot first */
     struct coil__list full;
-    struct coil__slab *empty; /* the only empty slab that is kept, or NULL */
+    struct coil__slab *empty; /* the empty slab that is kept, or NULL */
     size_t next_slot_count;
     size_t wide_count; /* slots with wide guards */
     unsigned dirty_count;
@@ -197,10 +199,10 @@ static void set_up_stacks(void)
     int saved = errno;
 
     coil__slot_page_bytes = page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    /* Pages may be of 64 KiB. */
+    /* A page may have 64 KiB. */
     usual_guard_bytes = GUARD_BYTES / page_bytes * page_bytes;
     wide_guard_bytes = WIDE_GUARD_BYTES / page_bytes * page_bytes;
-    /* A quarter of the mappings the kernel allows, at two for each guard. */
+    /* A guard costs two mappings, and guards may take a quarter of all mappings. */
     atomic_store(&mprotect_budget, coil__memory_mapping_limit() / 8);
     if (coil__stack_guard == COIL__GUARD_MADVISE && !can_guard_by_madvise())
         coil__stack_guard = COIL__GUARD_MPROTECT;
@@ -209,8 +211,8 @@ static void set_up_stacks(void)
 }
 
 /*
- * A library that uses coil may be unloaded with dlclose(3). It must not leave a slab
- * behind, or a destructor that would run when another thread ends.
+ * A library that uses coil may be unloaded with dlclose(3). It must leave neither a slab,
+ * nor a destructor that would run when another thread ends.
  */
 COIL__AT_EXIT static void drain_at_unload(void)
 {
@@ -227,13 +229,13 @@ int coil__slot_class(size_t stack_bytes)
     if (bytes > (size_t)1 << COIL__CLASS_MAX)
         return -1;
     if (bytes < 4 * page_bytes)
-        bytes = 4 * page_bytes; /* the control block's page, and three for the stack */
+        bytes = 4 * page_bytes; /* one page for the control block, three for the stack */
     if (bytes > (size_t)1 << COIL__CLASS_MIN)
         size_class = 64 - __builtin_clzll(bytes - 1);
     return size_class;
 }
 
-/* The pool of the smallest class that holds stack_bytes, or NULL. */
+/* Return the pool of the smallest size class for stack_bytes, or NULL. */
 static struct coil__stack_pool *pool_for(size_t stack_bytes)
 {
     int size_class = coil__slot_class(stack_bytes);
@@ -310,8 +312,8 @@ static void choose_slab(const struct coil__stack_pool *pool)
 }
 
 /*
- * Halve the number of slots until mmap(2) succeeds: address space may be limited. With
- * limited address space the guards are not wide either.
+ * Map memory for a slab. Address space may be limited: if mmap(2) fails, try again
+ * without wide guards, then with half as many slots, until it succeeds.
  */
 static char *map_slab(const struct coil__stack_pool *pool, size_t *slot_count,
                       size_t *guard_bytes, size_t *bytes)
@@ -374,7 +376,7 @@ static void destroy_slab(struct coil__stack_pool *pool, struct coil__slab *slab)
     if (slab->guard_bytes != usual_guard_bytes)
         pool->wide_count -= slab->slot_count;
     atomic_fetch_add(&mprotect_budget, slab->mprotect_count);
-    /* The shadow of slots that were never taken is not touched. */
+    /* Only the slots that were ever taken may be poisoned. */
     coil__asan_unpoison(slab->base + page_bytes, slab->fresh * slot_bytes_of(slab));
     for (struct coil__stack *stack = slab->free; pools->on_valgrind && stack != NULL;
          stack = stack->next)
@@ -403,7 +405,10 @@ refused:
     return false;
 }
 
-/* Warn only once in a process: many more stacks without a guard will probably follow. */
+/*
+ * Warn only once per process, because many more stacks without a guard will probably
+ * follow.
+ */
 static void say_no_guards(void)
 {
     if (!atomic_flag_test_and_set(&said_no_guards))
@@ -436,8 +441,8 @@ char *coil__stack_slot(const struct coil__stack *stack)
 }
 
 /*
- * True if the memory below a stack without a guard is all zero: its first word is zero,
- * and each word equals the one before it.
+ * True if the memory below a stack without a guard is all zero. It is all zero if its
+ * first word is zero and each word equals the word before it.
  */
 static bool is_untouched_below(const char *low)
 {
@@ -499,7 +504,7 @@ static struct coil__stack *take_fresh(const struct coil__stack_pool *pool,
     return stack;
 }
 
-/* Returns NULL if memory for another slab is lacking. */
+/* Return a slab with a free slot, or NULL if there is no memory. */
 static struct coil__slab *first_with_room(struct coil__stack_pool *pool)
 {
     struct coil__slab *slab = NULL;
@@ -538,7 +543,10 @@ static char *page_of(const char *p)
     return (char *)((uintptr_t)p & ~(uintptr_t)(page_bytes - 1));
 }
 
-/* Discard the pages below the control block's page, which an earlier body has written. */
+/*
+ * Discard the pages below the control block's page, which an earlier coroutine has
+ * written.
+ */
 static void clean(struct coil__stack *stack)
 {
     char *top = page_of((char *)stack - 1);
@@ -554,7 +562,7 @@ void coil__stack_took_dirty(const struct coil__stack *stack)
     stack->slab->pool->dirty_count--;
 }
 
-/* Lengthen a control block that is too short: from now on it begins further down. */
+/* Lengthen a control block that is too short by moving its beginning down. */
 static COIL__NOINLINE struct coil__stack *extend_block(struct coil__stack *stack,
                                                        size_t control_bytes)
 {
@@ -591,7 +599,7 @@ int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
     return 0;
 }
 
-/* ---- giving slots back ------------------------------------------------------------- */
+/* ---- releasing slots --------------------------------------------------------------- */
 
 /* True if one of 31 words in the page that ends at `top` is not zero. */
 COIL__NO_SANITIZE bool coil__slot_looks_dirty(const char *top)
@@ -643,7 +651,10 @@ ssize_t coil__stack_peak(const struct coil__stack *stack)
     return stack->measured ? (ssize_t)coil__stack_written(stack) : -EAGAIN;
 }
 
-/* A task that ends trims the stack it runs on, so its frames must be in the top page. */
+/*
+ * A task that ends trims the stack on which it runs, so its frames must be in the top
+ * page.
+ */
 _Static_assert(sizeof(struct canary) + COIL__STACK_BLOCK_BYTES + 64 +
                        COLOUR_COUNT * COLOUR_BYTES + 1024 <=
                    4096,
@@ -674,7 +685,7 @@ void coil__stack_trim(struct coil__stack *stack)
     pool->dirty_count += stack->dirty;
 }
 
-/* True if the running code is on a stack of this slab: an ended task frees its own
+/* True if this code runs on a stack of this slab: a task that has ended frees its own
    slot. */
 static bool is_below(const struct coil__slab *slab)
 {
@@ -690,7 +701,8 @@ static void keep_spare_slab(struct coil__stack_pool *pool, struct coil__slab *sl
 }
 
 /*
- * Keep one empty slab, the larger of two. Do not unmap the stack on which this code runs.
+ * Keep one empty slab. If there are two, unmap the smaller one, but never the slab of the
+ * stack on which this code runs.
  */
 void coil__stack_slab_is_empty(struct coil__slab *slab)
 {

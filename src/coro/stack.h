@@ -22,24 +22,24 @@ struct coil__stack {
     char *high; /* one past the highest usable byte; 16-aligned */
     /*
      * When the coroutine is suspended with its stack pointer below this limit,
-     * coil__stack_check() is called. The limit is usually `low`. The limit is the highest
+     * coil__stack_check() is called. The limit is usually `low`. It is the highest
      * possible address if the check must always be made, and NULL for the thread's own
      * stack, which is not checked.
      */
     const char *limit;
-    uint8_t size_class; /* the log2 of the size; and the flag COIL__STACK_APART */
+    uint8_t size_class; /* log2 of the size, and the flag COIL__STACK_APART */
     union {
-        uint8_t block_lines;  /* room for the control block, in units of 64 bytes */
+        uint8_t block_lines;  /* length of the control block, in units of 64 bytes */
         uint8_t stored_steps; /* light: bytes in the cell, in units of COIL__STORE_STEP */
     };
     uint8_t state;     /* light: enum coil__light_state */
-    bool dirty : 1;    /* pages below that of `high` have been written */
-    bool trimmed : 1;  /* the body has returned and coil__stack_trim() has run */
+    bool dirty : 1;    /* pages below the page of `high` have been written */
+    bool trimmed : 1;  /* the coroutine has ended and coil__stack_trim() has run */
     bool measured : 1; /* the slot was clean when it was taken: see coil__stack_peak() */
     bool exact : 1;    /* `dirty` of a free slot is certain */
     union {
         unsigned valgrind_id;
-        uint32_t light_peak; /* light: like `peak`, for pages that were discarded */
+        uint32_t light_peak; /* light: like `peak`, but for pages that were discarded */
     };
     union {
         struct coil__slab *slab; /* the slab that contains the slot */
@@ -55,8 +55,8 @@ struct coil__stack {
 #define COIL__STACK_BLOCK_BYTES ((size_t)448) /* default size of a block */
 
 /*
- * COIL__STACK_APART is set in size_class if the stack is light. The number of bytes is
- * the maximum for a light stack's control block.
+ * COIL__STACK_APART is set in size_class if the stack is light. COIL__STACK_APART_BYTES
+ * is the maximum length of a light stack's control block.
  */
 #define COIL__STACK_APART 32
 #define COIL__STACK_APART_BYTES 448
@@ -69,12 +69,15 @@ enum coil__guard {
 };
 
 /*
- * The first kind to try for new slots. After the first slot was taken, it is the best
- * kind that the kernel supports. Tests set it.
+ * The first kind to try for new slots. Once a slot was taken, this is the best kind that
+ * the kernel supports. Tests set it.
  */
 extern enum coil__guard coil__stack_guard;
 
-/* The requested size, rounded up to a power of two; the slot also contains the guard. */
+/*
+ * Return the requested size, rounded up to a power of two. The slot also contains the
+ * guard.
+ */
 static inline size_t coil__stack_bytes(const struct coil__stack *stack)
 {
     return (size_t)1 << (stack->size_class & (COIL__STACK_APART - 1));
@@ -91,13 +94,13 @@ static inline bool coil__stack_apart(const struct coil__stack *stack)
     return COIL__UNLIKELY((stack->size_class & COIL__STACK_APART) != 0);
 }
 
-/* True if a guard stops overflows; else coil__stack_check() must find them. */
+/* True if a guard detects overflows. Otherwise coil__stack_check() must find them. */
 static inline bool coil__stack_guarded(const struct coil__stack *stack)
 {
     return stack->limit == stack->low;
 }
 
-/* The first byte of the slot, where the guard begins; and the length of the guard. */
+/* Return the first byte of the slot, where the guard begins, and the guard's length. */
 char *coil__stack_slot(const struct coil__stack *stack);
 
 /* Return false if the stack, suspended at `sp`, has detectably overflowed. */
@@ -105,10 +108,10 @@ bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 
 /*
  * Return how many bytes below `high` were written since the slot was taken, in whole
- * pages. Also works after the body has returned. Fails with -EAGAIN if the peak is
- * unknown, because an earlier body wrote there or this one returned before the first
- * call. From the first call on, the calling thread clears each slot that it takes, and
- * measures each slot that it trims.
+ * pages. Also works after the coroutine has ended. Fails with -EAGAIN if the peak is
+ * unknown: an earlier coroutine used the same pages, or this coroutine ended before the
+ * first call. From the first call on, the calling thread clears each slot that it takes,
+ * and measures each slot that it trims.
  */
 ssize_t coil__stack_peak(const struct coil__stack *stack);
 
@@ -117,39 +120,39 @@ ssize_t coil__stack_peak(const struct coil__stack *stack);
  * block of control_bytes. If `apart` is true the stack is light, and its block is not on
  * the stack. The block begins with the struct coil__stack. The rest has the contents that
  * its last user left, or zeros. A slot belongs to the calling thread and must be released
- * on it. Fails with -ENOMEM or -EINVAL.
+ * there. Fails with -ENOMEM or -EINVAL.
  */
 int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
                         struct coil__stack **out);
 
 /* A mapping of many slots: stack.c. */
 struct coil__slab {
-    struct coil__stack *free; /* linked by `next`, the latest one first */
+    struct coil__stack *free; /* linked by `next`, the last freed slot first */
     unsigned used_count;
     unsigned dirty_count;
-    bool kept;              /* the latest empty slab, which is not unmapped */
+    bool kept;              /* the last slab that became empty: it is not unmapped */
     struct coil__list link; /* pool.open or pool.full */
     struct coil__stack_pool *pool;
     char *base;
     size_t bytes;
     size_t guard_bytes; /* of each slot */
     unsigned slot_count;
-    unsigned fresh; /* slots from this one on were never used */
+    unsigned fresh; /* index of the first slot that was never used */
     unsigned mprotect_count;
 };
 
 /*
  * The slab for the inline fast path: slots of the usual size are taken from it and
- * returned to it without a function call. The list of that slab is empty if no slab has a
- * free slot, or if the thread measures peaks or runs under a sanitizer. With an empty
- * list the slower functions are used.
+ * returned to it without a function call. If no slab has a free slot, or if the thread
+ * measures peaks or runs under a sanitizer, this slab's list is empty, so the slower
+ * functions are used.
  */
 extern COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab;
 
 void coil__stack_took_dirty(const struct coil__stack *stack);
 void coil__stack_slab_is_empty(struct coil__slab *slab);
 
-/* Returns NULL if the slab is full. */
+/* Take a free slot. Returns NULL if the slab is full. */
 static inline struct coil__stack *coil__stack_pop(struct coil__slab *slab)
 {
     struct coil__stack *stack = slab->free;
@@ -184,8 +187,8 @@ static inline void coil__stack_begin(struct coil__stack *stack, char *high)
 }
 
 /*
- * coil__stack_acquire(), for a stack of the usual size with a control block of at most
- * COIL__STACK_BLOCK_BYTES on top of it. If this function returns NULL, call
+ * A fast coil__stack_acquire() for a stack of the usual size with a control block of at
+ * most COIL__STACK_BLOCK_BYTES on top of it. If this function returns NULL, call
  * coil__stack_acquire().
  */
 static inline struct coil__stack *coil__stack_acquire_usual(void)
@@ -198,7 +201,7 @@ static inline struct coil__stack *coil__stack_acquire_usual(void)
 }
 
 /*
- * coil__stack_release(), for a trimmed stack. If this function returns false, call
+ * A fast coil__stack_release() for a trimmed stack. If this function returns false, call
  * coil__stack_release().
  */
 static inline bool coil__stack_release_usual(struct coil__stack *stack)
@@ -209,10 +212,13 @@ static inline bool coil__stack_release_usual(struct coil__stack *stack)
     return true;
 }
 
-/* Return the memory below `high` to the kernel if necessary. The body has returned. */
+/* Return the memory below `high` to the kernel if necessary. The coroutine has ended. */
 void coil__stack_trim(struct coil__stack *stack);
 
-/* Switch debug mode, in which more of the calling thread's slots get wide guards. */
+/*
+ * Switch debug mode on or off. In debug mode more of the calling thread's slots have wide
+ * guards.
+ */
 void coil__stack_set_debug(bool on);
 
 /* Release the slot with its control block. */

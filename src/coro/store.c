@@ -1,12 +1,12 @@
 /*
  * store.c - cells for the live bytes of stacks that are swapped out.
  *
- * A chunk has 64 KiB, is aligned to its size, and consists of cells of one size. So the
- * address of a cell, rounded down, is the chunk's address. The cell that was freed last
- * is used first. A chunk is unmapped when its last used cell is freed. One empty chunk
- * stays: otherwise a program whose task count varies by a few would map and unmap a chunk
- * each time. Chunks are cut from mappings of 1 MiB. So a million cells take a few hundred
- * system calls, and few mappings, because the kernel merges neighbours.
+ * A chunk has 64 KiB, is aligned to its size, and consists of cells of one size. So
+ * rounding a cell's address down yields the address of its chunk. The cell that was freed
+ * last is used first. A chunk is unmapped when its last used cell is freed. One empty
+ * chunk stays, because otherwise a program whose task count varies by a few would map and
+ * unmap a chunk each time. Chunks are cut from mappings of 1 MiB. So a million cells take
+ * a few hundred system calls, and few mappings, because the kernel merges neighbours.
  *
  * Freeing a cell cannot fail and allocates nothing.
  */
@@ -23,7 +23,7 @@ struct coil__chunk {
     _Alignas(COIL__STORE_STEP) struct coil__list
         link;    /* store.open, while it has free cells */
     void *free;  /* each free cell points to the next */
-    char *fresh; /* cells from here on were never used */
+    char *fresh; /* the first cell that was never used */
     unsigned used_count;
     unsigned cell_bytes;
 };
@@ -54,8 +54,8 @@ void coil__store_init(struct coil__store *store)
         coil__list_init(&store->open[i]);
 }
 
-/* Map a region and one more chunk. The memory before the first multiple of the chunk size
-   is unmapped. */
+/* Map a region and one chunk more, then unmap the memory before the first multiple of the
+   chunk size. */
 static bool map_region(struct coil__store *store)
 {
     char *base = coil__memory_map(REGION_BYTES + CHUNK_BYTES), *first;

@@ -6,22 +6,22 @@
 #define COIL_CORO_SWITCH_H
 
 /*
- * Save the stack pointer in *save_sp and switch to the stack at `to_sp`, whose own
- * coil__switch() returns `value`. Returns the value of the switch back.
+ * Save the stack pointer in *save_sp and switch to the stack at `to_sp`, where
+ * coil__switch() returns `value`. Returns the value that the switch back passes.
  */
 void *coil__switch(void **save_sp, void *to_sp, void *value);
 
 /*
- * Like coil__switch(), without a value. Faster if the other stack was left through the
- * same chain of calls, otherwise slower.
+ * Like coil__switch(), but without a value. Faster if the other stack was left through
+ * the same chain of calls, otherwise slower.
  */
 void coil__switch_alike(void **save_sp, void *to_sp);
 
 /*
- * Leave the running stack forever, and enter the one at `to_sp`. coil__switch_leave()
- * enters a stack that was left by a function above, coil__switch_begin() one that was
- * prepared. Neither returns. The two functions are not declared `noreturn`, so that
- * compilers call them by a jump: see coil__switch_entry().
+ * Leave the running stack forever, and enter the stack at `to_sp`. coil__switch_leave()
+ * enters a stack that was left by a function above, coil__switch_begin() a stack that was
+ * prepared. Neither function returns. The two functions are not declared `noreturn`, so
+ * that compilers call them with a jump: see coil__switch_entry().
  */
 void coil__switch_leave(void *to_sp);
 void coil__switch_begin(void *to_sp);
@@ -38,9 +38,9 @@ void *coil__switch_prepare(void *top, int (*main)(void *arg), void *arg,
 void coil__switch_entry(void);
 
 /*
- * Call fn(arg) on the running stack, so that to an unwinder it looks called from the
- * stack that was left at `sp`: the frames of fn and of this function are followed by
- * those of the other stack. The other stack is neither changed nor entered.
+ * Call fn(arg) on the running stack, but let an unwinder see a call from the stack that
+ * was left at `sp`: the frames of the other stack follow those of fn and of this
+ * function. The other stack is neither changed nor entered.
  */
 void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg);
 

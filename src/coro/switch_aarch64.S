@@ -9,9 +9,9 @@
  *     sp + 96   d8 ... d15
  *     sp + 160  FPCR
  *
- * FPCR is written only if it differs, since writing it waits for the pipeline. The switch
- * ends in `ret`: with branch target enforcement (BTI), a plain branch to a return site
- * would fault. The functions themselves begin with `bti c`. CFI is as in
+ * FPCR is written only if it differs, because writing it waits for the pipeline. The
+ * switch ends in `ret`: with branch target identification (BTI), a plain branch to a
+ * return site would fault. The functions themselves begin with `bti c`. For the CFI see
  * switch_x86_64.S.
  */
 #include "note.inc"
@@ -161,9 +161,10 @@ coil__switch_prepare:
 
 /*
  * The target of the first switch to a stack: x19 is arg, x20 main, x21 end, x29 0. The
- * target is after a nop, since unwinders look up a return address minus one. The code
- * jumps to end(), which does not return, as in switch_x86_64.S. No exception leaves the
- * stack: see coil__exceptions_stop(). (0x1b: relative to here, four bytes.)
+ * target is after a nop, because unwinders look up the return address minus one. As in
+ * switch_x86_64.S, the code jumps to end(), which does not return. No exception leaves
+ * the stack: see coil__exceptions_stop(). (0x1b: four bytes, relative to their own
+ * address.)
  */
     .globl coil__switch_entry
     .hidden coil__switch_entry
@@ -185,7 +186,7 @@ coil__switch_entry:
 /*
  * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)
  *
- * While fn runs, the CFI describes the frame of the stack at `sp`, instead of this one.
+ * While fn runs, the CFI describes the frame of the stack at `sp`, not of this function.
  */
     .globl coil__switch_look
     .hidden coil__switch_look

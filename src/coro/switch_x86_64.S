@@ -9,23 +9,23 @@
  *     sp + 56  return address
  *
  * The x87 control word is loaded only if it differs, which saves half a nanosecond. The
- * comparison reads the same two bytes that were written, because the processor could not
- * forward the store otherwise. MXCSR is always loaded: comparing the value that stmxcsr
- * has just stored takes longer (Zen: 6.6 ns a switch instead of 5.0; without control
- * words 2.5).
+ * comparison reads the same two bytes that were written, because otherwise the processor
+ * could not forward the store. MXCSR is always loaded, because comparing the value that
+ * stmxcsr has just stored takes longer (on Zen 6.6 ns per switch instead of 5.0, and 2.5
+ * ns without control words).
  *
- * There are two endings. The processor's return stack has the calls of the stack that was
- * left. If the two stacks were left in different functions, a `ret` would be
- * mispredicted. So coil__switch() ends in a jump. The jump's target is loaded before
+ * There are two endings. The processor's return stack contains the calls of the stack
+ * that was left. If the two stacks were left in different functions, a `ret` would be
+ * mispredicted, so coil__switch() ends in a jump. The jump's target is loaded before
  * ldmxcsr, which delays later loads. Tasks, however, all wait in the same few functions,
- * so the return addresses of one task are mostly right for the next. The addresses stay
- * right only if each call is matched by a `ret`, so coil__switch_alike() ends in `ret`.
- * (Zen: a yield among 1,000 tasks takes 19 ns instead of 27.) There is no shadow-stack
- * note, because a switch would violate a shadow stack. `notrack`: return sites have no
- * endbr64.
+ * so one task's return addresses are mostly right for the next task. They stay right only
+ * if each call is matched by a `ret`, so coil__switch_alike() ends in `ret`. (On Zen a
+ * yield among 1,000 tasks takes 19 ns instead of 27.) There is no shadow-stack note,
+ * because a switch would violate a shadow stack. `notrack` is necessary because return
+ * sites have no endbr64.
  *
- * CFI holds at each instruction, in both directions: after the exchange the frame looks
- * the same on the other stack. The return address of the entry is undefined, so unwinders
+ * The CFI is correct at each instruction, because after the exchange the frame of the
+ * other stack looks the same. The return address of the entry is undefined, so unwinders
  * stop there.
  */
 #include "note.inc"
@@ -33,8 +33,8 @@
     .section .text.hot, "ax", @progbits
 
 /*
- * Load the stored registers, with the control word in cx. Then the return address is on
- * top of the stack, and in r8.
+ * Load the stored registers, and the control word into cx. After that the return address
+ * is on top of the stack, and in r8.
  */
 .macro load_registers
     movq 56(%rsp), %r8
@@ -83,7 +83,7 @@
 .endm
 
 /*
- * Load a control word that differs. This code is after the ending because it is rarely
+ * Load the control word if it differs. This code is after the ending because it is rarely
  * used.
  */
 .macro load_control_word
@@ -201,11 +201,11 @@ coil__switch_prepare:
 
 /*
  * The target of the first switch to a stack: r12 is arg, rbx main, r13 end, rbp 0. The
- * target is after a nop, since unwinders look up a return address minus one. The code
- * jumps to end(), which does not return. With a call, the processor's return stack would
- * be off by one, and each return of the task that continues would be mispredicted. No
- * exception leaves the stack: see coil__exceptions_stop(). (0x1b: relative to here, four
- * bytes.)
+ * target is after a nop, because unwinders look up the return address minus one. The code
+ * jumps to end(), which does not return. After a call instead of a jump, the processor's
+ * return stack would be off by one, and each return of the task that continues would be
+ * mispredicted. No exception leaves the stack: see coil__exceptions_stop(). (0x1b: four
+ * bytes, relative to their own address.)
  */
     .globl coil__switch_entry
     .hidden coil__switch_entry
@@ -227,7 +227,7 @@ coil__switch_entry:
 /*
  * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)
  *
- * While fn runs, the CFI describes the frame of the stack at `sp`, instead of this one.
+ * While fn runs, the CFI describes the frame of the stack at `sp`, not of this function.
  * The registers of that stack are where exchange_stacks stored them.
  */
     .globl coil__switch_look
