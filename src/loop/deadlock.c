@@ -1,26 +1,24 @@
 /*
  * deadlock.c - detects that all tasks wait for events that can never happen.
  *
- * Only a descriptor, a timer or a post can wake the loop. With neither descriptor nor
- * timer, only a post from another thread could wake it. The kernel reports the number of
- * the process's threads. Coil's own threads never post while they wait for work. If any
- * other thread exists, the loop waits without limit. One of coil's own threads may post
- * if it is busy: its job was abandoned, or it is about to look for more work. While such
- * a thread is busy, the loop checks again later.
+ * Only a descriptor, a timer or a post can wake the loop. If the loop waits for neither a
+ * descriptor nor a timer, only a post from another thread can wake it. The kernel reports
+ * the number of the process's threads. coil's own threads never post while they wait for
+ * work. If any other thread exists, the loop waits without limit. One of coil's own
+ * threads may post if it is busy, because its job was abandoned or it is about to look
+ * for more work. In that case the loop checks again later.
  *
- * The kernel's worker threads for io_uring, which perform operations that would block,
- * are among the process's threads too. The kernel's workers never post, and are not
- * counted.
+ * The process's threads include the kernel's workers for io_uring, which perform
+ * operations that would block. They never post, and are not counted.
  *
- * Counting threads takes longer than a poll. A loop that is woken only by posts should
- * not count threads before each wait, so they are counted only if nothing has happened
- * for 100 ms.
+ * Counting threads takes longer than a poll. So threads are counted only if nothing has
+ * happened for 100 ms, not before each wait of a loop that is woken only by posts.
  *
- * Locks. A task of libcoil-posix that waits for a lock or a futex has a timer: it repeats
- * its check, because the lock may be released without a wake-up. Such timers change
- * nothing by themselves. So the loop is also stuck if each of its timers belongs to such
- * a wait. If another thread, another process or a signal handler may release a lock,
- * the loop reports the wait once, after five seconds, and continues.
+ * Locks. If a task of libcoil-posix waits for a lock or a futex, it checks the lock
+ * repeatedly, because the lock may be released without a wake-up. The timers for these
+ * checks cannot release a lock. So the loop is also stuck if all its timers belong to
+ * such waits. If another thread, another process or a signal handler might release a
+ * lock, the loop reports the wait once, after five seconds, and continues.
  */
 #include "loop.h"
 
@@ -35,7 +33,7 @@
 #include <sys/auxv.h>
 
 #define LOOK_AGAIN COIL_MSEC(100)
-#define RARELY COIL_SEC(1) /* interval of checks once a wait has lasted this long */
+#define RARELY COIL_SEC(1) /* the interval of checks after a wait of this duration */
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
@@ -59,7 +57,7 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
         return COIL_NEVER;
     if (coil__pool_idle < own - 1)
         return LOOK_AGAIN;
-    /* A thread that has ended may have posted before: check for such posts now. */
+    /* A thread may have posted before it ended, so check for posts again. */
     if (!coil__wakeup_pending(&loop->wakeup) && coil__task_layer->stuck(loop))
         *rc = -EDEADLK;
     return COIL_NEVER;
@@ -145,8 +143,8 @@ static bool is_of_fault(int signo)
            signo == SIGTRAP || signo == SIGSYS || signo == SIGABRT;
 }
 
-/* If libcoil is linked into the program, its handlers cannot be distinguished from the
- * program's. */
+/* If libcoil is statically linked, its handlers cannot be distinguished from the
+ * program's, so all handlers count. */
 bool coil__deadlock_has_handler(void)
 {
     const void *own = module_of((const void *)(uintptr_t)coil__deadlock_has_handler);
@@ -161,7 +159,7 @@ bool coil__deadlock_has_handler(void)
     return false;
 }
 
-/* Called if something outside the loop may release a lock: report the wait, once. */
+/* Report the wait, once. Called if code outside of the loop may release a lock. */
 static void suspect_deadlock(coil_loop *loop, int64_t waited_ns)
 {
     if (loop->deadlock.lock_reported || waited_ns < coil__stall_span())
@@ -178,8 +176,8 @@ static bool waits_for_locks_alone(const coil_loop *loop)
 }
 
 /*
- * Return a span in which each task certainly checks its lock: a task among N checks every
- * N ms.
+ * Return a span of time in which each task certainly checks its lock: if N tasks wait,
+ * each checks every N ms.
  */
 static int64_t span_of_checks(const struct coil__deadlock *deadlock)
 {
@@ -189,8 +187,8 @@ static int64_t span_of_checks(const struct coil__deadlock *deadlock)
 }
 
 /*
- * True if no other thread has run for some time, so the tasks have noticed every lock
- * that another thread had released before.
+ * True if no other thread has run for so long that the tasks have noticed every lock that
+ * another thread has released.
  */
 static bool is_quiet(coil_loop *loop, bool outside, int64_t now)
 {
@@ -208,7 +206,7 @@ static bool is_quiet(coil_loop *loop, bool outside, int64_t now)
     return now - deadlock->quiet_since >= span_of_checks(deadlock);
 }
 
-/* True if a deadlock was reported. */
+/* Check for a deadlock. Returns true if one was reported. */
 static bool check_locks(coil_loop *loop, int64_t now)
 {
     bool outside = coil__thread_count_exceeds(1 + coil__pool_threads) ||

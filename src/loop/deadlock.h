@@ -12,12 +12,14 @@
 struct coil__deadlock {
     uint64_t runs_when_idle; /* loop->runs at the last wait without limit */
     size_t outside_work;
-    struct coil__list lock_waits; /* tasks in coil_lock_wait_begin(), the oldest first */
+    /* waits begun by coil_lock_wait_begin(), oldest first */
+    struct coil__list lock_waits;
     size_t lock_wait_count;
-    int64_t locked_since; /* since when tasks wait only for locks; 0: they do not */
-    int64_t next_check;   /* when to count the threads again */
-    int64_t quiet_since;  /* since when no lock was released; 0: unknown */
-    bool was_outside;     /* at that time, code outside the loop could release one */
+    int64_t locked_since; /* time since which tasks wait only for locks; 0: they do not */
+    int64_t next_check;   /* time at which to count the threads again */
+    int64_t quiet_since;  /* time since which no lock was released; 0: unknown */
+    /* at that time, code outside of the loop could release a lock */
+    bool was_outside;
     bool lock_reported;
 };
 
@@ -35,8 +37,8 @@ void coil__loop_begin_lock_wait(coil_loop *loop, struct coil__lock_wait *wait,
 void coil__loop_end_lock_wait(coil_loop *loop, struct coil__lock_wait *wait);
 
 /*
- * The threads that coil has created in this process, and the number of them that wait for
- * work. A thread that does not wait may post.
+ * The number of threads that coil has created in this process, and how many of them are
+ * waiting for work. A thread that is not waiting may post.
  */
 extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
@@ -47,7 +49,7 @@ void coil__deadlock_forked(void);
 
 /*
  * Called when nothing is ready and no timer is armed. Returns how long to poll. If no
- * event can ever happen, reports the deadlock and sets *rc to -EDEADLK.
+ * event can ever happen, report the deadlock and set *rc to -EDEADLK.
  */
 int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
 
@@ -55,14 +57,14 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
 bool coil__deadlock_has_handler(void);
 
 /*
- * Called when nothing is ready, and tasks wait for locks: coil_lock_wait_begin(). Returns
- * how long to poll, at most `timeout`. Returns -EDEADLK after reporting a deadlock.
+ * Called when nothing is ready and tasks wait for locks (coil_lock_wait_begin()). Returns
+ * how long to poll, at most `timeout`, or -EDEADLK after reporting a deadlock.
  */
 int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout);
 
 /*
- * Write the location of the oldest wait for a lock, such as "in libx.so". False if no
- * task waits for a lock.
+ * Write the location of the oldest wait for a lock, such as "in libx.so". Returns false
+ * if no task waits for a lock.
  */
 bool coil__loop_place_of_lock(const coil_loop *loop, char *text, size_t room);
 

@@ -58,8 +58,9 @@ int coil__descriptor_make_room(struct coil__descriptors *all, int fd)
 }
 
 /*
- * Refuse every number that is not an open descriptor, whatever its value. The entry of a
- * simulated socket is created together with the socket.
+ * Create the entry of an open descriptor. Any other number is refused, whatever its
+ * value. The entry of a simulated socket already exists, because it is created with the
+ * socket.
  */
 static int open_entry(struct coil__descriptors *all, int fd)
 {
@@ -101,8 +102,8 @@ static bool is_of_stream_socket(enum coil__op_kind kind)
 }
 
 /*
- * EPIPE is not included: after the peer has closed in an orderly way, a read still
- * returns 0.
+ * True if the error means that the connection is lost. EPIPE does not: after the peer has
+ * closed in an orderly way, a read still returns 0.
  */
 static bool ends_connection(int error)
 {

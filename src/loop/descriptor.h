@@ -1,5 +1,6 @@
 /*
- * descriptor.h - a loop's table of descriptors: the use of each number, and its waiters.
+ * descriptor.h - a loop's table of descriptors: how each descriptor is used, and its
+ * waiters.
  *
  * A loop has one table, indexed by descriptor number. An entry has the fields that all
  * backends need and, in a union, the fields of one backend.
@@ -20,8 +21,8 @@ struct coil__runnable;
 enum coil__use {
     COIL__UNUSED,
     COIL__ATTACHED, /* used by operations, until detach() */
-    COIL__BORROWED, /* used only by COIL__OP_POLL, until the last one ends */
-    COIL__WATCHED   /* by callbacks */
+    COIL__BORROWED, /* used only by COIL__OP_POLL, until the last such operation ends */
+    COIL__WATCHED   /* used by callbacks */
 };
 
 /* Two entries share a cache line. */
@@ -32,15 +33,15 @@ struct coil__descriptor {
         struct coil__runnable *watchers[2];
     };
     uint32_t use : 2;         /* enum coil__use */
-    uint32_t lost : 7;        /* the errno that ended the connection; or 0 */
-    uint32_t generation : 23; /* counts the uses of this number */
+    uint32_t lost : 7;        /* the errno that ended the connection, or 0 */
+    uint32_t generation : 23; /* counts how often this number was used */
 
     /* The fields of one backend; all 0 at first. */
     union {
         struct {              /* readiness.c */
             uint8_t interest; /* the events that the poller waits for */
             uint8_t blocked;  /* directions known not to be ready */
-            /* directions reported ready, but whose call would block */
+            /* directions that were reported ready although the call would block */
             uint8_t in_vain : 2;
             uint8_t paused : 2; /* directions that a timer retries */
             uint8_t drains : 2; /* enum coil__drains */
@@ -53,19 +54,21 @@ struct coil__descriptor {
             bool receiving : 1;  /* a multishot receive is in the kernel */
             bool ending : 1;     /* a request to end the receive was sent */
             bool ended : 1;      /* `end` is the next result, after the queued bytes */
-            bool more : 1;       /* read before polling: coil__uring_learn() */
+            bool more : 1;       /* make the call before polling: coil__uring_learn() */
             uint8_t type : 2;    /* enum coil__uring_type */
             uint8_t small_reads; /* small reads that had to wait, in a row */
-            uint8_t called_off;  /* multishot receives that a large read called off */
+            uint8_t called_off;  /* multishot receives cancelled by a large read */
             int16_t end;         /* 0 for the end of file, or the receive's error */
             uint16_t first, last, queued; /* buffers received ahead of a read */
         };
-        struct {                    /* io_uring, watched; by direction */
-            uint8_t armed : 2;      /* polls or time-outs in the kernel */
-            uint8_t to_arm : 2;     /* polls that the next poll() submits */
-            uint8_t pauses : 2;     /* armed or to arm: time-outs instead of polls */
+        struct {                /* io_uring, watched; by direction */
+            uint8_t armed : 2;  /* polls or time-outs in the kernel */
+            uint8_t to_arm : 2; /* polls that the next poll() submits */
+            /* use time-outs instead of polls, for these directions */
+            uint8_t pauses : 2;
             uint8_t pause_count[2]; /* time-outs in a row */
-            int next_to_arm;        /* next descriptor in the list to arm; -1: end */
+            /* next descriptor in the list of polls to arm; -1: end */
+            int next_to_arm;
         };
     };
 };
@@ -96,25 +99,25 @@ struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptor
 int coil__descriptor_make_room(struct coil__descriptors *all, int fd);
 
 /*
- * Find the entry of a descriptor that will be used for `use`. A missing entry is created,
- * which may move other entries. The caller sets the entry's `use`. Returns 0, -EBADF,
- * -ENOMEM, or -EBUSY if the descriptor is attached or used otherwise.
+ * Find the entry of a descriptor in order to use it for `use`. If the entry is missing,
+ * it is created, which may move other entries. The caller sets the entry's `use`. Returns
+ * 0, -EBADF, -ENOMEM, or -EBUSY if the descriptor is attached or used otherwise.
  */
 int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use use,
                            struct coil__descriptor **out);
 
 /*
- * Like coil__descriptor_claim(), for a COIL__OP_POLL. -EBUSY also if its direction has a
- * waiter.
+ * Like coil__descriptor_claim(), but for a COIL__OP_POLL. Also fails with -EBUSY if its
+ * direction has a waiter.
  */
 int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil__op *op,
                                 struct coil__descriptor **out);
 
 /*
- * Report a lost connection to both its reader and its writer. `result` is what an
- * operation's call returned: 0, or a failure. Returns the result of the operation.
+ * Return the result of an operation whose call returned `result`: 0, or a failure. If the
+ * connection was lost, both its reader and its writer get the error.
  *
- * The kernel reports a reset or a time-out once, to the first call. A later receive
+ * The kernel reports a reset or a time-out only to the first call. A later receive
  * returns 0, as after an orderly close. So the descriptor's entry stores the error, and
  * each receive that would return 0 returns the error instead.
  */
@@ -132,7 +135,7 @@ static inline ssize_t coil__descriptor_call(struct coil__descriptor *d,
     return coil__descriptor_result(d, op->kind, result);
 }
 
-/* End the use of the descriptor. Events that carry the old generation are stale now. */
+/* End the use of the descriptor. Events with the old generation are now stale. */
 void coil__descriptor_release(struct coil__descriptor *d);
 
 /* True if no operation or watcher waits for the descriptor. */
@@ -141,7 +144,7 @@ static inline bool coil__descriptor_is_idle(const struct coil__descriptor *d)
     return d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL; /* or watchers */
 }
 
-/* Enter a COIL__OP_POLL as the waiter of each direction in which it waits. */
+/* Store a COIL__OP_POLL as the waiter of each direction in which it waits. */
 void coil__descriptor_enlist_poll(struct coil__descriptor *d, struct coil__op *op);
 
 #endif

@@ -2,10 +2,10 @@
  * exception.c - reports failures that cannot be returned to a caller.
  *
  * The exception handler is user code and may do anything, but coil may have to call it
- * anywhere: for a release deep in a task, or when the loop closes. So the handler runs
- * like a callback, with no current task. A failure reported while the handler runs goes
- * to the default handler, so the handler cannot recurse without end. (asyncio:
- * BaseEventLoop.call_exception_handler)
+ * anywhere, such as when a task releases an object, or when the loop closes. So the
+ * handler runs like a callback, without a current task. A failure reported while the
+ * handler runs goes to the default handler, so the handler cannot recurse without end.
+ * (asyncio: BaseEventLoop.call_exception_handler)
  */
 #include "../base/context.h"
 #include "../coro/coroutine.h"
@@ -34,8 +34,8 @@ coil_exception_handler coil_get_exception_handler(void **arg)
     return loop->exception.handler;
 }
 
-/* Runs the handler in the context of the exception's task; without one, in the context of
- * the code that reported it. */
+/* Run the handler in the context of the exception's task, or of the code that reported
+ * the exception if there is no task. */
 static void call_as_a_callback(const coil_loop *loop, const coil_exception *exception,
                                const struct coil__task_layer *tasks)
 {
@@ -92,7 +92,10 @@ static void print(void *arg)
     coil__report_end(&report);
 }
 
-/* Runs on a larger stack, because stdio needs more than a small task may have left. */
+/*
+ * Print on a larger stack, because stdio may need more than is left on a small task's
+ * stack.
+ */
 void coil_default_exception_handler(const coil_exception *exception)
 {
     COIL__REQUIRE(exception, "an exception");

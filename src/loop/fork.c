@@ -1,21 +1,20 @@
 /*
- * fork.c - disables the parent's loop, which a child of fork(2) inherits but must not
- * use.
+ * fork.c - disables the parent's loop in a child of fork(2), which must not use it.
  *
- * An epoll instance, a ring and an eventfd are shared with the parent: a descriptor
- * removed from the epoll instance by the child is removed for the parent as well. A child
- * that continued the loop would also run every task a second time. So a handler of
- * pthread_atfork(3) disables the loop in the child before fork(2) returns there:
+ * The child shares epoll instances, rings and eventfds with its parent: if the child
+ * removed a descriptor from the epoll instance, it would be removed for the parent, too.
+ * Also, a child that continued the loop would run every task a second time. So a handler
+ * of pthread_atfork(3) disables the loop in the child before fork(2) returns there:
  *
  *     the thread has no loop and no current task    calls that need one abort
- *     the loop's backend refuses everything         running the loop aborts
- *     ready runnables are put aside                 so nothing runs before that
+ *     the loop's backend refuses all requests       running the loop aborts
+ *     ready runnables move to a list of their own   nothing runs before the abort
  *     the child's copies of its descriptors         are closed
  *
- * Only fork(2) itself has a cost. Functions that destroy an object check whether its loop
- * belongs to the parent (coil__loop_is_parents()), which is one comparison.
+ * Only fork(2) itself becomes slower. Functions that destroy an object check whether its
+ * loop belongs to the parent (coil__loop_is_parents()), which takes only one comparison.
  *
- * A child of vfork(2), clone(2) or _Fork(3) runs no handlers: it must exec or _exit.
+ * In a child of vfork(2), clone(2) or _Fork(3) no handlers run, so it must exec or _exit.
  */
 #include "loop.h"
 
@@ -88,8 +87,8 @@ static struct coil__backend parents_backend = {.class = &parents_class};
 /* ---- the handler of pthread_atfork() ----------------------------------------------- */
 
 /*
- * The runnables stay in a list, since their owners may still remove them. The runnables
- * of that list never run.
+ * Move all ready runnables to a list that is never run. Their owners may still remove
+ * them from it.
  */
 static void put_aside(coil_loop *loop)
 {
@@ -116,14 +115,14 @@ static void give_up_loop(coil_loop *loop)
     coil__loop_set_of_thread(NULL);
 }
 
-/* Async-signal-safe, since the parent may have had other threads. */
+/* Must be async-signal-safe, because the parent may have had other threads. */
 static void in_child(void)
 {
     coil__process = getpid();
     coil__loops_forget();
     coil__deadlock_forked();
     coil__stall_forked();
-    if (coil__loop_in_kernel != NULL) /* a signal handler has forked */
+    if (coil__loop_in_kernel != NULL) /* a signal handler has called fork(2) */
         coil__loop_leave_kernel();
     if (coil__loop_of_thread != NULL)
         give_up_loop(coil__loop_of_thread);
@@ -139,7 +138,7 @@ void coil__fork_watch(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, watch_forks);
-    coil__process = getpid(); /* needed in a child of clone(2) */
+    coil__process = getpid(); /* in a child of clone(2), no handler has set it */
 }
 
 coil_loop *coil__loop_require_parents(const char *caller)

@@ -1,10 +1,10 @@
 /*
  * guest.c - a loop inside another event loop (the host).
  *
- * The host needs a turn that does not wait, and two facts for its own wait: a descriptor
- * and a time-out. Otherwise a busy loop may take several turns without a poll. In guest
- * mode each step polls, and returns to the host after one turn, however busy the tasks
- * are.
+ * For its own wait the host needs a descriptor and a time-out, and after the wait it
+ * takes a turn of the loop that does not wait itself. Outside of guest mode a busy loop
+ * may take several turns without a poll. In guest mode each step polls, and returns to
+ * the host after one turn, however busy the tasks are.
  */
 #include "loop.h"
 
@@ -40,7 +40,10 @@ int64_t coil_guest_timeout(coil_loop *loop)
     if (next == COIL_NEVER)
         return COIL_NEVER;
     now = coil__loop_now(loop);
-    /* The host probably waits with poll(2), to which the kernel adds its slack. */
+    /*
+     * The host probably waits with poll(2), to which the kernel adds the thread's timer
+     * slack.
+     */
     return next > now ? coil__loop_wait_for(loop, next - now, false) : 0;
 }
 

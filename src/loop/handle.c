@@ -1,11 +1,11 @@
 /*
  * handle.c - callbacks requested by the user: call_soon, call_later, call_at.
  *
- * A handle is a timer on the heap; its link in the ready queue is part of the timer. A
- * handle has up to two holders: the loop, until the call is made or cancelled, and the
- * user. A program may have very many handles, so a handle is small: malloc(3) allocates
- * its 72 bytes without waste. A handle does not store its loop, which is the thread's
- * loop. Only in debug mode does it store the code that requested the call.
+ * A handle is an allocated timer; its link in the ready queue is part of the timer. Up to
+ * two owners have a reference to a handle: the loop, until the call is made or cancelled,
+ * and the user. A program may have very many handles, so a handle is small: malloc(3)
+ * allocates its 72 bytes without waste. A handle does not store its loop, because that is
+ * the thread's loop. Only in debug mode does it store the code that requested the call.
  */
 #include "../base/context.h"
 #include "loop.h"
@@ -19,7 +19,8 @@ struct coil_handle {
     struct coil__timer timer;
     coil_callback fn;
     void *arg;
-    struct coil__bindings *bindings; /* bindings of the context that requested the call */
+    /* bindings of the context in which the call was requested */
+    struct coil__bindings *bindings;
     int64_t when;
     unsigned refs;
     bool pending; /* neither called nor cancelled */
@@ -132,8 +133,8 @@ COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
 }
 
 /*
- * A handle in a ready queue does not record which loop it belongs to, so a handle of
- * another loop is detected only in debug mode.
+ * Return the loop on which to cancel the handle's call. A handle in a ready queue does
+ * not store its loop, so a handle of another loop is detected only in debug mode.
  */
 static coil_loop *loop_to_undo(const coil_handle *handle)
 {

@@ -1,11 +1,12 @@
 /*
- * leak.c - in debug mode: objects created on a loop and not freed when the loop closes.
+ * leak.c - in debug mode, reports objects that are not freed when their loop closes.
  *
- * One list serves the whole process, since an object may be freed on another thread than
- * the one that created it. A hash table keyed by address finds a note quickly, because a
- * million tasks may be noted. An object whose note cannot be allocated is not reported.
+ * There is one list for the whole process, because an object may be created on one thread
+ * and freed on another. A hash table keyed by address finds a note quickly, because there
+ * may be notes of a million tasks. If there is no memory for an object's note, the object
+ * is not reported.
  *
- * Notes are allocated by the C library, not by the allocator of coil_set_allocator(). So
+ * Notes are allocated by the C library, not by the allocator of coil_set_allocator(), so
  * allocation failures affect a program in the same way with and without debug mode.
  */
 #include "leak.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 
 #define FRAMES 16
-#define BUCKET_BITS 14 /* untouched pages of the table use no memory */
+#define BUCKET_BITS 14 /* the table has many buckets: its untouched pages use no memory */
 
 struct note {
     struct coil__list link; /* in `notes` */
@@ -46,8 +47,8 @@ static struct note **bucket_of(const void *thing)
 }
 
 /*
- * Return the link that points to the note of `thing`, or the end of its bucket. The
- * caller holds `lock`.
+ * Return the pointer that points to the note of `thing`, or the one at the end of its
+ * bucket. The caller holds `lock`.
  */
 static struct note **find_note(const void *thing)
 {
@@ -58,7 +59,7 @@ static struct note **find_note(const void *thing)
     return place;
 }
 
-/* Needs `lock`. */
+/* Add the note. The caller holds `lock`. */
 static void enter(struct note *note)
 {
     struct note **bucket = bucket_of(note->thing);
@@ -138,8 +139,8 @@ static void report(const struct note *note)
     coil_call_exception_handler(&(coil_exception){.message = message});
 }
 
-/* Unlinks the note before it is reported: the handler may free the object, or create
- * others. */
+/* Unlink and return the loop's first note. It is unlinked before it is reported, because
+ * the handler may free the object, or create others. */
 static struct note *take_first_of(const coil_loop *loop)
 {
     struct note *found = NULL;

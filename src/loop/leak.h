@@ -1,9 +1,9 @@
 /*
- * leak.h - in debug mode: objects created on a loop and not freed when the loop closes.
+ * leak.h - in debug mode, reports objects that are not freed when their loop closes.
  *
- * The code that creates an object notes it; the code that frees it removes the note.
- * While no loop is in debug mode, each costs a load and a branch. May be used on any
- * thread.
+ * Code that creates an object notes it; code that frees an object removes its note. While
+ * no loop is in debug mode, either call costs a load and a branch. These functions may be
+ * called on any thread.
  */
 #ifndef COIL_LOOP_LEAK_H
 #define COIL_LOOP_LEAK_H
@@ -12,7 +12,7 @@
 
 struct coil__leak_kind {
     const char *noun;   /* "a stream" */
-    const char *number; /* what its number means, such as "descriptor"; or NULL */
+    const char *number; /* the meaning of its number, such as "descriptor", or NULL */
     const char *verb;   /* the participle in "was not destroyed" */
 };
 
@@ -24,8 +24,8 @@ void coil__leak_add(const struct coil__leak_kind *kind, const void *thing, int n
 void coil__leak_remove(const void *thing);
 
 /*
- * Note that the running call created `thing`; a second note replaces the first. `name` is
- * copied; it may be NULL. `kind` must stay valid.
+ * Note that the running call has created `thing`. A second note for the same object
+ * replaces the first. `name` is copied, and may be NULL. `kind` must stay valid.
  */
 static inline void coil__leak_note(const struct coil__leak_kind *kind, const void *thing,
                                    int number, const char *name)
@@ -37,8 +37,8 @@ static inline void coil__leak_note(const struct coil__leak_kind *kind, const voi
 }
 
 /*
- * Remove the note of `thing`, which was freed or need no longer be freed. Accepts an
- * object that was never noted.
+ * Remove the note of `thing`, because it was freed or need no longer be freed. The object
+ * may have no note.
  */
 static inline void coil__leak_forget(const void *thing)
 {

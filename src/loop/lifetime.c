@@ -145,7 +145,10 @@ static void run_close_hooks(coil_loop *loop)
     }
 }
 
-/* Drop the runnables that are ready or timed: see struct coil__runnable. */
+/*
+ * Run all runnables that are ready or timed, so that they free their objects: see struct
+ * coil__runnable.
+ */
 static void drop_everything(coil_loop *loop)
 {
     struct coil__list *link;
@@ -169,7 +172,8 @@ void coil_loop_close(coil_loop *loop)
     coil__wakeup_run_last(loop);
     run_close_hooks(loop);
     coil__leak_report(loop);
-    run_close_hooks(loop); /* again, for objects created by the exception handler */
+    /* again, because the exception handler may have created objects */
+    run_close_hooks(loop);
     loop->closing = true;
     coil__loop_finish_debug(loop);
     coil__stall_finish(loop);

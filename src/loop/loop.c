@@ -17,21 +17,22 @@
  * 3. A runnable is in at most one list. Cancelling removes it from that list, so lists
  *    never contain cancelled runnables that would have to be skipped.
  *
- * A poll that waits for a timer may wait longer, up to the loop's slack. So timers that
- * are due at almost the same time cost one wake-up. The deadlines of these timers stay
- * the same.
+ * A poll that waits for a timer may wait longer, up to the loop's slack, so timers that
+ * are due at almost the same time cost only one wake-up. The deadlines of these timers
+ * stay the same.
  *
  * A poll is a system call, and reading the clock takes time, too. While runnables are
  * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and
- * without limit while there is neither a descriptor nor a timer. Reading the clock is
- * skipped as well, as long as turns are short (is_poll_due()). If a task has done a lot of I/O
- * in one step, the next turn polls (task/budget.h). With a virtual clock every turn
+ * without limit while there is neither a descriptor nor a timer. As long as turns are
+ * short, reading the clock is skipped, too (is_poll_due()). If a task has done a lot of
+ * I/O in one step, the next turn polls (task/budget.h). With a virtual clock every turn
  * polls, as in asyncio, unless skip_polls is set. A turn without a poll need not begin in
- * this file: a task that suspends when the batch is empty begins the turn and switches to
- * the next task directly (task.c).
+ * this file: if a task is suspended when the batch is empty, it begins the turn and
+ * switches to the next task directly (task.c).
  *
- * A poll never interrupts a turn, however many runnables it has and however long they
- * take. So the order of events is the same as in asyncio, where a turn polls once.
+ * There is no poll within a turn, however many runnables the turn has and however long
+ * they take. So the order of events is the same as in asyncio, where each turn polls
+ * once.
  */
 #include "backend/backend.h"
 #include "leak.h"
@@ -40,7 +41,7 @@
 #include "../coro/exceptions.h"
 #include "../coro/light.h"
 
-/* For is_poll_due(). While turns are short, only polls read the clock. */
+/* Limits for is_poll_due(). While turns are short, only polls read the clock. */
 #define LONGEST_UNPOLLED COIL_USEC(250)
 #define SHORT_TURN COIL_USEC(5)
 #define WARY_FOR COIL_SEC(1)
@@ -94,8 +95,8 @@ static int64_t poll_timeout(coil_loop *loop)
                : 0;
 }
 
-/* True if only posts and timers can end a wait. The watcher of stalls must see that the
-   loop waits for events, not for a lock. */
+/* True if only posts and timers can end a wait. False if the loop is watched for stalls
+   (stall.c): a wait without a poll would look like a wait for a lock. */
 static bool waits_for_posts_only(const coil_loop *loop)
 {
     return loop->backend->in_use == 0 && loop->backend->class->idles_without_use &&
@@ -106,7 +107,7 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns)
 {
     int rc = 0;
 
-    if (loop->guest) { /* its host waits for the descriptor */
+    if (loop->guest) { /* the host waits for the descriptor */
         coil__wakeup_begin_wait(&loop->wakeup, COIL__POLLS);
         return loop->backend->class->poll(loop->backend, timeout_ns);
     }
@@ -121,7 +122,7 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns)
     return rc;
 }
 
-/* Poll without limit: nothing is ready, and no timer is armed. */
+/* Poll without limit, because nothing is ready and no timer is armed. */
 static int poll_for_ever(coil_loop *loop)
 {
     int rc = 0;
@@ -165,10 +166,11 @@ static int poll_now(coil_loop *loop)
 /* ---- looking at the clock ---------------------------------------------------------- */
 
 /*
- * Choose the number of turns until the next look at the clock, which was just read
- * `turns` turns after the last look. `turns` is 0 if that time span does not measure
- * turns. If more turns passed than planned, a timer was started, and the first turns may
- * have been short. So at most `look_every` turns are counted.
+ * Choose the number of turns until the next look at the clock. The clock was just read,
+ * `turns` turns after the last look. `turns` is 0 if the loop has waited since then, so
+ * the time does not measure turns. If more turns passed than planned, at most
+ * `look_every` turns are counted, because a timer was started and the first turns may
+ * have been short.
  */
 static void choose_look_every(coil_loop *loop, unsigned turns)
 {
@@ -219,14 +221,15 @@ static int poll_and_expire(coil_loop *loop)
 }
 
 /*
- * A turn without a poll may begin by reading the clock. asyncio reads it in each turn, but
- * here that takes longer than the shortest turns. The next turn reads the clock if a new
- * timer is the earliest, or if this turn took more than 5 us. While turns are shorter,
- * every 2nd turn reads the clock, then every 4th, ... 64th. If turns suddenly become long,
- * up to 64 of them pass unnoticed. For a second after that, every 8th turn reads it.
+ * A turn without a poll may begin by reading the clock. asyncio reads the clock in each
+ * turn, but here this would take longer than the shortest turns. The next turn reads the
+ * clock if a new timer is the earliest, or if this turn took more than 5 us. While turns
+ * are shorter, every 2nd turn reads the clock, then every 4th, and so on up to every
+ * 64th. If turns suddenly become long, up to 64 of them pass unnoticed. For a second
+ * after that, every 8th turn reads the clock.
  *
- * Return true if the turn must poll: enough turns, runnables or time have passed without a
- * poll, a task has requested one, or a timer is due.
+ * Return true if the turn must poll: too many turns, runnables or microseconds have
+ * passed without a poll, a task has requested a poll, or a timer is due.
  */
 static bool is_poll_due(coil_loop *loop)
 {

@@ -27,11 +27,14 @@ struct coil__task_layer {
     /* Return the return address of the call that spawned the task. */
     const void *(*spawned_at)(const coil_task *task);
     /*
-     * Called when no event can happen any more. Reports the waiting tasks, and returns
-     * true if there are any.
+     * Called when no event can happen any more. If tasks are waiting, report them and
+     * return true.
      */
     bool (*stuck)(coil_loop *loop);
-    /* Called in a child of fork(2): all tasks belong to its parent. Async-signal-safe. */
+    /*
+     * Called in a child of fork(2), where no task may run: they all belong to the parent.
+     * Must be async-signal-safe.
+     */
     void (*forked)(void);
 };
 
@@ -46,44 +49,48 @@ struct coil__fork {
 
 /*
  * The loop: the fields that its turns need, and the parts that belong to other files of
- * this folder, each declared in that file's header. loop.c explains the turns; upper
- * layers use the functions below.
+ * this folder, each declared in that file's header. loop.c explains turns. Upper layers
+ * use the functions below.
  */
 struct coil_loop {
-    struct coil__list ready; /* runs in the next turn */
-    struct coil__list batch; /* the rest of this turn */
-    struct coil__list idle;  /* becomes ready once nothing else is */
+    struct coil__list ready; /* runnables of the next turn */
+    struct coil__list batch; /* runnables that remain in this turn */
+    struct coil__list idle;  /* runnables that become ready when nothing else is ready */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
 
-    pid_t pid;                 /* the owner of the loop, not a process forked later */
-    uint32_t number;           /* unique in the process, unlike the address; never 0 */
+    pid_t pid; /* the process that created the loop, not a child of it */
+    /* unlike the address, never used again in this process; never 0 */
+    uint32_t number;
     uint32_t number_in_checks; /* `number`, or COIL__LOOP_CAREFUL in debug mode */
     bool running, stopping, closing;
-    bool guest; /* the loop is in a step of guest.c, and must not wait */
+    bool guest; /* the loop is in a step of guest mode (guest.c), and must not wait */
     bool virtual_clock;
     bool may_skip_polls;   /* false with a virtual clock, unless skip_polls is set */
     bool polls_every_turn; /* see coil__loop_choose_turns() */
     bool debug;            /* debug mode */
-    bool light_tasks;      /* new tasks are light by default: for task.c */
+    bool light_tasks;      /* new tasks are light by default: see task/create.c */
     unsigned turns_unpolled, runs_unpolled; /* counted since the last poll */
 
-    /* For look() in loop.c: */
-    unsigned next_look;    /* look() is called when turns_unpolled reaches this */
+    /*
+     * For is_poll_due() and choose_look_every() in loop.c; a look is a reading of the
+     * clock:
+     */
+    unsigned next_look;    /* look when turns_unpolled reaches this number */
     unsigned look_every;   /* turns between two looks at the clock */
     unsigned turns_looked; /* turns from the last poll to the last look */
     bool poll_next;        /* the next turn begins with a poll */
     int64_t looked_at;     /* the time of the last look or poll */
     int64_t polled_at;     /* the time of the last poll */
-    int64_t wary_until;    /* turns were long lately: look more often until then */
+    int64_t wary_until;    /* turns were long recently: look more often until then */
 
     int64_t clock_read; /* the time when the clock was last read */
     int64_t virtual_now;
     uint64_t polls, turns, runs;            /* counted up to the last poll */
-    uint64_t operations, operations_waited; /* submitted; and how many of them waited */
-    uint64_t shuffle; /* random state of testing/shuffle.c; 0: batches keep their order */
+    uint64_t operations, operations_waited; /* all submitted, and those that waited */
+    uint64_t shuffle; /* state of testing/shuffle.c; 0: the batch keeps its order */
     int64_t slack;    /* coil_loop_opts.timer_slack_ns; 0: none */
-    int64_t slack_over_thread; /* `slack` minus the thread's own, or 0 */
+    int64_t slack_over_thread; /* `slack` minus the thread's timer slack, or 0 */
     int64_t drain_ns;          /* how long closing waits for abandoned blocking jobs */
     struct coil__list close_hooks;
     _Atomic unsigned refs;
@@ -105,10 +112,10 @@ struct coil_loop {
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
 /*
- * The number of the thread's loop, or 0 without a loop. The variable is separate because
- * the checks of locks and queues need nothing else of the loop. In debug mode its value
- * is COIL__LOOP_CAREFUL, which differs from the number of every loop. So each check takes
- * the slow path (sync/waiters.c).
+ * The number of the thread's loop, or 0 if there is no loop. This is a separate variable
+ * because the checks in locks and queues need nothing else of the loop. In debug mode its
+ * value is COIL__LOOP_CAREFUL, which differs from the number of every loop, so each check
+ * takes the slow path (sync/waiters.c).
  */
 extern COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
 
@@ -129,21 +136,24 @@ static inline bool coil__loop_is_debugged(void)
 /* ---- signal handlers --------------------------------------------------------------- */
 
 /*
- * The thread's loop while it waits in the kernel; coil__loop_of_thread is NULL meanwhile.
+ * The thread's loop while it waits in the kernel. coil__loop_of_thread is NULL meanwhile.
  * During that wait only a signal handler can run on this thread. If the handler calls a
  * function of coil, that function finds no loop and aborts with a message, so no other
- * check is needed.
+ * check is necessary.
  */
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
 
-/* These functions enclose the system call in which a backend waits. */
+/* Called before and after the system call in which a backend waits. */
 static inline void coil__loop_enter_kernel(void)
 {
     coil__loop_in_kernel = coil__loop_of_thread;
     coil__loop_set_of_thread(NULL);
 }
 
-/* A child forked by a signal handler cannot return to a loop: fork.c. */
+/*
+ * A child process that a signal handler forked has no loop to which it could return: see
+ * fork.c.
+ */
 static inline void coil__loop_leave_kernel(void)
 {
     if (COIL__LIKELY(coil__loop_in_kernel != NULL))
@@ -154,14 +164,15 @@ static inline void coil__loop_leave_kernel(void)
 COIL__NORETURN void coil__loop_stop_handler(const char *caller);
 
 /*
- * In debug mode: aborts in a signal handler that has interrupted a turn, also on the
- * task's own stack. Searching the innermost frames takes a few microseconds.
+ * In debug mode, abort if called from a signal handler that has interrupted a turn, even
+ * if the handler runs on the task's own stack. Searching the innermost frames takes a few
+ * microseconds.
  */
 void coil__loop_check_frames(const char *caller);
 
-/* Aborts with `caller` in the message in a signal handler that runs on its alternate
- * stack and has interrupted a task. A handler on the task's own stack is detected only in
- * debug mode. */
+/* Abort with `caller` in the message if called from a signal handler that has interrupted
+ * a task and runs on its alternate stack. A handler on the task's own stack is detected
+ * only in debug mode. */
 static inline void coil__loop_check_stack(const char *caller)
 {
     if (COIL__UNLIKELY(coil__coro_off_stack()) && coil__coro_in_handler())
@@ -171,7 +182,7 @@ static inline void coil__loop_check_stack(const char *caller)
 }
 
 /*
- * Like coil__loop_check_stack(), but also aborts in a handler that has interrupted the
+ * Like coil__loop_check_stack(), but also abort if the handler has interrupted the loop's
  * wait in the kernel.
  */
 static inline void coil__loop_check_handler(const char *caller)
@@ -183,7 +194,7 @@ static inline void coil__loop_check_handler(const char *caller)
 
 /*
  * Called before a loop is created. In a child of vfork(2) or clone(2) no fork handler has
- * run. So the child drops its parent's loop here, whatever its state, and may create its
+ * run, so the child drops its parent's loop here, whatever its state, and may create its
  * own.
  */
 void coil__loop_forget_parents(void);
@@ -193,10 +204,10 @@ void coil__loop_forget_parents(void);
 /* The process id, updated by fork(2) and when a loop is created. */
 extern _Atomic pid_t coil__process;
 
-/* In a child of fork(2): the loop that the thread had in the parent. NULL otherwise. */
+/* In a child of fork(2), the loop that the thread had in the parent; otherwise NULL. */
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_parent;
 
-/* Install the fork handler: children forked from now on leave inherited loops alone. */
+/* Install the fork handler. Children forked from now on do not touch inherited loops. */
 void coil__fork_watch(void);
 
 /* Abort because `caller` was about to use the parent's loop. */
@@ -210,9 +221,9 @@ coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
  * Return the loop on which to undo a request: the thread's loop. In a child of fork(2)
- * without a loop it is the parent's loop, where undoing only frees memory. Aborts if
- * neither loop exists. In a child that has its own loop, a request that is not found
- * there may be on coil__loop_of_parent.
+ * that has no loop, this is the parent's loop, where undoing only frees memory. Aborts if
+ * neither loop exists. If a child has its own loop and the request is not found there, it
+ * may be on coil__loop_of_parent.
  */
 static inline coil_loop *coil__loop_to_undo(const char *caller)
 {
@@ -237,20 +248,21 @@ static inline coil_loop *coil__loop_require(const char *caller)
 void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
 /*
- * True if the loop belongs to the parent of this forked process. The objects of such a
- * loop must not be changed.
+ * True if this is a forked process, and the loop belongs to its parent. The objects of
+ * such a loop must not be changed.
  */
 static inline bool coil__loop_is_parents(const coil_loop *loop)
 {
     return loop->pid != atomic_load_explicit(&coil__process, memory_order_relaxed);
 }
 
-/* Abort: an object of `loop` was used by another thread, or in a child. */
+/* Abort because an object of `loop` was used by another thread, or in a child process. */
 COIL__NORETURN void coil__loop_wrong_thread(const coil_loop *loop, const char *caller);
 
 /*
- * All code that makes a runnable ready calls this check: another thread may only post.
- * Public functions that may be called on a wrong thread check first, with their own name.
+ * All code that makes a runnable ready makes this check, because another thread may only
+ * post. Public functions that may be called on a wrong thread check first, with their own
+ * name.
  */
 static inline void coil__loop_check_thread(const coil_loop *loop, const char *caller)
 {
@@ -259,23 +271,23 @@ static inline void coil__loop_check_thread(const coil_loop *loop, const char *ca
 }
 
 /*
- * The thread check for calls that may make nothing ready. `number` belongs to a loop
- * other than this thread's loop. A closed loop belongs to no thread, so any thread may
- * use and free objects that outlive it.
+ * The thread check for calls that do not always make a runnable ready. `number` is the
+ * number of another loop than this thread's. A closed loop belongs to no thread, so any
+ * thread may use and free objects that outlive it.
  */
 void coil__loop_check_foreign(uint32_t number, const char *caller);
 
-/* In a child of fork(2): forget the parent's open loops. Async-signal-safe. */
+/* Called in a child of fork(2): forget the parent's open loops. Async-signal-safe. */
 void coil__loops_forget(void);
 
-/* Append to the ready queue; the runnable must be in no list. */
+/* Append the runnable to the ready queue. It must not be in a list. */
 static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *runnable)
 {
     coil__loop_check_thread(loop, "waking a task");
     coil__list_push(&loop->ready, &runnable->link);
 }
 
-/* Append a whole list, in order. The list is empty afterwards. */
+/* Append a whole list, in order, and empty the list. */
 static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *runnables)
 {
     coil__loop_check_thread(loop, "completing a future");
@@ -284,8 +296,8 @@ static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *
 
 int64_t coil__loop_now(coil_loop *loop);
 
-/* Called just before a user's callback. `asked_at` is the code that requested the
- * callback, or NULL. */
+/* Call this just before calling a user's callback. `asked_at` is the code that requested
+ * the callback, or NULL. */
 static inline void coil__loop_calls(coil_loop *loop, const void *callback,
                                     const void *asked_at)
 {
@@ -307,10 +319,9 @@ static inline void coil__loop_expect(coil_loop *loop, int change)
 #define COIL__LONGEST_POLL COIL_SEC(24 * 3600)
 
 /*
- * Return how long to wait for a timer that is due in `span_ns`: longer by the loop's
- * slack, at most a day. `exactly` means that the kernel does not prolong the wait by the
- * thread's slack. A `span_ns` of 0 or less means that the span was too long to be
- * computed.
+ * Return how long to wait for a timer that is due in `span_ns`: `span_ns` plus the loop's
+ * slack, but at most a day. `exactly` means that the kernel does not add the thread's
+ * timer slack. A `span_ns` of 0 or less means that computing the span has overflowed.
  */
 static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns,
                                           bool exactly)
@@ -327,15 +338,15 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 #define COIL__TURNS_UNPOLLED 64
 #define COIL__RUNS_UNPOLLED 256
 
-/* Makes the next turn look at the clock. Called when a timer is started that is due
- * before all others. */
+/* Make the next turn look at the clock. Called when a timer is started that is due before
+ * all others. */
 static inline void coil__loop_look_soon(coil_loop *loop)
 {
     loop->look_every = 1;
     loop->next_look = 0;
 }
 
-/* Make the next turn poll; for a task that has done much I/O in one step. */
+/* Make the next turn poll, because a task has done much I/O in one step. */
 static inline void coil__loop_poll_next(coil_loop *loop)
 {
     loop->poll_next = true;
@@ -355,7 +366,7 @@ static inline bool coil__loop_may_skip_poll(const coil_loop *loop)
     return true;
 }
 
-/* Begin a turn without a poll: the ready runnables become its batch. */
+/* Begin a turn without a poll: move the ready runnables to the batch. */
 static inline void coil__loop_begin_batch(coil_loop *loop)
 {
     loop->turns_unpolled++;
@@ -363,9 +374,9 @@ static inline void coil__loop_begin_batch(coil_loop *loop)
 }
 
 /*
- * Called when the batch is empty. If the poll may be skipped, makes the ready runnables
- * the next batch and returns true. Otherwise returns false, and loop.c must begin the
- * next turn, most often with a poll.
+ * Called when the batch is empty. If the poll may be skipped, begin the next turn and
+ * return true. Otherwise return false: loop.c must begin the next turn, usually with a
+ * poll.
  */
 static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
 {
@@ -391,11 +402,11 @@ int coil__loop_take_turn(coil_loop *loop);
 
 /* The functions that libcoil-testing provides for loops (run/border.h). */
 struct coil__loop_hooks {
-    /* The backend "simulated", and whether the loops of this thread use it if no backend
-     * is requested by name. */
+    /* The backend "simulated". backend_is_wanted() returns whether loops of this thread
+     * use it if no backend is requested by name. */
     const struct coil__backend_class *backend;
     bool (*backend_is_wanted)(void);
-    /* Called when a loop of this thread is created: set its `shuffle`. */
+    /* Called when a loop is created on this thread: set its `shuffle`. */
     void (*shuffle_begin)(coil_loop *loop);
     /* Put the batch into random order. */
     void (*shuffle)(coil_loop *loop);
@@ -407,8 +418,8 @@ extern const struct coil__loop_hooks *_Atomic coil__loop_hooks;
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * A hook of an upper layer that stores data per loop. A loop that closes calls its hooks
- * first, while the loop is still complete. The hook registered last is called first.
+ * A hook for an upper layer that stores data per loop. When a loop closes, it first calls
+ * its hooks, while it is still complete. The hook registered last is called first.
  */
 struct coil__close_hook {
     struct coil__list link;

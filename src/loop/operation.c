@@ -58,8 +58,8 @@ static ssize_t run_accept(const struct coil__op *op)
     return accept4(op->fd, op->addr, op->addrlen, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-/* Return the state of a connection attempt. SO_ERROR of 0 does not yet mean success: the
- * event may have happened before the attempt. */
+/* Return the result of a connection attempt. If SO_ERROR is 0, the attempt may still be
+ * in progress, because the event may have occurred before the attempt. */
 static int find_out_whether_connected(int fd)
 {
     struct sockaddr_storage peer;
@@ -76,8 +76,8 @@ static int find_out_whether_connected(int fd)
     return error == 0 ? 0 : -1;
 }
 
-/* An interrupted connect(2) continues by itself. EAGAIN is final: the queue of a local
- * socket is full, or no port is free. */
+/* An interrupted connect(2) continues by itself. EAGAIN is a failure: the queue of a
+ * local socket is full, or no port is free. */
 static ssize_t run_connect(const struct coil__op *op)
 {
     int rc;
@@ -96,8 +96,7 @@ static ssize_t run_sendfile(const struct coil__op *op)
 }
 
 /*
- * Return the subset of op->events that holds now; hang-ups and errors count as both
- * events.
+ * Return which of op->events have occurred. A hang-up or an error counts as both events.
  */
 static ssize_t run_poll(const struct coil__op *op)
 {
@@ -289,7 +288,8 @@ const struct coil__op_row coil__op_rows[COIL__OP_COUNT] = {
         "coil_file_open", .error = EMFILE, .opcode = COIL__URING_OPENAT},
     [COIL__OP_CLOSE] = {run_close, "close(op->fd)", "close",
         "coil_file_close", .opcode = COIL__URING_CLOSE,
-        .ends_interrupted = true}, /* Linux has closed the descriptor anyway: close(2) */
+        /* Linux has closed the descriptor nevertheless: see close(2) */
+        .ends_interrupted = true},
     [COIL__OP_STATX] = {run_statx, "statx(op->fd, op->path)", "stat",
         "coil_stat", .error = EACCES, .opcode = COIL__URING_STATX},
     [COIL__OP_RENAME] = {run_rename, "renameat2(op->fd, op->path)", "rename",

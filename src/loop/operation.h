@@ -1,8 +1,9 @@
 /*
- * operation.h - an operation of the kernel that a task waits for, and the table of kinds.
+ * operation.h - an operation of the kernel for which a task waits, and the table of
+ * kinds.
  *
- * A new operation is a kind, below, and a row in operation.c. Backends, files, and code
- * that prints the waits of tasks read the table.
+ * To add an operation, add a kind below and a row in operation.c. Backends, files, and
+ * code that prints the waits of tasks read the table.
  */
 #ifndef COIL_LOOP_OPERATION_H
 #define COIL_LOOP_OPERATION_H
@@ -15,7 +16,7 @@
 enum coil__direction { COIL__IN, COIL__OUT };
 
 enum coil__op_kind {
-    /* Operations on attached descriptors: one for each direction at a time. */
+    /* Operations on attached descriptors: one at a time for each direction. */
     COIL__OP_READ,    /* read(fd, buf, len) */
     COIL__OP_WRITE,   /* write(fd, buf, len) */
     COIL__OP_WRITEV,  /* writev(fd, buf: struct iovec[len]) */
@@ -25,8 +26,8 @@ enum coil__op_kind {
     COIL__OP_SENDMSG, /* sendmsg(fd, buf: struct msghdr, flags | MSG_NOSIGNAL) */
     COIL__OP_ACCEPT,  /* accept4(fd, addr, addrlen, non-blocking and close-on-exec) */
     COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), until it has connected or failed */
-    /* sendfile(fd, fd2, &offset, len) to a socket, once it has room; offset is not
-     * changed. -EOPNOTSUPP: the submitter can read and write instead. */
+    /* sendfile(fd, fd2, &offset, len) to a socket, once it has room. `offset` is not
+     * changed. After -EOPNOTSUPP the submitter can read and write instead. */
     COIL__OP_SENDFILE,
     COIL__OP_READABLE, /* wait until a read would not wait; result: COIL_READABLE */
     COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: those that
@@ -64,7 +65,10 @@ enum coil__op_kind {
     COIL__OP_COUNT
 };
 
-/* An operation. The operation is in the submitter's memory until complete() is called. */
+/*
+ * An operation. It is in the submitter's memory and must stay there until complete() is
+ * called.
+ */
 struct coil__op {
     enum coil__op_kind kind;
     int fd;
@@ -72,20 +76,23 @@ struct coil__op {
     unsigned events;
     ssize_t result; /* a count or descriptor, or a negative errno */
     /*
-     * Called once, from poll(), cancel() or detach(), if submit() returned -EINPROGRESS.
-     * This callback makes its task ready and does nothing else.
+     * If submit() returned -EINPROGRESS, called once by poll(), cancel() or detach().
+     * Must make its task ready and do nothing else.
      */
     void (*complete)(struct coil__op *op);
     void *owner; /* data of the submitter */
     /*
-     * NULL, or two further addresses to prefetch before complete() is called. complete(),
-     * or the task that it makes ready, will use them. The owner and the memory around the
-     * operation are prefetched anyway.
+     * Two more addresses to prefetch before complete() is called, because complete(), or
+     * the task that it makes ready, will use them. May be NULL. The owner and the memory
+     * around the operation are always prefetched.
      */
     const void *hints[2];
     struct coil__list link; /* the backend's */
     void *backend_data;     /* the backend's */
-    /* A COIL__OP_READABLE has no members below: it may be in a struct coil__short_op. */
+    /*
+     * The members from here on do not exist for a COIL__OP_READABLE in a struct
+     * coil__short_op.
+     */
 
     void *buf;
     size_t len;
@@ -93,7 +100,7 @@ struct coil__op {
     struct sockaddr *addr;
     socklen_t *addrlen;
     unsigned mode;
-    /* connect() was called before; COIL__OP_POLL: poll() was called just now */
+    /* connect() was already called; for COIL__OP_POLL: poll() was just called */
     bool begun;
     int fd2;
     const char *path, *path2;
@@ -101,8 +108,8 @@ struct coil__op {
 };
 
 /*
- * The memory of an operation without a buffer. The memory is in the object that the task
- * waits for, so that no pointer refers to the task's stack.
+ * The memory of an operation without a buffer. It is in the object for which the task
+ * waits, so no pointer refers to the task's stack.
  */
 struct coil__short_op {
     _Alignas(struct coil__op) unsigned char bytes[offsetof(struct coil__op, buf)];
@@ -110,15 +117,15 @@ struct coil__short_op {
 
 _Static_assert(sizeof(struct coil__short_op) == 80, "each connection has one");
 
-/* Return its operation. Only the members before `buf` may be used. */
+/* Return the operation in this memory. Only the members before `buf` may be used. */
 static inline struct coil__op *coil__short_op(struct coil__short_op *memory)
 {
     return (struct coil__op *)(void *)memory;
 }
 
 /*
- * Initialize a read from or a write to a descriptor. The fields that it does not use stay
- * unset, because setting them would take longer than everything else.
+ * Initialize a read from or a write to a descriptor. Fields that the operation does not
+ * use stay unset, because setting them would take longer than everything else.
  */
 static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, void *buf,
                                  size_t len)
@@ -137,24 +144,25 @@ static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, v
 /* A kind of operation: its system call, its names, and how it behaves. */
 struct coil__op_row {
     /*
-     * Makes the system call: -1 and errno if it fails. Always a function of this library
-     * that makes the call, never the address of the C library's own function: that could
-     * be libcoil-posix's, which interposes it.
+     * Makes the system call; returns -1 and sets errno if the call fails. Must be a
+     * function of this library, because the address of a function of the C library could
+     * be that of libcoil-posix, which interposes it.
      */
     ssize_t (*run)(const struct coil__op *op);
-    const char *call; /* text of the call, to name it in an injected failure */
-    const char *what; /* printed as the action of a waiting task: "read" */
-    const char *user; /* files: the public function that submits it */
-    int error;        /* the errno of an injected failure; 0: no injection */
+    const char *call; /* the name of the call in the message of an injected failure */
+    const char *what; /* what a waiting task does, in reports: "read" */
+    const char *user; /* on files: the public function that submits it */
+    int error;        /* the errno of an injected failure; 0: inject none */
     int waits;        /* the errno after which the caller waits for readiness */
     uint8_t direction;
     /*
-     * io_uring's opcode, or NOP if the kernel lacks one or its opcode differs from the
-     * system call.
+     * io_uring's opcode, or NOP if there is none, or if its effect differs from that of
+     * the system call.
      */
     uint8_t opcode;
-    bool moves_bytes;      /* the result is a number of bytes */
-    bool ends_interrupted; /* do not repeat an interrupted call: it takes effect */
+    bool moves_bytes; /* the result is a number of bytes */
+    /* do not repeat an interrupted call, because it has taken effect */
+    bool ends_interrupted;
 };
 
 extern const struct coil__op_row coil__op_rows[];
@@ -167,8 +175,8 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
 /*
  * Make the operation's system call, and repeat it while it is interrupted. Returns the
  * result or a negative errno. If the call would block, returns -EINPROGRESS. In that case
- * the caller waits until the descriptor is ready and calls this again, for a connection
- * with `begun` set.
+ * the caller waits until the descriptor is ready and calls this function again, with
+ * `begun` set if the operation is a connect.
  */
 ssize_t coil__op_call(const struct coil__op *op);
 
@@ -183,8 +191,8 @@ static inline void coil__op_prefetch(const struct coil__op *op)
         COIL__PREFETCH((const void *)((uintptr_t)op + (uintptr_t)(i * 64)));
 }
 
-/* The operation's result is about to arrive: prefetch the memory of complete() and of the
- * waiter that runs after it. */
+/* The operation will soon be completed: prefetch the memory that complete() and the
+ * waiting task use. */
 static inline void coil__op_prefetch_waiter(const struct coil__op *op)
 {
     if (op->kind != COIL__OP_READABLE)

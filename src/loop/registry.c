@@ -13,9 +13,9 @@
 
 /*
  * The numbers of the open loops. An object may outlive its loop, so it stores the loop's
- * number. An address is not enough, since the next loop may have the same address. There
- * is no lock, since a child of fork(2) might find it held. If the array is full, misuse
- * of further loops is not detected.
+ * number. The loop's address is not enough, because the next loop may have the same
+ * address. There is no lock, because a child of fork(2) might find it held. If the array
+ * is full, misuse of any further loop is not detected.
  */
 static _Atomic uint32_t open_loops[64]; /* 0: unused */
 static _Atomic uint32_t last_number;

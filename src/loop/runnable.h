@@ -8,13 +8,13 @@
 
 /*
  * An element of the ready queue: a callback, a task's next step, or a timer that is due.
- * A runnable is a member of the object that it belongs to, so making it ready never
+ * A runnable is a member of the object to which it belongs, so making it ready never
  * allocates. The link is in the list in which the runnable waits: the callbacks of a
- * future, or the ready queue. coil__list_remove(&r->link) removes it from either.
+ * future, or the ready queue. coil__list_remove(&r->link) removes it from either list.
  *
- * While the loop closes, each runnable that is still ready is run once with loop->closing
+ * When the loop closes, each runnable that is still ready is run once with loop->closing
  * set. In that case run() must free its object instead of doing its work. It cannot
- * affect tasks, which are neither resumed nor cancelled.
+ * affect tasks, because they are neither resumed nor cancelled.
  */
 struct coil__runnable {
     struct coil__list link;

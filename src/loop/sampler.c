@@ -1,26 +1,24 @@
 /*
- * sampler.c - debug mode: samples the stack of a loop that is blocked in a step.
+ * sampler.c - in debug mode, samples the stack of a loop that is blocked in a step.
  *
- * A second thread watches the clock. When a step has lasted longer than it should, that
- * thread copies the innermost part of the loop's stack and unwinds the copy. Pointers
- * into the stack are changed to point into the copy, so the loop may continue meanwhile,
- * and may unmap the stack.
+ * A second thread watches the clock. If a step takes longer than it should, that thread
+ * copies the innermost part of the loop's stack and unwinds the copy. Pointers into the
+ * stack are changed to point into the copy, so the loop may continue meanwhile, and may
+ * even unmap the stack.
  *
  *     stack   sp | innermost part | outer frames           | nearest library above
  *     copy       | words          | zeros, for WINDOW bytes
  *
- * Zeros behind the copied words represent the rest of the stack. An outer frame may be
- * larger than the copied part. For such a frame the walk finds a return address of zero,
- * and ends.
+ * Zeros behind the copied words represent the rest of the stack. If a frame extends
+ * beyond the copied part, the walk finds a return address of zero, and ends.
  *
- * If the loop's thread sleeps in a system call, the kernel reports its stack pointer.
- * Such a thread gets no signal: sleep(3) and poll(2) would return early, and the program
- * would behave differently because it is sampled. A running thread gets SIGURG, whose
- * default action is to be ignored, and the signal's handler makes the copy.
+ * If the loop's thread sleeps in a system call, the kernel reports its stack pointer. A
+ * sleeping thread gets no signal, because sleep(3) and poll(2) would return early, and so
+ * sampling would change the program's behaviour. A running thread gets SIGURG, which is
+ * ignored by default, and the signal's handler makes the copy.
  *
- * The second thread exists in debug mode only, from the first step until the loop closes.
- * The thread's memory does not come from the allocator of coil_set_allocator(): see
- * leak.c.
+ * The second thread exists only in debug mode, from the first step until the loop closes.
+ * Its memory does not come from the allocator of coil_set_allocator(): see leak.c.
  */
 #include "sampler.h"
 
@@ -49,8 +47,8 @@
 #define WINDOW ((size_t)8 * 1024 * 1024) /* no frame is larger: the usual RLIMIT_STACK */
 #define COPY_BYTES (2 * WINDOW)
 
-/* The stack of a coroutine suspended by coil__switch(): the registers that a call
- * preserves, and the address at which it continues. */
+/* The layout of a stack that coil__switch() has left: the callee-saved registers, and the
+ * address at which it continues. */
 #if defined(__x86_64__)
 enum { SAVED_WORDS = 8, SAVED_FRAME = 6, SAVED_PC = 7 };
 #else
@@ -58,9 +56,8 @@ enum { SAVED_WORDS = 22, SAVED_FRAME = 10, SAVED_PC = 11 };
 #endif
 
 /*
- * A stack in that layout, in a mapping of COPY_BYTES. The words are followed by zeros,
- * where registers with unknown contents point: a chain of frames that uses them ends
- * there.
+ * A stack in that layout, in a mapping of COPY_BYTES. The words are followed by zeros.
+ * Registers with unknown contents point there, so a walk that uses them ends.
  */
 struct stack_copy {
     uintptr_t pc, sp, frame;
@@ -73,9 +70,9 @@ _Static_assert(sizeof(struct stack_copy) + WINDOW < COPY_BYTES, "room for zeros"
 
 struct coil__sampler {
     pthread_t thread;
-    pid_t process; /* the owner, not a process forked later */
+    pid_t process; /* the process that started the sampler, not a child of it */
     pid_t sampled; /* the loop's thread */
-    int memory;    /* descriptor to read the process's memory without faults */
+    int memory;    /* descriptor for reading the process's memory without faults */
     pthread_mutex_t lock;
     pthread_cond_t closed;
     bool closing;
@@ -94,7 +91,7 @@ struct coil__sampler {
 
 /* ---- the signal handler ------------------------------------------------------------ */
 
-/* Only one thread at a time waits for an answer. */
+/* Held while a thread waits for the signal handler's answer. */
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 static struct coil__sampler *_Atomic asked;
 static _Atomic int question;
@@ -145,8 +142,8 @@ static bool copy_sleeper(struct coil__sampler *s)
            pc == s->copy->pc;
 }
 
-/* Wait for the answer of the signal handler. Once the handler has begun to write the
- * copy, the wait does not time out. */
+/* Wait for the signal handler's answer. Once the handler has begun to write the copy, the
+ * wait does not time out. */
 static bool get_answer(void)
 {
     int64_t until = coil__clock_monotonic() + ANSWER_WITHIN;
@@ -160,8 +157,9 @@ static bool get_answer(void)
 }
 
 /*
- * Copy the stack of a running thread in a signal handler. Works only if the program has
- * left SIGURG at its default action, so that a signal that arrives late is ignored.
+ * Make a signal handler in the running thread copy its stack. This is done only if the
+ * program has not changed the action of SIGURG, because a signal that arrives late must
+ * be ignored.
  */
 static bool copy_runner(struct coil__sampler *s)
 {
@@ -186,7 +184,7 @@ static bool copy_runner(struct coil__sampler *s)
 
 /* ---- unwinding the copy ------------------------------------------------------------ */
 
-/* The stack ends below the next library. */
+/* Find the nearest library above the stack: the stack ends below it. */
 static int end_below_library(struct dl_phdr_info *library, size_t size, void *arg)
 {
     struct stack_copy *copy = arg;
@@ -213,7 +211,8 @@ static uintptr_t moved_pointer(const struct stack_copy *copy, uintptr_t word)
 static void unwind(struct stack_copy *copy, struct coil__sample *sample)
 {
     uintptr_t *first = copy->words + SAVED_WORDS;
-    static const struct coil__coro_class copied = {.main = NULL}; /* no walk ends at it */
+    /* has no function at which a walk would end */
+    static const struct coil__coro_class copied = {.main = NULL};
     coil__coro coro = {.sp = copy->words, .class = &copied};
 
     copy->extent = WINDOW;
@@ -225,7 +224,8 @@ static void unwind(struct stack_copy *copy, struct coil__sample *sample)
         copy->words[i] = (uintptr_t)(first + STACK_WORDS);
     if (moved_pointer(copy, copy->frame) != copy->frame)
         copy->words[SAVED_FRAME] = moved_pointer(copy, copy->frame);
-    copy->words[SAVED_PC] = copy->pc + 1; /* like a return address */
+    /* + 1, because the walk expects a return address */
+    copy->words[SAVED_PC] = copy->pc + 1;
     sample->count =
         coil__backtrace_suspended(&coro, sample->frames, COIL__SAMPLE_MAX, NULL);
 }
@@ -246,7 +246,9 @@ struct news {
     struct coil__sample sample;
 };
 
-/* The loop is blocked, so its exception handler cannot be called. */
+/*
+ * Print a report to stderr, because the blocked loop cannot call its exception handler.
+ */
 static void print_news(const struct news *news)
 {
     struct coil__report report;
@@ -266,8 +268,8 @@ static void print_news(const struct news *news)
 }
 
 /*
- * Sample the step if it is due. True if the caller must print *news after releasing the
- * lock.
+ * Sample the step if it is due. Returns true if the caller must print *news after
+ * releasing the lock.
  */
 static bool sample_if_due(struct coil__sampler *s, struct news *news)
 {
@@ -280,7 +282,7 @@ static bool sample_if_due(struct coil__sampler *s, struct news *news)
     s->sampled_already = true;
     if (now - s->began < TELL_AFTER || now < s->deadline)
         return false;
-    take_sample(s); /* the current position, not the first sample's */
+    take_sample(s); /* again, for the current position */
     s->told = true;
     memcpy(news->task, s->task, sizeof news->task);
     news->spawned_at = s->spawned_at;
@@ -366,9 +368,9 @@ static struct coil__sampler *create(pid_t sampled)
 }
 
 /*
- * The loop's thread ends without closing its loop, because a task called pthread_exit(3).
- * The sampler's thread must end as well. The sampler's thread blocks all signals. If it
- * did not end, the process would remain, and SIGTERM would not end the process.
+ * If the loop's thread ends without closing its loop, because a task called
+ * pthread_exit(3), the sampler's thread must end, too. Otherwise the process would go on,
+ * and SIGTERM would not end it, because the sampler's thread blocks all signals.
  */
 static pthread_key_t at_end_of_thread;
 
@@ -386,7 +388,8 @@ static void create_key(void)
 }
 
 /*
- * Do not sample on Valgrind: the kernel would report a position in Valgrind's own code.
+ * Under Valgrind there is no sampling, because the kernel would report a position in
+ * Valgrind's own code.
  */
 struct coil__sampler *coil__sampler_start(void)
 {

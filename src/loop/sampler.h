@@ -1,5 +1,5 @@
 /*
- * sampler.h - debug mode: samples the stack of a loop that is blocked in a step.
+ * sampler.h - in debug mode, samples the stack of a loop that is blocked in a step.
  */
 #ifndef COIL_LOOP_SAMPLER_H
 #define COIL_LOOP_SAMPLER_H
@@ -9,21 +9,26 @@
 
 #define COIL__SAMPLE_MAX 32
 
-/* The active frames, innermost first; none if the step was not sampled. */
+/*
+ * The return addresses on the stack, innermost first. There are none if the step was not
+ * sampled.
+ */
 struct coil__sample {
     void *frames[COIL__SAMPLE_MAX];
     size_t count;
 };
 
-/* Start the thread that watches this one. NULL if the thread cannot be started. */
+/*
+ * Start a thread that watches the calling thread. Returns NULL if it cannot be started.
+ */
 struct coil__sampler *coil__sampler_start(void);
 
-/* Join that thread. This and the functions below accept NULL. */
+/* End the sampler's thread and join it. This function and the next two accept NULL. */
 void coil__sampler_stop(struct coil__sampler *sampler);
 
 /*
- * Begin a step of `task` (or "" if it is not a task's step), which should last no longer
- * than `limit`.
+ * Begin a step that should take no longer than `limit`. `task` is the task's name, or ""
+ * if it is not a task's step.
  */
 void coil__sampler_begin(struct coil__sampler *sampler, const char *task,
                          const void *spawned_at, int64_t began, int64_t limit);
@@ -32,12 +37,15 @@ void coil__sampler_begin(struct coil__sampler *sampler, const char *task,
 void coil__sampler_end(struct coil__sampler *sampler, struct coil__sample *sample);
 
 /*
- * Sample a thread of this process that sleeps in a system call. If that thread does not
- * sleep, the sample has no frames. May be called on any thread.
+ * Sample a thread of this process that sleeps in a system call. If the thread is not
+ * sleeping, the sample has no frames. May be called on any thread.
  */
 void coil__sample_sleeper(pid_t thread, struct coil__sample *sample);
 
-/* Prints ", in usleep in libc.so.6, called by block at a.c:3", or nothing. */
+/*
+ * Print ", in usleep in libc.so.6, called by block at a.c:3", or nothing if there is no
+ * sample.
+ */
 void coil__sample_print(struct coil__report *report, const struct coil__sample *sample);
 
 #endif

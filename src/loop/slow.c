@@ -1,11 +1,11 @@
 /*
- * slow.c - debug mode: times each runnable, and reports a slow one by name.
+ * slow.c - in debug mode, times each runnable, and reports slow ones by name.
  *
- * The runnables of a batch are run one by one from a list private to this file. So a task
- * that suspends finds the loop's batch empty and a poll due, and returns here instead of
- * switching directly to the next task. A runnable may be freed when it has run, so its
- * name and origin are read first. Times are measured by the real clock, even if the loop
- * has a virtual one.
+ * The runnables of a batch are moved to a list private to this file, and run one by one.
+ * So a task that is suspended finds the loop's batch empty and a poll due, and returns
+ * here instead of switching directly to the next task. A runnable may be freed when it
+ * runs, so its name and origin are read before. Times are measured with the real clock,
+ * even if the loop has a virtual clock.
  */
 #include "loop.h"
 
@@ -58,7 +58,8 @@ void coil__slow_forked(coil_loop *loop)
 }
 
 /*
- * Called before the first step, so a loop that never runs does not start a second thread.
+ * Called before the loop's first step, because a loop that never runs needs no sampler
+ * thread.
  */
 static void start_sampler(coil_loop *loop)
 {
@@ -71,7 +72,7 @@ static double to_seconds(int64_t span_ns)
     return (double)span_ns / (double)COIL_SEC(1);
 }
 
-/* The description of a runnable, as known before it runs. */
+/* The description of a runnable, made before it runs. */
 struct subject {
     char task[32]; /* the task's name; "" if it is not a task */
     const void *spawned_at;
@@ -98,7 +99,8 @@ static void print_subject(struct coil__report *report, const coil_loop *loop,
     coil__report_words(report, "Executing ");
     if (is_task)
         coil__report_words(report, "task '%s'", s->task);
-    else if (loop->slow.callback != NULL) /* + 1: the printer expects a return address */
+    /* + 1, because the printer expects a return address */
+    else if (loop->slow.callback != NULL)
         coil__symbol_print(report, NULL, "%s", (const char *)loop->slow.callback + 1);
     else
         coil__report_words(report, "a callback of coil's");
@@ -153,10 +155,11 @@ void coil__loop_run_timed(coil_loop *loop)
     loop->slow.timing = true;
     while ((link = coil__list_pop(&batch)) != NULL) {
         run(loop, COIL__CONTAINER(link, struct coil__runnable, link));
-        coil__loop_require_own(loop, "going on with the event loop"); /* see fork.c */
+        /* the runnable may have called fork(2) */
+        coil__loop_require_own(loop, "going on with the event loop");
     }
     loop->slow.timing = false;
-    coil__loop_choose_turns(loop); /* a callback may have left debug mode */
+    coil__loop_choose_turns(loop); /* a callback may have switched debug mode off */
 }
 
 int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns)

@@ -1,20 +1,20 @@
 /*
  * stall.c - reports a loop whose thread has waited for a lock for a long time.
  *
- * A task that waits for a lock with its own system call (a futex) blocks the thread. If
- * another task of the thread holds that lock, this is a deadlock. So one of coil's
- * threads checks the watched loops once a second. A loop that waits for events is in
- * another system call. If LOOKS checks in a row find a thread in the same wait for a
+ * A task that waits for a lock with a system call of its own (a futex) blocks the thread.
+ * If another task of the thread holds that lock, this is a deadlock. So one of coil's
+ * threads checks the watched loops once a second. A loop that waits for events is in a
+ * different system call. If LOOKS checks in a row find a thread in the same wait for a
  * lock, the loop is reported, once per wait. The cause may be a deadlock, or another
  * thread that holds the lock for a long time.
  *
- * If every thread of the process waits for a lock, without a time-out, no thread can
- * release one. If two checks in a row find this, and no thread has run in between, the
- * program is aborted, because it could only hang. The program is not aborted if a signal
- * handler might release a lock, or another process might release a shared lock.
+ * If all threads of the process wait for locks, without a time-out, no thread can release
+ * a lock. If two checks in a row find this, and no thread has run in between, the program
+ * is aborted, because otherwise it would hang. It is not aborted if a signal handler
+ * might release a lock, or another process might release a shared lock.
  *
- * libcoil-posix uses this, because it runs code in tasks that was not written for coil.
- * The watching thread exists while any loop is watched.
+ * libcoil-posix uses this file, because it runs code in tasks that was not written for
+ * coil. The watching thread exists while any loop is watched.
  */
 #include "loop.h"
 
@@ -40,8 +40,9 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct coil__list loops;
-    unsigned long sleeps;     /* of all threads, while they waited for locks; else 0 */
-    unsigned long generation; /* number of the current thread: older threads end */
+    /* context switches of all threads if all wait for locks, else 0 */
+    unsigned long sleeps;
+    unsigned long generation; /* number of the current watching thread: older ones end */
     bool has_thread;
     pthread_t thread;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -64,8 +65,8 @@ static void report(pid_t thread, int64_t waited_ns, const char *consequence)
     coil__report_end(&text);
 }
 
-/* True if the loop must be reported. A thread that runs outside its loop may
- * wait for any lock, and is not reported. The caller holds the lock. */
+/* Check a loop. Returns true if it must be reported. A thread whose loop is not running
+ * is never reported. The caller holds the lock. */
 COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
 {
     const coil_loop *loop = COIL__CONTAINER(stall, coil_loop, stall);
@@ -78,7 +79,10 @@ COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
     return stall->looks == LOOKS;
 }
 
-/* True if no thread of the process can ever run again. The caller holds the lock. */
+/*
+ * True if two checks in a row have found all threads waiting for locks that no thread can
+ * release. The caller holds the lock.
+ */
 static bool is_all_stuck(void)
 {
     unsigned long sleeps, before = watch.sleeps;
@@ -100,7 +104,7 @@ static void stop_if_all_stuck(const struct coil__stall *stall)
     abort();
 }
 
-/* Return the thread of a loop to report, or 0. */
+/* Check all loops. Returns the thread of a loop to report, or 0. */
 static pid_t look_at_all(void)
 {
     const struct coil__stall *stalled = NULL;
@@ -147,7 +151,10 @@ static void *look_again_and_again(void *arg)
     return NULL;
 }
 
-/* If no thread can be started, nothing is reported. The caller holds the lock. */
+/*
+ * Start the watching thread. If this fails, nothing is ever reported. The caller holds
+ * the lock.
+ */
 static void start_thread(void)
 {
     sigset_t all, before;
@@ -176,7 +183,7 @@ void coil__stall_watch(coil_loop *loop)
     pthread_mutex_unlock(&watch.lock);
 }
 
-/* The last watched loop ends the thread. */
+/* Stop watching the loop. The last watched loop also ends the thread. */
 void coil__stall_finish(coil_loop *loop)
 {
     pthread_t thread;

@@ -16,13 +16,13 @@ struct coil__stall {
     struct coil__list link; /* in the list of watched loops */
     pid_t thread;
     unsigned long switches; /* context switches of the thread at the latest check */
-    unsigned looks;         /* checks in a row that found it in the same wait */
+    unsigned looks;         /* checks in a row that found the thread in the same wait */
 };
 
-/* The time between two checks of a loop. Tests shorten it. */
+/* The interval of the checks. Tests shorten it. */
 extern int64_t coil__stall_look_ns;
 
-/* The time after which such a wait is reported. */
+/* Return the time after which a wait for a lock is reported. */
 int64_t coil__stall_span(void);
 
 /*
@@ -34,7 +34,7 @@ void coil__stall_watch(coil_loop *loop);
 /* Called when the loop closes. */
 void coil__stall_finish(coil_loop *loop);
 
-/* In a forked child: the watching thread belongs to the parent. Async-signal-safe. */
+/* Called in a forked child, which has no watching thread. Async-signal-safe. */
 void coil__stall_forked(void);
 
 #endif

@@ -1,16 +1,16 @@
 /*
  * timer.c - the timers of a loop: a 4-ary heap.
  *
- * Four children per node halve the depth of a binary heap. An entry is a deadline and a
- * pointer, and the array is aligned so that entry 1 begins a cache line. So the four
- * children of a node share one line. A timer stores its index in the heap, so cancelling
- * removes it immediately. Unlike asyncio's heap, this heap never holds cancelled timers
- * that have to be cleaned up later.
+ * With four children per node, the heap has half the depth of a binary heap. An entry is
+ * a deadline and a pointer, and the array is aligned so that entry 1 begins a cache line,
+ * so the four children of a node share one line. A timer stores its index in the heap, so
+ * cancelling removes it immediately. Unlike asyncio's heap, this heap never contains
+ * cancelled timers, which would have to be removed later.
  *
- * Timers with equal deadlines fire first in, first out: they have a sequence number. The
- * number shares its memory with the link, which is unused while the timer is in no list.
- * So a timer takes no more memory than a watcher of libev. Size matters because arming a
- * million timers mostly means touching their memory.
+ * Sequence numbers ensure that timers with equal deadlines fire first in, first out. The
+ * number shares its memory with the link, which is unused while the timer is in the heap,
+ * so a timer takes no more memory than a timer of libev. Size matters because arming a
+ * million timers mostly means accessing their memory.
  */
 #include "leak.h"
 #include "loop.h"
@@ -21,8 +21,8 @@
 
 #define FIRST_CAPACITY 64
 
-#define LINE 64                                            /* bytes of the cache */
-#define CHILDREN (LINE / sizeof(struct coil__timer_entry)) /* of a node */
+#define LINE 64                                            /* bytes of a cache line */
+#define CHILDREN (LINE / sizeof(struct coil__timer_entry)) /* children of a node */
 
 _Static_assert(CHILDREN == 4, "the four children of a node do not fill a cache line");
 
@@ -54,8 +54,8 @@ static void sift_up(struct coil__timer_heap *heap, size_t index,
     set_slot(heap, index, entry);
 }
 
-/* Find the smallest without a branch: the processor cannot predict which of two random
- * deadlines is earlier. */
+/* Return the entry with the earlier deadline, without a branch: the processor could not
+ * predict which of two random deadlines is earlier. */
 static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, size_t b)
 {
     int64_t first = heap->entries[a].when, second = heap->entries[b].when;
@@ -65,9 +65,9 @@ static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, s
     return a + (size_t)(second < first) * (b - a);
 }
 
-/* Also prefetches the cache lines of all grandchildren, one of which is needed next.
- * Without branch prediction, the processor would begin to fetch that line only when the
- * child is known. */
+/* Return the child with the earliest deadline. Also prefetches the cache lines of all
+ * grandchildren, because one of them is needed next. There is no branch to predict, so
+ * otherwise the processor would begin to fetch that line only when the child is known. */
 static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t index)
 {
     size_t first = CHILDREN * index + 1, best = first;
@@ -83,8 +83,8 @@ static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t 
     return best;
 }
 
-/* Not inline: as a separate function it keeps all variables in registers, which saves a
- * tenth of the time of firing. */
+/* Not inlined: a separate function keeps all variables in registers, which makes firing a
+ * timer 10 % faster. */
 static COIL__NOINLINE void sift_down(struct coil__timer_heap *heap, size_t index,
                                      struct coil__timer_entry entry)
 {
@@ -228,7 +228,7 @@ static struct timer *struct_of(const coil_timer *timer)
 
 static const struct coil__leak_kind leaked_timer = {"a timer", NULL, "stopped"};
 
-/* The timer is no longer in a list, so its callback may free it. */
+/* Call the timer's callback. It may free the timer, which is no longer in a list. */
 static void call(struct coil__runnable *runnable)
 {
     struct timer *t = COIL__CONTAINER(runnable, struct timer, timer.runnable);
@@ -261,8 +261,8 @@ bool coil_timer_started(const coil_timer *timer)
 }
 
 /*
- * The timer may be in the ready queue instead of the heap. If the heap cannot grow, the
- * timer is left as it was.
+ * Change the deadline of a timer, which may be in the ready queue instead of the heap. If
+ * the heap cannot grow, leave the timer as it was.
  */
 static COIL__NOINLINE int rearm_timer(coil_loop *loop, struct coil__timer *timer,
                                       int64_t deadline)

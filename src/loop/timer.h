@@ -12,9 +12,9 @@
 #include <coil/loop.h>
 
 /*
- * A timer that becomes due goes to the ready queue as its `runnable`. The owner sets
- * runnable.run, and may cancel the timer at any time, even between the time when it
- * becomes due and the time when it runs.
+ * When a timer is due, its `runnable` moves to the ready queue. The owner sets
+ * runnable.run, and may cancel the timer at any time, even when it is due but has not run
+ * yet.
  */
 struct coil__timer {
     union {
@@ -27,7 +27,7 @@ struct coil__timer {
 
 #define COIL__TIMER_IDLE 0 /* 0, so that a zeroed timer is idle */
 
-/* Contains a copy of the deadline, so comparing causes no cache miss. */
+/* An entry contains a copy of the deadline, so comparing causes no cache miss. */
 struct coil__timer_entry {
     int64_t when;
     struct coil__timer *timer;
@@ -38,13 +38,13 @@ struct coil__timer_heap {
     struct coil__timer_entry *entries;
     void *memory;
     size_t count, capacity;
-    size_t reserved; /* reservations: the room to keep free */
+    size_t reserved; /* the number of reservations */
     uint64_t next_sequence;
 };
 
 void coil__timer_init(struct coil__timer *timer, void (*run)(struct coil__runnable *));
 
-/* Arm an idle timer for `when`. -ENOMEM if the heap cannot grow. */
+/* Arm an idle timer for `when`. Fails with -ENOMEM if the heap cannot grow. */
 int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when);
 
 /* Double the size of the heap. Returns 0 or -ENOMEM. */
@@ -64,9 +64,9 @@ static inline int coil__timers_make_room(struct coil__timer_heap *heap)
 
 /*
  * Reserve room for one timer, until coil__timer_unreserve(). The owner of a reservation
- * may have one timer armed at a time by coil__timer_start_reserved(), which cannot fail.
- * Each task has a reservation for as long as it exists, for the timer of its waits. Fails
- * with -ENOMEM.
+ * can arm one timer at a time with coil__timer_start_reserved(), which cannot fail. Each
+ * task has a reservation for as long as it exists, for the timer of its waits. Fails with
+ * -ENOMEM.
  */
 static inline int coil__timer_reserve(struct coil__timer_heap *heap)
 {
@@ -88,16 +88,16 @@ static inline void coil__timer_unreserve(struct coil__timer_heap *heap)
 void coil__timer_stop(coil_loop *loop, struct coil__timer *timer);
 
 /*
- * Return the time at which an armed timer fires. For a timer that is due but has not run
- * yet, return the current time.
+ * Return the time at which an armed timer fires. If the timer is due but has not run yet,
+ * return the current time.
  */
 int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *timer);
 
 COIL__NORETURN void coil__timer_stop_foreign(const char *caller);
 
 /*
- * True if the timer is in this heap, in the ready queue, or idle; false if it is in
- * another heap. The check is cheap, because the caller reads the entry anyway.
+ * False if the timer is in another heap; true if it is in this heap, in the ready queue,
+ * or idle. The check is cheap, because the caller reads the entry anyway.
  */
 static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
                                     const struct coil__timer *timer)
@@ -108,7 +108,7 @@ static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
            COIL__LIKELY(place <= heap->count && heap->entries[place - 1].timer == timer);
 }
 
-/* Aborts with `caller` in the message if the timer is armed on another loop. */
+/* Abort with `caller` in the message if the timer is armed on another loop. */
 static inline void coil__timer_check(const struct coil__timer_heap *heap,
                                      const struct coil__timer *timer, const char *caller)
 {
@@ -117,9 +117,9 @@ static inline void coil__timer_check(const struct coil__timer_heap *heap,
 }
 
 /*
- * Return the loop on which to stop the timer: the thread's loop, or in a child of fork(2)
- * the parent's loop, even if the child has its own loop. Aborts if the timer is armed on
- * neither.
+ * Return the loop on which to stop the timer: the thread's loop, or, in a child of
+ * fork(2), the parent's loop, even if the child has its own loop. Aborts if the timer is
+ * armed on neither loop.
  */
 coil_loop *coil__timer_loop_to_undo(const struct coil__timer *timer, const char *caller);
 

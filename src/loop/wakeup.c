@@ -1,14 +1,15 @@
 /*
  * wakeup.c - posts from other threads, and wake-ups by signal handlers.
  *
- * Posts are in a list guarded by a mutex, which is held for a few instructions. The first
- * post since the loop last collected sets the flag `woken`, and only that post wakes the
- * loop: a flood of posts costs one system call. A loop that is awake sees the flag between
- * turns and before it waits, so it is not woken. A loop that waits for descriptors is
- * woken by its own descriptor. A loop without any waits for the flag itself, a futex(2).
- * A guest always counts as polling, because its host waits for the descriptor.
+ * Posts are in a list guarded by a mutex, which is held only for a few instructions. The
+ * first post after the loop has collected its posts sets the flag `woken`, and only that
+ * post wakes the loop, so any number of posts costs one system call. A loop that is awake
+ * need not be woken: it checks the flag between turns and before it waits. A loop that
+ * waits for descriptors is woken through a descriptor of its own. A loop that waits for
+ * no descriptor waits for the flag itself, which is a futex(2). A loop in guest mode
+ * always counts as polling, because its host waits for the descriptor.
  *
- * A signal handler must not take the mutex; it sets `interrupted` and wakes the loop.
+ * A signal handler must not lock the mutex, so it sets `interrupted` and wakes the loop.
  */
 #include "../base/context.h"
 #include "loop.h"
@@ -57,7 +58,7 @@ void coil__wakeup_finish(coil_loop *loop)
     coil__loop_unwatch(loop, loop->wakeup.fd, COIL__IN, &loop->wakeup.watch);
 }
 
-/* Return why the descriptor cannot be used, if the cause is known. */
+/* Return a note that explains why the descriptor cannot be used, or "". */
 static const char *failure_reason(const coil_loop *loop)
 {
     return coil__wake_fd_is_open(loop->wakeup.fd)
@@ -76,8 +77,8 @@ static void write_descriptor(const coil_loop *loop)
 }
 
 /*
- * Set the flag. Returns how the loop must be woken to notice the flag: COIL__AWAKE if the
- * loop is awake.
+ * Set the flag. Returns how the loop must be woken to notice the flag, or COIL__AWAKE if
+ * it need not be woken.
  */
 static enum coil__sleep set_woken(struct coil__wakeup *wakeup)
 {
@@ -86,7 +87,7 @@ static enum coil__sleep set_woken(struct coil__wakeup *wakeup)
     return atomic_load(&wakeup->sleep);
 }
 
-/* Async-signal-safe, except for the message before it aborts. */
+/* Async-signal-safe, except for printing the message before it aborts. */
 static void wake(coil_loop *loop)
 {
     enum coil__sleep sleep = set_woken(&loop->wakeup);
@@ -123,8 +124,8 @@ void coil__loop_ask_for_dump(coil_loop *loop)
 }
 
 /*
- * On the loop's own thread the post needs no mutex; it is queued behind earlier posts
- * from other threads.
+ * Post on the loop's own thread, which needs no mutex. The post is queued behind earlier
+ * posts from other threads.
  */
 static int post_here(coil_loop *loop, struct coil__post *post)
 {
@@ -145,7 +146,8 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     if (loop == coil__loop_of_thread)
         return post_here(loop, post);
     if (coil__loop_is_parents(loop))
-        return coil__failed(-ESHUTDOWN); /* a thread of the parent may hold the lock */
+        /* do not take the lock: a thread of the parent may have held it */
+        return coil__failed(-ESHUTDOWN);
     post->next = NULL;
     pthread_mutex_lock(&loop->wakeup.lock);
     taken = loop->wakeup.takes_posts;
@@ -154,16 +156,16 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
         loop->wakeup.last_post = &post->next;
         sleep = set_woken(&loop->wakeup);
         /*
-         * Under the lock, because the descriptor is closed only after takes_posts has
-         * become false.
+         * Write while holding the lock: the descriptor is closed only after takes_posts
+         * has become false.
          */
         if (sleep == COIL__POLLS)
             write_descriptor(loop);
     }
     pthread_mutex_unlock(&loop->wakeup.lock);
     /*
-     * Not under the lock, which the woken loop's thread takes first. The loop may no
-     * longer exist, but waking an address without a waiter has no effect.
+     * Wake the thread after releasing the lock, because it takes the lock first. The loop
+     * may no longer exist, but waking an address without a waiter has no effect.
      */
     if (sleep == COIL__SLEEPS)
         coil__thread_wake_own(word);
@@ -212,8 +214,8 @@ static void drain(coil_loop *loop)
         report_unreadable(loop, rc);
 }
 
-/* The descriptor was written after the loop had looked at the flag: drain it. Otherwise
-   the next poll would return immediately. */
+/* The descriptor was written to after the loop had checked the flag. Drain it, because
+   otherwise the next poll would return immediately. */
 static void collect_late(struct coil__runnable *runnable)
 {
     coil_loop *loop = COIL__CONTAINER(runnable, coil_loop, wakeup.watch);
@@ -231,7 +233,8 @@ void coil__wakeup_collect(coil_loop *loop)
      * flag is cleared is in the list taken below. A later post makes the descriptor
      * readable again, and must not be drained.
      */
-    if (!coil__list_empty(&loop->wakeup.watch.link)) /* the poll found it readable */
+    /* the poll found the descriptor readable */
+    if (!coil__list_empty(&loop->wakeup.watch.link))
         drain(loop);
     atomic_store(&loop->wakeup.woken, 0);
     pthread_mutex_lock(&loop->wakeup.lock);
@@ -269,7 +272,10 @@ void coil__wakeup_forked(coil_loop *loop)
 {
     close(loop->wakeup.fd);
     loop->wakeup.fd = -1;
-    /* If a signal handler forked, the child may return into the parent's futex wait. */
+    /*
+     * If a signal handler has forked, the child may return into the futex wait: make it
+     * end.
+     */
     atomic_store(&loop->wakeup.woken, 1);
 }
 
@@ -310,8 +316,8 @@ static void run_called_post(struct coil__runnable *runnable)
     coil__context_leave(&slot, outer);
 }
 
-/* Move the posts of coil_post() to `posts`, in order. The owners of other posts handle
- * the end of the loop themselves. */
+/* Move the posts of coil_post() to `posts`, in order. The owners of all other posts
+ * notice themselves that the loop closes. */
 static void take_called_posts(struct coil__list *from, struct coil__list *posts)
 {
     COIL__LIST_EACH (link, from)

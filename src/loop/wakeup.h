@@ -19,14 +19,15 @@ struct coil__post {
 
 /* How a post must wake the loop. */
 enum coil__sleep {
-    COIL__POLLS,  /* with the descriptor: the loop is, or may be, in a poll */
-    COIL__AWAKE,  /* not at all: the loop looks at `woken` before it waits */
+    COIL__POLLS,  /* with the descriptor, because the loop may be in a poll */
+    COIL__AWAKE,  /* not at all: the loop checks `woken` before it waits */
     COIL__SLEEPS, /* with the word `woken`: coil__wakeup_wait() */
 };
 
 /* The fields used by other threads and signal handlers. Private to wakeup.c. */
 struct coil__wakeup {
-    _Atomic uint32_t woken; /* 1: since the last collect; a loop may sleep on this word */
+    /* 1: there was a post or wake-up; a loop may sleep on this word */
+    _Atomic uint32_t woken;
     _Atomic bool interrupted, dump_asked;
     _Atomic enum coil__sleep sleep;
     int fd; /* see kernel/descriptors.h */
@@ -37,19 +38,19 @@ struct coil__wakeup {
     struct coil__runnable *on_interrupt, *on_dump;
 };
 
-/* Post to the loop, from any thread. Never allocates. -ESHUTDOWN if the loop is closed:
- * the post will not run. */
+/* Post to the loop, from any thread. Never allocates. Fails with -ESHUTDOWN if the loop
+ * is closed; in that case the post will not run. */
 int coil__loop_post(coil_loop *loop, struct coil__post *post);
 
 /*
- * Withdraw a post from the list of posts or the ready queue. Called on the loop's thread.
+ * Remove a post from the list of posts or the ready queue. Called on the loop's thread.
  */
 void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
 
 int coil__wakeup_init(coil_loop *loop);
 
 /*
- * Refuse further posts, and make the calls that coil_post() accepted. Called when the
+ * Refuse further posts, and make the calls that coil_post() has accepted. Called when the
  * loop closes.
  */
 void coil__wakeup_run_last(coil_loop *loop);
@@ -61,19 +62,19 @@ static inline bool coil__wakeup_pending(const struct coil__wakeup *wakeup)
     return atomic_load_explicit(&wakeup->woken, memory_order_acquire);
 }
 
-/* Make the posts ready. */
+/* Move the posts to the ready queue. */
 void coil__wakeup_collect(coil_loop *loop);
 
 /*
- * Called before a wait: from now on a post ends the wait. Returns false if there was a
- * post or wake-up already, so that the loop must not wait.
+ * Called before a wait: from now on a post ends the wait. Returns false if there was
+ * already a post or wake-up, so the loop must not wait.
  */
 static inline bool coil__wakeup_begin_wait(struct coil__wakeup *wakeup,
                                            enum coil__sleep how)
 {
     /*
-     * This function and wake() each store one variable, then load the other: at least one
-     * of them sees the other's store.
+     * This function and wake() each store one variable, then load the other, so at least
+     * one of them sees the other's store.
      */
     atomic_store(&wakeup->sleep, how);
     return !atomic_load(&wakeup->woken);
@@ -86,16 +87,19 @@ static inline void coil__wakeup_end_wait(struct coil__wakeup *wakeup)
 }
 
 /*
- * Wait for a post up to timeout_ns (COIL_NEVER: without limit). May return early. Used
- * for a loop that waits for nothing else, because it takes fewer system calls than a
- * poll.
+ * Wait for a post for at most timeout_ns (COIL_NEVER: without limit). May return early.
+ * Used for a loop that waits for nothing else, because this takes fewer system calls than
+ * a poll.
  */
 void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns);
 
-/* In a child of fork(2): close the child's copy of the descriptor. Async-signal-safe. */
+/*
+ * Called in a child of fork(2): close the child's copy of the descriptor.
+ * Async-signal-safe.
+ */
 void coil__wakeup_forked(coil_loop *loop);
 
-/* Close the descriptor: nothing wakes a closed loop. */
+/* Close the descriptor. A closed loop is never woken. */
 void coil__wakeup_close(coil_loop *loop);
 
 /*
@@ -105,8 +109,8 @@ void coil__wakeup_destroy(coil_loop *loop);
 
 /* ---- signals ----------------------------------------------------------------------- */
 
-/* The runnable that coil__loop_interrupt() makes ready; or NULL. Setting it drops an
- * interrupt for the previous runnable that the loop has not handled yet. */
+/* The runnable that coil__loop_interrupt() makes ready, or NULL. Setting it drops an
+ * interrupt that the loop has not handled yet. */
 struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop);
 void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable);
 

@@ -1,11 +1,10 @@
 /*
- * watch.c - readers and writers: callbacks for descriptors that are ready.
+ * watch.c - readers and writers: callbacks that are called when a descriptor is ready.
  *
  * The backend makes a watcher ready in every poll that finds its descriptor ready. A
- * watcher is a runnable stored in the descriptor's entry (descriptor.h). A watcher
- * belongs either to the library itself, or to a struct watch, defined here, which calls a
- * user's callback. Removing a watcher that is ready removes it from the ready queue as
- * well.
+ * watcher is a runnable stored in the descriptor's entry (descriptor.h). It belongs
+ * either to the library itself, or to a struct watch, defined here, which calls a user's
+ * callback. Removing a watcher also removes it from the ready queue.
  */
 #include "../base/context.h"
 #include "leak.h"
@@ -50,7 +49,8 @@ static void free_watch(struct watch *watch)
 }
 
 /*
- * Return the user's watch of this runnable, or NULL for NULL or a watcher of the library.
+ * Return the struct watch to which the runnable belongs. Returns NULL if `runnable` is
+ * NULL or a watcher of the library.
  */
 static struct watch *watch_of(struct coil__runnable *runnable)
 {
@@ -81,7 +81,8 @@ int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
             coil__descriptor_release(d);
         return coil__failed(rc);
     }
-    if (before == NULL) /* simulated sockets do not count: their events are timers */
+    /* simulated sockets do not count, because their events are timers */
+    if (before == NULL)
         backend->in_use += fd < COIL__FIRST_SIMULATED;
     else if (before != runnable && watch_of(before) != NULL)
         free_watch(watch_of(before)); /* the descriptor was closed while it was watched */
@@ -121,8 +122,8 @@ static struct watch *find_watch(const coil_loop *loop, int fd,
 }
 
 /*
- * Notify the backend again, since the number may now belong to another descriptor. A
- * pending call for the old descriptor is dropped.
+ * Notify the backend again, because the number may now belong to another descriptor. Drop
+ * a pending call for the old descriptor.
  */
 static int replace(coil_loop *loop, struct watch *watch, int fd,
                    enum coil__direction direction, coil_callback fn, void *arg)

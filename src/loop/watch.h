@@ -9,10 +9,10 @@
 #include <coil/loop.h>
 
 /*
- * Make `runnable` ready in each poll that finds `fd` ready in `direction`:
- * level-triggered, errors and hang-ups included. If the runnable replaces another one, it
- * watches the descriptor that has the number now. Returns 0, -EBADF, -EINVAL, -ENOMEM, or
- * -EBUSY if operations use `fd`.
+ * Make `runnable` ready in each poll that finds `fd` ready in `direction`. The watch is
+ * level-triggered and reports errors and hang-ups, too. If the runnable replaces another
+ * one, it watches the descriptor that now has the number. Returns 0, -EBADF, -EINVAL,
+ * -ENOMEM, or -EBUSY if operations use `fd`.
  */
 int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
                      struct coil__runnable *runnable);
@@ -21,7 +21,7 @@ int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
 void coil__loop_unwatch(coil_loop *loop, int fd, enum coil__direction direction,
                         struct coil__runnable *runnable);
 
-/* For backends: the watcher's descriptor is ready. NULL is accepted. */
+/* Called by backends when the watcher's descriptor is ready. NULL is accepted. */
 void coil__watch_found(struct coil__runnable *runnable);
 
 /* Remove all readers and writers. */

@@ -1,9 +1,9 @@
 /*
  * backend.h - the completion-based interface between a loop and the kernel.
  *
- * An operation is submitted and completed once. An operation can be cancelled, but the
- * canceller still has to wait for its completion, since its buffer may be on a stack.
- * io_uring works in this way. The readiness backends (epoll, poll, select) share
+ * An operation is submitted once and completed once. An operation can be cancelled, but
+ * the canceller still has to wait for its completion, because its buffer may be on a
+ * stack. io_uring works in this way. The readiness backends (epoll, poll, select) share
  * readiness.c, which tries the system call, waits until the descriptor is ready, and
  * tries again.
  */
@@ -19,17 +19,17 @@
 struct coil__backend {
     const struct coil__backend_class *class;
     struct coil__descriptors descriptors; /* the loop's table; the loop frees it */
-    struct coil__backend *below; /* the backend whose table is used instead; or NULL */
-    /* Operations in flight and watches, without the watch for the loop's own wake-up.
-     * While this is 0 and no timer is armed, a busy loop need not poll. */
+    struct coil__backend *below; /* if not NULL: use this backend's table instead */
+    /* The number of operations in flight and of watches, except the watch for the loop's
+     * own wake-up. While this is 0 and no timer is armed, a busy loop need not poll. */
     size_t in_use;
     /*
-     * The number of watches that every poll() reports as ready without making the
-     * descriptor of pollable() readable.
+     * The number of watches that every poll() reports as ready, although they do not make
+     * the descriptor of pollable() readable.
      */
     size_t always_ready;
-    /* True if a timed wait of poll() ends exactly on time: the kernel does not prolong it
-     * by the thread's timer slack (coil__thread_timer_slack()). */
+    /* True if poll() waits exactly as long as requested: the kernel does not add the
+     * thread's timer slack (coil__thread_timer_slack()). */
     bool waits_exactly;
 };
 
@@ -39,87 +39,88 @@ struct coil__backend_class {
     /* While in_use is 0, the loop may wait for posts without calling poll(). */
     bool idles_without_use;
 
-    /* -ENOSYS if the kernel does not have the system calls. */
+    /* Fails with -ENOSYS if the kernel does not have the system calls. */
     int (*create)(struct coil__backend **out);
     void (*destroy)(struct coil__backend *backend);
 
     /*
-     * Prepare `fd` for operations. -EBUSY if it is watched, or attached already.
+     * Prepare `fd` for operations. Fails with -EBUSY if it is watched or already
+     * attached.
      */
     int (*attach)(struct coil__backend *backend, int fd);
 
     /*
-     * `fd` is about to be closed. Before this returns, complete its operations in flight,
-     * with -EBADF or, if an operation had taken effect, with its result, and forget the
-     * descriptor. Afterwards the kernel holds no reference to it. The number of the
-     * descriptor may be reused immediately for another descriptor, which must not get the
-     * events of this one.
+     * Called before `fd` is closed. Completes its operations in flight: with the result
+     * if the operation has taken effect, otherwise with -EBADF. When this function
+     * returns, the kernel holds no reference to the descriptor. Its number may be reused
+     * immediately for another descriptor, which must not get the events of this
+     * descriptor.
      */
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
      * From now on receive only the bytes from `fd` that operations request. Returns the
-     * number of bytes that were received ahead; reads of that many bytes in all complete
-     * at once. If the descriptor stays open elsewhere, read the bytes before detach().
-     * *error is the error that follows those bytes, as a negative errno, or 0. The caller
-     * has to deliver it, too. The number and the error are 0 for a descriptor that is not
-     * attached. NULL: this backend never receives ahead.
+     * number of bytes that were received ahead: reads complete at once until they have
+     * taken these bytes. If the descriptor stays open elsewhere, read the bytes before
+     * detach(). *error is the error that follows those bytes, as a negative errno, or 0.
+     * The caller must deliver that error, too. If the descriptor is not attached, both
+     * the number and the error are 0. NULL: this backend never receives ahead.
      */
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
     /*
-     * Start an operation on an attached descriptor. Returns the operation's result if it
-     * is available immediately (complete() is not called then), else -EINPROGRESS.
-     * Returns -EBUSY if another operation of this direction is in flight, and -EOPNOTSUPP
-     * for an operation that this backend could perform only by blocking.
+     * Start an operation on an attached descriptor. If the operation's result is
+     * available immediately, return it, and do not call complete(). Otherwise return
+     * -EINPROGRESS. Returns -EBUSY if another operation of this direction is in flight,
+     * and -EOPNOTSUPP for an operation that this backend could perform only by blocking.
      */
     ssize_t (*submit)(struct coil__backend *backend, struct coil__op *op);
 
     /*
-     * Like submit(), for a task that must not wait because it is cancelled. Returns
-     * -EINPROGRESS, without starting the operation, if the result is not available
-     * immediately. The result is the kernel's current answer, not knowledge from an
-     * earlier call, and includes bytes received ahead.
+     * Like submit(), but for a task that must not wait because it is cancelled. If the
+     * result is not available immediately, do not start the operation, and return
+     * -EINPROGRESS. The result comes from a new system call, not from what an earlier
+     * call has shown, or from bytes received ahead.
      */
     ssize_t (*attempt)(struct coil__backend *backend, struct coil__op *op);
 
     /*
-     * Request that an operation in flight end. complete() is called before this returns
-     * or from a later poll(). The result is -ECANCELED, or the operation's own result if
-     * the operation had taken effect.
+     * Request that an operation in flight end. complete() is called before this function
+     * returns, or by a later poll(). The result is -ECANCELED, or the operation's own
+     * result if the operation has taken effect.
      */
     void (*cancel)(struct coil__backend *backend, struct coil__op *op);
 
     /*
-     * The watcher of `direction` in the entry `d` has changed (watch.h). Pass the watcher
-     * to coil__watch_found() in each poll that finds `fd` ready. A descriptor that the
-     * kernel cannot wait for is always ready. `anew` means that the watcher replaces
-     * another one, and that the number may now belong to another descriptor. Returns 0,
-     * or -EBADF, -EINVAL or -ENOMEM from the kernel. A NULL watcher ends the watch; that
-     * cannot fail.
+     * Called when the watcher of `direction` in the entry `d` has changed (watch.h). Each
+     * poll that finds `fd` ready must pass the watcher to coil__watch_found(). A
+     * descriptor that the kernel cannot wait for is always ready. `anew` means that the
+     * watcher replaces another one, and that the number may now belong to another
+     * descriptor. Returns 0, or -EBADF, -EINVAL or -ENOMEM from the kernel. A NULL
+     * watcher ends the watch, which cannot fail.
      */
     int (*watch)(struct coil__backend *backend, int fd, struct coil__descriptor *d,
                  enum coil__direction direction, bool anew);
 
     /*
      * Wait up to timeout_ns (0: do not wait; COIL_NEVER: without limit) for an event, and
-     * handle all events: complete operations, make watchers ready. Rounds the time up,
-     * never down. Returns 0 or a negative errno. If a signal interrupts the wait (EINTR),
-     * returns 0 early.
+     * handle all events: complete operations, make watchers ready. The time is rounded
+     * up, never down. Returns 0 or a negative errno. If a signal interrupts the wait
+     * (EINTR), return 0 early.
      */
     int (*poll)(struct coil__backend *backend, int64_t timeout_ns);
 
     /*
      * For guest mode: submit all queued operations to the kernel, and return a
      * descriptor, owned by the backend, that is readable while poll() would find events.
-     * NULL if the backend has no such descriptor.
+     * NULL if there is no such descriptor.
      */
     int (*pollable)(struct coil__backend *backend);
 
     /*
-     * In a child of fork(2): close the child's copies of descriptors, and touch nothing
-     * that is shared with the parent. No other function is called afterwards.
-     * Async-signal-safe. NULL: there is nothing to close.
+     * Called in a child of fork(2): close the child's copies of descriptors, and change
+     * nothing that is shared with the parent. No other function is called afterwards.
+     * Must be async-signal-safe. NULL: there is nothing to close.
      */
     void (*forked)(struct coil__backend *backend);
 
@@ -148,7 +149,10 @@ struct coil__network {
     int (*close)(struct coil__backend *backend, int fd);
 };
 
-/* Create the requested backend of a loop; without a request, the first that works. */
+/*
+ * Create the loop's backend: the backend called `name`. If `name` is NULL, create the
+ * backend that COIL_BACKEND names, or else the first that works.
+ */
 int coil__backend_create(coil_loop *loop, const char *name);
 void coil__backend_destroy(coil_loop *loop);
 

@@ -17,8 +17,8 @@ const char *coil_backend_name(void)
 }
 
 /*
- * The default comes first, then its replacement for systems that forbid it. poll always
- * works, so the backends after it are used only on request
+ * The first backend is the default, the second replaces it on systems that forbid the
+ * first. poll always works, so the backends after it are used only on request
  * (docs/decisions/0007-epoll-by-default.md).
  */
 static const struct coil__backend_class *const backends[] = {
@@ -42,7 +42,7 @@ static const struct coil__backend_class *class_of(const char *name)
     return hooks != NULL && strcmp(name, SIMULATED) == 0 ? hooks->backend : NULL;
 }
 
-/* -EINVAL if no backend has that name. */
+/* Fails with -EINVAL if no backend has that name. */
 static int create_by_name(coil_loop *loop, const char *name)
 {
     const struct coil__backend_class *class = class_of(name);
@@ -62,10 +62,10 @@ static const char *list_backends(char *names, size_t size)
 }
 
 /*
- * Report to the exception handler that the backend named by the environment failed,
- * because the program's code does not show why the loop has another backend. After
- * -EINVAL nothing is reported: the backend itself has reported the invalid value of its
- * environment variable.
+ * Report to the exception handler that the backend named by the environment failed: the
+ * program's code does not show why the loop has another backend. -EINVAL is not reported,
+ * because the backend itself has already reported the invalid value of its environment
+ * variable.
  */
 static int refuse_environment(const char *name, int rc)
 {

@@ -1,19 +1,20 @@
 /*
- * epoll.c - readiness by epoll(7): Linux.
+ * epoll.c - readiness with epoll(7), on Linux.
  *
  * A descriptor used by operations is registered once, edge-triggered and for both
- * directions, and stays registered until it is detached: no epoll_ctl(2) per request. A
- * watched descriptor is registered level-triggered, for the directions that are watched.
- * A borrowed descriptor is registered for the directions of its operations, for one
- * event. It stays registered without events, so the next wait needs one epoll_ctl(2).
+ * directions, and stays registered until it is detached, so a request needs no
+ * epoll_ctl(2). A watched descriptor is registered level-triggered, for the directions
+ * that are watched. A borrowed descriptor is registered for the directions of its
+ * operations, for one event. After that event it stays registered without events, so the
+ * next wait needs one epoll_ctl(2).
  *
- * An event carries the descriptor's number and generation. The kernel keeps reporting
- * events of an open file description that is still open elsewhere (after fork(2) or
- * dup(2)) although its number was closed in this process. Such events carry an older
- * generation and are ignored.
+ * An event contains the descriptor's number and generation. If an open file description
+ * is still open elsewhere (after fork(2) or dup(2)), the kernel reports its events even
+ * after this process has closed the number. Such events contain an older generation and
+ * are ignored.
  *
- * With epoll_pwait2(2) (Linux 5.11) the time-out is in nanoseconds, else in milliseconds,
- * rounded up.
+ * With epoll_pwait2(2) (Linux 5.11) the time-out is in nanoseconds. Otherwise it is in
+ * milliseconds, rounded up.
  */
 #include "readiness.h"
 
@@ -65,15 +66,14 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
 
     if (interest == 0) {
         /*
-         * If the owner has already closed the descriptor, the call fails, and this
-         * failure can be ignored.
+         * The call fails if the owner has already closed the descriptor. Ignore this.
          * 
          */
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, &event);
         return 0;
     }
-    /* The registration may differ from d->interest if the number was closed and opened
-     * again without notifying this backend: try both MOD and ADD. */
+    /* The number may have been closed and opened again without notifying this backend, so
+     * the kernel's registration may differ from d->interest: try both MOD and ADD. */
     if (d->interest != 0) {
         if (COIL__CALL(ENOMEM, epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event)) == 0)
             return 0;
@@ -144,7 +144,8 @@ static int wait_events(struct epoll_backend *e, struct epoll_event *events,
         coil__readiness_timespec(timeout_ns, &span);
         n = COIL__CALL(EINTR, (int)syscall(SYS_epoll_pwait2, e->epoll_fd, events, BATCH,
                                            &span, NULL, 0));
-        if (n >= 0 || (errno != ENOSYS && errno != EPERM)) /* EPERM: from old sandboxes */
+        /* old sandboxes return EPERM */
+        if (n >= 0 || (errno != ENOSYS && errno != EPERM))
             return n;
         e->in_milliseconds = true;
     }
@@ -166,8 +167,8 @@ static unsigned found_of(uint32_t events)
     return found;
 }
 
-/* Return the entry of the event's descriptor. Never NULL: registering the descriptor made
- * its entry. */
+/* Return the entry of the event's descriptor. Never NULL, because a registered descriptor
+ * has an entry. */
 static const struct coil__descriptor *entry_of_event(const struct coil__backend *backend,
                                                      const struct epoll_event *event)
 {

@@ -1,5 +1,5 @@
 /*
- * io_uring.c - completions by the kernel's io_uring: Linux 5.11 and later.
+ * io_uring.c - the backend for io_uring, on Linux 5.11 and later.
  *
  *   submit ---> queue ---.                       ,--> complete() of an operation
  *   cancel ---> todo ----+-> one io_uring_enter -+--> a buffer of bytes received ahead
@@ -10,22 +10,21 @@
  * system call.
  *
  * Invariants
- * 1. An operation in the kernel is completed by the kernel's completion of it and by
- *    nothing else. Cancelling an operation requests that the kernel end it. For an
- *    operation on a descriptor, the kernel only polls. A poll always ends on request and
- *    uses no memory. An operation on a file uses its memory until it has ended
- *    (io_uring_op.c).
+ * 1. An operation in the kernel ends only with the kernel's completion. Cancelling an
+ *    operation requests that the kernel end it. For an operation on a descriptor, the
+ *    kernel only polls. A poll always ends on request and uses no memory. An operation on
+ *    a file uses its memory until it has ended (io_uring_op.c).
  * 2. A descriptor has at most one operation per direction, as in all backends. In
  *    addition, it may have a multishot receive in the kernel (io_uring_receive.c), or one
  *    poll for each watched direction (io_uring_watch.c).
- * 3. Before a descriptor is released, detach() and the end of a watch cancel everything
- *    that the kernel holds for it, and reap completions until all requests have ended. So
- *    no completion can be taken for one of the next descriptor with that number, and
- *    close(2) really closes.
- * 4. A completion that needs a second step (a read that found nothing; a poll that
- *    reported the descriptor as ready) gets that step in the same poll(). So if a poll()
- *    finds no events, there are none.
- * 5. Nothing here runs a user's code, so the table of descriptors does not move while
+ * 3. Before a descriptor is released, by detach() or when a watch ends, all its requests
+ *    in the kernel are cancelled, and completions are reaped until all requests have
+ *    ended. So a completion cannot be mistaken for one of the next descriptor with that
+ *    number, and close(2) really closes the file.
+ * 4. If a completion needs a second step (because a read found nothing, or a poll
+ *    reported the descriptor as ready), that step is made in the same poll(). So if a
+ *    poll() finds no events, there are none.
+ * 5. This backend runs no code of users, so the table of descriptors does not move while
  *    completions are handled.
  *
  * Start reading at coil__uring_poll() in io_uring_round.c, and at submit() below.
@@ -85,8 +84,8 @@ static void detach(struct coil__backend *backend, int fd)
 }
 
 /*
- * A multishot receive may end with bytes just received. So the receive is ended before
- * the bytes are counted.
+ * End the multishot receive before counting the bytes, because its last completion may
+ * contain bytes.
  */
 static size_t settle(struct coil__backend *backend, int fd, int *error)
 {
@@ -110,7 +109,7 @@ static size_t settle(struct coil__backend *backend, int fd, int *error)
 
 /* ---- operations -------------------------------------------------------------------- */
 
-/* Return 0 if the operation may be done on the descriptor, or a negative errno. */
+/* Return 0 if the descriptor can be used for the operation, or a negative errno. */
 static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
 {
     if (d == NULL || d->use != COIL__ATTACHED)
@@ -130,7 +129,7 @@ static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
     struct coil__descriptor *d;
     int rc;
 
-    if (op->kind >= COIL__OP_POLL) { /* needs no attach() */
+    if (op->kind >= COIL__OP_POLL) { /* works without attach() */
         rc = coil__uring_need(u);
         if (rc < 0)
             return rc;
@@ -146,7 +145,7 @@ static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
     return coil__uring_submit_call(u, d, op);
 }
 
-/* Operations on files wait: the kernel performs them, or a thread does. */
+/* An operation on a file always waits, because the kernel or a thread performs it. */
 static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__uring *u = coil__uring_of(backend);
@@ -171,7 +170,7 @@ static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 
 /* ---- watches ----------------------------------------------------------------------- */
 
-/* Cancel the poll of a watch, since it would keep the open file alive in the kernel. */
+/* Cancel the poll of a watch, because it would keep the open file alive in the kernel. */
 static void disarm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                    enum coil__direction direction)
 {
@@ -196,9 +195,9 @@ static int end_watch(struct coil__uring *u, int fd, struct coil__descriptor *d,
 }
 
 /*
- * The program closed the descriptor without removing its watches, and the number may
- * belong to another descriptor by now. The armed polls refer to the old one. Cancel these
- * polls, without making a watcher ready, and arm new ones.
+ * The program closed the descriptor without removing its watches, and the number may now
+ * belong to another descriptor. The armed polls refer to the old descriptor: cancel them
+ * without making a watcher ready, and arm new polls.
  */
 static void forget_armed(struct coil__uring *u, int fd, struct coil__descriptor *d)
 {
@@ -239,9 +238,9 @@ static int watch(struct coil__backend *backend, int fd, struct coil__descriptor 
 
 /*
  * The ring's own descriptor cannot be used: with DEFER_TASKRUN it is readable while
- * completions wait to be processed, but a host that already waits for it is not woken. So
- * the kernel writes to an eventfd instead. If completions exist already, this function
- * writes to the eventfd.
+ * completions wait to be processed, but this does not wake a host that is already waiting
+ * for it. So the kernel writes to an eventfd instead. If there are completions already,
+ * this function writes to the eventfd.
  */
 static int pollable(struct coil__backend *backend)
 {
@@ -295,10 +294,10 @@ static int create(struct coil__backend **out)
 
 /*
  * Streams that were never destroyed may still have operations in the kernel, on the
- * stacks of tasks that will never run again. Those operations end without complete(). The
- * kernel writes the result of a file operation to such a stack, even if the memory has
- * been reused by then. If the kernel refuses all further calls, the end of such an
- * operation cannot be detected, so the program aborts.
+ * stacks of tasks that will never run again. End these operations without calling
+ * complete(). Until a file operation has ended, the kernel may write its result to that
+ * stack, even if the memory was reused. If the kernel refuses all further calls, the end
+ * of such an operation cannot be detected, so abort the program.
  */
 static void destroy(struct coil__backend *backend)
 {
@@ -320,7 +319,9 @@ static void destroy(struct coil__backend *backend)
     coil__free(u);
 }
 
-/* The ring's memory is not mapped in the child: coil__uring_map(). */
+/*
+ * The child must not unmap the ring: its memory is not mapped there (coil__uring_map()).
+ */
 static void forked(struct coil__backend *backend)
 {
     struct coil__uring *u = coil__uring_of(backend);

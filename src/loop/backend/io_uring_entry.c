@@ -1,10 +1,10 @@
 /*
- * io_uring_entry.c - converts an operation to an entry of the queue. For an operation on
- * a file, the entry is the operation itself. For an operation on a descriptor, the entry
- * is a poll.
+ * io_uring_entry.c - converts an operation to an entry of the submission queue. For an
+ * operation on a file, the entry requests the operation itself. For an operation on a
+ * descriptor, the entry requests a poll.
  *
- * Operations missing here either do not exist in io_uring, or differ from the system call
- * there; a thread of the file lane makes that system call (io/file_op.c).
+ * If io_uring does not have an operation, or differs from the system call, a thread of
+ * the file lane makes the system call instead (io/file_op.c).
  */
 #include "io_uring_entry.h"
 
@@ -35,15 +35,16 @@ int coil__uring_struck(const struct coil__op *op)
     if (row->error == 0 || !coil__call_fails(row->error, row->call))
         return 0;
     /*
-     * Callers repeat the call after EINTR and wait after EAGAIN, so neither is a failure.
+     * EINTR and EAGAIN are not failures: callers repeat the call after EINTR and wait
+     * after EAGAIN.
      */
     return errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 
 /*
- * At the file's own position the kernel reads and writes without locking that position,
- * and does not advance it if an error follows a short transfer (6.18): the next operation
- * would use the wrong position.
+ * True if the operation uses the file's own position. There the kernel (6.18) reads and
+ * writes without locking the position, and does not advance it if an error follows a
+ * short transfer, so the next operation would use the wrong position.
  */
 static bool needs_position(const struct coil__op *op)
 {
@@ -88,8 +89,9 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op)
         io_uring_prep_fsync(entry, op->fd, op->flags != 0 ? IORING_FSYNC_DATASYNC : 0);
         break;
     case COIL__OP_OPEN:
-        /* IOSQE_ASYNC: a worker performs it from the start. Otherwise the kernel would
-         * try it without blocking first, and opening a FIFO without a peer would fail. */
+        /* IOSQE_ASYNC: a kernel worker performs the operation from the start. Otherwise
+         * the kernel would first try it without blocking, and opening a FIFO without a
+         * peer would fail. */
         io_uring_prep_openat(entry, op->fd, op->path, op->flags | O_CLOEXEC, op->mode);
         if (!(op->flags & O_NONBLOCK))
             entry->flags = IOSQE_ASYNC;

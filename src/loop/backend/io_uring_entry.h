@@ -1,27 +1,32 @@
-/* io_uring_entry.h (internal) - converts an operation to an entry of the queue. */
+/*
+ * io_uring_entry.h (internal) - converts an operation to an entry of the submission
+ * queue.
+ */
 #ifndef COIL_LOOP_BACKEND_IO_URING_ENTRY_H
 #define COIL_LOOP_BACKEND_IO_URING_ENTRY_H
 
 #include "io_uring_ring.h"
 
 /*
- * True if this kernel can perform the operation, with the same effect as the system call.
+ * True if this kernel can perform the operation with the same effect as the system call.
  */
 bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op);
 
-/* Fill in an entry for an operation. An operation on a file is submitted itself. For
- * other operations the entry is the poll or time-out that they wait for. */
+/* Fill in an entry for an operation. For an operation on a file, the entry requests the
+ * operation itself, otherwise the poll or time-out for which the operation waits. */
 void coil__uring_prepare(struct io_uring_sqe *entry, const struct coil__op *op);
 
 /* Return the events that an operation on a descriptor polls for. */
 unsigned coil__uring_poll_events(const struct coil__op *op);
 
-/* Fill in the n-th time-out in a row, counted from 0: 1 ms to 16 ms. */
+/*
+ * Fill in the n-th time-out in a row, counted from 0. Time-outs grow from 1 ms to 16 ms.
+ */
 void coil__uring_prepare_pause(struct io_uring_sqe *entry, unsigned n);
 
 /*
- * Return the negative errno of a failure injected into this operation (base/fault.h), or
- * 0.
+ * If a failure is injected into this operation (base/fault.h), return its negative errno,
+ * else 0.
  */
 int coil__uring_struck(const struct coil__op *op);
 

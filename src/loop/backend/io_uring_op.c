@@ -8,33 +8,34 @@
  *                                                  ^                   |
  *                                                  `--- would block ---'
  *
- * So a request to end always ends the operation: the kernel can always cancel a poll. By
- * contrast, a blocking worker of the kernel may be about to retry a send or a receive,
- * and a request to end it would be lost. Another advantage: the kernel never uses the
- * memory of an operation on a descriptor.
+ * So a request to end such an operation always succeeds, because the kernel can always
+ * cancel a poll. If a blocking kernel worker made the call instead, it might be about to
+ * retry a send or a receive, and the request would be lost. Another advantage is that the
+ * kernel never uses the memory of an operation on a descriptor.
  *
- * A COIL__OP_READABLE works in the same way. The call of such an operation is poll(2),
- * because urgent data wakes every wait for input and so may end the kernel's poll.
+ * A COIL__OP_READABLE works in the same way, and its call is poll(2). The call is
+ * necessary because urgent data ends the kernel's poll, although there is nothing to
+ * read.
  *
- * Each operation makes its call first. Exception: a receive that follows one that took
- * all available bytes (io_uring_receive.c).
+ * Each operation makes its call first. Exception: after a receive that took all available
+ * bytes, the next receive polls first (io_uring_receive.c).
  *
- * If the poll ends but the call would block, twice in a row, polling again would spin.
- * There are two causes. The poll may have ended on an event that was not requested. This
- * always happens when the peer shuts down its sending side (POLLRDHUP). A multishot poll
- * then replaces the poll (STAYS). A multishot poll reports the current events once and
- * later only changes, and stays in the kernel until the call is done (DONE).
- * Alternatively, the requested event is reported although the call would block: an
- * unconnected local socket is writable while the queue of its receiver is full. In that
- * case, and on kernels without multishot polls, a time-out replaces the poll (PAUSES),
- * and the call is repeated after 1 ms, 2 ms, ... 16 ms.
+ * If the call would still block after two polls in a row have ended, another poll would
+ * end immediately, too. There are two causes. The poll may have ended on an event that
+ * was not requested, as it always does when the peer shuts down its sending side
+ * (POLLRDHUP). In that case a multishot poll replaces the poll (STAYS). It reports the
+ * current events once and later only changes, and stays in the kernel until the call is
+ * done (DONE). The other cause is that the requested event is reported although the call
+ * would block: an unconnected local socket is writable while its receiver's queue is
+ * full. In that case, and on kernels without multishot polls, a time-out replaces the
+ * poll (PAUSES), and the call is repeated after 1 ms, 2 ms, ... 16 ms.
  *
  * ON FILES. The kernel performs these operations itself, most of them in its worker
- * threads, and some take a long time: opening a FIFO, moving bytes out of a pipe. A
- * request to end interrupts the worker. If the operation is between two steps, there is
- * no worker, and the request has to be repeated. Operations with such a request are in
- * u->ending until they have ended. After a request without effect, a time-out (REMIND)
- * repeats the requests for all of u->ending.
+ * threads. Some take a long time, such as opening a FIFO, or moving bytes out of a pipe.
+ * A request to end an operation interrupts the worker. If the operation is between two
+ * steps, no worker is running, and the request must be repeated. Operations with such a
+ * request are in u->ending until they have ended. If a request had no effect, the
+ * requests for all operations in u->ending are repeated after a time-out (REMIND).
  */
 #include "io_uring_op.h"
 
@@ -69,7 +70,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
     coil__list_init(&op->link);
     if (d == NULL) {
         state |= COIL__URING_FILE;
-        coil__loop_expect(coil_loop_current(), 1); /* stops a virtual clock */
+        coil__loop_expect(coil_loop_current(), 1); /* a virtual clock must not advance */
         coil__list_push(&u->files, &op->link);
     } else if (op->kind != COIL__OP_POLL) {
         d->ops[coil__op_direction(op)] = op;
@@ -80,7 +81,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
     u->backend.in_use++;
 }
 
-/* Removes the operation from its list and from its descriptor. */
+/* Remove the operation from its list and from its descriptor. */
 void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t result)
 {
     struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, op->fd);
@@ -115,7 +116,7 @@ void coil__uring_again(struct coil__uring *u, struct coil__op *op)
 ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op)
 {
     if (!queue_op(u, op))
-        coil__uring_again(u, op); /* the next round will have room */
+        coil__uring_again(u, op); /* the queue will have room in the next round */
     return -EINPROGRESS;
 }
 
@@ -150,7 +151,7 @@ static void poll_again(struct coil__uring *u, struct coil__op *op, int events)
     coil__uring_again(u, op);
 }
 
-/* The call is done, but its multishot poll continues: end the poll first. */
+/* The call is done, but its multishot poll is still in the kernel: end the poll first. */
 static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 {
     op->result = result;
@@ -158,7 +159,10 @@ static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
     coil__uring_again(u, op);
 }
 
-/* The poll or the pause has ended: make the call. `more`: the poll continues. */
+/*
+ * The poll or the pause has reported an event: make the call. `more`: it is a multishot
+ * poll, which stays in the kernel.
+ */
 static void finish_poll(struct coil__uring *u, struct coil__op *op, int result, bool more)
 {
     struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, op->fd);
@@ -181,8 +185,8 @@ static void finish_poll(struct coil__uring *u, struct coil__op *op, int result, 
 }
 
 /*
- * io_uring returns some of the kernel's internal codes (include/linux/errno.h) for an
- * interrupted call: ERESTARTSYS for the opening of a FIFO (Linux 6.18).
+ * For an interrupted call, io_uring returns some of the kernel's internal codes
+ * (include/linux/errno.h), such as ERESTARTSYS when a FIFO is opened (Linux 6.18).
  */
 static int as_interrupted(int result)
 {
@@ -192,8 +196,8 @@ static int as_interrupted(int result)
 }
 
 /*
- * True if the operation was interrupted without a request to end. A close is not
- * repeated: close(2).
+ * True if the operation was interrupted without a request to end it. A close must not be
+ * repeated: see close(2).
  */
 static bool must_repeat(const struct coil__op *op, int result)
 {
@@ -208,7 +212,7 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
 
     result = as_interrupted(result);
     if (more && (is_ending(op) || (state & COIL__URING_DONE)))
-        return; /* the poll is about to end */
+        return; /* the multishot poll is about to end */
     if (!more)
         coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_IN_KERNEL);
     if (state & COIL__URING_DONE)
@@ -235,7 +239,10 @@ static ssize_t start_new(struct coil__uring *u, struct coil__descriptor *d,
     return coil__uring_start(u, op);
 }
 
-/* COIL__OP_POLL works without attach(): it borrows a descriptor that is not in use. */
+/*
+ * Submit a COIL__OP_POLL, which works without attach(): it borrows a descriptor that is
+ * not in use.
+ */
 ssize_t coil__uring_submit_poll(struct coil__uring *u, struct coil__op *op)
 {
     struct coil__descriptor *d;
@@ -250,8 +257,8 @@ ssize_t coil__uring_submit_poll(struct coil__uring *u, struct coil__op *op)
 }
 
 /*
- * True for a splice from a stream with bytes received ahead: the splice would take later
- * bytes.
+ * True if the operation is a splice from a stream with bytes received ahead: the splice
+ * would skip these bytes and take later ones.
  */
 static bool would_overtake(const struct coil__uring *u, const struct coil__op *op)
 {
@@ -274,7 +281,6 @@ ssize_t coil__uring_submit_file(struct coil__uring *u, struct coil__op *op)
     return rc < 0 ? rc : start_new(u, NULL, op);
 }
 
-/* Make the call; if it would block, poll, and make the call again. */
 ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *d,
                                 struct coil__op *op)
 {
@@ -321,8 +327,8 @@ static bool request_end_by_kernel(struct coil__uring *u, struct coil__op *op)
     return true;
 }
 
-/* Do the next step of an operation that is in no list: end it or submit it. Return false
- * if the queue is full. */
+/* Take the next step of an operation that is in no list: submit it, or request its end.
+ * Return false if the queue is full. */
 static bool do_next(struct coil__uring *u, struct coil__op *op)
 {
     if (is_ending(op) || (coil__uring_state(op) & COIL__URING_DONE)) {
@@ -338,7 +344,10 @@ static bool do_next(struct coil__uring *u, struct coil__op *op)
     return true;
 }
 
-/* A request to end had no effect: submit a time-out, after which it is repeated. */
+/*
+ * A request to end an operation had no effect: submit a time-out, after which the request
+ * is repeated.
+ */
 static void submit_reminder(struct coil__uring *u)
 {
     static struct __kernel_timespec a_while = {.tv_nsec = COIL_MSEC(10)};
@@ -451,7 +460,8 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
 }
 
 /*
- * The kernel has only polls for the operations, and the polls' completions are not read.
+ * The kernel has only polls for these operations, so it does not use their memory. The
+ * completions of the polls are not read.
  */
 void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d)
 {

@@ -13,9 +13,10 @@ void coil__uring_cancel(struct coil__backend *backend, struct coil__op *op);
 /*
  * Predict from the result of a call whether the next read should poll first. A read that
  * returned fewer bytes than requested has usually taken all available bytes, so the next
- * read polls before its call. The next read makes its call first in these cases: after a
- * full read, after a message, since there may be another, after poll(2), since there is
- * something to read, and after a failure, since the call may fail again.
+ * read polls before its call. In all other cases the next read makes its call first:
+ * after a full read; after a message, because there may be another message; after
+ * poll(2), because there is something to read; and after a failure, because the call may
+ * fail again.
  */
 static inline void coil__uring_learn(struct coil__descriptor *d,
                                      const struct coil__op *op, ssize_t result)
@@ -33,7 +34,7 @@ static inline void coil__uring_learn(struct coil__descriptor *d,
 ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *d,
                                 struct coil__op *op);
 
-/* Submit an operation that is enlisted. Returns -EINPROGRESS. */
+/* Submit an operation that was enlisted. Returns -EINPROGRESS. */
 ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op);
 
 /*
@@ -46,34 +47,37 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
 /* End the operation: remove it from all lists, and call complete(). */
 void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t result);
 
-/* Handle a completion of an operation; flags: IORING_CQE_F_... */
+/* Handle a completion of an operation. The flags are IORING_CQE_F_...... */
 void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int result,
                            unsigned flags);
 
 /* Handle the completion of a request to end an operation. */
 void coil__uring_cancelled(struct coil__uring *u, int result);
 
-/* Handle the reminder time-out: repeat the requests to end operations. */
+/*
+ * Handle the end of the time-out of COIL__URING_REMIND: repeat the requests to end
+ * operations.
+ */
 void coil__uring_reminded(struct coil__uring *u);
 
 /* Submit the operation again in the next round. */
 void coil__uring_again(struct coil__uring *u, struct coil__op *op);
 
-/* Queue the operations of u->todo. */
+/* Take the next step of each operation in u->todo. */
 void coil__uring_do(struct coil__uring *u);
 
-/* Request that the descriptor's operations end. True while an operation has not ended. */
+/* Request that the descriptor's operations end. Returns true until all have ended. */
 bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__descriptor *d);
 
-/* End the descriptor's operations without the kernel: the ring is dead. */
+/* End the descriptor's operations without the kernel, because the ring is dead. */
 void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d);
 
 /* True if there are operations whose memory the kernel may use. */
 bool coil__uring_uses_memory(const struct coil__uring *u);
 
 /*
- * Request that all operations end, without complete(). True while an operation has not
- * ended.
+ * Request that all operations end, without calling complete(). Returns true until all
+ * have ended.
  */
 bool coil__uring_abandon_ops(struct coil__uring *u);
 

@@ -1,9 +1,8 @@
 /*
  * io_uring_opcode.h (internal) - io_uring's operation codes.
  *
- * The numbers are part of the kernel's stable ABI. The numbers are defined here for
- * systems without the kernel's headers; a build with liburing checks them
- * (io_uring_entry.c).
+ * The numbers are part of the kernel's stable ABI. They are defined here because a system
+ * may lack the kernel's headers. A build with liburing checks them (io_uring_entry.c).
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_OPCODE_H
 #define COIL_LOOP_BACKEND_IO_URING_OPCODE_H

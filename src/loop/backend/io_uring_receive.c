@@ -1,35 +1,35 @@
 /*
  * io_uring_receive.c - reads: multishot receives, and buffers for bytes received ahead.
  *
- *   small reads that wait ---> armed: the kernel receives, again and again, into buffers
- *                              of the ring, and reports which
+ *   small reads that wait ---> armed: the kernel repeatedly receives into buffers of the
+ *                              ring, and reports which ones
  *       a read waits --------> the bytes are copied to it, the buffer is returned
  *       no read waits -------> queued; the next read takes it without the kernel;
- *                              at QUEUED_MOST buffers the receive is called off
- *   a large read ------------> the receive is called off; bytes go to the read directly
+ *                              at QUEUED_MOST buffers the receive is cancelled
+ *   a large read ------------> the receive is cancelled; bytes go to the read directly
  *
- * A wait for readability (READABLE) waits for the next queued bytes if small reads have
- * followed such waits. Otherwise such a wait is a poll.
+ * If small reads have followed a wait for readability (READABLE), the next such wait
+ * waits for queued bytes. Otherwise it is a poll.
  *
- * With this design a request-response server needs neither a queue entry nor a system
- * call to get the next request.
+ * So a request-response server needs neither a queue entry nor a system call to get the
+ * next request.
  *
  * Invariants
- * 1. Reads take bytes in the order of their arrival. A read never passes the queued bytes,
- *    and a plain read is submitted only without a multishot receive.
+ * 1. Reads take bytes in the order in which they arrive. A read never skips queued bytes,
+ *    and a plain read is submitted only if there is no multishot receive.
  * 2. `end` (the end of file, or an error) is taken once, after all queued bytes.
- * 3. A read that waits for a multishot receive is not in the kernel itself: if cancelled,
- *    it ends immediately and has taken no bytes.
- * 4. Without free buffers (ENOBUFS) everything still works, using plain reads.
+ * 3. A read that waits for a multishot receive is not itself in the kernel: if it is
+ *    cancelled, it ends immediately and has taken no bytes.
+ * 4. If there are no free buffers (ENOBUFS), plain reads are used.
  *
- * The kernel uses the buffers in the order in which they were offered. A kernel that had
- * all buffers would cycle through all of them, and no buffer would still be in a cache
- * when it is used again. So coil offers only a few buffers, the most recently returned
- * ones, and more only after those were not enough.
+ * The kernel uses the buffers in the order in which they were offered. If coil offered
+ * all buffers, the kernel would cycle through them, and no buffer would still be in a
+ * cache when it is used again. So coil offers only a few buffers, those returned last,
+ * and more only if these are not enough.
  *
- * Only stream sockets are received this way: a datagram must not be truncated, nor its
- * rest be queued. The first read of a connection is plain, since many connections have
- * only one. A connection with repeated large reads uses plain reads from then on.
+ * Only stream sockets use multishot receives: a datagram must not be truncated, nor its
+ * rest be queued. The first read of a connection is plain, because many connections have
+ * only one. After repeated large reads a connection uses only plain reads.
  */
 #include "io_uring_receive.h"
 
@@ -54,7 +54,7 @@ enum {
     LARGE_READ = 2 * BUFFER_BYTES + 1,
     QUEUED_MOST = 8,
     READS_TO_ARM = 2,
-    CALLED_OFF_MOST = 4 /* above this, plain reads only */
+    CALLED_OFF_MOST = 4 /* after more than 4 cancelled receives, use only plain reads */
 };
 
 /* ---- the buffers ------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static bool get_buffers(struct coil__uring *u)
     return true;
 }
 
-/* If the ring is dead, the kernel may still write to the buffers: they stay mapped. */
+/* If the ring is dead, the kernel may still write to the buffers, so they stay mapped. */
 void coil__uring_free_buffers(struct coil__uring *u)
 {
     if (u->buffers.ring == NULL)
@@ -205,7 +205,7 @@ size_t coil__uring_queued_bytes(const struct coil__uring *u,
     return n;
 }
 
-/* Copy queued bytes. `keep`: leave the bytes in the queue, for MSG_PEEK. */
+/* Copy queued bytes. If `keep` is true, leave the bytes in the queue (MSG_PEEK). */
 static size_t copy_queued(struct coil__uring *u, struct coil__descriptor *d, char *to,
                           size_t n, bool keep)
 {
@@ -348,8 +348,8 @@ void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor
 }
 
 /*
- * If the request failed, the receive may have been between two steps. In that case the
- * request is repeated when more bytes arrive, or by detach().
+ * The request may have failed because the receive was between two steps. In that case it
+ * is repeated when more bytes arrive, or by detach().
  */
 void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 {
@@ -360,9 +360,9 @@ void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 }
 
 /*
- * A plain read: by a system call, after a poll if there is probably nothing to receive.
- * Only a socket is polled first. A read from another descriptor may fail immediately
- * although the descriptor is not ready, such as a read of four bytes from an eventfd.
+ * Perform a plain read with a system call. If there is probably nothing to receive, poll
+ * first, but only a socket: a read from another descriptor may fail immediately although
+ * the descriptor is not ready, such as a read of four bytes from an eventfd.
  */
 static ssize_t receive_plainly(struct coil__uring *u, struct coil__descriptor *d,
                                struct coil__op *op)
@@ -417,7 +417,7 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
 
 /* ---- completions ------------------------------------------------------------------- */
 
-/* Copy directly to the waiting read, if its buffer is large enough. */
+/* Copy received bytes directly to the waiting read, if its buffer is large enough. */
 static bool hand_over(struct coil__uring *u, struct coil__descriptor *d, unsigned id,
                       unsigned n)
 {

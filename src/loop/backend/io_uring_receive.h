@@ -1,14 +1,14 @@
 /*
- * io_uring_receive.h (internal) - reads, by multishot receives that run ahead of the
- * program.
+ * io_uring_receive.h (internal) - reads, with multishot receives that receive bytes
+ * before the program requests them.
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_RECEIVE_H
 #define COIL_LOOP_BACKEND_IO_URING_RECEIVE_H
 
 #include "io_uring_op.h"
 
-/* Perform COIL__OP_READ, RECV, RECVMSG or READABLE: from bytes received ahead, by a
- * multishot receive, or by a call. */
+/* Perform COIL__OP_READ, RECV, RECVMSG or READABLE: with bytes received ahead, a
+ * multishot receive, or a system call. */
 ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
                             struct coil__op *op);
 
@@ -16,8 +16,8 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
 bool coil__uring_receive_is_unclear(const struct coil__descriptor *d);
 
 /*
- * Like coil__uring_receive(), for a task that must not wait. Returns -EINPROGRESS,
- * without starting the operation, if it would have to wait.
+ * Like coil__uring_receive(), but for a task that must not wait. If the operation would
+ * have to wait, do not start it, and return -EINPROGRESS.
  */
 ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descriptor *d,
                                     struct coil__op *op);
@@ -25,7 +25,7 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
 /* Handle a completion of a descriptor's multishot receive. */
 void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags);
 
-/* From now on, begin no multishot receive for the descriptor. */
+/* From now on, use only plain reads for the descriptor. */
 void coil__uring_receive_plainly(struct coil__descriptor *d);
 
 /* Handle the completion of the request to end a multishot receive. */

@@ -1,22 +1,24 @@
 /*
- * io_uring_ring.c - the ring: kernel features, set-up and mapping.
+ * io_uring_ring.c - finds out the kernel's features, and sets up, maps and enters the
+ * ring.
  *
  * One system call per turn submits the queue and fetches completions. The features that
- * make it cheap were added by several kernel versions, so the set-up flags are tried from
- * best to worst. With DEFER_TASKRUN (6.1) the kernel processes completions only when coil
- * fetches them. With COOP_TASKRUN (5.19) the kernel processes completions whenever coil
+ * make this call cheap came with different kernel versions, so the set-up flags are tried
+ * from best to worst. With DEFER_TASKRUN (6.1) the kernel processes completions only when
+ * coil fetches them. With COOP_TASKRUN (5.19) the kernel processes them whenever coil
  * enters the kernel, and without either flag at any time. TASKRUN_FLAG sets a flag in
  * shared memory while completions wait to be processed, so a busy loop does not enter the
- * kernel needlessly. Linux 5.11 is the minimum, for waiting with a time-out.
+ * kernel needlessly. Linux 5.11 is the minimum, because older kernels cannot wait with a
+ * time-out.
  *
- * The ring is small: since Linux 6.14 its pages count against RLIMIT_MEMLOCK again, and a
- * user may have many loops. A full queue is submitted immediately. The kernel keeps
- * completions that do not fit (NODROP) until there is room.
+ * The ring is small, because since Linux 6.14 its pages count against RLIMIT_MEMLOCK
+ * again, and a user may have many loops. A full queue is submitted immediately. The
+ * kernel keeps completions that do not fit (NODROP) until there is room.
  *
- * Mapping the ring into memory costs more than setting it up. A loop can find out whether
- * the kernel allows a ring without mapping it: coil__uring_open(), which the choice of
- * the backend uses. The ring is mapped at its first use (coil__uring_need()). A loop that
- * has only timers and posts never maps it: see io_uring_watch.c.
+ * Mapping the ring into memory costs more than setting it up. coil__uring_open() only
+ * sets it up, which is enough to find out whether the kernel allows a ring. The ring is
+ * mapped at its first use (coil__uring_need()). A loop that has only timers and posts
+ * never maps it: see io_uring_watch.c.
  */
 #include "io_uring_ring.h"
 
@@ -68,8 +70,8 @@ static int refuse_name(const char *name, size_t length)
 }
 
 /*
- * The environment variable COIL_IO_URING_WITHOUT lists features not to use even if the
- * kernel has them, so that tests cover the code for older kernels.
+ * Read the environment variable COIL_IO_URING_WITHOUT. It lists features not to use even
+ * if the kernel has them, so tests can cover the code for older kernels.
  */
 static int read_mask(unsigned *mask)
 {
@@ -130,8 +132,9 @@ static const struct {
 enum { SETUPS = sizeof setups / sizeof setups[0] };
 
 /*
- * liburing maps memory by its own system calls, which ThreadSanitizer does not see.
- * Without this, ThreadSanitizer would take the memory for another thread's stack.
+ * liburing maps memory with its own system calls, which ThreadSanitizer does not see.
+ * Without this function, ThreadSanitizer would mistake the memory for another thread's
+ * stack.
  */
 static void tell_sanitizer(const struct io_uring *ring, unsigned entries)
 {
@@ -161,7 +164,7 @@ static int set_up_best(struct coil__uring *u, unsigned without)
     const unsigned needed = IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |
                             IORING_FEAT_RW_CUR_POS | IORING_FEAT_FAST_POLL |
                             IORING_FEAT_EXT_ARG;
-    static _Atomic int best; /* the kernel has refused all ways before this one */
+    static _Atomic int best; /* index of the first way that the kernel has not refused */
     int first = atomic_load_explicit(&best, memory_order_relaxed), rc = -EINVAL;
 
     for (int i = first; i < SETUPS && rc == -EINVAL; i++) {
@@ -183,7 +186,7 @@ static int set_up_best(struct coil__uring *u, unsigned without)
 
 /*
  * With a registered number the kernel need not look up the descriptor on each call. The
- * number also still works if the program closes all descriptors that it does not know.
+ * number also works if the program closes all descriptors that it did not open.
  */
 static void register_ring(struct coil__uring *u)
 {
@@ -211,9 +214,9 @@ static int try_to_enter(struct coil__uring *u)
 }
 
 /*
- * Treat any refusal as a missing backend: forbidden (by a sandbox or a sysctl), not
- * implemented, too much locked memory. Exception: if no descriptors are left, another
- * backend would fail as well.
+ * Convert any refusal (forbidden by a sandbox or a sysctl, not implemented, too much
+ * locked memory) to -ENOSYS, so that another backend is chosen. Exception: if no
+ * descriptors are left, another backend would fail, too.
  */
 static int as_missing(int rc)
 {
@@ -237,7 +240,8 @@ int coil__uring_open(struct coil__uring *u)
     rc = find_out_ops(u);
     if (without & COIL__URING_LATER_OPS)
         u->known_ops &= OPS_OF_5_11;
-    if (!supports_op(u, IORING_OP_SEND_ZC)) /* SEND_ZC came with the same kernel, 6.0 */
+    /* multishot receives came with SEND_ZC, in Linux 6.0 */
+    if (!supports_op(u, IORING_OP_SEND_ZC))
         u->features &= ~(unsigned)COIL__URING_MULTISHOT;
     if (rc == 0)
         rc = try_to_enter(u);
@@ -250,8 +254,8 @@ int coil__uring_map(struct coil__uring *u)
 {
     int fd = u->ring.ring_fd;
     /*
-     * Check that the descriptor still belongs to a ring. The program may have closed
-     * coil's descriptors, and opened others with the same numbers.
+     * Check that the descriptor still belongs to a ring, because the program may have
+     * closed coil's descriptors, and opened others with the same numbers.
      */
     int rc = try_to_enter(u);
 
@@ -267,8 +271,8 @@ int coil__uring_map(struct coil__uring *u)
     tell_sanitizer(&u->ring, u->params.sq_entries);
     io_uring_ring_dontfork(&u->ring);
     /*
-     * Slot i of the submission array always refers to entry i. The slot is set here once,
-     * whereas liburing sets it for each entry.
+     * Slot i of the submission array always refers to entry i, so set it only once.
+     * (liburing sets it for each entry.)
      */
     for (unsigned i = 0; i < u->params.sq_entries; i++)
         u->ring.sq.array[i] = i;
@@ -301,10 +305,9 @@ int coil__uring_open_event_fd(struct coil__uring *u)
 }
 
 /*
- * If a completion comes while a thread writes to another eventfd, as a post does, the
- * kernel delays the signal to this eventfd. After such a delayed signal it sends no
- * further delayed signal for as long as the registration lasts (seen with 6.18). So the
- * registration is renewed after each signal.
+ * If a completion occurs while a thread writes to another eventfd, as a post does, the
+ * kernel delays its signal to this eventfd. The kernel sends only one delayed signal per
+ * registration (seen with 6.18), so the registration is renewed after each signal.
  */
 int coil__uring_renew_event_fd(struct coil__uring *u)
 {
@@ -367,8 +370,8 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
                                sizeof arg)));
     coil__loop_leave_kernel();
     /*
-     * EAGAIN, EBUSY: no memory at the moment, or no room for completions. Either
-     * condition ends once the current completions have been handled.
+     * EAGAIN, EBUSY: no memory at the moment, or no room for completions. Handling the
+     * current completions ends either condition.
      */
     if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
         return 0;

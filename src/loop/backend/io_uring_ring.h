@@ -1,8 +1,9 @@
 /*
  * io_uring_ring.h (internal) - the ring, and the state of the io_uring backend.
  *
- * The files of the backend have an order: ring, entry, op, receive, watch, round. Each uses
- * only earlier ones. io_uring.c is the last, and explains how the backend works.
+ * The files of the backend have an order: ring, entry, op, receive, watch, round. Each
+ * file uses only earlier ones. io_uring.c is the last, and explains how the backend
+ * works.
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_RING_H
 #define COIL_LOOP_BACKEND_IO_URING_RING_H
@@ -14,7 +15,7 @@
 /* Features of the running kernel. Tests can mask out each feature. */
 enum coil__uring_feature {
     COIL__URING_DEFER = 1 << 0, /* 6.1: task work runs only when coil fetches events */
-    /* 5.19: task work runs when coil enters, without interrupts */
+    /* 5.19: task work runs when coil enters the kernel, and causes no interrupts */
     COIL__URING_COOP = 1 << 1,
     COIL__URING_RING_FD = 1 << 2, /* 5.18: the ring's own descriptor can be registered */
     COIL__URING_MULTISHOT = 1 << 3, /* 6.0: multishot receives into buffers of the ring;
@@ -30,24 +31,26 @@ enum {
     COIL__URING_FILE = 1 << 2,      /* a file operation: the kernel uses its memory */
     COIL__URING_CANCELLED = 1 << 3,
     COIL__URING_DETACHED = 1 << 4, /* the descriptor is about to be closed */
-    COIL__URING_IN_VAIN = 1 << 5,  /* a poll has ended, but its call would block */
+    COIL__URING_IN_VAIN = 1 << 5,  /* a poll has ended, but the call would block */
     /* the kernel has a time-out for the operation, not a poll */
     COIL__URING_PAUSES = 1 << 6,
     COIL__URING_STAYS = 1 << 7, /* the kernel has a multishot poll for the operation */
     COIL__URING_DONE = 1 << 8,  /* op->result is set; only that poll has to end */
-    COIL__URING_PAUSED = 1 << 9 /* from this bit on: number of pauses in a row */
+    COIL__URING_PAUSED = 1 << 9 /* the bits from here on: number of pauses in a row */
 };
 
-/* The user_data of a completion: the address of an operation, or one of these tags. */
+/* The user_data of a completion is the address of an operation, or one of these tags. */
 enum coil__uring_tag {
     COIL__URING_OP = 0,
-    COIL__URING_WATCH_IN = 1, /* WATCH_IN and WATCH_OUT: of descriptor data >> 3 */
+    COIL__URING_WATCH_IN = 1, /* WATCH_IN, WATCH_OUT: poll of descriptor data >> 3 */
     COIL__URING_WATCH_OUT = 2,
     COIL__URING_RECEIVE = 3,
-    COIL__URING_NOTHING = 4,  /* to be ignored */
-    COIL__URING_CANCEL = 5,   /* the request to end an operation */
-    COIL__URING_CALL_OFF = 6, /* the request to end the receive of descriptor data >> 3 */
-    COIL__URING_REMIND = 7,   /* time to repeat requests to end */
+    COIL__URING_NOTHING = 4, /* ignore this completion */
+    COIL__URING_CANCEL = 5,  /* the request to end an operation */
+    /* the request to end the receive of descriptor user_data >> 3 */
+    COIL__URING_CALL_OFF = 6,
+    /* the time-out after which requests to end operations are repeated */
+    COIL__URING_REMIND = 7,
     COIL__URING_TAGS = 7
 };
 
@@ -60,7 +63,7 @@ enum coil__uring_remind {
 enum coil__uring_type { COIL__URING_TYPE_UNKNOWN, COIL__URING_STREAM, COIL__URING_OTHER };
 
 struct coil__uring_buffer {
-    uint16_t next;     /* the next buffer of its queue or of the spare ones */
+    uint16_t next;     /* the next buffer of its queue, or the next spare buffer */
     uint16_t from, to; /* the unread part */
 };
 
@@ -71,10 +74,10 @@ struct coil__uring_buffers {
     struct coil__uring_buffer *state;
     uint16_t tail;
     unsigned free;    /* buffers without unread bytes: offered, or spare */
-    unsigned offered; /* offered to the kernel now */
+    unsigned offered; /* buffers offered to the kernel now */
     unsigned offer;   /* buffers to offer at the next round */
-    unsigned spare;   /* head of a list: the buffer given back last comes first */
-    bool ran_out;     /* the kernel lacked buffers since the latest round */
+    unsigned spare;   /* head of the list of spare buffers, the last returned first */
+    bool ran_out;     /* the kernel has run out of buffers since the last round */
     bool failed;      /* could not be created: do not try again */
 };
 
@@ -82,7 +85,7 @@ struct coil__uring {
     struct coil__backend backend;
     struct io_uring ring;
     struct io_uring_params params;
-    bool mapped;          /* false: only the descriptor exists; coil__uring_need() */
+    bool mapped;          /* false: only the descriptor exists: see coil__uring_need() */
     unsigned waits_alone; /* waits while the ring is not mapped: io_uring_watch.c */
     unsigned features;
     unsigned enter_flags;
@@ -91,10 +94,13 @@ struct coil__uring {
     bool watched; /* a watch was started before */
     int first_to_arm;
     struct coil__list todo;   /* operations to cancel, or to submit again */
-    struct coil__list ending; /* operations with a request to end them */
+    struct coil__list ending; /* operations that the kernel was requested to end */
     struct coil__list files;  /* operations on files that are in the kernel */
     enum coil__uring_remind remind;
-    int dead; /* error when the kernel was entered: no completions are read; or 0 */
+    /*
+     * the error if the kernel refuses to be entered (no more completions are read), or 0
+     */
+    int dead;
     struct coil__uring_buffers buffers;
     uint64_t known_ops; /* a bit for each IORING_OP_... of this kernel */
 };
@@ -128,8 +134,8 @@ void coil__uring_close(struct coil__uring *u);
 int coil__uring_map(struct coil__uring *u);
 
 /*
- * Map the ring, if it is not mapped yet. Must be called before anything is queued.
- * Returns 0, or a negative errno, most likely -ENOMEM.
+ * Map the ring if it is not mapped yet. Must be called before anything is queued. Returns
+ * 0 or a negative errno, most likely -ENOMEM.
  */
 static inline int coil__uring_need(struct coil__uring *u)
 {
@@ -137,8 +143,9 @@ static inline int coil__uring_need(struct coil__uring *u)
 }
 
 /*
- * Return a free entry of the queue, all zero except user_data, which is
- * COIL__URING_NOTHING. NULL if the queue is full and the kernel accepts no entries now.
+ * Return a free entry of the submission queue, all zero except user_data, which is
+ * COIL__URING_NOTHING. Returns NULL if the queue is full and the kernel accepts no
+ * entries now.
  */
 struct io_uring_sqe *coil__uring_entry(struct coil__uring *u);
 
@@ -153,7 +160,7 @@ static inline int coil__uring_as_call(int rc)
 
 /*
  * Submit the queue, and wait until there is a completion or the time is up. Returns 0 or
- * a negative errno; an interrupted wait returns 0.
+ * a negative errno. If a signal interrupts the wait, return 0.
  */
 int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 
@@ -161,9 +168,9 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 bool coil__uring_has_more(const struct coil__uring *u);
 
 /*
- * The first function creates u->event_fd, to which the kernel writes when there is a
- * completion. The second function makes the kernel write to u->event_fd again after an
- * earlier write. Both functions return 0 or a negative errno.
+ * coil__uring_open_event_fd() creates u->event_fd, to which the kernel writes when there
+ * is a completion. coil__uring_renew_event_fd() makes the kernel write again after an
+ * earlier write. Both return 0 or a negative errno.
  */
 int coil__uring_open_event_fd(struct coil__uring *u);
 int coil__uring_renew_event_fd(struct coil__uring *u);

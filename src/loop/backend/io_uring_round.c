@@ -5,7 +5,7 @@
 
 #include "../loop.h"
 
-#define MANY_WAITS 8 /* waits after which a loop gets its ring mapped */
+#define MANY_WAITS 8 /* number of waits after which a loop's ring is mapped */
 
 /* ---- completions ------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static bool is_receive(const struct io_uring_cqe *cqe)
     return (cqe->user_data & COIL__URING_TAGS) == COIL__URING_RECEIVE;
 }
 
-/* Return the operation that waits for this completion, or NULL. */
+/* Return the operation to which this completion belongs, or NULL. */
 static const struct coil__op *op_of(const struct coil__uring *u,
                                     const struct io_uring_cqe *cqe)
 {
@@ -78,8 +78,8 @@ static void prefetch_waiter(const struct coil__op *op)
 }
 
 /*
- * Prefetch for n completions: do the first step for the i-th one, and the later steps for
- * the completions before it.
+ * Prefetch memory for completions: the first piece for the i-th of n completions, and the
+ * later pieces for completions `ahead` and 2 * `ahead` before it.
  */
 static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsigned ahead)
 {
@@ -95,10 +95,10 @@ static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsign
 }
 
 /*
- * With many connections, all memory touched here is out of the caches, and each piece
- * holds the address of the next. So a completion is handled in four steps, `ahead`
- * completions apart. While one completion is handled, the memory for later completions is
- * being fetched.
+ * With many connections, all memory that is used here is out of the caches, and each
+ * piece contains the address of the next. So a completion is handled in four steps,
+ * `ahead` completions apart. While one completion is handled, the memory for later
+ * completions is being fetched.
  */
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
 {
@@ -126,8 +126,8 @@ int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
     return rc;
 }
 
-/* The caller repeats its requests after each wait. A request has no effect if its operation
- * was between two steps. */
+/* The caller must repeat its requests after each wait, because a request has no effect if
+ * its operation is between two steps. */
 int coil__uring_await_end(struct coil__uring *u, int failures)
 {
     int rc = coil__uring_reap(u, COIL_MSEC(10));
@@ -140,9 +140,9 @@ int coil__uring_await_end(struct coil__uring *u, int failures)
 }
 
 /*
- * Map the ring of a loop that waits repeatedly, if mapping works. ppoll(2) wakes the loop
- * 50 us late (PR_SET_TIMERSLACK in prctl(2)). The ring is late by at most
- * coil_loop_opts.timer_slack_ns.
+ * Map the ring, if possible, once the loop has waited several times. ppoll(2) wakes the
+ * loop 50 us late (PR_SET_TIMERSLACK in prctl(2)), the ring at most
+ * coil_loop_opts.timer_slack_ns late.
  */
 static bool maps_ring_now(struct coil__uring *u, int64_t timeout_ns)
 {

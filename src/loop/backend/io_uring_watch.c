@@ -1,23 +1,23 @@
 /*
  * io_uring_watch.c - readers and writers: level-triggered watches made of one-shot polls.
  *
- * The poll of a watch that has fired is submitted again by the next poll(): it fires
- * immediately if the descriptor is still ready, otherwise at the next event. This costs a
- * queue entry, but no extra system call.
+ * When the kernel's poll for a watch has fired, the next poll() submits it again: it
+ * fires immediately if the descriptor is still ready, otherwise at the next event. This
+ * costs a queue entry, but no additional system call.
  *
- * If a watched descriptor is closed without removing the watch, its poll stays until an
- * event on the open file, which the kernel keeps alive. If the poll fails with EBADF when
- * it is armed again, its watcher is made ready one last time.
+ * If a watched descriptor is closed without removing the watch, its poll stays in the
+ * kernel until an event occurs on the open file, which the kernel keeps alive. If the
+ * poll fails with EBADF when it is armed again, its watcher is made ready one last time.
  *
  * A poll always ends when the peer shuts down its sending side (POLLRDHUP), even if that
- * event was not requested. If the descriptor has no room for a write, the writer is not
- * called, and its next poll would end immediately again. So the poll is delayed by a
+ * event was not requested. If the descriptor is not writable, the writer is not called,
+ * and its next poll would end immediately again. So the next poll is delayed by a
  * time-out: first 1 ms, later up to 16 ms.
  *
- * The first watch is the one for the loop's own wake-up. Many loops have only this watch,
- * because they use only timers, and posts from other threads. For this watch the ring
- * need not be mapped, and mapping is most of the cost of creating a loop. ppoll(2) waits
- * for the watch until the ring is needed.
+ * The first watch is the watch for the loop's own wake-up. Many loops have only this
+ * watch, because they use only timers and posts from other threads. Until the ring is
+ * needed for something else, ppoll(2) waits for this watch, and the ring is not mapped:
+ * mapping is most of the cost of creating a loop.
  */
 #include "io_uring_watch.h"
 
@@ -103,8 +103,8 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 }
 
 /*
- * The watch that ppoll(2) waited for is ready. If the watch's descriptor was closed, the
- * watcher is made ready this one time.
+ * The watch for which ppoll(2) waited is ready. If the watch's descriptor was closed, its
+ * watcher is made ready only this once.
  */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {
@@ -125,7 +125,8 @@ int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns)
     const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
     int n;
 
-    if (timeout_ns == 0) /* a wake-up also sets a flag, which the loop checks */
+    /* not necessary: a wake-up also sets a flag that the loop checks */
+    if (timeout_ns == 0)
         return 0;
     coil__loop_enter_kernel();
     n = COIL__CALL(EINTR, ppoll(&entry, 1, until, NULL));
@@ -152,6 +153,6 @@ void coil__uring_call_off_watch(struct coil__uring *u, int fd,
 {
     struct io_uring_sqe *entry = coil__uring_entry(u);
 
-    if (entry != NULL) /* a poll or a time-out */
+    if (entry != NULL) /* this cancels either a poll or a time-out */
         io_uring_prep_cancel64(entry, coil__uring_data(fd, tag_of(direction)), 0);
 }

@@ -8,25 +8,26 @@
  *                                              |   `---' would still block
  *                                              `-- cancel, detach, gone -> complete
  *
- * KNOWN TO BLOCK. `blocked` records that a receive would find no bytes. EAGAIN and a
- * short read set `blocked`, and the poller clears it. So a request-response server makes
- * one recv() per request, not two.
+ * KNOWN TO BLOCK. `blocked` means that a receive would find no bytes. EAGAIN and short
+ * reads set `blocked`, and the poller clears it. So a request-response server calls
+ * recv() once per request, not twice.
  *
- * READY IN VAIN. A descriptor may be reported as ready although its call would block: an
- * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. An
- * edge-triggered poller reports this once. A poller without edges would report the
- * descriptor at each poll. So after the second such report in a row, the poller stops
- * polling that direction, and a timer retries the operation: first after 1 ms, later
- * after up to 16 ms.
+ * READY IN VAIN. A descriptor may be reported as ready although the call would block: for
+ * example, an ICMP error in a socket's error queue (IP_RECVERR) makes the socket
+ * readable. An edge-triggered poller reports this once. A level-triggered poller would
+ * report the descriptor at each poll. So after the second such report in a row, the
+ * poller stops polling that direction, and a timer retries the operation: first after 1
+ * ms, later after up to 16 ms.
  *
  * Invariants
- * 1. With edges, `blocked` may be set only if the descriptor was drained: only in that
- *    case does a later change produce an edge, so that poll() clears the flag. Nothing
- *    else would clear `blocked`.
- * 2. Without edges, a wrong guess costs one turn: the poller reports the current state.
- * 3. A descriptor has one use at a time: by operations or by watchers.
- * 4. Nothing that poll() calls runs a user's code, so the table of descriptors does not
- *    move during a poll.
+ * 1. With an edge-triggered poller, `blocked` may be set only if the descriptor was
+ *    drained: only in that case does a later change produce an edge, at which poll()
+ *    clears the flag. Nothing else would clear it.
+ * 2. With a level-triggered poller, a wrong guess costs only one turn, because the poller
+ *    reports the current state.
+ * 3. A descriptor is used either by operations or by watchers, never by both.
+ * 4. poll() runs no code of users, so the table of descriptors does not move during a
+ *    poll.
  * 5. Releasing a descriptor increments its generation. Events with an older generation
  *    belong to an earlier descriptor with the same number.
  *
@@ -88,7 +89,7 @@ static unsigned wanted_events(const struct coil__readiness *r,
 static void note_always(struct coil__readiness *r, struct coil__descriptor *d,
                         bool always)
 {
-    if (d->use == COIL__WATCHED) /* operations find out by their calls */
+    if (d->use == COIL__WATCHED) /* operations detect this by making their calls */
         r->backend.always_ready += (size_t)always - (size_t)d->always;
     d->always = always;
 }
@@ -114,7 +115,7 @@ static int update_interest(struct coil__readiness *r, int fd, struct coil__descr
     return interest != d->interest ? set_interest(r, fd, d, interest) : 0;
 }
 
-/* End the use of the descriptor. */
+/* End the use of an attached or watched descriptor. */
 static void give_up(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     if (d->interest != 0)
@@ -122,7 +123,7 @@ static void give_up(struct coil__readiness *r, int fd, struct coil__descriptor *
     coil__descriptor_release(d);
 }
 
-/* End the use of a borrowed descriptor. A registration without events stays: see
+/* End the use of a borrowed descriptor. It may stay registered without events: see
  * COIL__FOR_ONCE. */
 static void give_back(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
@@ -134,7 +135,7 @@ static void give_back(struct coil__readiness *r, int fd, struct coil__descriptor
     d->interest = COIL__FOR_ONCE;
 }
 
-/* Attach the descriptor. Undone if the poller refuses it. */
+/* Attach the descriptor, unless the poller refuses it. */
 static int take_up(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     int rc;
@@ -149,10 +150,10 @@ static int take_up(struct coil__readiness *r, int fd, struct coil__descriptor *d
 /* ---- known to block ---------------------------------------------------------------- */
 
 /*
- * A read from a TCP connection takes all available bytes, up to the buffer's size. A read
- * from a local socket may stop earlier, where descriptors or credentials were sent along
- * (unix(7)), and a read of packets takes one packet. Pipes and terminals are excluded to
- * be safe.
+ * Return whether a short read drains the descriptor. A read from a TCP connection takes
+ * all available bytes, up to the buffer's size. A read from a local socket may stop
+ * earlier, at bytes that were sent with descriptors or credentials (unix(7)), and a read
+ * of packets takes one packet. Pipes and terminals are excluded to be safe.
  */
 static enum coil__drains find_out_drains(int fd)
 {
@@ -172,9 +173,9 @@ static enum coil__drains find_out_drains(int fd)
 
 /*
  * True if a short read means that the descriptor was drained (epoll(7), questions and
- * answers, 9). False after a hang-up of the peer, since the end of file is still to be
- * read. False after urgent data, since a read stops at the mark. After a hang-up or
- * urgent data an edge-triggered poller would report nothing more.
+ * answers, 9). False if the peer has hung up, because the end of file can still be read.
+ * False after urgent data, because a read stops at the mark. In both cases an
+ * edge-triggered poller would report nothing more.
  */
 static bool may_guess(const struct coil__readiness *r, struct coil__descriptor *d, int fd)
 {
@@ -193,8 +194,8 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
     bool reads = op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV;
 
     /*
-     * With fewer than SO_RCVLOWAT bytes available, a poll reports nothing although there
-     * are bytes.
+     * A READABLE is excluded: with fewer than SO_RCVLOWAT bytes available, a poll reports
+     * nothing although there are bytes.
      */
     if (result == -EINPROGRESS && op->kind < COIL__OP_READABLE)
         d->blocked |= (uint8_t)bit_of(coil__op_direction(op));
@@ -204,8 +205,9 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
 }
 
 /*
- * Only a receive from a connection is certain to block. Other calls may fail immediately
- * although the descriptor is not ready, such as a read of four bytes from an eventfd.
+ * True if the operation's call is known to block. Only a receive from a connection is
+ * certain to block. Other calls may fail immediately although the descriptor is not
+ * ready, such as a read of four bytes from an eventfd.
  */
 static bool would_block(const struct coil__descriptor *d, const struct coil__op *op)
 {
@@ -227,7 +229,7 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
     if (rc < 0 || r->poller->edges)
         return rc;
     /*
-     * Without edges the poller is notified only when an operation waits. Register the
+     * A level-triggered poller is notified only when an operation waits. Register the
      * descriptor once now, to find out whether the poller refuses it.
      */
     rc = set_interest(r, fd, d, COIL__FOR_IN);
@@ -298,8 +300,8 @@ static ssize_t defer(struct coil__readiness *r, struct coil__descriptor *d,
 }
 
 /*
- * COIL__OP_POLL works without attach(): it borrows a descriptor that is not used
- * otherwise.
+ * Submit a COIL__OP_POLL, which works without attach(): it borrows a descriptor that is
+ * not used otherwise.
  */
 static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
 {
@@ -311,8 +313,8 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
     result = op->begun ? -EINPROGRESS : coil__op_call(op);
     if (result != -EINPROGRESS)
         return result;
-    /* A poller checks the state of a descriptor whose events change, so it reports every
-     * event since the call. */
+    /* When a descriptor's events change, the poller checks its state, so no event since
+     * the call is lost. */
     d->use = COIL__BORROWED;
     coil__descriptor_enlist_poll(d, op);
     result = defer(r, d, op);
@@ -374,7 +376,9 @@ ssize_t coil__readiness_attempt(struct coil__backend *backend, struct coil__op *
     return result;
 }
 
-/* The operation only waited for readiness and had no effect, so it ends immediately. */
+/*
+ * The operation ends immediately, because it only waited for readiness and had no effect.
+ */
 void coil__readiness_cancel(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__readiness *r = readiness_of(backend);
@@ -404,9 +408,9 @@ void coil__readiness_detach(struct coil__backend *backend, int fd)
 /* ---- watches ----------------------------------------------------------------------- */
 
 /*
- * The poller is notified of a new watcher even if the events stay the same. The number
- * may belong to another descriptor by now, if its owner closed it without removing the
- * old watch.
+ * Pass a new watcher's events to the poller even if the events stay the same: if the
+ * owner closed the descriptor without removing the old watch, the number may now belong
+ * to another descriptor.
  */
 int coil__readiness_watch(struct coil__backend *backend, int fd,
                           struct coil__descriptor *d, enum coil__direction direction,
@@ -453,7 +457,9 @@ int64_t coil__readiness_timeout(const struct coil__backend *backend, int64_t tim
     return pause < timeout_ns ? pause : timeout_ns;
 }
 
-/* finish_op() removes a finished operation from `paused`; other operations stay. */
+/*
+ * Retry the paused operations. finish_op() removes the finished operations from `paused`.
+ */
 void coil__readiness_try_paused(struct coil__backend *backend)
 {
     struct coil__readiness *r = readiness_of(backend);
@@ -485,7 +491,10 @@ void coil__readiness_next(struct coil__backend *backend, int fd)
         coil__op_prefetch(d->ops[COIL__IN]);
 }
 
-/* Trust the poll, except for unusual events such as urgent data. */
+/*
+ * Return the result of an operation whose descriptor was reported as ready. A wait for
+ * readiness trusts the report, except for unusual events such as urgent data.
+ */
 static ssize_t result_of(struct coil__descriptor *d, const struct coil__op *op,
                          unsigned found)
 {
@@ -511,7 +520,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
         d->unusual = true;
     d->blocked &= (uint8_t)~found;
     if (d->interest & COIL__FOR_ONCE)
-        d->interest = COIL__FOR_ONCE; /* now without events */
+        d->interest = COIL__FOR_ONCE; /* it is now registered without events */
     for (int i = 0; i < 2; i++) {
         if (!(found & bit_of(i)))
             continue;
@@ -532,7 +541,8 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
     }
     if (d->use != COIL__BORROWED)
         return;
-    rc = update_interest(r, fd, d); /* for the operations that still wait */
+    /* for the other direction, if its operation still waits */
+    rc = update_interest(r, fd, d);
     if (rc < 0)
         finish_all(r, d, rc);
 }

@@ -1,7 +1,7 @@
 /*
  * readiness.h - completions built on readiness: shared by epoll, poll and select.
  *
- * A poller passes the wanted events to the kernel, and waits for them; readiness.c does
+ * A poller passes the wanted events to the kernel and waits for them. readiness.c does
  * everything else. The struct of a poller's backend begins with a struct coil__readiness.
  */
 #ifndef COIL_LOOP_BACKEND_READINESS_H
@@ -15,20 +15,21 @@ enum {
     COIL__FOR_OUT = 1u << COIL__OUT,
     COIL__FOR_BOTH = COIL__FOR_IN | COIL__FOR_OUT,
     /*
-     * Only in a set of events to wait for: report each change once. For pollers with
-     * `edges`.
+     * Report each change once. Used only in a set of events to wait for, and only with
+     * pollers that have `edges`.
      */
     COIL__FOR_EDGES = 4,
     /*
-     * Only in a set of events to wait for: report one event. After that the registration
-     * stays, without events. For pollers with `edges`, and for descriptors of other code,
-     * which may close and reuse the number without notice. Each wait passes its events to
-     * the kernel, which finds the registration by the open file.
+     * Report one event, then keep the descriptor registered without events. Used only in
+     * a set of events to wait for, and only with pollers that have `edges`. It is for
+     * descriptors of other code, which may close and reuse the number without notice:
+     * each wait passes its events to the kernel, which finds the registration by the open
+     * file.
      */
     COIL__FOR_ONCE = 16,
     /*
-     * Only in a set of events found: a hang-up of either side, an error, or urgent data.
-     * Always set together with the direction that it makes ready.
+     * A hang-up of either side, an error, or urgent data. Used only in a set of events
+     * found, together with the direction that it makes ready.
      */
     COIL__FOUND_UNUSUAL = 8
 };
@@ -38,15 +39,14 @@ enum coil__drains { COIL__DRAINS_UNKNOWN, COIL__DRAINS_NO, COIL__DRAINS_YES };
 
 struct coil__poller {
     /*
-     * True if the poller can be edge-triggered. An edge-triggered poller registers a
-     * descriptor used by operations once. Other pollers register it only while an
-     * operation waits.
+     * True if the poller is edge-triggered for operations: it registers a descriptor used
+     * by operations once. Other pollers register it only while an operation waits.
      */
     bool edges;
     /*
-     * Wait for `interest` from now on instead of descriptor->interest. 0 means: stop
-     * waiting, which cannot fail. Fails with -EPERM if the descriptor cannot be polled
-     * because it is always ready, or with -EBADF, -EINVAL or -ENOMEM.
+     * From now on wait for the events `interest` instead of descriptor->interest. 0 means
+     * to stop waiting, which cannot fail. Fails with -EPERM if the descriptor cannot be
+     * polled because it is always ready, or with -EBADF, -EINVAL or -ENOMEM.
      */
     int (*set_interest)(struct coil__backend *backend, int fd,
                         struct coil__descriptor *descriptor, unsigned interest);
@@ -75,21 +75,25 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 
 /* ---- for pollers, during a poll ---------------------------------------------------- */
 
-/* `found` was reported for fd: perform the waiting operations, make watchers ready. */
+/*
+ * Called when the events `found` were reported for fd: perform the waiting operations,
+ * and make watchers ready.
+ */
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found);
 
-/* fd will be handled next: prefetch its waiting operation. */
+/* Called when fd will be handled next: prefetch its waiting operation. */
 void coil__readiness_next(struct coil__backend *backend, int fd);
 
 /*
- * The owner closed fd without detaching it or removing its watches. Stop polling it, end
- * its operations with -EBADF, and make its watchers ready once, so that they notice.
+ * Called if the owner has closed fd without detaching it or removing its watches. Stop
+ * polling it, end its operations with -EBADF, and make its watchers ready once so that
+ * they notice.
  */
 void coil__readiness_gone(struct coil__backend *backend, int fd);
 
 /*
- * For pollers without edges, before and after the wait: limit the time-out to the next
- * retry of paused operations, and retry those that are due.
+ * Level-triggered pollers call these before and after the wait: limit the time-out to the
+ * next retry of paused operations, and retry the operations that are due.
  */
 int64_t coil__readiness_timeout(const struct coil__backend *backend, int64_t timeout_ns);
 void coil__readiness_try_paused(struct coil__backend *backend);
@@ -97,7 +101,7 @@ void coil__readiness_try_paused(struct coil__backend *backend);
 /* Make the watchers of always-ready descriptors ready. */
 void coil__readiness_found_always(struct coil__backend *backend);
 
-/* Convert the time-out for ppoll() and pselect(); NULL for COIL_NEVER. */
+/* Convert the time-out for ppoll() and pselect(). Returns NULL for COIL_NEVER. */
 struct timespec *coil__readiness_timespec(int64_t timeout_ns, struct timespec *buffer);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * select.c - readiness by select(2): on all systems, for descriptors below FD_SETSIZE.
+ * select.c - readiness with select(2), on all systems, for descriptors below FD_SETSIZE.
  *
  * This is the oldest and simplest interface. Two bit sets are copied for each call, and
- * every bit is tested afterwards. poll(2) reports which descriptor is closed; select(2)
- * only fails with EBADF, so the closed descriptor has to be searched for.
+ * every bit is tested afterwards. If a descriptor is closed, select(2) fails with EBADF
+ * without reporting which one, so the backend searches for it.
  */
 #include "readiness.h"
 
@@ -73,7 +73,7 @@ static void destroy(struct coil__backend *backend)
     coil__free(s);
 }
 
-/* A descriptor was closed while it was in a set: find it. */
+/* A descriptor was closed while it was in a set: find it and end its use. */
 static void drop_closed(struct select_backend *s)
 {
     for (int fd = s->limit - 1; fd >= 0; fd--)
