@@ -1,5 +1,5 @@
 /*
- * blocking.c - coil_blocking(): a task waits for a function that runs on a thread.
+ * blocking.c - coil_blocking(): runs a function on another thread while the task waits.
  */
 #include "lane.h"
 
@@ -23,7 +23,7 @@ bool coil__blocking_cancel(struct coil__wait *wait)
     struct coil__job_waiting *waiting = waiting_of(wait);
     struct coil__job *job = waiting->job;
 
-    if (job == NULL) /* the loop closes: the task is not resumed */
+    if (job == NULL) /* the loop is closing: the task will not be resumed */
         return false;
     if (!coil__job_withdraw(job)) {
         if (!job->abandonable || !coil__job_abandon(job))
@@ -47,8 +47,8 @@ static int init_job(struct coil__job *job, coil_lane lane, int (*fn)(void *), vo
 }
 
 /*
- * Return fn's result, or -ECANCELED. After -ECANCELED, waiting->job is NULL if the job
- * was abandoned.
+ * Run the job on a thread. Returns fn's result, or -ECANCELED. If the job was abandoned,
+ * waiting->job is NULL.
  */
 static int run_job(struct coil__job_waiting *waiting, struct coil__job *job,
                    const struct coil__wait_class *class)
@@ -116,7 +116,10 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     rc = (int)coil__result(run_job(&waiting, job, &coil__lanes[lane].class));
     if (waiting.job == NULL)
         return rc;
-    /* Withdrawn: as after any cancellation, `arg` no longer belongs to the caller. */
+    /*
+     * The job was withdrawn: after any cancellation, `arg` no longer belongs to the
+     * caller.
+     */
     if (rc == -ECANCELED && !job->finished && discard != NULL)
         discard(arg);
     coil__free(job);

@@ -1,6 +1,6 @@
 /*
- * desk.c - the loop's side of the executor: the jobs that the loop's tasks have enqueued,
- * and the finished jobs that threads have put on the loop's desk. See lane.h.
+ * desk.c - the loop's side of the executor. A desk has the jobs that the loop's tasks
+ * have enqueued, and the finished jobs that threads have returned. See lane.h.
  */
 #include "lane.h"
 
@@ -11,7 +11,10 @@
 
 static COIL__THREAD_LOCAL struct coil__desk
     *this_desk; /* NULL until the loop's first job */
-/* The parent's desk after a fork. The pointer prevents a report by LeakSanitizer. */
+/*
+ * After a fork: the parent's desk. Without this pointer LeakSanitizer would report the
+ * desk.
+ */
 static COIL__THREAD_LOCAL struct coil__desk *parents_desk;
 
 void coil__desk_leave_to_parent(void)
@@ -26,7 +29,7 @@ void coil__desk_leave_to_parent(void)
 
 /* ---- finishing jobs, on their threads ---------------------------------------------- */
 
-/* Decrement the number of jobs. The caller holds the desk's lock. */
+/* Decrement the number of unfinished jobs. The caller holds the desk's lock. */
 static void count_out(struct coil__desk *desk)
 {
     desk->working--;
@@ -42,8 +45,8 @@ static void free_desk(struct coil__desk *desk)
 }
 
 /*
- * The waiting task has left the job. Decrement the counts last, because the desk exists
- * only as long as they include the job.
+ * The job has ended after its task abandoned it: free it. Decrement the counts last,
+ * because the desk exists only as long as they include the job.
  */
 static void finish_abandoned_job(struct coil__job *job)
 {
@@ -84,7 +87,7 @@ void coil__job_finish(struct coil__job *job)
 
 /* ---- enqueueing and giving up, on the loop's thread -------------------------------- */
 
-/* Remove a job that no thread will run from the counts. */
+/* No thread will run the job: remove it from the counts. */
 static void count_out_undone(struct coil__job *job)
 {
     pthread_mutex_lock(&job->desk->lock);
@@ -125,7 +128,7 @@ bool coil__job_withdraw(struct coil__job *job)
     return true;
 }
 
-/* Finish each job as if a thread had begun it and it had returned -EAGAIN immediately. */
+/* Finish each job of the list with -EAGAIN, as if a thread had run it. */
 static void finish_undone(struct coil__list *undone)
 {
     struct coil__list *link;
@@ -161,7 +164,7 @@ bool coil__job_abandon(struct coil__job *job)
 
 /* ---- opening, collecting, closing -------------------------------------------------- */
 
-/* Runs on the loop's thread: complete the waits of all finished jobs. */
+/* Complete the waits of all finished jobs. Runs on the loop's thread. */
 static void collect_finished_jobs(struct coil__runnable *runnable)
 {
     struct coil__desk *desk = COIL__CONTAINER(runnable, struct coil__desk, post.runnable);
@@ -180,7 +183,7 @@ static void collect_finished_jobs(struct coil__runnable *runnable)
     }
 }
 
-/* Called when the loop closes: drop the job's result. */
+/* The loop is closing: drop the job, or its result. */
 static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 {
     bool begun = !coil__job_withdraw(job);
@@ -191,7 +194,8 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
     if (begun) {
         leave_desk(job);
         pthread_mutex_lock(&desk->lock);
-        coil__list_remove(&job->in_queue); /* leaves desk.done if the job has finished */
+        /* the job is in desk.done if it has finished */
+        coil__list_remove(&job->in_queue);
         pthread_mutex_unlock(&desk->lock);
     }
     if (!job->abandonable)
@@ -202,9 +206,9 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 }
 
 /*
- * Wait for the threads while the loop closes. Wait until `deadline` for abandoned jobs,
- * but without a limit for other jobs, which may use a task's stack. Returns the number of
- * remaining jobs. If the number is 0, no thread uses the desk again.
+ * Wait for the threads while the loop is closing: for abandoned jobs until `deadline`,
+ * for other jobs without a limit, because they may use a task's stack. Returns the number
+ * of remaining jobs. If it is 0, no thread uses the desk again.
  */
 static size_t drain(struct coil__desk *desk, int64_t deadline)
 {

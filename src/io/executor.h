@@ -1,6 +1,6 @@
 /*
- * executor.h (internal) - the library's own blocking calls, described by names that users
- * know.
+ * executor.h (internal) - for the library's own blocking calls, which reports describe
+ * with names that users know.
  */
 #ifndef COIL_IO_EXECUTOR_H
 #define COIL_IO_EXECUTOR_H
@@ -12,24 +12,25 @@
 struct coil__job;
 
 /*
- * The wait of coil_blocking(), on the task's stack. Remains valid after its job was
+ * The wait of coil_blocking(), on the task's stack. It remains valid even if its job is
  * abandoned.
  */
 struct coil__job_waiting {
     struct coil__wait wait;
-    struct coil__job *job; /* NULL: abandoned, or given up because the loop closes */
-    const char *what;      /* for a class without a name; and a descriptor or -1 */
+    struct coil__job *job; /* NULL: abandoned, or dropped because the loop is closing */
+    /* the name, if the class has none; `fd` is a descriptor or -1 */
+    const char *what;
     int fd;
 };
 
-/* The members of a class of such waits. */
+/* Members that a class of such waits needs. */
 #define COIL__JOB_CLASS                                                                  \
     .cancel = coil__blocking_cancel, .job = COIL__WAIT_AT(struct coil__job_waiting, job)
 
 /*
- * Like coil_blocking(), but the task waits in a wait of `class`, which has
- * COIL__JOB_CLASS. `what` and `fd` are for its paths. Returns a negative errno if the job
- * did not run, so fn must return 0 and store its result in `arg`.
+ * Like coil_blocking(), but reports describe the wait with `class`, which must contain
+ * COIL__JOB_CLASS, and with `what` and `fd`. Returns a negative errno if the job did not
+ * run, so fn must return 0 and store its result in `arg`.
  */
 int coil__blocking(coil_lane lane, int (*fn)(void *arg), void *arg,
                    const struct coil__wait_class *class, const char *what, int fd);

@@ -1,14 +1,15 @@
 /*
- * file_op.c - operations on files: by the backend, or on a thread.
+ * file_op.c - operations on files, performed by the backend or on a thread.
  *
  *   coil__file_do --> coil__op_await --> the backend
  *                          |
  *                          `- -EOPNOTSUPP --> file lane: coil__file_call
  *
- * Readiness is meaningless for files: a disk is always ready, and its calls still block.
- * So an operation that the backend does not support is a system call in the file lane.
- * The operation may be on the task's stack, and so may path and buffer: the backend and
- * coil_blocking() return only once neither the kernel nor a thread uses them.
+ * Readiness is meaningless for files: a file is always ready, and its system calls still
+ * block. So if the backend does not support an operation, a thread of the file lane makes
+ * the system call. The operation, its path and its buffer may be on the task's stack,
+ * because the backend and coil_blocking() return only when neither the kernel nor a
+ * thread uses them any more.
  */
 #include "file_op.h"
 
@@ -29,12 +30,13 @@ ssize_t coil__file_call(struct coil__op *op)
 {
     ssize_t result = coil__op_call(op);
 
-    return result != -EINTR ? result : 0; /* EINTR: close(2) has closed it anyway */
+    /* after EINTR the descriptor is closed nevertheless: close(2) */
+    return result != -EINTR ? result : 0;
 }
 
 /* ---- on a thread ------------------------------------------------------------------- */
 
-static COIL__THREAD_LOCAL bool in_batch; /* this thread may block */
+static COIL__THREAD_LOCAL bool in_batch; /* true on a thread that runs a batch */
 
 void coil__file_require_task(const char *caller)
 {
@@ -51,9 +53,9 @@ static int do_on_thread(void *arg)
 }
 
 /*
- * Writes at the file's position use a thread: after a partial write, at a limit or on a
- * full disk, io_uring does not advance the position (Linux 6.18), so the next write would
- * overwrite the bytes.
+ * True if the operation must not use io_uring. After a partial write at the file's
+ * position, at a limit or on a full disk, io_uring does not advance the position (Linux
+ * 6.18), so the next write would overwrite the bytes.
  */
 static bool is_for_threads(const struct coil__op *op)
 {
@@ -91,8 +93,8 @@ ssize_t coil__file_do(struct coil__op *op)
 }
 
 /*
- * These errors usually mean that the system call was not made. If it was made and failed
- * with one of them, it can safely be repeated.
+ * True if the error usually means that the system call was not made. If it was made and
+ * failed with this error, it can safely be repeated.
  */
 static bool was_not_done(ssize_t result)
 {

@@ -10,30 +10,30 @@
 #include "op.h"
 
 /*
- * Do an operation on a file, in the backend or else on a thread, waiting if needed.
- * Returns its result. After EINTR the operation is repeated. If the task is cancelled, an
- * operation that no thread has begun is withdrawn (-ECANCELED). For other operations the
- * call waits, as in coil__op_await(). Fails with -EAGAIN if no thread can be started, or
- * -ENOMEM.
+ * Perform an operation on a file, with the backend or on a thread, and wait for its
+ * result. After EINTR the operation is repeated. If the task is cancelled, an operation
+ * that no thread has begun is withdrawn (-ECANCELED). Otherwise the call waits until the
+ * operation has ended, like coil__op_await(). Fails with -EAGAIN if no thread can be
+ * started, or with -ENOMEM.
  */
 ssize_t coil__file_do(struct coil__op *op);
 
-/* Abort with `caller` in the message if no task runs. In a batch no task is required. */
+/* Abort with `caller` in the message if called neither by a task nor in a batch. */
 void coil__file_require_task(const char *caller);
 
-/* Make the operation's system call on this thread; it may block. */
+/* Make the operation's system call on this thread. The call may block. */
 ssize_t coil__file_call(struct coil__op *op);
 
 /*
- * Like coil__file_do(), but the operation is always done, even if the task is cancelled
- * or no thread can be started. Used for closing and cleanup.
+ * Like coil__file_do(), but always perform the operation, even if the task is cancelled
+ * or no thread can be started. For closing and cleanup.
  */
 ssize_t coil__file_finish(struct coil__op *op);
 
 /*
- * Run fn(arg), which returns 0, on a thread of the file lane. In such a batch the
+ * Run fn(arg), which must return 0, on a thread of the file lane. In such a batch the
  * functions above make their system calls directly, so many small calls need only one
- * job. Returns 0, or the errno if fn was not run.
+ * job. Returns 0, or a negative errno if fn was not run.
  */
 int coil__file_batch(int (*fn)(void *arg), void *arg);
 

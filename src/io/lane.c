@@ -1,9 +1,9 @@
 /*
  * lane.c - lanes and their threads.
  *
- * A lane starts a thread when a job is enqueued, none is idle, and the limit allows it. A
- * thread ends after IDLE_SECONDS without a job. lane.h describes how lanes, desks and jobs
- * work together.
+ * When a job is enqueued and no thread is idle, the lane starts a thread, if its limit
+ * allows. A thread exits after IDLE_SECONDS without a job. lane.h describes how lanes,
+ * desks and jobs work together.
  */
 #include "lane.h"
 
@@ -17,9 +17,12 @@
 #include <stdio.h>
 #include <time.h>
 
-/* The minimum for the default thread limit, because jobs may sleep. */
+/* The default thread limit is at least this, because jobs may sleep. */
 #define LEAST_THREADS 4
-/* A lane replaces this many threads while they work on abandoned jobs. */
+/*
+ * The maximum number of threads of a lane that are replaced while they run abandoned
+ * jobs.
+ */
 #define MAX_REPLACED 64
 #define IDLE_SECONDS 10
 #define STACK_BYTES ((size_t)1024 * 1024)
@@ -63,7 +66,9 @@ static void unlock_lanes(void)
         pthread_mutex_unlock(&coil__lanes[i].lock);
 }
 
-/* After a fork: the child has neither the threads nor the jobs of its parent. */
+/*
+ * Called in a child of fork(2), which has neither the threads nor the jobs of its parent.
+ */
 static void empty_lanes_in_child(void)
 {
     for (size_t i = 0; i < COIL__LANE_COUNT; i++)
@@ -88,9 +93,9 @@ void coil__lanes_set_up(void)
 /* ---- the threads ------------------------------------------------------------------- */
 
 /*
- * Return the number of threads that count towards the limit. Threads with an abandoned
- * job may hang, so up to MAX_REPLACED of them do not count. The caller holds the lane's
- * lock.
+ * Return the number of threads that count towards the limit. A thread with an abandoned
+ * job may hang, so up to MAX_REPLACED such threads do not count. The caller holds the
+ * lane's lock.
  */
 static unsigned counted_threads(const struct coil__lane *lane)
 {
@@ -102,8 +107,8 @@ static unsigned counted_threads(const struct coil__lane *lane)
 }
 
 /*
- * Wait up to IDLE_SECONDS for the next job. NULL: the thread must end, and no longer
- * counts.
+ * Wait up to IDLE_SECONDS for the next job. Returns NULL if the thread must exit; it is
+ * no longer counted.
  */
 static struct coil__job *take_job(struct coil__lane *lane)
 {
@@ -158,7 +163,10 @@ static void *run_lane_thread(void *arg)
     return NULL;
 }
 
-/* Fill the set with all signals except those that a thread's own instructions cause. */
+/*
+ * Fill the set with all signals except those that are caused by a thread's own
+ * instructions.
+ */
 static void fill_foreign_signals(sigset_t *set)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -169,8 +177,8 @@ static void fill_foreign_signals(sigset_t *set)
 }
 
 /*
- * Start a thread with signals blocked: signals are for the program's threads. Returns 0
- * or an errno.
+ * Start a thread with signals blocked, because signals are for the program's own threads.
+ * Returns 0 or an errno.
  */
 static int start_thread(struct coil__lane *lane)
 {
@@ -202,15 +210,16 @@ static unsigned usual_limit(void)
 }
 
 /*
- * Wake or start a thread for the queue. Returns false if no thread will serve the queue
- * and none can be started. The caller holds the lane's lock.
+ * Wake or start a thread for the queue. Returns false if no thread will serve the queue,
+ * because none can be started. The caller holds the lane's lock.
  */
 static bool see_to_threads(struct coil__lane *lane)
 {
     if (lane->limit == 0)
         lane->limit = usual_limit();
     if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
-        lane->threads++; /* counted before it starts, as it uncounts itself */
+        /* count it before it starts, because it decrements the count itself */
+        lane->threads++;
         atomic_fetch_add(&coil__pool_threads, 1);
         if (start_thread(lane) != 0) {
             lane->threads--;
@@ -285,7 +294,7 @@ bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads)
 
     pthread_mutex_lock(&lane->lock);
     exists = lane->exists;
-    if (exists) { /* otherwise keep 0, which ending threads still read */
+    if (exists) { /* otherwise the limit stays 0: ending threads still read it */
         lane->limit = max_threads;
         for (size_t n = lane->queue_length; n > 0; n--)
             see_to_threads(lane);

@@ -1,5 +1,5 @@
 /*
- * lane.h (internal) - lanes, desks and jobs: running blocking code on threads.
+ * lane.h (internal) - lanes, desks and jobs, which run blocking code on threads.
  *
  *   task ---- enqueue ----> lane.queue ---- a thread takes it ----> fn(arg)
  *    ^                          |                                      |
@@ -7,25 +7,25 @@
  *    |   coil__wait_complete    v                                      v
  *    +----------------------- desk <------ one post for many ---- desk.done
  *
- * A lane has a queue of jobs and the threads that do them (lane.c). Each loop has one
+ * A lane has a queue of jobs and the threads that run them (lane.c). Each loop has one
  * desk, where the threads put its finished jobs (desk.c). If many jobs end together, they
- * need only one post, and so one wake-up. blocking.c has the calls that a task makes, and
- * executor.c the lanes that a program creates.
+ * need only one post, and so only one wake-up of the loop. The task's side is in
+ * blocking.c, and the lanes that a program creates are in executor.c.
  *
- * A job is on the stack of the task that waits for it. A job that may be abandoned is on
- * the heap, and belongs to its thread from then on. Jobs run in a copy of their task's
- * context (asyncio: to_thread).
+ * A job is on the stack of the task that waits for it. If a job may be abandoned, it is
+ * on the heap; once abandoned, it belongs to its thread. Jobs run in a copy of their
+ * task's context (asyncio: to_thread).
  *
  * Invariants
- * 1. `queued` changes under the lane's lock, `finished` and `abandoned` under the desk's.
- *    Code that needs both locks takes the desk's first.
+ * 1. `queued` is guarded by the lane's lock, `finished` and `abandoned` by the desk's
+ *    lock. Code that needs both locks takes the desk's lock first.
  * 2. A thread that has put a job on the desk, or found it abandoned and freed it, does
  *    not access the job again. Once the thread has released the desk's lock, it does not
  *    access the desk again.
  * 3. Only the loop's thread uses desk.jobs and job.wait.
- * 4. A loop does not close while a thread works for it. Exception: abandoned jobs that
- *    are not done within loop->drain_ns. Abandoned jobs refer to the desk and not to the
- *    loop, and the last of them frees the desk.
+ * 4. A loop does not close while a thread runs a job for it. Exception: abandoned jobs
+ *    that are not finished within loop->drain_ns. Abandoned jobs refer to the desk and
+ *    not to the loop, and the last of them frees the desk.
  *
  * A fork does not copy the threads, so the child starts with empty lanes.
  *
@@ -47,17 +47,17 @@
 struct coil__lane {
     const char *thread_name;
     struct coil__wait_class class;
-    /* name and limit of a lane that the program created */
+    /* name and `what` of a lane that the program created */
     char own_name[16], own_what[32];
-    _Atomic bool exists; /* changed under the lock; also false while its threads end */
+    _Atomic bool exists; /* changed under the lock; already false while the threads end */
     pthread_mutex_t lock;
-    pthread_cond_t work;     /* there is a job, or fewer threads are allowed */
-    pthread_cond_t left;     /* a thread has ended */
+    pthread_cond_t work;     /* signalled for a job, or if fewer threads are allowed */
+    pthread_cond_t left;     /* signalled when a thread has ended */
     struct coil__list queue; /* job.in_queue */
     size_t queue_length;
     unsigned threads, idle;
     unsigned abandoned; /* threads with an abandoned job */
-    unsigned limit;     /* 0: as many as processors */
+    unsigned limit;     /* 0: the default, by the number of processors */
 };
 
 /* The finished jobs of one loop. */
@@ -68,14 +68,14 @@ struct coil__desk {
 
     pthread_mutex_t lock;
     pthread_cond_t emptied; /* signalled when at most abandoned jobs are left */
-    size_t working;         /* jobs queued or being done */
+    size_t working;         /* jobs queued or running, or abandoned */
     size_t abandoned;       /* abandoned jobs */
-    bool closed;            /* the loop is gone */
+    bool closed;            /* the loop has closed */
     struct coil__list done; /* job.in_queue */
     struct coil__post post;
     bool posted;
 
-    struct coil__desk *parents; /* the desk of the grandparent, after two forks */
+    struct coil__desk *parents; /* after two forks: the grandparent's desk */
 };
 
 struct coil__job {
@@ -85,14 +85,14 @@ struct coil__job {
     bool abandonable; /* on the heap */
     bool queued, finished, abandoned;
     int rc;
-    /* kernel id of the thread that does the job; 0: none yet */
+    /* kernel id of the thread that runs the job; 0: none yet */
     pid_t thread;
     struct coil__bindings *bindings; /* the task's bindings, until the job begins */
     struct coil__lane *lane;
     struct coil__desk *desk;
     struct coil__list in_queue; /* lane.queue, then desk.done */
     struct coil__list in_desk;
-    struct coil__wait *wait; /* the waiting task's */
+    struct coil__wait *wait; /* the wait of the task */
 };
 
 /* ---- lane.c: lanes and threads ----------------------------------------------------- */
@@ -104,12 +104,12 @@ extern struct coil__lane coil__lanes[COIL__LANE_COUNT];
 void coil__lanes_set_up(void);
 
 /*
- * Append the job to the queue. False if the lane has no thread for the job and cannot
- * start one.
+ * Append the job to the queue. Returns false if the lane has no thread for the job and
+ * cannot start one.
  */
 bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
 
-/* Remove the job from the queue. False if a thread has taken the job. */
+/* Remove the job from the queue. Returns false if a thread has already taken it. */
 bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 
 /*
@@ -119,16 +119,17 @@ bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone);
 
 /*
- * Count the thread of an abandoned job for its lane again. If this exceeds the limit, a
- * thread ends.
+ * Count the thread of an abandoned job towards its lane's limit again. If this exceeds
+ * the limit, a thread exits.
  */
 void coil__lane_take_place_again(struct coil__lane *lane);
 
-/* False, and no change, if the lane does not exist. */
+/* Returns false, without a change, if the lane does not exist. */
 bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads);
 
 /*
- * Turn an unused lane into one that the program has created. False if the lane is in use.
+ * Turn an unused lane into a lane that the program has created. Returns false if the lane
+ * is in use.
  */
 bool coil__lane_claim(struct coil__lane *lane, const char *name, unsigned max_threads);
 
@@ -137,22 +138,25 @@ void coil__lane_end(struct coil__lane *lane);
 
 /* ---- desk.c: the loop's side ------------------------------------------------------- */
 
-/* Return the desk of the thread's loop, creating it if needed. NULL: no memory. */
+/*
+ * Return the desk of the thread's loop. Creates it if necessary; returns NULL if there is
+ * no memory.
+ */
 struct coil__desk *coil__desk_open(coil_loop *loop);
 
-/* In the child of a fork: leave the thread's desk to the parent. */
+/* Called in a child of fork(2): forget the thread's desk, which belongs to the parent. */
 void coil__desk_leave_to_parent(void);
 
 /* Put a finished job on its desk, or free it if it was abandoned. */
 void coil__job_finish(struct coil__job *job);
 
-/* Enqueue the job in its lane. Fails with -EAGAIN. */
+/* Enqueue the job in its lane. Fails with -EAGAIN if no thread can be started. */
 int coil__job_enqueue(struct coil__job *job);
 
-/* Withdraw a job from the queue. False if a thread has begun the job. */
+/* Withdraw a job from the queue. Returns false if a thread has already begun it. */
 bool coil__job_withdraw(struct coil__job *job);
 
-/* Abandon a job to its thread, which frees it. False if the job has finished. */
+/* Abandon a job: its thread will free it. Returns false if the job has finished. */
 bool coil__job_abandon(struct coil__job *job);
 
 /* ---- blocking.c: the task's side --------------------------------------------------- */

@@ -1,12 +1,13 @@
 /*
  * op.c - a backend operation that a task awaits.
  *
- * The operation and its wait are on the waiting task's stack. The kernel, a cancellation,
- * or closing the descriptor ends the operation. Each of these completes the wait, so no
- * pointer to the operation or the wait is left after the park. This also holds for
- * coil__readable_await(), whose operation and wait are not on the stack.
+ * The operation and its wait are on the waiting task's stack. The operation ends when the
+ * kernel completes it, when the task is cancelled, or when the descriptor is closed. Each
+ * of these completes the wait, so no pointer to the operation or the wait remains after
+ * the wait. This is also true for coil__readable_await(), whose operation and wait are
+ * not on the stack.
  *
- * An operation of a cancelled task is never put in flight. Instead, attempt() makes the
+ * The operation of a cancelled task is never put in flight. Instead, attempt() makes the
  * system call, and refuses the operation if the call would have to wait
  * (docs/decisions/0008-a-call-that-need-not-wait.md).
  */
@@ -19,7 +20,7 @@
 struct pending {
     struct coil__wait wait;
     struct coil__op *op;
-    const char *what; /* of the operation, for reports */
+    const char *what; /* the operation's name in reports */
     struct coil__backend *backend;
 };
 
@@ -31,7 +32,9 @@ static bool cancel_operation(struct coil__wait *wait)
     return true;
 }
 
-/* For a cancelled task: do the operation if it need not wait, otherwise refuse it. */
+/*
+ * For a cancelled task: perform the operation if it need not wait, otherwise refuse it.
+ */
 static COIL__NOINLINE ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 {
     ssize_t result = backend->class->attempt(backend, op);
@@ -63,7 +66,10 @@ ssize_t coil__op_await(struct coil__op *op)
         return result != -EOPNOTSUPP ? coil__result(result) : result;
     }
     loop->operations_waited++;
-    /* The backend does not read `owner` before the next poll. */
+    /*
+     * Initialise the wait only now: the backend does not use `owner` before the next
+     * poll.
+     */
     coil__wait_init(&p.wait, &class);
     p.op = op;
     p.what = coil__op_rows[op->kind].what;

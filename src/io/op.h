@@ -10,17 +10,18 @@
 #include "../loop/backend/backend.h"
 
 /*
- * Submit an operation, wait for it if needed, and return its result. If the task is
- * cancelled, this returns only when neither kernel nor backend uses the operation and its
- * buffer any more: -ECANCELED, or the result if the operation had taken effect.
+ * Submit an operation, wait for it if necessary, and return its result. If the task is
+ * cancelled, this function still waits until neither the kernel nor the backend uses the
+ * operation and its buffer any more. In that case it returns the result if the operation
+ * has taken effect, otherwise -ECANCELED.
  */
 ssize_t coil__op_await(struct coil__op *op);
 
 /*
- * Wait until the attached descriptor is readable. `hint` is memory that the task uses
- * after the wait. The operation is in `memory`, and its wait in the task's control block.
- * So no pointer refers to the task's stack, which may be swapped out. Returns 0 or a
- * negative errno; `memory` can then be reused.
+ * Wait until the attached descriptor is readable. `hint` is memory to prefetch, because
+ * the task uses it after the wait. The operation is in `memory`, and its wait in the
+ * task's control block, so no pointer refers to the task's stack, which may be swapped
+ * out. Returns 0 or a negative errno. After the call, `memory` can be reused.
  */
 int coil__readable_await(struct coil__short_op *memory, int fd, const void *hint);
 

@@ -4,29 +4,29 @@
  *     ask --- something, or no time ------------------------> the count
  *      ^ `--- nothing --> begin --> park --> end --- timed out, cancelled, closed
  *      |                                      |
- *      `--------------------------------------'  something has happened
+ *      `--------------------------------------'  an event has happened
  *
- * The events always come from poll(2) itself, with a timeout of 0. So a regular file is
- * ready on every backend, and if another task or process empties a descriptor first, the
- * task waits for it again. coil_poll_retry() does not ask: its caller has made a call that
- * would block, and repeats that call.
+ * The events always come from poll(2) itself ("ask"), called with a timeout of 0. So a
+ * regular file is ready on every backend, and if another task or process empties a
+ * descriptor first, the task waits for it again. coil_poll_retry() does not call poll(2),
+ * because its caller has made a call that would block, and repeats that call.
  *
- * A call with up to DIRECT descriptors submits one operation to the backend for each.
- * Other calls create a set of descriptors in the kernel. The set becomes readable when
- * one of its descriptors is ready, so the call submits a single operation. A set is
- * needed for more than DIRECT descriptors, for events such as POLLPRI, and for a
- * descriptor that the backend uses for a stream.
+ * A call with up to DIRECT descriptors submits one operation per descriptor to the
+ * backend. Other calls create a set of descriptors in the kernel. The set becomes
+ * readable when one of its descriptors is ready, so the call submits a single operation.
+ * A set is necessary for more than DIRECT descriptors, for events such as POLLPRI, and
+ * for a descriptor that the backend uses for a stream.
  *
  * A backend may have received bytes of a stream before the program reads them, and
- * poll(2) does not see those. The backend's settle() reports these bytes, and stops
+ * poll(2) does not see these bytes. The backend's settle() reports them, and stops
  * receiving ahead on that descriptor.
  *
  * Invariants
  * 1. Operations are in the waiting task's frame, so all must have ended when
  *    wait_for_change() returns. A backend may need time to end an operation. In that case
  *    the task waits again, even if it was cancelled: see end().
- * 2. complete() only makes the task ready. The backend calls complete() while polling,
- *    when no other operation may be cancelled.
+ * 2. complete() only makes the task ready. The backend calls it while polling, when no
+ *    other operation may be cancelled.
  */
 #include "../base/fault.h"
 #include "../kernel/descriptors.h"
@@ -44,16 +44,16 @@
 
 struct polling;
 
-/* One operation of a call. */
+/* One of the operations of a call. */
 struct part {
     struct coil__op op;
     struct polling *polling;
     bool in_flight;
 };
 
-/* A descriptor that a call waits for. coil_poll_end() finds it by number. */
+/* A descriptor for which a call waits. coil_poll_end() finds it by number. */
 struct name {
-    struct coil__list link; /* of a bucket */
+    struct coil__list link; /* in its bucket */
     struct polling *polling;
     int fd;
 };
@@ -70,16 +70,19 @@ struct polling {
     struct name names[DIRECT];
 };
 
-/* This thread's names, hashed by descriptor number. Set up with the first name. */
+/*
+ * This thread's names, hashed by descriptor number. A bucket is initialised with its
+ * first name.
+ */
 static COIL__THREAD_LOCAL struct coil__list buckets[BUCKETS];
 
-/* ---- asking ------------------------------------------------------------------------ */
+/* ---- poll(2) without waiting ------------------------------------------------------- */
 
 #define IN (POLLIN | POLLRDNORM)
 
 /*
- * True if the backend has received bytes ahead for the descriptor. Also stops receiving
- * ahead.
+ * True if the backend has received bytes of the descriptor ahead. Also makes it stop
+ * receiving ahead.
  */
 static bool was_received(struct coil__backend *backend, int fd)
 {
@@ -90,8 +93,8 @@ static bool was_received(struct coil__backend *backend, int fd)
 }
 
 /*
- * Add the descriptors whose bytes were received ahead, which poll(2) cannot see, to the
- * count.
+ * Mark the descriptors whose bytes were received ahead as readable, because poll(2) does
+ * not see these bytes. Returns the new count.
  */
 static int add_received(struct pollfd *fds, nfds_t n, int count)
 {
@@ -107,7 +110,10 @@ static int add_received(struct pollfd *fds, nfds_t n, int count)
     return count;
 }
 
-/* Call poll(2) without waiting. Returns a count like poll(2), or a negative errno. */
+/*
+ * Call poll(2) without waiting. Returns the number of descriptors with events, or a
+ * negative errno.
+ */
 static int poll_now(struct pollfd *fds, nfds_t n)
 {
     int count;
@@ -159,7 +165,7 @@ int coil_poll_end(int fd)
     COIL__LIST_EACH (link, bucket) {
         const struct name *name = COIL__CONTAINER(link, struct name, link);
 
-        /* After a fork the parent's tasks are still in the child's list. */
+        /* In a child of fork(2) the list still contains the parent's tasks. */
         if (name->fd == fd && name->polling->loop == coil__loop_of_thread &&
             name->polling->loop->pid == getpid())
             count += coil__wait_complete(&name->polling->wait, -EBADF);
@@ -249,7 +255,9 @@ static bool go_on(struct coil__wait *wait)
     return false;
 }
 
-/* Wait until no operation is in flight, even if the task is cancelled meanwhile. */
+/*
+ * Cancel the operations, and wait until none is in flight, even if the task is cancelled.
+ */
 static void end(struct polling *p)
 {
     static const struct coil__wait_class class = {.what = "poll", .cancel = go_on};
@@ -305,8 +313,8 @@ static int park(struct polling *p)
     return rc;
 }
 
-/* Returns 0 if an event may have happened, 1 if the time is up, -ECANCELED, or another
- * negative errno. */
+/* Wait for an event. Returns 0 if an event may have happened, 1 if the time is up, or
+ * -ECANCELED or another negative errno. */
 static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
 {
     static const struct coil__wait_class class = {
@@ -371,7 +379,7 @@ int coil_poll_retry(int fd, short events, int64_t timeout_ns)
         return rc;
     if (fd < 0)
         return coil__failed(-EBADF);
-    /* A cancelled task must not wait, but it may call what need not wait. */
+    /* A cancelled task must not wait, but it may still poll without waiting. */
     if (timeout_ns <= 0 ||
         COIL__UNLIKELY(coil__task_is_cancelled(coil__scheduler.current)) ||
         ((events & POLLIN) != 0 && was_received(coil__loop_of_thread->backend, fd))) {

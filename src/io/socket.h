@@ -1,9 +1,9 @@
 /*
- * socket.h - the system calls of sockets, and their replacements in a simulated network.
+ * socket.h - system calls for sockets, and their replacements in a simulated network.
  *
- * Operations that may wait go through the backend (io/op.h). The functions here never
- * wait: they are system calls, or, for a socket of a simulated network, calls of that
- * network. All return a negative errno on failure.
+ * The functions in this file never wait: they make system calls, or, for a simulated
+ * socket, call the simulated network. Operations that may wait go through the backend
+ * (io/op.h). All functions return a negative errno on failure.
  */
 #ifndef COIL_IO_SOCKET_H
 #define COIL_IO_SOCKET_H
@@ -17,8 +17,8 @@ int coil__socket_open(coil_loop *loop, int family, int type, int protocol);
 bool coil__socket_is_simulated(coil_loop *loop, int fd);
 
 /*
- * Close a descriptor of any kind; `loop` may be NULL if the descriptor belongs to no
- * loop. EINTR is not reported.
+ * Close a descriptor of any kind. `loop` may be NULL if the descriptor belongs to no
+ * loop. EINTR is not returned.
  */
 int coil__socket_close(coil_loop *loop, int fd);
 

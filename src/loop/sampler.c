@@ -199,7 +199,7 @@ static int end_below_library(struct dl_phdr_info *library, size_t size, void *ar
     return 0;
 }
 
-/* Translate a pointer into the stack to point into the copy, or to the zeros behind it. */
+/* Translate a pointer into the stack to point into the copy, or the zeros behind it. */
 static uintptr_t moved_pointer(const struct stack_copy *copy, uintptr_t word)
 {
     const uintptr_t *first = copy->words + SAVED_WORDS;

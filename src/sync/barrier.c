@@ -1,5 +1,5 @@
 /*
- * barrier.c - a set number of tasks wait for each other. (asyncio: locks.Barrier)
+ * barrier.c - a fixed number of tasks wait for each other. (asyncio: locks.Barrier)
  *
  *                     the last party arrives
  *         FILLING ---------------------------> DRAINING      wait_locked()
@@ -9,13 +9,13 @@
  *          v |
  *        RESETTING
  *
- * A barrier is a condition variable: its tasks wait for the state to change. Each returns
- * from that wait with the lock, so they leave one by one, in the order of their arrival.
- * `count` is the number of tasks that have arrived and not left.
+ * A barrier is a condition variable: its tasks wait for the state to change. Each task
+ * holds the lock when that wait returns, so the tasks leave one by one, in the order in
+ * which they arrived. `count` is the number of tasks that have arrived and not left.
  *
- * A task gets its index when it leaves: the last to arrive gets the last index, the
- * others count from 0. asyncio counts on arrival, so after a cancellation two tasks may
- * get the same index and no task gets 0 (gh-155233).
+ * A task gets its index when it leaves: the last task to arrive gets the last index, the
+ * others are numbered from 0. asyncio numbers tasks when they arrive, so after a
+ * cancellation two tasks may get the same index, and no task gets 0 (gh-155233).
  */
 #include "condition.h"
 #include "waiters.h"
@@ -74,8 +74,8 @@ static void set_state(coil_barrier *barrier, enum state state)
     coil__condition_notify(&barrier->changed, SIZE_MAX);
 }
 
-/* Wait until the parties of the previous round have left, then for those of this
-   round. */
+/* Wait until the tasks of the previous round have left, then until all tasks of this
+   round have arrived. */
 static int wait_locked(coil_barrier *barrier)
 {
     bool is_last;
@@ -121,8 +121,8 @@ int coil_barrier_wait(coil_barrier *barrier)
     return rc;
 }
 
-/* Change the state. Waits for the lock, which the leaving tasks hold one after the
-   other. */
+/* Change the state. Waits for the lock, which the leaving tasks hold one after
+   another. */
 static int change_state(coil_barrier *barrier, enum state state)
 {
     int rc = coil_lock_acquire(&barrier->lock);

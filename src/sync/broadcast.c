@@ -2,9 +2,9 @@
  * broadcast.c - a channel that delivers each item to every receiver. (tokio:
  * sync::broadcast)
  *
- * The items are in a ring: item i is at i % capacity, and `sent` is the number of the
- * next item. A receiver only stores the number of the item that it gets next. So the cost
- * of a send depends only on the number of waiting receivers.
+ * The items are in a ring buffer: item i is at i % capacity, and `sent` is the number of
+ * the next item. A receiver stores only the number of the item that it gets next, so the
+ * cost of a send depends only on the number of waiting receivers.
  */
 #include "waiters.h"
 
@@ -16,7 +16,7 @@
 /* The value of `sent` in a channel that is finished. */
 #define FINISHED UINT64_MAX
 
-/* A receiver contains this number, mixed with the address of its channel. */
+/* A receiver contains this number combined with the address of its channel. */
 #define RECEIVER_KEY UINT64_C(0x7265636569766572)
 
 static void check_channel(const coil_broadcast *b, const char *caller)
@@ -107,7 +107,7 @@ void coil_broadcast_subscribe(coil_broadcast *broadcast, coil_receiver *receiver
                                 .key = (uintptr_t)broadcast ^ RECEIVER_KEY};
 }
 
-/* Skip the items that were overwritten. Returns how many. */
+/* Skip the items that were overwritten. Returns their number. */
 static int skip_missed(coil_receiver *receiver)
 {
     const coil_broadcast *b = receiver->broadcast;
@@ -120,7 +120,9 @@ static int skip_missed(coil_receiver *receiver)
     return missed < INT_MAX ? (int)missed : INT_MAX;
 }
 
-/* Returns the number of missed items, or -EAGAIN if there is no item. */
+/*
+ * Take the next item. Returns the number of missed items, or -EAGAIN if there is no item.
+ */
 static int take_item(coil_receiver *receiver, void *item)
 {
     const coil_broadcast *b = receiver->broadcast;

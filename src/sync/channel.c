@@ -1,23 +1,24 @@
 /*
- * channel.c - a queue that threads share.
+ * channel.c - a queue that several threads use.
  *
- * One mutex guards the whole channel, and is held for a few instructions at a time. Items
- * are handed over: a put copies its item to the memory of the first waiting getter, and a
- * get moves the item of the first waiting putter to the slot that it freed. So no waiter
- * is overtaken, and a waiter that is woken has its result.
+ * One mutex guards the whole channel, and is held only for a few instructions at a time.
+ * Items are handed over: a put copies its item to the memory of the first waiting getter,
+ * and a get moves the item of the first waiting putter to the slot that it has freed. So
+ * no waiter is overtaken, and a waiter has its result when it is woken.
  *
- *     a task     parks; a post on its stack, sent to its loop, wakes it
- *     a thread   blocks on a condition variable of its own
+ *     a task     is suspended until a post to its loop wakes it; the post is on its stack
+ *     a thread   blocks on its own condition variable
  *
  * Invariants
- * 1. Getters wait only while the ring is empty, putters only while it is full.
- * 2. A waiter that is in no line is complete, and its rc is final. If the rc is 0, its
- *    item was handed over. The post of a task is under way. A later cancellation or
- *    deadline does not change the rc; the cancellation reaches the task's next wait.
- * 3. A task in a line has a reference to its loop, which may close. A closed loop accepts
- *    no post; in that case the item goes to the next waiter in line.
- * 4. Lock order: the channel's mutex, then that of the loop's posts.
- * 5. Static functions return plain error codes; the public functions note the failure.
+ * 1. Getters wait only while the ring buffer is empty, putters only while it is full.
+ * 2. A waiter that is in no queue is complete, and its rc is final. If the rc is 0, its
+ *    item was handed over. If it is a task, its post was sent. A later cancellation or
+ *    deadline does not change the rc; the cancellation is delivered to the task's next
+ *    wait.
+ * 3. A task in a queue has a reference to its loop. If the loop has closed, it does not
+ *    accept the post, and the item goes to the next waiter.
+ * 4. Lock order: the channel's mutex, then the mutex of the loop's posts.
+ * 5. Static functions only return error codes. The public functions record the failure.
  */
 #include "../loop/loop.h"
 #include "../task/task.h"
@@ -35,13 +36,13 @@ struct coil_channel {
     pthread_mutex_t lock;
     _Atomic unsigned refs; /* 0 in free memory: coil__misuse_gone() */
     struct coil__list getters, putters;
-    char *items; /* a ring buffer: the oldest at `first` */
+    char *items; /* a ring buffer: the oldest item is at `first` */
     size_t item_bytes, maxsize;
     size_t capacity, first, count;
     bool is_shutdown;
 };
 
-/* A waiting task or thread, on its own stack. */
+/* A waiting task or thread. This struct is on its stack. */
 struct waiter {
     struct coil__list link; /* channel.getters or channel.putters, until it is complete */
     void *item;
@@ -111,8 +112,8 @@ void coil_channel_release(coil_channel *channel)
 }
 
 /*
- * Aborts in a signal handler, which may have interrupted the holder of the mutex. Also
- * aborts if the channel was freed.
+ * Abort if called in a signal handler, which may have interrupted the holder of the
+ * mutex. Also abort if the channel was freed.
  */
 static void check_call(const coil_channel *channel, const char *caller)
 {
@@ -134,7 +135,7 @@ static char *ring_slot(const coil_channel *channel, size_t i)
            (channel->first + i) % channel->capacity * channel->item_bytes;
 }
 
-/* Only in a channel without a maxsize. */
+/* Double the ring buffer. Used only in a channel without a maxsize. */
 static int grow_ring(coil_channel *channel)
 {
     size_t bytes, tail = channel->capacity - channel->first;
@@ -169,8 +170,8 @@ static int push_item(coil_channel *channel, const void *item)
 /* ---- put and get, with the mutex held ---------------------------------------------- */
 
 /*
- * Do not use the waiter after this: it is on the stack of the task or thread that was
- * woken.
+ * Wake the waiter with the result rc. Do not use the waiter afterwards, because it is on
+ * the stack of the task or thread that was woken.
  */
 static bool complete_waiter(struct waiter *waiter, int rc)
 {
@@ -209,7 +210,7 @@ static int try_get(coil_channel *channel, void *item)
     channel->first = (channel->first + 1) % channel->capacity;
     channel->count--;
     while (!is_full(channel) && (putter = take_first(&channel->putters)) != NULL) {
-        push_item(channel, putter->item); /* there is room: it cannot fail */
+        push_item(channel, putter->item); /* cannot fail: there is room */
         if (!complete_waiter(putter, 0))
             channel->count--;
     }
@@ -248,7 +249,8 @@ struct side {
     struct coil__wait_class class;
     const char *task_call, *thread_call;
     int (*try)(coil_channel *channel, void *item); /* -EAGAIN: the caller must wait */
-    size_t line;                                   /* offset of the line in a channel */
+    /* offset of the queue of waiters in a channel */
+    size_t line;
 };
 
 static struct coil__list *line_of(coil_channel *channel, const struct side *side)
@@ -288,7 +290,7 @@ static bool wake_task(struct waiter *waiter)
     return taken;
 }
 
-/* Run by the task's loop when the post arrives. */
+/* The post: runs on the task's loop. */
 static void complete_task_wait(struct coil__runnable *runnable)
 {
     struct task_waiter *t = COIL__CONTAINER(runnable, struct task_waiter, post.runnable);
@@ -298,8 +300,8 @@ static void complete_task_wait(struct coil__runnable *runnable)
         coil__wait_complete(&t->wait, t->waiter.rc);
 }
 
-/* Called if the task was cancelled before its post has run. Either the waiter is still in
- * line, or it is complete and the post is under way. */
+/* The task was cancelled before its post has run. Either the waiter is still in the
+ * queue, or it is complete and its post was sent. */
 static int withdraw_task(struct task_waiter *t)
 {
     bool listed;
@@ -343,7 +345,7 @@ static int wait_in_task(coil_channel *channel, const struct side *side, void *it
     rc = side->try(channel, item);
     listed = rc == -EAGAIN && !t.wait.task->delivered;
     if (listed) {
-        coil_loop_retain(t.loop); /* released when the waiter is removed from the line */
+        coil_loop_retain(t.loop); /* released when the waiter leaves the queue */
         coil_channel_retain(channel);
         coil__list_push(line_of(channel, side), &t.waiter.link);
     }
@@ -351,7 +353,8 @@ static int wait_in_task(coil_channel *channel, const struct side *side, void *it
     if (rc != -EAGAIN)
         return rc;
     if (!listed) {
-        coil__task_refuses(t.wait.task); /* suspends, so the mutex must not be held */
+        /* this may suspend, so the mutex must not be held */
+        coil__task_refuses(t.wait.task);
         return -ECANCELED;
     }
     coil__wait_park(&t.wait);
@@ -375,7 +378,10 @@ static bool wake_thread(struct waiter *waiter)
     return true;
 }
 
-/* Called with the mutex held. The waiter is complete when its link is in no line. */
+/*
+ * Block the thread until its waiter is complete: its link is in no queue. Called with the
+ * mutex held.
+ */
 static int block_thread(coil_channel *channel, const struct side *side, void *item,
                         int64_t timeout_ns)
 {

@@ -53,12 +53,13 @@ int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
         rc = -ECANCELED;
     if (rc < 0) {
         task->delivered = true;
-        coil__condition_notify(waiters, 1); /* pass on a notification not used here */
+        /* this task does not use its notification, so notify another one */
+        coil__condition_notify(waiters, 1);
     }
     return rc;
 }
 
-/* Abort if the condition was not initialised, or if the call is on a wrong thread. */
+/* Abort if the condition was not initialised, or if called on a wrong thread. */
 static void check(const coil_condition *condition, const char *caller)
 {
     if (COIL__UNLIKELY(condition->lock == NULL))

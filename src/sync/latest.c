@@ -1,5 +1,5 @@
 /*
- * latest.c - the latest value of something. (tokio: sync::watch)
+ * latest.c - a variable whose changes tasks can await. (tokio: sync::watch)
  */
 #include "waiters.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* A zeroed object has no value, and neither has a finished one. */
+/* Abort if the object has no value, because it was never initialised or is finished. */
 static void check(const coil_latest *latest, const char *caller)
 {
     coil__waiters_check(&latest->waiters, caller);
@@ -39,7 +39,8 @@ int coil_latest_set(coil_latest *latest, const void *value)
     check(latest, "coil_latest_set");
     if (latest->is_shut_down)
         return coil__failed(-ESHUTDOWN);
-    memmove(latest->value, value, latest->bytes); /* the two may be the same memory */
+    /* `value` may be latest->value itself */
+    memmove(latest->value, value, latest->bytes);
     latest->version++;
     coil__waiters_wake_all(&latest->waiters);
     return 0;

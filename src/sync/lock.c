@@ -2,9 +2,9 @@
  * lock.c - a mutex for tasks. (asyncio: locks.Lock)
  *
  * A release does not hand the lock over: it wakes the first waiter, which takes the lock
- * when it runs. Until then no other task can take it: if an acquire finds a waiter that
- * was not cancelled, it queues behind that waiter. A waiter that is cancelled after it
- * was woken wakes the next.
+ * when it runs. Until then no other task can take the lock, because an acquire that finds
+ * a waiter that was not cancelled queues behind that waiter. A waiter that is cancelled
+ * after it was woken wakes the next waiter.
  */
 #include "waiters.h"
 
@@ -37,7 +37,9 @@ static bool has_waiter(const coil_lock *lock)
     return w != NULL;
 }
 
-/* Wake only the first waiter: if it was cancelled, it wakes the next when it runs. */
+/*
+ * Wake only the first waiter. If it was cancelled, it wakes the next waiter when it runs.
+ */
 static void wake_first_waiter(coil_lock *lock)
 {
     struct coil__waiter *first = coil__waiters_first(&lock->waiters);
@@ -51,7 +53,7 @@ static void take(coil_lock *lock)
     const coil_task *task = coil__scheduler.current;
 
     lock->locked = true;
-    lock->owner = task != NULL ? task->coro.number : 0; /* a callback may take it, too */
+    lock->owner = task != NULL ? task->coro.number : 0; /* 0: taken by a callback */
 }
 
 int coil_lock_acquire(coil_lock *lock)
@@ -61,7 +63,7 @@ int coil_lock_acquire(coil_lock *lock)
         COIL__WAITER_CLASS("lock", "coil_lock_acquire");
     int rc = 0;
 
-    if (lock->locked || has_waiter(lock)) /* coil__waiters_wait() checks the loop */
+    if (lock->locked || has_waiter(lock)) /* coil__waiters_wait() checks the thread */
         rc = coil__waiters_wait(&lock->waiters, &class, lock);
     else
         coil__waiters_check(&lock->waiters, "coil_lock_acquire");

@@ -1,14 +1,14 @@
 /*
- * queue.c - passes items from task to task. (asyncio: queues.Queue, LifoQueue,
+ * queue.c - passes items from one task to another. (asyncio: queues.Queue, LifoQueue,
  * PriorityQueue)
  *
- * This file decides which task waits and which is woken; queue_items.c stores the items
- * in their order.
+ * This file decides which task waits and which task is woken. queue_items.c stores the
+ * items in their order.
  *
  * A getter that finds the queue empty waits in line, and checks again when it is woken. A
  * put wakes the first getter and removes it from the line, but does not hand the item
- * over. So no item is lost if that getter is cancelled before it runs: it then wakes the
- * next getter. Putters wait for room in the same way.
+ * over. So no item is lost if that getter is cancelled before it runs: in that case it
+ * wakes the next getter. Putters wait for room in the same way.
  */
 #include "queue_items.h"
 #include "waiters.h"
@@ -74,7 +74,10 @@ bool coil_queue_full(const coil_queue *queue)
 
 /* ---- waking ------------------------------------------------------------------------ */
 
-/* Remove waiters from the line until one can be woken: a cancelled waiter cannot. */
+/*
+ * Wake the first waiter in line that was not cancelled. Remove it and all waiters before
+ * it from the line.
+ */
 static inline void wake_next(coil_waiters *line, const char *caller)
 {
     struct coil__waiter *waiter;
@@ -97,7 +100,10 @@ static void wake_all_in(coil_waiters *line)
 
 /* ---- without waiting --------------------------------------------------------------- */
 
-/* Not inlined, so that coil_queue_put() needs no stack frame. */
+/*
+ * Put the item if there is room. Not inlined, so that coil_queue_put() needs no stack
+ * frame.
+ */
 COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
 {
     int rc;
@@ -105,7 +111,7 @@ COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
     if (queue->is_shutdown)
         return coil__failed(-ESHUTDOWN);
     if (queue->maxsize > 0 && queue->count >= queue->maxsize)
-        return -EAGAIN; /* -EAGAIN is not recorded as a failure: callers expect it */
+        return -EAGAIN; /* not recorded as a failure: callers expect it */
     rc = coil__queue_items_push(queue, item);
     if (rc < 0)
         return rc;
@@ -115,7 +121,10 @@ COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
     return 0;
 }
 
-/* If memory runs out, wake the next putter for the room that this one does not use. */
+/*
+ * Put the item. If memory runs out, this putter does not use its place, so wake the next
+ * one.
+ */
 static int put_or_wake_next(coil_queue *queue, const void *item)
 {
     int rc = put_now(queue, item);
@@ -127,7 +136,8 @@ static int put_or_wake_next(coil_queue *queue, const void *item)
 
 static inline int get_now(coil_queue *queue, void *item, const char *caller)
 {
-    if (queue->count == 0) { /* checked here only: with items it costs 5 % */
+    /* check the thread only here: a check of each get costs 5 % */
+    if (queue->count == 0) {
         coil__waiters_check(&queue->getters, caller);
         return queue->is_shutdown ? coil__failed(-ESHUTDOWN) : -EAGAIN;
     }
@@ -169,13 +179,13 @@ static inline bool must_wait(const coil_queue *queue, enum side side)
 }
 
 /*
- * Wait in line until the operation can be performed, and perform it. A waiter that is
- * cancelled after it was woken wakes the next one, if that could continue.
+ * Wait in line until the operation can be performed, and perform it. If a waiter is
+ * cancelled after it was woken, and the operation is possible, it wakes the next waiter.
  *
  * Put and get share this function, and call it last. If a putter and a getter take turns,
- * the processor predicts that one returns to the place where the other was called (see
- * coil__switch_alike()). With one call of coil__waiters_wait() for both sides, that
- * prediction is correct until this function returns.
+ * the processor predicts that each returns to where the other was called (see
+ * coil__switch_alike()). Because there is only one call of coil__waiters_wait() for both
+ * sides, that prediction is correct until this function returns.
  */
 COIL__HOT static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item,
                                                enum side side)
@@ -185,7 +195,8 @@ COIL__HOT static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item,
     while (must_wait(queue, side)) {
         int rc;
 
-        COIL__FORGET(side); /* otherwise gcc generates a loop and a call for each side */
+        /* keeps gcc from generating a loop and a call for each side */
+        COIL__FORGET(side);
         if (queue->is_shutdown)
             return coil__failed(-ESHUTDOWN);
         rc = coil__waiters_wait(line, &classes[side], queue);
@@ -226,7 +237,7 @@ int coil_queue_task_done(coil_queue *queue)
     return 0;
 }
 
-/* The event `finished` is clear while `unfinished` is not 0. */
+/* Wait until `unfinished` is 0. Until then the event `finished` is clear. */
 int coil_queue_join(coil_queue *queue)
 {
     COIL__REQUIRE(queue, "a queue");

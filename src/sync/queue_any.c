@@ -1,10 +1,10 @@
 /*
- * queue_any.c - get an item from whichever of several queues has one.
+ * queue_any.c - gets an item from the first of several queues that has one.
  *
- * The task has a waiter in the line of each queue. All of them complete one wait,
+ * The task has a waiter in the line of each queue. All of them complete the same wait,
  * `any.wait`, so only one queue wakes the task. The put on that queue has woken no other
- * getter. So if the task then takes an item from another queue, or none, it wakes the
- * next getter of that queue.
+ * getter. So if the task takes an item from another queue, or no item, it wakes the next
+ * getter of that queue.
  */
 #include "queue_items.h"
 #include "waiters.h"
@@ -21,7 +21,9 @@ struct any {
     struct coil__waiter few[ON_STACK];
 };
 
-/* Returns the index of the first queue that has an item, or an error. */
+/*
+ * Get an item from the first queue that has one. Returns the queue's index, or an error.
+ */
 static int get_from_first(const struct any *any, void *item)
 {
     bool open = false;
@@ -54,8 +56,8 @@ static int wait_in_all_lines(struct any *any)
     return rc;
 }
 
-/* Wake the next getter of each queue whose put has woken this task, except of the queue
- * with index `taken`, from which the task got its item. */
+/* Wake the next getter of each queue that has woken this task, except the queue with
+ * index `taken`, from which the task got its item. */
 static void pass_on_wakeups(const struct any *any, int taken)
 {
     for (size_t i = 0; i < any->n; i++)

@@ -31,9 +31,10 @@ static char *slot(const coil_queue *queue, size_t i)
 }
 
 /*
- * Most items are pointers, for which this is two instructions instead of a call of
- * memcpy(). COIL__FORGET hides the objects from link-time optimisation. Otherwise, for
- * callers with items of other sizes, the compiler would warn about this untaken branch.
+ * Copy an item. Most items are pointers, for which this takes two instructions instead of
+ * a call of memcpy(). COIL__FORGET hides the objects from link-time optimisation.
+ * Otherwise, if a caller has items of another size, the compiler would warn about this
+ * branch, although it is not taken.
  */
 static void copy_item(const coil_queue *queue, void *to, const void *from)
 {
@@ -69,7 +70,7 @@ static int grow_items(coil_queue *queue)
     queue->items = items;
     queue->capacity = capacity;
     queue->first = 0;
-    coil__queue_be_careful(queue); /* needed by a queue with a static initialiser */
+    coil__queue_be_careful(queue); /* a queue with a static initialiser needs this */
     return 0;
 }
 
@@ -87,7 +88,7 @@ void coil__queue_items_free(coil_queue *queue)
 
 /* ---- the heap ---------------------------------------------------------------------- */
 
-/* Insert *item between the free slot at the end and the top. */
+/* Insert *item somewhere on the path from the free slot at the end to the top. */
 static void sift_up(coil_queue *queue, const void *item)
 {
     size_t hole = queue->count;
@@ -103,7 +104,7 @@ static void sift_up(coil_queue *queue, const void *item)
     copy_item(queue, slot(queue, hole), item);
 }
 
-/* Insert *item, the former last item, below the top, whose slot is free. */
+/* Insert *item, formerly the last item. The top's slot is free. */
 static void sift_down(coil_queue *queue, const void *item)
 {
     size_t hole = 0, child;
@@ -122,10 +123,9 @@ static void sift_down(coil_queue *queue, const void *item)
 }
 
 /*
- * During a sift the heap has a hole. If `compare` suspended, another task that used the
- * queue would find one item twice. So `compare` must not suspend. This function is not
- * inlined, so that puts and gets of FIFO and LIFO queues need no stack frame for
- * `region`.
+ * Sift with `compare`, which must not suspend: during a sift the heap has a hole, so
+ * another task that used the queue would find one item twice. Not inlined, so that puts
+ * and gets of FIFO and LIFO queues need no stack frame for `region`.
  */
 static COIL__NOINLINE void sift(coil_queue *queue, const void *item,
                                 void (*way)(coil_queue *queue, const void *item))
@@ -154,7 +154,7 @@ void coil__queue_be_careful(coil_queue *queue)
     coil__waiters_bind_in_debug_mode(&queue->finished.waiters);
 }
 
-/* The queue is a priority queue, or is used in debug mode. */
+/* Push an item to a priority queue, or in debug mode. */
 static COIL__NOINLINE void push_with_care(coil_queue *queue, const void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {
@@ -190,7 +190,7 @@ static void pop_first(coil_queue *queue, void *item)
     queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
 }
 
-/* The queue is not a FIFO queue, or is used in debug mode. */
+/* Pop an item from a queue that is not a FIFO queue, or in debug mode. */
 static COIL__NOINLINE void pop_with_care(coil_queue *queue, void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {

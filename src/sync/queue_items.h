@@ -8,17 +8,20 @@
 
 /*
  * In debug mode this bit is set in `order`. The hot paths test the order anyway, so they
- * reach the checks of debug mode without a further test.
+ * need no additional test for debug mode.
  */
 #define COIL__QUEUE_CAREFUL 4u
 
-/* If the thread's loop is in debug mode, set that bit and bind the queue to the loop. */
+/*
+ * If the thread's loop is in debug mode, set COIL__QUEUE_CAREFUL and bind the queue to
+ * the loop.
+ */
 void coil__queue_be_careful(coil_queue *queue);
 
 /* Add a copy of *item, ignoring maxsize. Returns 0, or -ENOMEM if nothing was added. */
 int coil__queue_items_push(coil_queue *queue, const void *item);
 
-/* Move the next item to *item; the queue must not be empty. */
+/* Move the next item to *item. The queue must not be empty. */
 void coil__queue_items_pop(coil_queue *queue, void *item);
 
 /* Wake the first getter, which then tries again. */

@@ -1,10 +1,11 @@
 /*
- * rwlock.c - a lock held by many readers or by one writer. (tokio: sync::RwLock)
+ * rwlock.c - a lock that either several readers or one writer can hold. (tokio:
+ * sync::RwLock)
  *
  * Waking a waiter acquires the lock on its behalf: a waiter that is cancelled after it
- * was woken releases the lock again. The line is served from its head while the lock
- * admits the next waiter: some readers, or one writer. The class of a wait distinguishes
- * the two.
+ * was woken releases the lock again. Waiters are woken in order, for as long as the lock
+ * admits the next waiter: several readers, or one writer. The class of a wait shows
+ * whether it is a reader's or a writer's.
  */
 #include "waiters.h"
 

@@ -2,8 +2,8 @@
  * semaphore.c - a counting semaphore for tasks. (asyncio: locks.Semaphore)
  *
  * Waking a waiter decrements the value on the waiter's behalf. A waiter that is cancelled
- * after it was woken increments the value again. Every task whose wait ends wakes as many
- * further waiters as the value allows.
+ * after it was woken increments the value again. Each task whose wait ends wakes as many
+ * other waiters as the value allows.
  */
 #include "waiters.h"
 
@@ -23,8 +23,8 @@ void coil_semaphore_finish(coil_semaphore *semaphore)
 }
 
 /*
- * Wake the first waiter that is not awake, and decrement the value on its behalf. Returns
- * false if all waiters are awake.
+ * Wake the first waiter that was not woken yet, and decrement the value on its behalf.
+ * Returns false if all waiters were woken.
  */
 static bool grant_to_next(coil_semaphore *semaphore)
 {

@@ -1,23 +1,23 @@
 /*
- * static_guard.c - C++ function-local statics whose initialiser waits.
+ * static_guard.c - lets the initialiser of a C++ function-local static variable wait.
  *
- * The compiler puts calls of these functions around the initialiser of such a variable
- * (Itanium C++ ABI, 3.3.3):
+ * The compiler calls these functions before and after such an initialiser (Itanium C++
+ * ABI, 3.3.3):
  *
  *     if (the guard's first byte is 0 && __cxa_guard_acquire(&guard)) {
  *         try { initialise } catch (...) { __cxa_guard_abort(&guard); throw; }
  *         __cxa_guard_release(&guard);
  *     }
  *
- * The C++ runtime also defines these functions. In the C++ runtime, a thread that finds
- * the guard taken blocks. If a suspended task of the same thread has the guard, that is a
- * deadlock. Here only the task waits. Programs are linked with libcoil before the
- * runtime, so these functions are used.
+ * The C++ runtime also defines these functions. There, a thread that finds the guard
+ * taken blocks, which is a deadlock if a suspended task of the same thread has the guard.
+ * Here only the task waits. Programs are linked with libcoil before the runtime, so they
+ * use these functions.
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
- * libstdc++'s functions for the same guard. `owner` is coil's: the task, or else the
- * thread, that runs the initialiser. `owner` distinguishes a deadlock by recursion from a
- * wait.
+ * libstdc++'s functions for the same guard. `owner` is coil's own: the task that runs the
+ * initialiser, or the thread if no task does. It shows whether the initialiser calls
+ * itself, which is a deadlock, or whether the task must wait.
  *
  *     task that waits             task or thread that has initialised
  *     lists itself as a waiter    changes the state
@@ -46,8 +46,8 @@ COIL_API void __cxa_guard_abort(struct guard *guard);
 /* ---- the owner of a guard ---------------------------------------------------------- */
 
 /*
- * Tasks' control blocks and threads' descriptors each begin at a cache line, so two of
- * them within 256 GiB never have the same number.
+ * Return a number for a task or a thread. Tasks' control blocks and threads' descriptors
+ * each begin at a cache line, so two of them within 256 GiB never have the same number.
  */
 static uint32_t object_number(const void *object)
 {
@@ -65,7 +65,8 @@ static uint32_t own_identity(void)
 }
 
 /*
- * Abort if a task of this thread runs the initialiser: the thread would block forever.
+ * Abort if a task of this thread runs the initialiser, because the thread would block
+ * forever.
  */
 static void check_thread_may_block(const struct guard *guard)
 {
@@ -97,7 +98,8 @@ static int try_to_acquire(struct guard *guard)
 /* ---- tasks that wait --------------------------------------------------------------- */
 
 /*
- * On the heap, because the task's stack may no longer exist when the guard is released.
+ * A task that waits for a guard. This struct is on the heap, because the task's stack may
+ * no longer exist when the guard is released.
  */
 struct guard_waiter {
     struct coil__list link;
@@ -111,7 +113,7 @@ static struct {
     _Atomic unsigned count;
 } waiters = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Called in a child of fork(2): the waiters belong to the parent. */
+/* Called in a child of fork(2): drop the waiters, which belong to the parent. */
 static void forget_waiters(void)
 {
     pthread_mutex_init(&waiters.lock, NULL);
@@ -179,8 +181,8 @@ static void wake_waiters(const struct guard *guard)
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* List a waiter, try again, and wait. The second attempt is needed: a release between the
-   first attempt and the listing did not wake this task. */
+/* Add a waiter to the list, try again, and wait. The second attempt is necessary because
+   a release between the first attempt and the addition did not wake this task. */
 static int wait_and_try(struct guard *guard)
 {
     struct guard_waiter *waiter = add_waiter(guard);
@@ -195,7 +197,10 @@ static int wait_and_try(struct guard *guard)
     return rc != -EBUSY ? rc : try_to_acquire(guard);
 }
 
-/* Shielded, because even a cancelled task must be able to initialise a variable. */
+/*
+ * Acquire the guard, shielded: even a cancelled task must be able to initialise a
+ * variable.
+ */
 static int acquire_in_task(struct guard *guard)
 {
     coil_scope shield;

@@ -1,10 +1,10 @@
 /*
- * waiters.c - the line of tasks that wait for one object.
+ * waiters.c - the queue of tasks ("line") that wait for one object.
  *
- * A waiter that was woken stays in the line until its task runs. `asleep` points to the
- * waiter from which the search for the next one to wake starts. All waiters before that
- * one are woken, and that one may be woken, too. So waking n waiters takes n steps
- * instead of a number that grows with the square of n.
+ * A waiter that was woken stays in the line until its task runs. The search for the next
+ * waiter to wake starts at `asleep`: all waiters before it are awake, and it may be
+ * awake, too. So waking n waiters takes n steps, instead of a number that grows with the
+ * square of n.
  */
 #include "waiters.h"
 
@@ -75,7 +75,7 @@ static inline int wait_in_line(coil_waiters *waiters, struct coil__waiter *waite
     waiter->listed = false;
     coil__waiters_push(waiters, waiter);
     rc = coil__wait_park(&waiter->wait);
-    if (waiter->listed) /* false for a queue, which has removed the waiter */
+    if (waiter->listed) /* false if a coil_queue has removed the waiter */
         coil__waiters_remove(waiters, waiter);
     return rc;
 }
@@ -135,6 +135,7 @@ void coil__waiters_finish(const coil_waiters *waiters, const char *what)
         return;
     task = coil__waiters_first(waiters)->wait.task;
     if (!coil__loop_is_parents(
-            task->future.loop)) /* in a forked child the task is the parent's */
+            /* false in a forked child, where the task belongs to the parent */
+            task->future.loop))
         coil__misuse("%s: task '%s' still waits for it", what, coil_task_name(task));
 }

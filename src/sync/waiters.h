@@ -1,9 +1,9 @@
 /*
- * waiters.h - the line of tasks that wait for one object, oldest first.
+ * waiters.h - the queue of tasks ("line") that wait for one object, oldest first.
  *
- * A waiter is in its task's room, or on its stack. Waking a waiter only completes its
- * wait. As with asyncio's futures, it stays in the line until its task runs and removes
- * it.
+ * A waiter is in its task's control block, or on its stack. Waking a waiter only
+ * completes its wait. As with asyncio's futures, the waiter stays in the line until its
+ * task runs and removes it.
  */
 #ifndef COIL_SYNC_WAITERS_H
 #define COIL_SYNC_WAITERS_H
@@ -17,14 +17,14 @@ static inline struct coil__waiter *coil__waiters_first(const coil_waiters *waite
     return (struct coil__waiter *)waiters->first;
 }
 
-/* The slow path of the check below. */
+/* The slow path of coil__waiters_check(). */
 void coil__waiters_check_with_care(const coil_waiters *waiters, const char *caller);
 
 /*
- * The first task that waits binds the line's owner to the task's loop, until that loop is
- * closed. From then on a call on another thread aborts with a message that names
- * `caller`, even if no task waits. (asyncio: mixins._LoopBoundMixin) In debug mode the
- * first call on a loop's thread binds it, and so does the initialisation.
+ * Abort with `caller` in the message if the object is bound to a loop of another thread.
+ * The first task that waits binds the object to its loop, until that loop is closed, even
+ * if no task waits any more. (asyncio: mixins._LoopBoundMixin) In debug mode the object
+ * is also bound when it is initialised on a loop's thread, or first used there.
  */
 static inline void coil__waiters_check(const coil_waiters *waiters, const char *caller)
 {
@@ -33,7 +33,7 @@ static inline void coil__waiters_check(const coil_waiters *waiters, const char *
         coil__waiters_check_with_care(waiters, caller);
 }
 
-/* Called at the initialisation, when no other loop uses the memory any more. */
+/* Called when the object is initialised: at that time no other loop uses the memory. */
 static inline void coil__waiters_bind_in_debug_mode(coil_waiters *waiters)
 {
     if (COIL__UNLIKELY(coil__loop_number_of_thread == COIL__LOOP_CAREFUL))
@@ -43,12 +43,12 @@ static inline void coil__waiters_bind_in_debug_mode(coil_waiters *waiters)
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
 
 /*
- * Prepare a waiter, not yet in a line, that completes `wait` when it is woken. A task can
- * wait in several lines, with one such waiter in each line and a single wait.
+ * Prepare a waiter that completes `wait` when it is woken. It is not yet in a line. A
+ * task can wait in several lines with a single wait and one such waiter in each line.
  */
 void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait);
 
-/* Remove the waiter. No effect if the waiter is not in the line. */
+/* Remove the waiter. No effect if it is not in the line. */
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter);
 
 /* Remove the first waiter and return it, or NULL. */
@@ -69,7 +69,7 @@ static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
     return waiter;
 }
 
-/* The class of the waits of one function, for coil__waiters_wait(). */
+/* The class for the waits of one function, for coil__waiters_wait(). */
 #define COIL__WAITER_CLASS(name, function)                                               \
     {                                                                                    \
         .what = (name), .call = (function),                                              \
@@ -78,14 +78,14 @@ static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
 
 /*
  * Wait in the line until woken. Returns 0 or -ECANCELED. The waiter is in the task's
- * room, and is removed from the line at the end. coil__waiter_was_woken() returns whether
- * it was woken before it was cancelled. Task dumps describe the wait using `class` and
- * `object`.
+ * control block, and is removed from the line at the end. coil__waiter_was_woken()
+ * returns whether it was woken before it was cancelled. Task dumps describe the wait with
+ * `class` and `object`.
  */
 int coil__waiters_wait(coil_waiters *waiters, const struct coil__wait_class *class,
                        const void *object);
 
-/* Like coil__waiters_wait(), with a waiter that the caller provides. */
+/* Like coil__waiters_wait(), but with a waiter that the caller provides. */
 int coil__waiters_wait_as(coil_waiters *waiters, struct coil__waiter *waiter,
                           const struct coil__wait_class *class, const void *object);
 
@@ -105,7 +105,10 @@ extern const struct coil__wait_class coil__waiter_stands_in;
 
 bool coil__waiter_wake_other(struct coil__waiter *waiter, const char *caller);
 
-/* Wake a waiter. For `caller`, a public function that has not checked the thread. */
+/*
+ * Wake a waiter. Aborts on a wrong thread with `caller` in the message, the public
+ * function that was called.
+ */
 static inline bool coil__waiter_wake_for(struct coil__waiter *waiter, const char *caller)
 {
     if (COIL__UNLIKELY(waiter->wait.class == &coil__waiter_stands_in))
@@ -123,7 +126,7 @@ bool coil__waiters_wake_one(coil_waiters *waiters);
 
 void coil__waiters_wake_all(coil_waiters *waiters);
 
-/* For _finish functions: aborts if a task waits. */
+/* For _finish functions: abort if a task is waiting. */
 void coil__waiters_finish(const coil_waiters *waiters, const char *what);
 
 #endif
