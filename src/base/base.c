@@ -33,7 +33,7 @@ void coil_set_allocator(const coil_allocator *replacement)
 
 const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
-/* Used while a test counts allocations, or makes one fail. */
+/* Like realloc(3). Used while a test counts allocations, or makes one fail. */
 static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
 {
     void *moved;
@@ -80,7 +80,9 @@ void coil__free(void *block)
 
 #define KEPT_MAX 1024
 
-/* The most recently freed objects. This memory is from malloc(3), see coil/base.h. */
+/*
+ * The objects freed last. The memory of this struct is from malloc(3): see coil/base.h.
+ */
 struct kept {
     size_t next;
     void *blocks[KEPT_MAX];
@@ -94,7 +96,10 @@ static void free_uncounted(void *block)
         allocator.realloc(allocator.context, block, 0);
 }
 
-/* Tests that count blocks count the object as freed from now on. */
+/*
+ * Tests that count blocks count the object as freed now, even if its memory is freed
+ * later.
+ */
 void coil__free_object(void *block)
 {
     void **place;
@@ -132,7 +137,8 @@ void coil_free(void *block)
 
 void *coil_realloc(void *block, size_t size)
 {
-    return coil__realloc(block, size > 0 ? size : 1); /* 0 would free the block */
+    /* a size of 0 would free the block */
+    return coil__realloc(block, size > 0 ? size : 1);
 }
 
 int64_t coil__clock_monotonic(void)
@@ -172,12 +178,12 @@ void (*_Atomic coil__misuse_contain)(const char *, const void *);
 
 /* ---- aborting ---------------------------------------------------------------------- */
 
-/* How long exit(3) waits for a report, and then for the abort() that follows it. */
+/* How long exit(3) waits for a report, and after that for abort(). */
 #define REPORT_MS 10000
 #define ABORT_MS 1000
 
-/* The id of the process in which a thread reports misuse and then aborts. A child that
-   was forked meanwhile has another id, and does not have that thread. */
+/* The id of the process in which a thread is reporting misuse and will abort. A child
+   forked meanwhile has another id, and does not have that thread. */
 static _Atomic pid_t aborting_process;
 static atomic_bool abort_is_next; /* the report is complete */
 static COIL__THREAD_LOCAL bool aborting;
@@ -185,7 +191,7 @@ static COIL__THREAD_LOCAL bool aborting;
 static void print_misuse(const char *sentence, const void *from)
 {
     void (*report)(const char *, const void *) = coil__misuse_report;
-    bool again = aborting; /* misuse inside the report: print no stack */
+    bool again = aborting; /* the report itself has misused coil: print no stack */
 
     aborting = true;
     if (report == NULL || again)
@@ -195,9 +201,10 @@ static void print_misuse(const char *sentence, const void *from)
 }
 
 /*
- * Runs in exit(3), before the process ends. A report takes up to a second, and main() may
- * return meanwhile on another thread. The process must still end by SIGABRT. If a handler
- * of SIGABRT does not return, the process continues, and so does exit(3).
+ * exit(3) calls this function before the process ends. A report takes up to a second, and
+ * main() may return meanwhile on another thread, but the process must still end with
+ * SIGABRT. If a handler of SIGABRT does not return to abort(), the process continues, and
+ * so does exit(3).
  */
 COIL__AT_EXIT static void wait_for_abort(void)
 {
@@ -231,7 +238,7 @@ COIL__NOINLINE void coil__misuse(const char *format, ...)
     abort();
 }
 
-/* Not inlined: the printed stack begins with the caller of this function. */
+/* Not inlined, because the printed stack begins with the caller of this function. */
 COIL__NOINLINE void coil__misuse_null(const char *function, const char *argument)
 {
     coil__misuse("%s() was called with %s that is NULL", function, argument);

@@ -17,29 +17,29 @@ void *coil__realloc(void *block, size_t size);
 void coil__free(void *block);
 
 /*
- * Free an object of the public interface. In debug mode the memory is not reused for a
- * while, so that a later call on the object is detected: see coil__misuse_gone().
+ * Free an object of the public interface. In debug mode the memory is not reused at once,
+ * so a later call on the object is detected: see coil__misuse_gone().
  */
 void coil__free_object(void *block);
 
 /*
- * For debug mode. If `on`, delay freeing this thread's objects. Otherwise free the
- * delayed objects, and stop delaying.
+ * For debug mode. If `on` is true, delay freeing this thread's objects from now on.
+ * Otherwise free the delayed objects, and stop delaying.
  */
 void coil__keep_freed_objects(bool on);
 
-/* CLOCK_MONOTONIC in nanoseconds. */
+/* Return the time of CLOCK_MONOTONIC in nanoseconds. */
 int64_t coil__clock_monotonic(void);
 
-/* a + b, at most COIL_NEVER. */
+/* Return a + b, but at most COIL_NEVER. */
 int64_t coil__time_add(int64_t a, int64_t b);
 
 void coil__note_failure(int rc) COIL__COLD;
 
 /*
- * Called before a public function fails with `rc`, a negative errno without a message:
- * drop the message of an older failure with the same rc. Every failure of a public
- * function calls this or creates an error (coil_fail()). Success costs nothing.
+ * Called before a public function fails with `rc`, a negative errno, and has no message:
+ * drop the message of an older failure with the same rc. Every public function that fails
+ * calls this function or creates an error (coil_fail()).
  */
 static inline int coil__failed(int rc)
 {
@@ -47,7 +47,9 @@ static inline int coil__failed(int rc)
     return rc;
 }
 
-/* Like coil__failed(), for a result that may be a failure. Returns the result. */
+/*
+ * Like coil__failed(), but for a result that may also be a success. Returns the result.
+ */
 static inline ssize_t coil__result(ssize_t result)
 {
     if (COIL__UNLIKELY(result < 0))
@@ -61,7 +63,7 @@ static inline ssize_t coil__result(ssize_t result)
  */
 extern void (*_Atomic coil__failed_hook)(int rc);
 
-/* Print the message about the caller's mistake, and abort(). */
+/* Print a message about the caller's mistake, and abort. */
 COIL__NORETURN void coil__misuse(const char *format, ...) COIL__PRINTF(1, 2);
 
 /* Abort with "coil_spawn() was called with a function that is NULL". */
@@ -71,7 +73,7 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 /*
  * The first statement of a public function: aborts if `pointer` is NULL. The noun
  * describes the object in the message, for example "a stream". The second form aborts
- * only if `condition` holds: an empty buffer may be NULL.
+ * only if `condition` is true, because an empty buffer may be NULL.
  */
 #define COIL__REQUIRE(pointer, noun)                                                     \
     do {                                                                                 \
@@ -86,23 +88,23 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 
 /*
  * Abort because `caller` was called with an object that was destroyed, or whose last
- * reference was released. Objects that detect this have a mark or a count that is 0 in
- * freed memory. The mark or count must come after the first 16 bytes, which malloc(3)
- * overwrites, or after the first 32 in large blocks.
+ * reference was released. Objects detect this by a mark or a reference count that is 0 in
+ * freed memory. It must come after the first 16 bytes, which free(3) overwrites, or after
+ * the first 32 bytes of large blocks.
  */
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 
 /*
- * If set, coil__misuse() calls it first. The hook returns if the program must abort.
- * Otherwise it does not return, but ends the contained function that made the mistake.
- * `from` is the return address of coil__misuse().
+ * If set, coil__misuse() calls this hook first. If the misuse is contained, the hook does
+ * not return, but ends the function that made the mistake. It returns if the program must
+ * abort. `from` is the return address of coil__misuse().
  */
 extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *from);
 
 /*
- * If set, coil__misuse() calls it instead of printing the message. The hook prints the
- * message, and the stack from the call of coil__misuse() on. Any thread may set the hook;
- * all threads set the same function.
+ * If set, coil__misuse() calls this hook instead of printing the message. The hook prints
+ * the message, and the stack from the call of coil__misuse() on. Any thread may set the
+ * hook, but all threads set the same function.
  */
 extern void (*_Atomic coil__misuse_report)(const char *sentence, const void *from);
 

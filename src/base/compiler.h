@@ -1,5 +1,5 @@
 /*
- * compiler.h - the one file that names compilers and their extensions.
+ * compiler.h - macros for compilers' extensions, which no other file uses directly.
  */
 #ifndef COIL_BASE_COMPILER_H
 #define COIL_BASE_COMPILER_H
@@ -10,15 +10,15 @@
 #define COIL__ONE_LINE                                                                   \
     __attribute__((aligned(64))) /* keeps a short function in one cache line */
 /*
- * For the functions that each switch of tasks calls. The linker places them next to each
- * other, so changes to other code do not move them relative to each other.
+ * For functions that every task switch calls. The linker places them next to each other,
+ * so changes to other code do not move them relative to each other.
  */
 #define COIL__HOT __attribute__((hot))
 #define COIL__WEAK __attribute__((weak))
 /*
- * The function has no stack canary (-fstack-protector). Use it for functions that a spawn
- * calls, and whose local variables are pointers, not arrays: canaries in these would make
- * a spawn 2 % slower.
+ * The function has no stack canary (-fstack-protector). Used for functions that a spawn
+ * calls and whose local variables are pointers, not arrays, because canaries in these
+ * would make a spawn 2 % slower.
  */
 #define COIL__NO_CANARY __attribute__((no_stack_protector))
 #define COIL__NORETURN __attribute__((noreturn))
@@ -31,16 +31,16 @@
 #define COIL__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /*
- * The return address of the function that uses this, which must be COIL__NOINLINE.
- * Link-time optimisation inlines public functions too; this would then be the return
- * address of the caller.
+ * The return address of the function that uses this macro, which must be COIL__NOINLINE.
+ * Otherwise link-time optimisation might inline the function, even if it is public, and
+ * the macro would yield its caller's return address.
  */
 #define COIL__CALLER() __builtin_return_address(0)
 
 /*
- * Use this in a function: C++ exceptions that would leave the function are passed to
- * `personality`, one of our functions (Itanium C++ ABI, 1.6). 0x1b: its address is
- * relative, in 4 bytes.
+ * Pass C++ exceptions that would leave the function with this macro to `personality`, one
+ * of coil's personality routines (Itanium C++ ABI, 1.6). 0x1b: its address is relative
+ * and has 4 bytes.
  */
 #define COIL__STOP_EXCEPTIONS(personality)                                               \
     __asm__ volatile(".cfi_personality 0x1b, " #personality)
@@ -49,8 +49,8 @@
    warnings. */
 #define COIL__FORGET(pointer) __asm__("" : "+r"(pointer))
 
-/* Thread-local variables. A task never moves to another thread, so the compiler may cache
-   the address of such a variable. */
+/* For thread-local variables. A task never moves to another thread, so the compiler may
+   cache the address of such a variable. */
 #define COIL__THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
 /* Return the stack pointer. (GCC 14 has a builtin for this.) */

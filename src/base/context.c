@@ -8,13 +8,14 @@
  *   task ------> slot -- entered
  *
  * A copy of a context shares its bindings, which are immutable: setting a variable
- * replaces them. So a change is not visible in other contexts, bindings may be shared
- * between threads, and a copy costs one reference. Running code finds its bindings in a
- * slot: the slot's own bindings, or those of a context that was entered.
+ * replaces them. So a change is not visible in other contexts, threads may share
+ * bindings, and copying a context only increments a count. Running code finds its
+ * bindings in a slot: either the slot's own bindings, or those of a context that was
+ * entered.
  *
- * The token of a coil_var_set() holds the old bindings. If the reset is the next change,
- * it restores them without an allocation. (Python uses a hash tree, which suits many
- * variables; an array suits few.)
+ * The token of a coil_var_set() has a reference to the old bindings. If the reset is the
+ * next change, it restores them without an allocation. (Bindings are an array, which
+ * suits few variables. Python uses a hash tree, which suits many.)
  */
 #include "context.h"
 
@@ -46,8 +47,8 @@ void coil__context_set_tasks(const struct coil__context_tasks *of_thread)
     tasks = of_thread;
 }
 
-/* Call fn, which retains or releases values, where the running task must not wait: it
-   walks bindings that others share. */
+/* Call fn, which retains or releases values, in a region in which the running task must
+   not wait: fn walks bindings that are shared. */
 static void call_unsuspended(void (*fn)(void *arg), void *arg)
 {
     if (tasks != NULL)
@@ -107,8 +108,9 @@ static void retain_values(void *arg)
 }
 
 /*
- * Store in *out the bindings `old` with `binding` for `var`, or without `var` if
- * `binding` is NULL. NULL is stored if no binding remains. Fails with -ENOMEM.
+ * Store in *out a copy of the bindings `old` in which `var` has `binding`, or which has
+ * no binding for `var` if `binding` is NULL. Stores NULL if no binding remains. Fails
+ * with -ENOMEM.
  */
 static int rebind(const struct coil__bindings *old, const coil_var *var,
                   const struct binding *binding, struct coil__bindings **out)
@@ -149,7 +151,7 @@ static struct coil__context_slot *current_slot(void)
     return slot != NULL ? slot : &of_thread;
 }
 
-/* The pointer to the current bindings. */
+/* Return the address of the pointer to the current bindings. */
 static struct coil__bindings **current_bindings(void)
 {
     struct coil__context_slot *slot = current_slot();
@@ -162,7 +164,7 @@ struct coil__bindings *coil__context_capture_used(void)
     return coil__bindings_retain(*current_bindings());
 }
 
-/* Releases a thread's own bindings at its end. */
+/* Its destructor releases a thread's own bindings when the thread ends. */
 static pthread_key_t exit_key;
 
 static void finish_slot(void *slot)

@@ -20,16 +20,19 @@
 
 #include <stdatomic.h>
 
-/* The values of variables, immutable and reference-counted. NULL: no variable is set. */
+/*
+ * The values of variables, immutable and reference-counted. NULL means that no variable
+ * is set.
+ */
 struct coil__bindings;
 
-/* The context of a task, a callback or a thread. Zeroed: no variable is set. */
+/* The context of a task, a callback or a thread. In a zeroed slot no variable is set. */
 struct coil__context_slot {
     struct coil__bindings *own;
-    coil_context *entered; /* used instead of `own` if set; a reference */
+    coil_context *entered; /* if not NULL, used instead of `own`; a reference */
 };
 
-/* True once the process has set a variable. Before that there is nothing to capture. */
+/* True once the process has set a variable. Until then all contexts are empty. */
 extern _Atomic bool coil__context_used;
 
 static inline bool coil__context_is_used(void)
@@ -38,8 +41,8 @@ static inline bool coil__context_is_used(void)
         atomic_load_explicit(&coil__context_used, memory_order_relaxed));
 }
 
-/* Return a reference to the current bindings. Pass it to coil__context_enter(), or
-   release it. */
+/* Return a reference to the current bindings. The caller must pass it to
+   coil__context_enter(), or release it. */
 struct coil__bindings *coil__context_capture_used(void);
 
 static inline struct coil__bindings *coil__context_capture(void)
@@ -47,7 +50,7 @@ static inline struct coil__bindings *coil__context_capture(void)
     return coil__context_is_used() ? coil__context_capture_used() : NULL;
 }
 
-/* Any thread may call this. NULL is accepted, and returned. */
+/* Any thread may call these functions. NULL is accepted. */
 struct coil__bindings *coil__bindings_retain(struct coil__bindings *bindings);
 void coil__bindings_release(struct coil__bindings *bindings);
 
@@ -61,10 +64,13 @@ static inline void coil__context_slot_finish(struct coil__context_slot *slot)
     *slot = (struct coil__context_slot){NULL, NULL};
 }
 
-/* This thread's slot for code that runs in no task. */
+/* This thread's slot for code that runs outside of tasks. */
 extern COIL__THREAD_LOCAL struct coil__context_slot *coil__context_ambient;
 
-/* Make `slot` current; it takes over the reference. Returns the slot to restore. */
+/*
+ * Make `slot` current. It takes over the caller's reference to the bindings. Returns the
+ * slot to restore.
+ */
 static inline struct coil__context_slot *
 coil__context_enter(struct coil__context_slot *slot, struct coil__bindings *bindings)
 {
@@ -85,10 +91,10 @@ static inline void coil__context_leave(struct coil__context_slot *slot,
 
 /* Functions of the task layer, a higher layer, that this layer calls. */
 struct coil__context_tasks {
-    /* The slot of the running task, which takes precedence over the thread's; NULL if no
-       task runs. So a task switch changes nothing here. */
+    /* Return the slot of the running task, which takes precedence over the thread's slot,
+       or NULL if no task runs. So a task switch need not change the thread's slot. */
     struct coil__context_slot *(*slot)(void);
-    /* Call fn(arg), in which the running task, if any, must not wait. */
+    /* Call fn(arg) in a region in which the running task, if any, must not wait. */
     void (*call_unsuspended)(void (*fn)(void *arg), void *arg);
 };
 

@@ -1,14 +1,14 @@
 /*
  * fault.h (internal) - lets tests make allocations and system calls fail.
  *
- * Each allocation and system call first checks whether it must fail. Outside of tests
- * that costs a load and a branch. In a test libcoil-testing chooses the failing call
+ * Each allocation and system call first checks whether it must fail. Outside of tests the
+ * check costs a load and a branch. In a test, libcoil-testing chooses the call that fails
  * (testing/faults.c).
  *
  *     fd = COIL__CALL(EMFILE, socket(family, type, protocol));
  *
  * The errno is one with which this call may fail. The macro is not used for calls that
- * cannot fail (clocks, getpid(2)), for calls whose failure changes nothing (close(2),
+ * cannot fail (clocks, getpid(2)), for calls whose failure has no effect (close(2),
  * munmap(2), EPOLL_CTL_DEL, restoring a signal), and for calls inside the C library.
  */
 #ifndef COIL_BASE_FAULT_H
@@ -32,7 +32,7 @@ struct coil__fault_hooks {
     void (*block_went)(void); /* called when a block is freed */
 };
 
-/* NULL: no call is counted, and none fails. Set once, by any thread. */
+/* If NULL, calls are not counted, and none is made to fail. Set once, by any thread. */
 extern const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
 static inline const struct coil__fault_hooks *coil__faults(void)
@@ -52,7 +52,7 @@ static inline bool coil__call_fails(int error, const char *what)
     return COIL__UNLIKELY(hooks != NULL) && hooks->call_fails(error, what);
 }
 
-/* For a call that can only fail with EINTR. */
+/* Like coil__call_fails(), but for a call that can only fail with EINTR. */
 static inline bool coil__call_is_interrupted(const char *what)
 {
     const struct coil__fault_hooks *hooks = coil__faults();
@@ -62,8 +62,8 @@ static inline bool coil__call_is_interrupted(const char *what)
 
 #define COIL__INTERRUPTIBLE(call) (coil__call_is_interrupted(#call) ? -1 : (call))
 
-/* Make the call, or return -1 with `error` in errno if it must fail. This is a macro so
-   that `call` is evaluated only if it is made. */
+/* Make the call. If it must fail, do not make it, set errno to `error` and return -1.
+   This is a macro, so `call` is evaluated only if it is made. */
 #define COIL__CALL(error, call) (coil__call_fails((error), #call) ? -1 : (call))
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * line.h - printf(3) for signal handlers: lines written to standard error with write(2).
+ * line.h - printf(3) for signal handlers: writes lines to standard error with write(2).
  *
- * Formats may have %s, %zu and %zx, which need no lock and no memory.
+ * Formats may contain %s, %zu and %zx, which need no lock and no memory.
  */
 #ifndef COIL_BASE_LINE_H
 #define COIL_BASE_LINE_H
@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 /*
- * A buffer, zeroed at first. The buffer is written at the end of each line, and when it
- * is full.
+ * A buffer, which must be zeroed at first. It is written at the end of each line, and
+ * when it is full.
  */
 struct coil__message {
     char text[256];

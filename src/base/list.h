@@ -1,9 +1,9 @@
 /*
  * list.h - a circular, doubly linked list. The links are members of the listed structs.
  *
- * A list's head is a link too. A link that is in no list points to itself. So a link may
- * be removed twice. The caller need not know which list contains it: the ready queue, the
- * batch that runs, or a future's waiters.
+ * A list's head is a link, too. A link that is in no list points to itself, so a link may
+ * be removed twice. Removing a link does not require knowing its list, such as the ready
+ * queue, the batch of the current turn, or a future's callbacks.
  */
 #ifndef COIL_BASE_LIST_H
 #define COIL_BASE_LIST_H
@@ -27,7 +27,7 @@ static inline bool coil__list_empty(const struct coil__list *list)
     return list->next == list;
 }
 
-/* Put `link`, which is in no list, at the end. */
+/* Append `link`, which must be in no list. */
 static inline void coil__list_push(struct coil__list *list, struct coil__list *link)
 {
     link->prev = list->prev;
@@ -43,7 +43,7 @@ static inline void coil__list_remove(struct coil__list *link)
     coil__list_init(link);
 }
 
-/* Remove and return the first link; NULL if the list is empty. */
+/* Remove and return the first link. Returns NULL if the list is empty. */
 static inline struct coil__list *coil__list_pop(struct coil__list *list)
 {
     struct coil__list *first = list->next;
@@ -54,7 +54,7 @@ static inline struct coil__list *coil__list_pop(struct coil__list *list)
     return first;
 }
 
-/* Move everything in `from` to the end of `to`. */
+/* Move all links of `from` to the end of `to`. */
 static inline void coil__list_splice(struct coil__list *to, struct coil__list *from)
 {
     if (coil__list_empty(from))

@@ -1,28 +1,28 @@
 /*
  * own.h (internal) - marks libcoil's calls of functions that libcoil-posix replaces.
  *
- * libcoil-posix replaces blocking functions by ones that suspend the calling task.
- * libcoil calls the same functions in tasks and must not be suspended. So libcoil calls
- * each of these functions through a few instructions in own_x86_64.S (own_aarch64.S).
- * libcoil-posix recognises such a call by its return address. This method also works for
- * callbacks that end in a jump (tail call), for libcoil.a inside a program, and with
- * link-time optimisation.
+ * libcoil-posix replaces blocking functions with functions that suspend the calling task.
+ * libcoil itself calls the same functions in tasks, and must not be suspended. So libcoil
+ * calls each of these functions through a few instructions in own_x86_64.S
+ * (own_aarch64.S), and libcoil-posix recognises such a call by its return address. This
+ * method also works for callbacks that end in a jump (tail call), for programs that
+ * contain libcoil.a, and with link-time optimisation.
  *
  * The compiler includes this header in every file of libcoil (src/meson.build). The
  * source has plain calls; the labels below redirect them. tests/suites/posix/run finds
  * functions missing in the list.
  *
- * Each file also records the range of its code (COIL__OWN_TEXT). Reports leave out coil's
- * frames by these ranges: a stripped program that contains libcoil.a does not contain
- * their names. libcoil-testing has only this part (COIL__OWN_TEXT_ALONE).
+ * Each file also records the range of its code (COIL__OWN_TEXT). Reports use these ranges
+ * to omit coil's frames, because a stripped program that contains libcoil.a does not have
+ * their names. libcoil-testing records only the ranges (COIL__OWN_TEXT_ALONE).
  */
 #ifndef COIL_BASE_OWN_H
 #define COIL_BASE_OWN_H
 
 /* clang-format off */
 /*
- * The first list has functions of up to six arguments, including variadic functions; the
- * second one has functions of seven.
+ * The first list contains functions with up to six arguments, including variadic
+ * functions; the second list contains functions with seven.
  */
 #define COIL__OWN_CALLS(X)                                                               \
     X(accept4) X(close) X(connect) X(dup3) X(epoll_wait) X(fclose) X(fcntl) X(fdatasync) \
@@ -38,10 +38,10 @@
 #define COIL__OWN_CALLS_OF_SEVEN(X) X(getnameinfo)
 
 /*
- * Records the range of this file's code in a section: its start, relative to the record,
- * and its size. Subsection 8191 is the last that assemblers have, so its label is after
- * all code of the file. The flag "o" ties the record to the code: --gc-sections drops
- * both or neither.
+ * Record the range of this file's code in a section: its start, relative to the record,
+ * and its size. Subsection 8191 is the last that assemblers support, so its label is
+ * after all code of the file. The flag "o" ties the record to the code: --gc-sections
+ * drops both or neither.
  */
 #define COIL__OWN_TEXT_IN(section)                                                       \
     .pushsection section, "ax", %progbits; 1: .subsection 8191; 2: .popsection;          \
@@ -63,7 +63,7 @@ __asm__(COIL__OWN_EXPANDED(COIL__OWN_TEXT));
 
 #ifndef COIL__OWN_TEXT_ALONE
 
-/* The records of all files; the linker defines their start and end. */
+/* The records of all files. The linker defines the symbols for their start and end. */
 struct coil__own_text {
     int begin; /* relative to the record */
     unsigned size;
@@ -74,9 +74,9 @@ extern const struct coil__own_text __stop_coil_own_text[]
     __attribute__((visibility("hidden")));
 
 /*
- * _FORTIFY_SOURCE has inline wrappers with separate labels for these functions. The
- * headers with these wrappers come first: clang does not relabel a function that was
- * called already.
+ * With _FORTIFY_SOURCE, headers contain inline wrappers with labels of their own for
+ * these functions. Include these headers first, because clang does not relabel a function
+ * after a call of it.
  */
 #include <features.h>
 #pragma push_macro("__USE_EXTERN_INLINES")
@@ -108,7 +108,7 @@ COIL__OWN_CALLS(COIL__OWN)
 COIL__OWN_CALLS_OF_SEVEN(COIL__OWN)
 #undef COIL__OWN
 
-/* The calls return to addresses between these two. */
+/* The return addresses of the calls are between these two addresses. */
 extern const char coil__own_begin[] __attribute__((visibility("hidden")));
 extern const char coil__own_end[] __attribute__((visibility("hidden")));
 

@@ -1,5 +1,6 @@
 /*
- * own_aarch64.S - the calls of own.h. Each has an ordinary frame, so backtraces work.
+ * own_aarch64.S - makes the calls of own.h. Each has an ordinary frame, so backtraces
+ * work.
  */
 #include "own.h"
 
@@ -33,7 +34,7 @@ coil__own_\name:
 coil__own_begin:
 #define OWN(name) own name;
 COIL__OWN_CALLS(OWN)
-COIL__OWN_CALLS_OF_SEVEN(OWN) /* registers hold eight arguments */
+COIL__OWN_CALLS_OF_SEVEN(OWN) /* up to eight arguments are in registers */
 coil__own_end:
 
     .section .note.GNU-stack, "", %progbits

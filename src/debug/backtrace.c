@@ -1,10 +1,10 @@
 /*
- * backtrace.c - the return addresses on the stack of any task.
+ * backtrace.c - finds the return addresses on the stack of any task.
  *
  * A waiting task is not resumed for its backtrace: see coil__backtrace_suspended(). So a
- * backtrace changes nothing, needs no room on the task's stack and touches none of its
- * pages. A task inside generators has several stacks: they are walked one after the
- * other, innermost first.
+ * backtrace changes nothing, needs no room on the task's stack, and makes no page of it
+ * resident. A task inside generators has several stacks, which are walked one after
+ * another, innermost first.
  */
 #include "print.h"
 
@@ -36,8 +36,8 @@ static bool is_wait_machinery(uintptr_t function)
 
 /*
  * Return the innermost coroutine of the task. The running task may have been started
- * eagerly by another task, and that one by a third: these are also found from the current
- * coroutine.
+ * eagerly by another task, which may itself have been started eagerly: all these tasks
+ * are found from the current coroutine.
  */
 static coil__coro *innermost_coroutine(coil_task *task)
 {

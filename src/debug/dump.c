@@ -1,11 +1,11 @@
 /*
- * dump.c - all tasks as a tree.
+ * dump.c - prints all tasks as a tree.
  *
- * A task is printed below the first task found that has it in a group or awaits it. Tasks
- * without such a task are at the top. Tasks not yet printed follow at the end: they are
- * deeper than COIL__PRINT_DEPTH, or await each other in a cycle. The depth is bounded, so
- * a chain of a million tasks is printed in pieces. Each task is visited twice, each edge
- * three times.
+ * A task is printed below its parent: the first task found that has it in a group or
+ * awaits it. Tasks without a parent are printed first. Tasks that were not printed with
+ * them follow: those deeper than COIL__PRINT_DEPTH, and those that await each other in a
+ * cycle. The depth is bounded, so a chain of a million tasks is printed in pieces. Each
+ * task is visited twice, and each edge of the tree three times.
  */
 #include "print.h"
 
@@ -84,7 +84,7 @@ static void print_task(coil_task *task, void *arg)
     coil__report_close(report, '}');
 }
 
-/* Print the tasks that do not have the mark `but_marked`, and the tasks below them. */
+/* Print all tasks that do not have the mark `but_marked`, and the tasks below them. */
 static void print_tasks(struct dump *d, unsigned but_marked)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {

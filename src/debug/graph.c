@@ -1,5 +1,6 @@
 /*
- * graph.c - the tasks that await a future, the tasks that await those, and so on.
+ * graph.c - prints the tasks that await a future, the tasks that await these tasks, and
+ * so on.
  */
 #include "print.h"
 

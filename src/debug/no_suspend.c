@@ -1,9 +1,9 @@
 /*
  * no_suspend.c - regions of code in which the task must not wait.
  *
- * Regions nest. A region belongs to the task that entered it: another task that is
- * started eagerly inside it may wait. coil__task_switch_out() checks the regions whenever
- * a task is about to wait.
+ * Regions nest. A region belongs to the task that entered it, so another task that is
+ * started eagerly inside the region may wait. coil__task_switch_out() checks the regions
+ * whenever a task is about to wait.
  */
 #include "../task/task.h"
 

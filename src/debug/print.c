@@ -57,7 +57,7 @@ static void print_wait(struct coil__report *report, const coil_waiting *w)
                            to_seconds(w->deadline > now ? w->deadline - now : 0));
 }
 
-/* True for a task that waits or is in the ready queue: its stack does not change. */
+/* True if the task is waiting or in the ready queue, so its stack does not change. */
 static bool stands_still(const coil_task *task)
 {
     return task->wait != NULL || !coil__list_empty(&task->step.link);
@@ -71,7 +71,7 @@ void coil__print_state(struct coil__report *report, const coil_task *task)
         print_wait(report, &w);
     else if (!coil__future_pending(&task->future))
         coil__report_value(report, "state", "has ended");
-    else if (!task->started) /* the look-up subtracts 1 from the address */
+    else if (!task->started) /* + 1, because the look-up subtracts 1 */
         coil__symbol_print(report, "body", "has not begun: %s",
                            (const char *)task->fn + 1);
     else if (stands_still(task))

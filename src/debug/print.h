@@ -7,7 +7,7 @@
 #include "../error/report.h"
 #include "../task/task.h"
 
-/* Marks that are set on tasks while all tasks or a graph are printed. */
+/* Marks that are set on tasks while a tree or a graph of tasks is printed. */
 enum { COIL__MARK_AWAITED = 1, COIL__MARK_PRINTED = 2 };
 
 /* The greatest depth of a printed tree or graph. */
@@ -19,7 +19,7 @@ void coil__clear_marks(void);
 /* Print "waits 2.0 s: sleep, 3.0 s to go", "is ready" or "runs", without a newline. */
 void coil__print_state(struct coil__report *report, const coil_task *task);
 
-/* Like coil_task_backtrace(). For the running task the first address is `from`. */
+/* Like coil_task_backtrace(), but for the running task the first address is `from`. */
 int coil__task_backtrace(coil_task *task, void *addresses[], size_t max,
                          const void *from);
 

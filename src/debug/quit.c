@@ -1,12 +1,12 @@
 /*
- * quit.c - Ctrl-\ prints all tasks, and the program continues.
+ * quit.c - prints all tasks when the user presses Ctrl-\, and lets the program continue.
  *
  * The SIGQUIT handler requests a dump from the loop and sets a timer of one second. In
- * its next turn the loop prints all tasks, with symbols, and stops the timer. If the loop
- * does not turn within the second, the timer's signal runs the handler again, on the
- * loop's thread. The handler then prints the data that it can read without a lock: the
- * name of the running task or the address of the callback, and the return addresses on
- * the stack, as far as the chain of frame pointers can be followed.
+ * its next turn the loop prints all tasks, with symbols, and stops the timer. If there is
+ * no turn within that second, the timer's signal runs the handler again, on the loop's
+ * thread. This time the handler prints the data that it can read without a lock: the name
+ * of the running task or the address of the callback, and the return addresses on the
+ * stack, as far as the chain of frame pointers can be followed.
  */
 #include "quit.h"
 
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 32
-/* Addresses further than this from the program's start are in a library. */
+/* Addresses further than this from the program's start belong to a library. */
 #define PROGRAM_BYTES_MAX ((uintptr_t)1 << 30)
 
 static struct {
@@ -36,7 +36,7 @@ static struct {
     const char *stack_end;
     /* The address at which the program was loaded. */
     uintptr_t program;
-    /* A dump was requested and has not begun. */
+    /* A dump was requested but has not begun. */
     _Atomic bool missing;
     _Atomic int64_t pressed_at;
 } quit;
@@ -66,9 +66,9 @@ static void print_address(struct coil__report *report, uintptr_t address)
 }
 
 /*
- * A frame begins with the address of the next outer frame, then the return address. Code
- * without frame pointers may have any value in that register. So a frame address is
- * accepted only if it is further out on the same stack.
+ * A frame begins with the address of the next outer frame, followed by the return
+ * address. Code without frame pointers may have any value in the frame pointer's
+ * register, so a frame address is accepted only if it is further out on the same stack.
  */
 static void print_frame_chain(struct coil__report *report, const char *const *frame,
                               const char *low, const char *high)
@@ -138,7 +138,10 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
     int saved = errno;
 
     if (quit.loop == NULL || quit.loop->pid != getpid()) {
-        /* A handler set during the run replaced this handler and restored it later. */
+        /*
+         * A handler that was installed during the run has replaced this handler, and
+         * restored it after the run.
+         */
         signal(signo, SIG_DFL);
         raise(signo);
     } else if (info->si_code != SI_TIMER)
@@ -148,7 +151,7 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* ---- taking it, and giving it back ------------------------------------------------- */
+/* ---- installing and removing the handler ------------------------------------------- */
 
 bool coil__quit_install(coil_loop *loop, const void *body, const void *frame)
 {

@@ -1,6 +1,6 @@
 /*
- * stats.c - counters of the loop. Most of them exist anyway: for example, the loop counts
- * turns to know when to poll.
+ * stats.c - the loop's statistics. Most of the counters exist anyway: for example, the
+ * loop counts turns in order to decide when to poll.
  */
 #include "../coro/light.h"
 #include "../task/task.h"

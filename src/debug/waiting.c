@@ -1,9 +1,9 @@
 /*
- * waiting.c - what a task waits for, and which tasks wait for a future.
+ * waiting.c - finds out what a task is waiting for, and which tasks await a future.
  *
- * No data is recorded in advance for this. A waiting task has a wait, and the class of
- * the wait describes where its futures are. The tasks that await a future are found by a
- * search through all tasks.
+ * No data is recorded for this in advance. A waiting task has a wait, and the wait's
+ * class describes where its futures are. The tasks that await a future are found by
+ * searching all tasks.
  */
 #include "../task/task.h"
 

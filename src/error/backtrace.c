@@ -1,14 +1,14 @@
 /*
- * backtrace.c - the return addresses on the running stack, or on a suspended coroutine's.
+ * backtrace.c - finds the return addresses on the running stack, or on the stack of a
+ * suspended coroutine.
  *
- * The stack is walked by the compiler's unwinder, which reads the tables that C++
- * exceptions use. Optimised and stripped programs also have these tables, and so do
- * libraries built without coil. The unwinder is in libgcc_s, which C programs rarely
- * need. coil loads it for the first backtrace, to keep it out of the start of programs
- * that print none.
+ * The compiler's unwinder walks the stack. It reads the tables that C++ exceptions use,
+ * which optimised and stripped programs have, too, and also libraries built without coil.
+ * The unwinder is in libgcc_s, which C programs rarely need. coil loads it for the first
+ * backtrace, so that it does not slow down the start of programs that print none.
  *
- * A suspended coroutine is not resumed for its backtrace. The switch saved its registers
- * on its stack; coil__switch_look() gives them to the unwinder.
+ * A suspended coroutine is not resumed for its backtrace. The switch has saved its
+ * registers on its stack, and coil__switch_look() passes them to the unwinder.
  */
 #include "backtrace.h"
 
@@ -37,7 +37,7 @@ COIL__WEAK __typeof__(_Unwind_GetCFA) _Unwind_GetCFA;
 COIL__WEAK __typeof__(_Unwind_GetIPInfo) _Unwind_GetIPInfo;
 COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
 
-/* A static program can use only the unwinder that it was linked with. */
+/* Use the unwinder with which the program was linked. A static program has no other. */
 static bool take_linked_unwinder(void)
 {
     unwinder.walk = _Unwind_Backtrace;
@@ -49,13 +49,13 @@ static bool take_linked_unwinder(void)
            unwinder.function != NULL;
 }
 
-/* A library loaded since the start may have brought an unwinder. */
+/* Find the unwinder at run time: a library loaded since the start may contain one. */
 static void look_for_unwinder(void)
 {
     void *library = RTLD_DEFAULT;
 
     if (dlsym(library, "_Unwind_Backtrace") == NULL)
-        library = coil__library_open("libgcc_s.so.1"); /* NULL is RTLD_DEFAULT */
+        library = coil__library_open("libgcc_s.so.1"); /* NULL: RTLD_DEFAULT again */
     *(void **)&unwinder.address = dlsym(library, "_Unwind_GetIP");
     *(void **)&unwinder.frame = dlsym(library, "_Unwind_GetCFA");
     *(void **)&unwinder.address_info = dlsym(library, "_Unwind_GetIPInfo");
@@ -70,7 +70,7 @@ static void find_unwinder(void)
     unwinder.loaded = unwinder.walk != NULL;
 }
 
-/* Loading fails when the process is out of descriptors, so each call tries again. */
+/* Loading fails while the process has no free descriptors, so each call tries again. */
 static bool load_unwinder(void)
 {
     if (unwinder.loaded)
@@ -86,15 +86,15 @@ struct walk {
     void **addresses;
     size_t count, max;
     const void *from;
-    uintptr_t bottom; /* coil's function that calls the body: the walk ends there. If
-                         that function jumped to the body, the walk ends at
+    uintptr_t bottom; /* coil's function that calls the task's function: the walk ends
+                         there. If it has made a tail call, the walk ends at
                          coil__coro_main() or at the entry of the stack */
-    size_t to_skip;   /* frames of the walk itself, if it runs on another stack */
-    size_t depth;     /* frames seen */
+    size_t to_skip;   /* if the walk runs on another stack, its own frames */
+    size_t depth;     /* number of frames visited */
     bool (*is_machinery)(uintptr_t function);
 };
 
-/* The frames of the switch are among this number of innermost frames. */
+/* The frames of the switch are among the innermost MACHINERY_DEPTH frames. */
 #define MACHINERY_DEPTH 8
 
 static bool is_bottom(const struct walk *w, uintptr_t function)
@@ -135,7 +135,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *frame, void *arg)
 
 /* ---- signal handlers --------------------------------------------------------------- */
 
-/* The maximum number of frames between a handler and its call of coil. */
+/* The maximum number of frames between a signal handler and its call of coil. */
 #define HANDLER_DEPTH 32
 
 struct search {
@@ -203,8 +203,8 @@ COIL__NOINLINE size_t coil__backtrace(void *addresses[], size_t max, const void 
 }
 
 /*
- * Neither inlined nor left by a tail call, because the walk skips exactly one frame for
- * it.
+ * The walk skips exactly one frame for this function, so it must be neither inlined nor
+ * end in a tail call.
  */
 static COIL__NOINLINE void walk_frames(void *arg)
 {
@@ -239,9 +239,9 @@ struct slot_search {
 };
 
 /*
- * The frames of one stack have ascending addresses, so the walk ends when the address
- * does not ascend. That may happen at the bottom of a stack that was not terminated for
- * unwinders.
+ * The frames of one stack have ascending addresses, so the walk ends if an address is not
+ * above the previous one. This happens at the bottom of a stack that was not terminated
+ * for unwinders.
  */
 static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *arg)
 {
@@ -261,7 +261,7 @@ static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *ar
 static COIL__NOINLINE void walk_to_slot(void *search)
 {
     unwinder.walk(look_for_slot, search);
-    __asm__ volatile(""); /* as in walk_frames() */
+    __asm__ volatile(""); /* prevents a tail call, as in walk_frames() */
 }
 
 static enum coil__coro_frames find_frames(const coil__coro *coro)
@@ -284,7 +284,7 @@ __attribute__((constructor)) static void offer_search(void)
 
 /* ---- through coroutines ------------------------------------------------------------ */
 
-/* True for the functions between the one that resumed a generator and the switch. */
+/* True for the functions between the function that resumed a generator and the switch. */
 static bool is_switch(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||
@@ -308,12 +308,15 @@ COIL__NOINLINE size_t coil__backtrace_through(void *addresses[], size_t max,
 /* ---- exceptions -------------------------------------------------------------------- */
 
 struct throw_search {
-    const void *found; /* the address behind the latest function that throws, if any */
+    const void *found; /* the return address of the last function found that throws */
     bool is_next;
     size_t depth;
 };
 
-/* Compare names, not addresses: a sanitizer may interpose a function of the same name. */
+/*
+ * Compare names, not addresses, because a sanitizer may interpose a function of the same
+ * name.
+ */
 static bool is_throw_function(uintptr_t function)
 {
     static const char *const names[] = {

@@ -1,5 +1,6 @@
 /*
- * backtrace.h - the return addresses on the running stack, or on a suspended coroutine's.
+ * backtrace.h - finds the return addresses on the running stack, or on the stack of a
+ * suspended coroutine.
  */
 #ifndef COIL_ERROR_BACKTRACE_H
 #define COIL_ERROR_BACKTRACE_H
@@ -10,31 +11,31 @@
 #define COIL__BACKTRACE_MAX 64
 
 /*
- * Store the return addresses on the running stack, innermost first, at most `max`, and
- * return their number. The first is `from`, the return address of a function that has not
- * returned. If `from` is NULL, the first is the return address of this call. The last is
- * in the body of the task, generator or coroutine: coil's frames outside the body are
- * omitted.
+ * Store at most `max` return addresses on the running stack, innermost first, and return
+ * their number. The first one is `from`, the return address of a function that has not
+ * returned, or the return address of this call if `from` is NULL. The last one is in the
+ * function of the task, generator or coroutine: coil's frames outside of that function
+ * are omitted.
  *
- * Not for signal handlers: the first call loads the unwinder (libgcc). Loading and
- * walking need about 5 KiB of stack. Returns 0 if fewer than COIL__BACKTRACE_STACK_BYTES
- * are left, or if the unwinder is missing. Preserves errno.
+ * Must not be called in signal handlers, because the first call loads the unwinder
+ * (libgcc). Loading and walking need about 5 KiB of stack. Returns 0 if fewer than
+ * COIL__BACKTRACE_STACK_BYTES are left, or if the unwinder is missing. Preserves errno.
  */
 size_t coil__backtrace(void *addresses[], size_t max, const void *from);
 
 /*
- * Like coil__backtrace(), followed by the stacks of the coroutines that wait for the
- * running one, their generator, from the inside out up to `outermost`. If `outermost` is
- * NULL, only the running stack is walked.
+ * Like coil__backtrace(), but if a generator is running, also store the return addresses
+ * on the stacks of the coroutines that wait for it, from the inside out up to
+ * `outermost`. If `outermost` is NULL, only the running stack is walked.
  */
 size_t coil__backtrace_through(void *addresses[], size_t max, const void *from,
                                const coil__coro *outermost);
 
 /*
- * Like coil__backtrace(), for a suspended coroutine. The coroutine's stack is only read:
- * the walk runs on the caller's stack and does not switch. The innermost frames belong to
- * the code that suspends a coroutine. They are omitted, up to the last frame with a
- * function for which is_machinery() returns true.
+ * Like coil__backtrace(), but for a suspended coroutine. The coroutine's stack is only
+ * read: the walk runs on the caller's stack and does not switch. The innermost frames
+ * belong to the code that suspends a coroutine. They are omitted, up to and including the
+ * last frame whose function is_machinery() accepts.
  */
 size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size_t max,
                                  bool (*is_machinery)(uintptr_t function));
@@ -47,8 +48,8 @@ const void *coil__backtrace_throw(void);
 
 /*
  * Return the stack pointer of the frame whose personality routine was called with
- * `context`. `caller` is the routine's return address: if it is not in the unwinder that
- * coil uses, return 0.
+ * `context`. `caller` is the routine's return address. Returns 0 if it is not in the
+ * unwinder that coil uses.
  */
 struct _Unwind_Context;
 uintptr_t coil__backtrace_sp(struct _Unwind_Context *context, const void *caller);
@@ -60,12 +61,13 @@ uintptr_t coil__backtrace_sp(struct _Unwind_Context *context, const void *caller
 void coil__backtrace_prepare(void);
 
 /*
- * True if a signal handler is among the innermost functions of the running stack, inside
- * the function `outermost`. Works on any stack. False if the unwinder was not loaded.
+ * True if a signal handler is among the innermost functions of the running stack, called
+ * from within the function `outermost`. Works on any stack. Returns false if the unwinder
+ * was not loaded.
  */
 bool coil__backtrace_in_handler(const void *outermost);
 
-/* False if the running stack has too little room left for a backtrace. */
+/* True if enough of the running stack is left for a backtrace. */
 bool coil__backtrace_has_room(void);
 
 #define COIL__BACKTRACE_STACK_BYTES (COIL__ASAN || COIL__TSAN ? 32768u : 8192u)

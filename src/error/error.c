@@ -3,8 +3,8 @@
  *
  * An error is one immutable block. A task that awaits a failed task gets a new error with
  * the failed task's error as its cause. The failed task's error itself is not changed,
- * since other tasks may await the same failure. So errors form trees with shared causes.
- * A chain of causes is as long as the chain of tasks that awaited each other; it is
+ * because other tasks may await the same task. So errors form trees with shared causes. A
+ * chain of causes is as long as the chain of tasks that awaited each other, so it is
  * walked in loops, never by recursion.
  */
 #include "error.h"
@@ -24,11 +24,12 @@ struct coil_error {
     int rc;
     coil_error *cause;
     coil_error *earlier; /* set in a bare error; else NULL */
-    const char *message; /* stored after the frames, or the cause's message, or NULL */
+    const char *message; /* stored after the frames, or shared with the cause, or NULL */
     unsigned refs;       /* 0 once freed: see coil__misuse_gone() */
     bool handed_on;
     bool is_bare;
-    bool is_for_debugging; /* exists only in debug mode: from malloc(3), see base.h */
+    /* exists only in debug mode: memory from malloc(3), see base.h */
+    bool is_for_debugging;
     char task[TASK_BYTES];
     size_t frame_count;
     void *frames[];
@@ -61,7 +62,7 @@ static coil_error *allocate_error(const struct coil__error_place *place, int rc,
     return error;
 }
 
-/* Return the size of the message with its terminator, or 0 without a format. */
+/* Return the size of the message with its null byte, or 0 if `format` is NULL. */
 static size_t measure(const char *format, va_list args)
 {
     va_list again;
@@ -85,7 +86,7 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
     if (error != NULL && message_bytes > 0) {
         char *message = (char *)&error->frames[error->frame_count];
 
-        errno = saved; /* for %m */
+        errno = saved; /* the format may contain %m */
         vsnprintf(message, message_bytes, format, args);
         error->message = message;
     }
@@ -175,7 +176,7 @@ void coil_error_release(coil_error *error)
     while (error != NULL && --error->refs == 0) {
         coil_error *cause = error->cause;
 
-        /* not a deep recursion: only bare errors have an earlier one */
+        /* no deep recursion: only a bare error has an earlier error */
         coil_error_release(error->earlier);
         if (error->is_for_debugging)
             free(error);
@@ -229,8 +230,8 @@ coil_error *coil_error_cause(const coil_error *error)
 /* ---- printing ---------------------------------------------------------------------- */
 
 /*
- * The message comes first: its author knows best what went wrong. The text of the errno
- * follows in brackets, unless it adds nothing.
+ * Print the message first, because it is the most specific description of the failure.
+ * The text of the errno follows in parentheses, unless it adds nothing.
  */
 static void print_sentence(struct coil__report *report, const coil_error *error)
 {
@@ -301,8 +302,8 @@ static void print_chain(void *arg)
 }
 
 /*
- * Printing needs more stack than a small task has. If there is no memory for a larger
- * stack, only the message of the root cause is printed.
+ * Print on a larger stack, because a small task's stack is not large enough. If there is
+ * no memory for a larger stack, print only the message of the root cause.
  */
 void coil__error_print(struct coil__report *report, const coil_error *error)
 {
@@ -324,7 +325,7 @@ void coil_error_print(const coil_error *error, FILE *out)
     coil__report_end(&report);
 }
 
-/* ---- a program that is stopped ----------------------------------------------------- */
+/* ---- misuse: the program aborts ---------------------------------------------------- */
 
 struct stack {
     struct coil__report report;

@@ -21,22 +21,23 @@ struct coil__error_place {
 
 /*
  * Create an error. The caller owns the reference. `cause` is retained and may be NULL.
- * coil__error_hand_on() creates the error of a task that awaits `cause`, with the rc and
- * message of `cause`. Both functions return NULL if memory ran out, and preserve errno.
+ * coil__error_hand_on() creates the error of a task that has awaited a task whose error
+ * is `cause`; it has the rc and message of `cause`. Both functions return NULL if memory
+ * ran out, and preserve errno.
  */
 coil_error *coil__error_create(const struct coil__error_place *place, int rc,
                                coil_error *cause, const char *format, va_list args);
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause);
 
 /*
- * In debug mode: create an error without a message, to record where a failure happened.
- * The task may still return its previous failure, so the new error retains that as
- * `earlier`, which may be NULL.
+ * In debug mode, create an error without a message, which records where a failure
+ * happened. The task may still return its previous failure, so the new error retains that
+ * failure's error, `earlier`, which may be NULL.
  */
 coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
                                     coil_error *earlier);
 
-/* Return the error if it has that rc, else its `earlier` if that has it, else NULL. */
+/* Return the error or its `earlier`, whichever has that rc, or NULL. */
 coil_error *coil__error_of_rc(coil_error *error, int rc);
 
 /* Return the error itself, or its `earlier` if the error is bare. */
@@ -46,13 +47,13 @@ coil_error *coil__error_with_message(coil_error *error);
 coil_error *coil__error_create_at(const coil_error *where, int rc, const char *format,
                                   va_list args);
 
-/* Print the error as a part of the report. */
+/* Print the error as part of the report. */
 void coil__error_print(struct coil__report *report, const coil_error *error);
 
 /* For coil__misuse_report: print the message, and the running stack from `from` on. */
 void coil__error_print_misuse(const char *sentence, const void *from);
 
-/* The bytes of stack that printing errors needs, for coil__coro_call(). */
+/* The number of bytes of stack that printing errors needs, for coil__coro_call(). */
 #define COIL__ERROR_PRINT_BYTES ((size_t)768 * 1024)
 
 #endif

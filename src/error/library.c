@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* dl_iterate_phdr(3) begins with the program. A dynamically linked program has a
-   PT_INTERP segment, which names the loader. */
+/* Find out whether the program is dynamically linked: in that case it has a PT_INTERP
+   segment, which names the loader. dl_iterate_phdr(3) begins with the program. */
 static int look_for_loader(struct dl_phdr_info *program, size_t size, void *found)
 {
     (void)size;

@@ -1,5 +1,5 @@
 /*
- * lines.h - finds the functions, files and lines of an address. Meson builds
+ * lines.h - finds the functions, files and lines that belong to an address. Meson builds
  * lines_libdw.c, or lines_none.c without libdw.
  */
 #ifndef COIL_ERROR_LINES_H
@@ -16,18 +16,18 @@ struct coil__line {
     int number;
 };
 
-/* Begin to look up addresses in the program and the currently loaded libraries. Returns
-   NULL if no debug data can be read. */
+/* Open the debug data of the program and of the currently loaded libraries. Returns NULL
+   if no debug data can be read. */
 struct coil__lines *coil__lines_open(void);
 
-/* Use a session of libdw (Dwfl) that the caller opens and closes, for any process.
-   Returns NULL without libdw. */
+/* Use a session of libdw (Dwfl), for any process. The caller opens and closes it. Returns
+   NULL without libdw. */
 struct coil__lines *coil__lines_of(void *dwfl);
 
 /*
- * Store the function that contains `address`. If the function was inlined, also store the
- * functions around it, innermost first. Returns the number of functions, or 0 if nothing
- * is known. The results are valid until coil__lines_close().
+ * Store the function that contains `address`. If it was inlined, also store the functions
+ * into which it was inlined, innermost first. Returns the number of functions, or 0 if
+ * nothing is known. The results are valid until coil__lines_close().
  *
  * Needs about 160 KiB of stack (libdw).
  */

@@ -1,9 +1,9 @@
 /*
  * lines_libdw.c - functions and lines from debug data, read by libdw (elfutils).
  *
- * libdw reads what gdb reads: symbol tables with static functions, separate debug files,
- * inlined functions. With the libraries it needs it takes two megabytes, so it is loaded
- * for the first report. Without libdw, reports do not show lines.
+ * libdw reads the same data as gdb: symbol tables with static functions, separate debug
+ * files, inlined functions. libdw and the libraries that it needs take two megabytes, so
+ * it is loaded for the first report. Without libdw, reports do not show lines.
  */
 #include "lines.h"
 
@@ -52,7 +52,7 @@ static struct {
     FUNCTIONS(DECLARE)
 } dw;
 
-/* Loading fails when the process is out of descriptors or memory, so each report tries
+/* Loading fails while the process has no free descriptors or memory, so each report tries
    again. The caller holds the lock of symbol.c. */
 static void load_libdw(void)
 {
@@ -73,7 +73,10 @@ struct coil__lines {
     Dwfl *dwfl;
 };
 
-/* Use only local files: with servers (debuginfod) a report would wait for the network. */
+/*
+ * Use only local files, because with servers (debuginfod) a report would wait for the
+ * network.
+ */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
                           Dwarf_Addr base, const char *file, const char *link,
                           GElf_Word crc, char **debug_file)
@@ -131,8 +134,8 @@ void coil__lines_close(struct coil__lines *lines)
 
 /*
  * Return the compilation unit that contains `address`, and make the address relative to
- * its module. clang writes no index of addresses (.debug_aranges); in that case each unit
- * is searched.
+ * its module. If there is no index of addresses (.debug_aranges), which clang does not
+ * write, search each unit.
  */
 static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
 {
@@ -147,8 +150,8 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
     return unit;
 }
 
-/* Return the path that was passed to the compiler. Some compilers prepend their working
-   directory. */
+/* Return the path that was passed to the compiler, without the working directory that
+   some compilers prepend. */
 static const char *as_told(Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute value;
@@ -172,8 +175,8 @@ static struct coil__line find_line(Dwarf_Die *unit, Dwarf_Addr address)
 }
 
 /*
- * The functions around an address, outermost first: a function with code of its own, then
- * those inlined into it and into each other.
+ * The functions that contain an address, outermost first: a function that was not
+ * inlined, then the functions inlined into it and into each other.
  */
 struct nest {
     Dwarf_Die functions[NEST_MAX];
@@ -206,8 +209,8 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 
 /*
  * Find a function of a class that is defined inside another function, such as a lambda
- * without optimisation. The code of such a function is not within the code of the outer
- * function. So functions and blocks are searched as well, which takes ten times as long.
+ * compiled without optimisation. Its code is outside of the code of the outer function,
+ * so all functions and blocks must be searched, which takes ten times as long.
  */
 static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {
@@ -230,9 +233,9 @@ static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die
 }
 
 /*
- * Follow the nesting of the machine code. dwarf_getscopes() is not used, because it
- * searches only this unit for the inlined functions. Link-time optimisation and dwz(1)
- * move inlined functions to other units.
+ * Find the functions that contain an address, following the nesting of the machine code.
+ * dwarf_getscopes() is not used, because it searches only this unit for the inlined
+ * functions, and link-time optimisation and dwz(1) move these to other units.
  */
 static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
 {
@@ -278,7 +281,10 @@ static struct coil__line call_site(Dwarf_Die *inlined)
     return line;
 }
 
-/* `line` is the innermost line; `nest` has the functions and the lines of their calls. */
+/*
+ * Store names and lines. `line` is the innermost line; `nest` has the functions and the
+ * lines of their calls.
+ */
 static size_t name_functions(struct nest *nest, struct coil__line line,
                              struct coil__line found[COIL__LINES_MAX])
 {
@@ -306,7 +312,7 @@ static Dwarf_Die whole_unit(const Dwarf_Die *unit)
     return *unit;
 }
 
-/* Look the address up in debug data. Returns 0 if the module has no debug data for it. */
+/* Look up the address in debug data. Returns 0 if the module has no debug data for it. */
 static size_t find_in_unit(Dwfl_Module *module, Dwarf_Addr address,
                            struct coil__line *line,
                            struct coil__line found[COIL__LINES_MAX])

@@ -1,5 +1,5 @@
 /*
- * lines_none.c - for a build without libdw, which finds no lines.
+ * lines_none.c - replaces lines_libdw.c in a build without libdw: finds no lines.
  */
 #include "lines.h"
 

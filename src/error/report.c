@@ -40,7 +40,9 @@ static void put_formatted(struct coil__report *report, const char *format, va_li
 
 /* ---- JSON -------------------------------------------------------------------------- */
 
-/* The length of the UTF-8 character at `text`, or 0 if it is invalid. (RFC 3629) */
+/*
+ * Return the length of the UTF-8 character at `text`, or 0 if it is invalid. (RFC 3629)
+ */
 static size_t character_length(const unsigned char *text, size_t max)
 {
     unsigned char first = text[0], low = 0x80, high = 0xbf;
@@ -50,7 +52,7 @@ static size_t character_length(const unsigned char *text, size_t max)
         return 1;
     if (first < 0xc2 || first > 0xf4 || n > max)
         return 0;
-    if (first == 0xe0) /* shorter encodings exist */
+    if (first == 0xe0) /* a shorter encoding exists */
         low = 0xa0;
     else if (first == 0xed) /* surrogates */
         high = 0x9f;
@@ -136,7 +138,7 @@ static void put_value(struct coil__report *report, const char *pattern, va_list 
     }
 }
 
-/* ---- what a report is made of ------------------------------------------------------ */
+/* ---- values, words, records and lists ---------------------------------------------- */
 
 void coil__report_value(struct coil__report *report, const char *key, const char *pattern,
                         ...)
@@ -196,7 +198,7 @@ static void close_report(struct coil__report *report)
         put_bytes(report, "\n", 1);
 }
 
-/* Lock order: the file, then the debug data (symbol.c). */
+/* Locks the file, then the debug data (symbol.c), in this order. */
 void coil__report_begin(struct coil__report *report, FILE *out, const char *kind)
 {
     *report = (struct coil__report){.out = out, .json = coil__report_json};

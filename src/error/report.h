@@ -2,7 +2,8 @@
  * report.h - reports about errors and tasks, as text or as JSON.
  *
  * A report consists of values, records and lists. Each call passes the value's key for
- * JSON and a printf(3) pattern. The words of the pattern appear only in text:
+ * JSON and a printf(3) pattern. The words of the pattern are printed only in text, not in
+ * JSON:
  *
  *     coil__report_begin(&r, stderr, "example");
  *     coil__report_value(&r, "task", "Task '%s'", name);
@@ -25,36 +26,36 @@
 
 struct coil__report {
     FILE *out;
-    struct coil__message *line; /* replaces `out` in a signal handler */
+    struct coil__message *line; /* used instead of `out` in a signal handler */
     bool json;
     bool follows; /* in JSON, the next value needs a comma before it */
 };
 
-/* True if reports that begin from now on are JSON. */
+/* True if new reports are JSON. */
 extern _Atomic bool coil__report_json;
 
 /*
- * Choose the format by a value of COIL_REPORTS: "text" or "json". NULL and "" change
- * nothing. Fails with -EINVAL for any other value.
+ * Choose the format. `format` is a value of COIL_REPORTS: "text" or "json". NULL and ""
+ * change nothing. Fails with -EINVAL for any other value.
  */
 int coil__report_choose(const char *format);
 
 /*
- * Begin a report. `kind` is its type in JSON. Until the end of the report `out` is locked
- * and debug data is cached.
+ * Begin a report. `kind` is its type in JSON. Until the report ends, `out` is locked and
+ * debug data is cached.
  */
 void coil__report_begin(struct coil__report *report, FILE *out, const char *kind);
 void coil__report_end(struct coil__report *report);
 
-/* Begin a report in a signal handler. `line` must be zeroed; it is written to standard
-   error. Patterns may have %s and %zx. Symbols and stacks cannot be printed. */
+/* Begin a report in a signal handler, which is written to standard error. `line` must be
+   zeroed. Patterns may contain %s and %zx. Symbols and stacks cannot be printed. */
 void coil__report_begin_in_handler(struct coil__report *report,
                                    struct coil__message *line, const char *kind);
 void coil__report_end_in_handler(struct coil__report *report);
 
 /*
- * Begin a report that is always text and is written to text[size], truncated if too long.
- * Returns false if memory ran out; in that case do not end the report.
+ * Begin a report that is always text and is written to text[size], truncated if it is too
+ * long. If memory ran out, return false; in that case the caller must not end the report.
  */
 bool coil__report_begin_text(struct coil__report *report, char *text, size_t size);
 void coil__report_end_text(struct coil__report *report);
@@ -67,12 +68,12 @@ void coil__report_end_text(struct coil__report *report);
 void coil__report_value(struct coil__report *report, const char *key, const char *pattern,
                         ...) COIL__PRINTF(3, 4);
 
-/* Print words in text, and nothing in JSON. */
+/* In text, print words. In JSON, print nothing. */
 void coil__report_words(struct coil__report *report, const char *format, ...)
     COIL__PRINTF(2, 3);
 
-/* In JSON, print the brackets of a record ('{' and '}') or of a list ('[' and ']').
-   Prints nothing in text. Inside a list, `key` is NULL. */
+/* In JSON, print the opening or closing bracket of a record ('{', '}') or of a list ('[',
+   ']'). In text, print nothing. Inside a list, `key` is NULL. */
 void coil__report_open(struct coil__report *report, const char *key, char bracket);
 void coil__report_close(struct coil__report *report, char bracket);
 

@@ -1,7 +1,7 @@
 /*
  * symbol.c - prints addresses of the program as functions, files and lines.
  *
- * Reading debug data takes milliseconds and a deep stack (libdw: 160 KiB). So debug data
+ * Reading debug data takes milliseconds, and libdw needs 160 KiB of stack. So debug data
  * is cached between coil__symbols_begin() and coil__symbols_end(), and look-ups that
  * begin on a coroutine's stack run on a larger stack.
  */
@@ -56,7 +56,7 @@ struct printing {
     void *const *addresses;
     size_t n;
     const char *key; /* key of the record of a single function */
-    bool cramped;    /* the running stack is too small for libdw: print modules only */
+    bool cramped;    /* the running stack is too small for libdw: print only modules */
 };
 
 static const char *base_name(const char *path)
@@ -66,7 +66,10 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* True for a function of coil.hpp: users want to see the code that calls it instead. */
+/*
+ * True for a function of coil.hpp. Reports show the code that calls such a function
+ * instead.
+ */
 static bool is_wrapper(const struct coil__line *line)
 {
     return line->file != NULL && strcmp(base_name(line->file), "coil.hpp") == 0;
@@ -101,13 +104,19 @@ static size_t find_lines(const struct printing *p, uintptr_t address,
 
 /* ---- one address ------------------------------------------------------------------- */
 
-/* Compilers rename functions that they split or clone: "parse.part.0" is "parse". */
+/*
+ * Return the length of the name without a suffix: compilers rename functions that they
+ * split or clone, such as "parse" to "parse.part.0".
+ */
 static int length_of_name(const char *function)
 {
     return (int)strcspn(function, ".");
 }
 
-/* Return the module's path, its function with an exported symbol, and the offset. */
+/*
+ * Return the path of the module that contains the address, and store its exported
+ * function and the offset.
+ */
 static const char *find_module(uintptr_t address, const char **function,
                                uintptr_t *offset)
 {
@@ -124,7 +133,9 @@ static const char *find_module(uintptr_t address, const char **function,
     return info.dli_fname;
 }
 
-/* Print what is known without debug data: the module, and exported functions. */
+/*
+ * Print an address without debug data: the exported function, or the module and offset.
+ */
 static void print_module(struct coil__report *report, const char *function,
                          uintptr_t address)
 {
@@ -158,9 +169,8 @@ static const char *last_names(const char *path, int count)
 
 /*
  * If a file is compiled in a build folder, its path begins with "../". If the build
- * folder is outside of the project, the path begins with "../" more than once, and
- * contains the folders above the project. In both cases return only the last three names
- * of the path.
+ * folder is outside of the project, the path begins with several "../" and contains the
+ * folders above the project. In both cases return only the last three names of the path.
  */
 static const char *without_way(const char *file)
 {
@@ -205,8 +215,8 @@ static void print_innermost(void *arg)
 /* ---- a stack ----------------------------------------------------------------------- */
 
 /*
- * True for a function of coil's, except coil_call_traced(), which calls the bodies of
- * tasks and does not wait.
+ * True for one of coil's functions, except coil_call_traced(), which calls the functions
+ * of tasks and does not wait.
  */
 static bool is_coils(const struct coil__line *line)
 {
@@ -228,9 +238,9 @@ static const void *library_of(const void *address)
 }
 
 /*
- * True if the address is in one of the ranges that own.h records, which remain in
- * stripped programs. With link-time optimisation (gcc -flto) all records have one range,
- * that of the whole program. Records that begin at the same address are ignored.
+ * True if the address is in one of the ranges that own.h records, which stripped programs
+ * still have. With link-time optimisation (gcc -flto) all records contain the range of
+ * the whole program, so they are ignored: they begin at the same address.
  */
 static bool in_own_text(uintptr_t address)
 {
@@ -273,8 +283,8 @@ static void print_frame_line(const struct printing *p, const struct coil__line *
 }
 
 /*
- * Print the functions of one frame. Functions of coil's are omitted until a function of
- * the program was printed, which `outside_coil` states. Returns the new value of
+ * Print the functions of one frame. coil's functions are omitted until a function of the
+ * program was printed; after that `outside_coil` is true. Returns the new value of
  * `outside_coil`.
  */
 static bool print_frame(const struct printing *p, uintptr_t address, bool outside_coil)
@@ -307,8 +317,9 @@ static bool is_wrapper_frame(const struct printing *p, uintptr_t address)
 }
 
 /*
- * Return the number of frames, not counting coil's frames at the outer end that called
- * the program's code: a server that calls its handler, or coil.hpp, which calls a body.
+ * Return the number of frames, without coil's frames at the outer end, which called the
+ * program's code: a server that calls its handler, or coil.hpp, which calls a task's
+ * function.
  */
 static size_t without_outer_end(const struct printing *p)
 {
@@ -332,7 +343,7 @@ static void print_frames(void *arg)
     coil__report_close(p->report, ']');
 }
 
-/* A public function that waits has at most this many inner functions of coil. */
+/* A public function that waits calls at most this many nested functions of coil. */
 #define HELPERS_MAX 3
 
 static void print_waiting(void *arg)
@@ -353,8 +364,8 @@ static void print_waiting(void *arg)
     print_frames(p);
 }
 
-/* True for a frame of coil's. Decides by the address, or by the name from debug data,
-   else from the dynamic linker. */
+/* True for one of coil's frames, judging by the address, by the function's name in debug
+   data, or by the name from the dynamic linker. */
 static bool is_coils_frame(const struct printing *p, uintptr_t address)
 {
     struct coil__line found[COIL__LINES_MAX];
@@ -370,8 +381,8 @@ static bool is_coils_frame(const struct printing *p, uintptr_t address)
            strncmp(info.dli_sname, "coil_", strlen("coil_")) == 0;
 }
 
-/* Print the caller of the outermost frame of coil's, which is the public function that
-   was called. Frames further in are static functions, whose names mean nothing to
+/* Print the caller of coil's outermost frame, which is the public function that was
+   called. The frames inside of it are static functions, whose names mean nothing to
    users. */
 static void print_caller(void *arg)
 {
@@ -387,7 +398,7 @@ static void print_caller(void *arg)
 }
 
 /* Print the function whose source contains the call, not an inline wrapper in a system
-   header (poll() with _FORTIFY_SOURCE). */
+   header (such as poll() with _FORTIFY_SOURCE). */
 static void print_calling(const struct printing *p)
 {
     struct coil__line found[COIL__LINES_MAX];
@@ -401,8 +412,9 @@ static void print_calling(const struct printing *p)
 }
 
 /*
- * Print the outermost frame of each library: the function that was called. Print only its
- * name, because lines inside a library mean little to users.
+ * Print where code blocks or computes. If the innermost frames are in a library, print
+ * the name of the library function that was called, and its caller, but no lines inside
+ * the library, because they mean little to users.
  */
 static void print_place(void *arg)
 {
@@ -430,7 +442,7 @@ static void print_place(void *arg)
     print_calling(p);
 }
 
-/* ---- with room to work in ---------------------------------------------------------- */
+/* ---- on a larger stack ------------------------------------------------------------- */
 
 static void print_with_room(void (*fn)(void *), struct printing *printing)
 {

@@ -1,10 +1,11 @@
 /*
  * symbol.h - prints addresses as functions, files and lines.
  *
- * With libdw and debug data: "parse at app.c:31". With only a symbol table: "parse in
- * app". Stripped: "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print.
- * The work needs a larger stack than a task's, so from a coroutine it runs on another
- * stack. Functions of coil.hpp are omitted: the code that calls them is printed instead.
+ * With libdw and debug data, an address is printed as "parse at app.c:31", and with only
+ * a symbol table as "parse in app". If the program is stripped, it is printed as
+ * "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print. Printing needs a
+ * larger stack than a task's, so in a coroutine it runs on another stack. Functions of
+ * coil.hpp are omitted: the code that calls them is printed instead.
  */
 #ifndef COIL_ERROR_SYMBOL_H
 #define COIL_ERROR_SYMBOL_H
@@ -20,49 +21,56 @@ void coil__symbol_print(struct coil__report *report, const char *key, const char
                         const void *pc);
 
 /*
- * Print a stack, innermost first. Each function gets a line: `margin` and "parse at
+ * Print a stack, innermost first, with one line per function: `margin` and "parse at
  * app.c:31". Inlined functions have lines of their own. coil's functions are omitted at
- * the inner end (the call that failed or waits) and at the outer end (the server that
- * called).
+ * the inner end (the call that failed or waits) and at the outer end (such as a server
+ * that calls its handler).
  */
 void coil__symbol_print_stack(struct coil__report *report, const char *margin,
                               void *const addresses[], size_t n);
 
-/* Print a stack that waits in a function of coil's, without that function's helpers. */
+/*
+ * Print a stack that waits in one of coil's functions, without the functions that it
+ * calls.
+ */
 void coil__symbol_print_waiting(struct coil__report *report, const char *margin,
                                 void *const addresses[], size_t n);
 
 /*
- * Print the function that called coil, without a newline. The stack begins inside coil.
+ * Print the function that called coil, without a newline. The innermost frames must be
+ * coil's.
  */
 void coil__symbol_print_caller(struct coil__report *report, const char *key,
                                void *const addresses[], size_t n);
 
 /*
- * Print where code blocks or computes, without a newline: if the innermost frames are in
- * a library, the library function that was called, ", called by " and its caller; else
- * the innermost function.
+ * Print where code blocks or computes, without a newline. If the innermost frames are in
+ * a library, print the library function that was called, ", called by " and its caller.
+ * Otherwise print the innermost function.
  */
 void coil__symbol_print_place(struct coil__report *report, const char *key,
                               void *const addresses[], size_t n);
 
-/* Where symbols come from in coil-ps, which prints the addresses of another process. */
+/* A source of symbols, for coil-ps, which prints the addresses of another process. */
 struct coil__symbol_source {
     void *arg;
     size_t (*lines)(const struct coil__symbol_source *source, uintptr_t address,
                     struct coil__line found[COIL__LINES_MAX]);
-    /* True for libcoil's code. */
+    /* True if the address is in libcoil's code. */
     bool (*is_own)(const struct coil__symbol_source *source, uintptr_t address);
-    /* Return the module's path and the offset in it, and the function if it has a symbol.
-       NULL: no module has the address. */
+    /* Return the path of the module that contains the address, or NULL. Stores the offset
+       in the module, and the function if it has a symbol. */
     const char *(*module)(const struct coil__symbol_source *source, uintptr_t address,
                           const char **function, uintptr_t *offset);
 };
 
-/* Use this source from now on. NULL: this process. */
+/* Use this source from now on. NULL means this process. */
 void coil__symbols_use(const struct coil__symbol_source *source);
 
-/* Cache the debug data that look-ups read between these two calls, which may nest. */
+/*
+ * Cache the debug data that look-ups read between these two calls. Pairs of calls may
+ * nest.
+ */
 void coil__symbols_begin(void);
 void coil__symbols_end(void);
 
