@@ -12,8 +12,8 @@ struct arena_chunk {
     uint64_t bytes[];
 };
 
-/* Allocate a chunk in cold memory. It is not listed in `chunks`, because the owner of the
- * cold memory frees it. */
+/* Allocate a chunk in cold memory. The owner of the cold memory frees it, so the chunk is
+ * not linked into `chunks`. */
 static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 {
     char *at = cold_take(arena->cold, room);
@@ -27,8 +27,8 @@ static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 
 /*
  * Allocate from a new chunk, because the rest of the first chunk is too small. A large
- * object gets a chunk of its own. That chunk becomes the second in the list, so that the
- * free space in the first chunk can still be used.
+ * object gets a chunk of its own, which becomes the second in the list, so the free
+ * space in the first chunk can still be used.
  */
 static char *allocate_chunk(struct arena *arena, size_t n)
 {
@@ -53,8 +53,8 @@ static char *allocate_chunk(struct arena *arena, size_t n)
 }
 
 /*
- * Allocate n bytes. If the first chunk has room, skip `skipped` bytes before them for
- * alignment.
+ * Allocate n bytes, after `skipped` bytes of padding if the first chunk has enough space
+ * for both.
  */
 static char *allocate(struct arena *arena, size_t skipped, size_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * arena.h - memory for objects that live as long as the crawl. They are allocated one by
- * one, and freed all at once.
+ * arena.h - memory for objects that live as long as the crawl. Objects are allocated one
+ * by one, and freed all at once.
  */
 #ifndef CRAWLER_ARENA_H
 #define CRAWLER_ARENA_H
@@ -25,8 +25,8 @@ void *arena_alloc(struct arena *arena, size_t n);
 char *arena_text(struct arena *arena, const char *text, size_t n);
 
 /*
- * Free everything, and leave the arena empty. The owner of `cold` frees memory from
- * `cold`.
+ * Free everything that was allocated on the heap, and leave the arena empty. Memory from
+ * `cold` is freed by its owner.
  */
 void arena_finish(struct arena *arena);
 

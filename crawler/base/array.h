@@ -14,8 +14,7 @@
 /*
  * Double the capacity of an array, or allocate a few elements if it is empty. `size` is
  * the size of an element. `array` is the address of the pointer to the elements, which
- * may move. Returns 0. If memory runs out, returns -ENOMEM and leaves the array
- * unchanged.
+ * may move. Returns 0, or -ENOMEM without changing the array.
  */
 int array_grow(void *array, size_t *capacity, size_t size);
 

@@ -1,6 +1,6 @@
 /*
- * blocks.h - an array whose elements never move. The array consists of blocks that are
- * allocated when first needed.
+ * blocks.h - an array whose elements never move. The array consists of blocks, each
+ * allocated when one of its elements is first needed.
  *
  *     struct blocks numbers = {.element_bytes = sizeof *number};
  *
@@ -18,7 +18,7 @@ struct blocks {
     size_t element_bytes;
     struct cold *cold; /* where blocks are allocated, or NULL for the heap */
     char **at;
-    size_t count; /* number of pointers in `at`, which are NULL for unused blocks */
+    size_t count; /* number of pointers in `at`; the pointer of an unused block is NULL */
 };
 
 /* Return the element, allocating its block if necessary. Returns NULL if memory runs
@@ -35,7 +35,7 @@ static inline void *blocks_at(const struct blocks *blocks, size_t index)
 /* Return the element, or NULL if its block is not allocated. */
 void *blocks_find(const struct blocks *blocks, size_t index);
 
-/* Free the blocks. The owner of `cold` frees memory from `cold`. */
+/* Free the blocks on the heap. Blocks in `cold` are freed by its owner. */
 void blocks_finish(struct blocks *blocks);
 
 #endif

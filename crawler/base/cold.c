@@ -4,17 +4,17 @@
  * The file is mapped in chunks with MAP_SHARED. The kernel keeps written data in its page
  * cache, and writes it to the disk when memory is short. MADV_DONTNEED removes pages from
  * the process but not from the file. The next access causes a page fault of about a
- * microsecond, which also maps the pages around it. Code that reads data in address order
- * causes one fault per 64 KiB.
+ * microsecond, which also maps the neighbouring pages. Code that reads data in address
+ * order causes one fault per 64 KiB.
  *
  * Invariants
- *   1. The disk blocks of a chunk are allocated before it is mapped. So a full disk is
- *      detected at that time, and does not cause SIGBUS at a later write.
+ *   1. The disk blocks of a chunk are allocated before it is mapped. A full disk is
+ *      therefore detected at that time, instead of causing SIGBUS at a later write.
  *   2. The size of a new chunk is an eighth of the total, so that there are few chunks.
  *
- * Only the kernel can report how much of the file is resident. /proc/self/statm contains
- * the number of mapped file pages. It includes the pages of libraries, whose number
- * hardly changes. If /proc/self/statm cannot be read, all pages are released each time.
+ * Only the kernel knows how much of the file is resident. /proc/self/statm contains the
+ * number of mapped file pages. That number includes pages of libraries, but their number
+ * hardly changes. If /proc/self/statm cannot be read, each check releases all pages.
  */
 #include "cold.h"
 
@@ -28,7 +28,7 @@
 
 #define FIRST_CHUNK_BYTES ((size_t)1024 * 1024)
 #define ALIGNMENT ((size_t)64)
-#define TENDS_A_LOOK 64 /* check the resident size after this many calls of cold_tend() */
+#define TENDS_A_LOOK 64 /* calls of cold_tend() between checks of the resident size */
 #define BYTES_A_LOOK ((size_t)1024 * 1024)
 
 struct chunk {
@@ -45,7 +45,7 @@ struct cold {
     int fd;               /* descriptor of the file, or -1 */
     off_t file_end;
     int statm_fd; /* descriptor of /proc/self/statm, or -1 if it cannot be read */
-    /* Number of mapped file pages after the last release, which belong to libraries. */
+    /* Mapped file pages after the last release; all of them belong to libraries. */
     size_t least_pages;
     unsigned tends; /* number of calls of cold_tend() since the last check */
     size_t taken;   /* bytes allocated since the last check */
@@ -53,7 +53,7 @@ struct cold {
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* Create the file under a name, because some file systems do not support O_TMPFILE. */
+/* Fallback for file systems without O_TMPFILE: create a named file, then unlink it. */
 static int open_named(const char *folder)
 {
     char path[PATH_MAX];
@@ -179,8 +179,8 @@ static int add_chunk(struct cold *cold, size_t n)
 }
 
 /*
- * Map pages that will soon be written in one call, instead of one fault for each page.
- * (Linux 5.14 or later)
+ * Map all pages of a range that will soon be written. One call is cheaper than a page
+ * fault for each page. (Linux 5.14 or later)
  */
 static void populate(char *at, size_t n)
 {

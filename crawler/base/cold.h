@@ -1,5 +1,5 @@
 /*
- * cold.h - memory for rarely used data. The kernel can move such data to a file.
+ * cold.h - memory for rarely used data, which the kernel can move to a file.
  *
  *     struct cold *cold = cold_create(folder);        // NULL without memory
  *     at = cold_take(cold, n);               // the address never changes

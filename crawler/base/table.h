@@ -32,8 +32,8 @@ void *table_get(const struct table *table, const char *key);
  */
 int table_add(struct table *table, const char *key, void *value);
 
-/* Free the memory of the table itself, but not its keys and values. All zeroes are
- * allowed. */
+/* Free the memory of the table itself, but not its keys and values. The table may be
+ * zeroed. */
 void table_finish(struct table *table);
 
 #endif

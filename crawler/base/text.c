@@ -1,7 +1,7 @@
 /*
  * text.c - growing byte strings, percent-encoding and UTF-8.
  *
- * All functions read their input once, and the capacity of a full text is doubled. So the
+ * Each function reads its input once, and the capacity of a full text is doubled, so the
  * time is linear for any input.
  */
 #include "text.h"
@@ -101,9 +101,9 @@ void text_finish(struct text *text)
 /* ---- percent-encoding -------------------------------------------------------------- */
 
 /*
- * For each ASCII byte, the percent-encode sets to which it belongs. The sets are not
- * nested: "'" is only in the special query set, and the backquote is in the fragment set,
- * but not in the query set.
+ * The percent-encode sets to which each ASCII byte belongs. The sets are not nested: "'"
+ * is only in the special query set, and the backquote is in the fragment set, but not in
+ * the query set.
  */
 enum {
     ALL = 63,
@@ -181,7 +181,7 @@ void text_add_decoded(struct text *text, const char *s, size_t n)
 /* ---- UTF-8 ------------------------------------------------------------------------- */
 
 /*
- * Return the length of a sequence, which its first byte determines, or 0 if that byte is
+ * Return the length of a UTF-8 sequence according to its first byte, or 0 if that byte is
  * invalid.
  */
 static size_t announced_length(unsigned char byte)

@@ -3,7 +3,7 @@
  * UTF-8.
  *
  * Functions that append do not return an error. If memory runs out, they set `failed` and
- * leave the text as it is, so that a parser can check once at its end.
+ * leave the text unchanged, so a parser needs only one check at its end.
  */
 #ifndef CRAWLER_TEXT_H
 #define CRAWLER_TEXT_H
@@ -25,7 +25,7 @@ enum percent_set {
     PERCENT_CONTROL = 1, /* C0 controls and all bytes that are not ASCII */
     PERCENT_FRAGMENT = 2,
     PERCENT_QUERY = 4,
-    PERCENT_SPECIAL_QUERY = 8, /* for queries of special schemes such as http */
+    PERCENT_SPECIAL_QUERY = 8, /* for queries if the scheme is special, such as http */
     PERCENT_PATH = 16,
     PERCENT_USERINFO = 32
 };
@@ -42,9 +42,9 @@ void text_add_encoded(struct text *text, const char *s, size_t n, enum percent_s
 void text_add_decoded(struct text *text, const char *s, size_t n);
 
 /*
- * Return the length of the UTF-8 sequence at `s`, which has n bytes. If the sequence is
- * invalid, *is_valid is false, and the length is the number of bytes that a decoder
- * replaces with one U+FFFD.
+ * Return the length of the UTF-8 sequence at `s`, where n bytes are available. If the
+ * sequence is invalid, *is_valid is set to false, and the length is the number of bytes
+ * that a decoder replaces with one U+FFFD.
  */
 size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
 
@@ -84,8 +84,8 @@ void text_print(struct text *text, const char *format, ...)
 void text_insert(struct text *text, size_t where, const char *s, size_t n);
 
 /*
- * Append a NUL, and pass the bytes to the caller, who frees them. Returns NULL if memory
- * ran out earlier.
+ * Append a NUL and return the bytes, which the caller frees. Returns NULL if memory ran
+ * out earlier.
  */
 char *text_take(struct text *text);
 
