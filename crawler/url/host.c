@@ -7,9 +7,9 @@
  *                           parse_ipv4 -> write_ipv4
  *
  * ASCII names are converted to lower case here. Only names that IDNA may change are
- * passed to libidn2, with the non-transitional mapping of UTS #46. libidn2 also enforces
- * the length limits of the DNS, which the standard does not. Longer names could not be
- * resolved anyway, and the limits bound the cost of long input.
+ * passed to libidn2, with the non-transitional mapping of UTS #46. Unlike the standard,
+ * libidn2 enforces the length limits of the DNS. Longer names could not be resolved
+ * anyway, and the limits bound the cost of long input.
  */
 #include "host.h"
 
@@ -20,13 +20,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* The maximum length of a name: longer names never become as short as the 253 bytes that
- * the DNS allows. */
+/* Names longer than this are rejected without a conversion, which could not shorten them
+ * to the 253 bytes that the DNS allows. */
 #define IDNA_INPUT_BYTES 4096
 
 /* ---- IPv4 -------------------------------------------------------------------------- */
 
-/* Represents all numbers that are too large for an address. */
+/* Stands for every number that does not fit into 32 bits. */
 #define TOO_LARGE ((uint64_t)1 << 32)
 
 /*
@@ -64,8 +64,8 @@ static bool all_digits(const char *s, size_t n)
     return n > 0;
 }
 
-/* Return the length of a host without a dot at its end. Such a dot refers to the root of
-   the DNS and is ignored. */
+/* Return the length of a host without a trailing dot, which refers to the root of the
+   DNS and is ignored. */
 static size_t without_last_dot(const char *s, size_t n)
 {
     return n > 1 && s[n - 1] == '.' ? n - 1 : n;
@@ -151,7 +151,7 @@ static int parse_embedded_ipv4(const char *s, const char *end, uint16_t pieces[2
 }
 
 /* Move the pieces after "::" to the end, and fill the gap with zeroes. Without "::" (gap
-   < 0), require eight pieces. */
+   < 0), exactly eight pieces are required. */
 static int close_gap(uint16_t pieces[8], int count, int gap)
 {
     int after = count - gap;
@@ -200,7 +200,8 @@ static int parse_ipv6(const char *s, const char *end, uint16_t pieces[8])
     return close_gap(pieces, count, gap);
 }
 
-/* Find the first of the longest runs of at least two zeroes. Returns its length, or 0. */
+/* Find the longest run of at least two zeroes, or the first of several such runs. Returns
+ * its length, or 0. */
 static int longest_zeroes(const uint16_t pieces[8], int *where)
 {
     int longest = 1;
@@ -274,7 +275,8 @@ static bool needs_idna(const char *s, size_t n)
     return false;
 }
 
-/* True for letters that IDNA2003 replaced, but the non-transitional mapping preserves. */
+/* True if the name has letters that IDNA2003 replaced, but that the non-transitional
+ * mapping preserves. */
 static bool has_deviations(const char *domain)
 {
     static const char *const deviations[] = {"\u00df", "\u03c2", "\u200c", "\u200d"};
@@ -287,8 +289,9 @@ static bool has_deviations(const char *domain)
 
 /*
  * Convert a name to ASCII. UTS #46 allows symbols, but libidn2 rejects them in
- * non-transitional mode, because IDNA2008 forbids them. In that case try the transitional
- * mode. Both modes give the same result for names without deviation characters.
+ * non-transitional mode, because IDNA2008 forbids them. If libidn2 rejects the name, try
+ * the transitional mode. Both modes give the same result for names without deviation
+ * characters.
  */
 static int convert_idna(const char *domain, uint8_t **ascii)
 {
@@ -328,8 +331,8 @@ static int domain_to_ascii(struct text *out, struct text *domain)
 }
 
 /*
- * Check the name that was appended to `out` at `begin`. If it is an address, normalize
- * it.
+ * Check the name that was appended to `out` at `begin`. If the name is an address,
+ * normalize it.
  */
 static int finish_domain(struct text *out, size_t begin)
 {

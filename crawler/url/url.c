@@ -80,9 +80,9 @@ static enum url_kind kind_of(const struct whatwg_url *url)
 /* ---- plain references -------------------------------------------------------------- */
 
 /*
- * Nine of ten references are as simple as "../a/b.html#c", and can be appended to a part
- * of the base without a parser. Such a reference contains only characters that have no
- * special meaning in a path or a fragment, and are not encoded there.
+ * Nine of ten references are as simple as "../a/b.html#c". Such a reference can be
+ * appended to a part of the base without using the parser, because all its characters
+ * have no special meaning in a path or a fragment, and are not encoded there.
  */
 static bool is_plain(char c)
 {
@@ -119,7 +119,7 @@ static size_t plain_length(const char *s, size_t *fragment_at)
 
 /*
  * Return the length of the part of the base that precedes the reference in the result.
- * Skip the "../" at the beginning of *reference.
+ * Advance *reference past the "../" at its beginning.
  */
 static size_t skip_parents(const struct whatwg_url *base, const char **reference)
 {
@@ -332,7 +332,7 @@ size_t url_decode(char *s, size_t n)
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* True for a port such as ":8080", followed by a path or by nothing. */
+/* True at a port such as ":8080" if a path or nothing follows. */
 static bool is_port(const char *s)
 {
     size_t n = strspn(s + 1, "0123456789");
@@ -381,8 +381,8 @@ static struct whatwg_span password_at(const char *at)
 }
 
 /*
- * Return the beginning of the authority, or NULL if there is none. Like browsers, accept
- * any number of slashes and backslashes, and ignore tabs and newlines.
+ * Return the beginning of the authority, or NULL if the URL has no authority. Like
+ * browsers, accept any number of slashes and backslashes, and ignore tabs and newlines.
  */
 static const char *authority_of(const char *url)
 {
@@ -410,7 +410,7 @@ struct whatwg_span url_password(const char *text)
     at = authority_of(text);
     if (at != NULL)
         found = password_at(at);
-    /* also find URLs within a text, such as "/login?next=http://..." */
+    /* also find URLs inside another URL or text, such as "/login?next=http://..." */
     for (at = strstr(text, "://"); found.n == 0 && at != NULL; at = strstr(at + 3, "://"))
         found = password_at(at + 3);
     return found.n > 0 ? found : none;

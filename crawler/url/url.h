@@ -40,9 +40,9 @@ struct url {
 int url_parse(const struct whatwg_url *base, const char *reference, struct url *out);
 
 /*
- * Resolve `reference` to an http or https URL without its fragment. `base` must be a
- * result of this function. The caller frees *out. Fails with -EPROTONOSUPPORT for other
- * schemes, -EINVAL or -ENOMEM.
+ * Resolve `reference` to an http or https URL without its fragment. `base` must be a URL
+ * that this function has returned. The caller frees *out. Fails with -EPROTONOSUPPORT for
+ * other schemes, -EINVAL or -ENOMEM.
  */
 int url_resolve(const char *base, const char *reference, char **out);
 
@@ -73,16 +73,16 @@ bool url_is_trusted_as(const char *url, const char *as);
 struct whatwg_span url_credentials(const char *url);
 
 /*
- * True if a web URL has this host and port, where 0 means any port. url_is_below_host()
- * is true if the URL's host is a subdomain of this host.
+ * True if a web URL has this host and port. The port 0 matches any port.
+ * url_is_below_host() is true if the URL's host is a subdomain of this host.
  */
 bool url_has_host(const char *url, const char *name, unsigned port);
 bool url_is_below_host(const char *url, const char *name, unsigned port);
 
-/* True if the hosts are equal apart from "www.". Scheme and port are not compared. */
+/* True if the hosts are equal, ignoring "www.". Scheme and port are not compared. */
 bool url_sibling_hosts(const char *a, const char *b);
 
-/* Decode "%20" and so on in place. Returns the new length. (RFC 3986, section 2.1) */
+/* Decode percent escapes in place. Returns the new length. (RFC 3986, section 2.1) */
 size_t url_decode(char *s, size_t n);
 
 /*
@@ -92,9 +92,9 @@ size_t url_decode(char *s, size_t n);
 size_t url_unify_escapes(char *s, size_t n);
 
 /*
- * Find the first password in a text that is a URL, valid or not, or contains URLs. The
- * result is empty if there is none. Code that prints a URL must replace the password with
- * "***".
+ * Find the first password in a text that is a URL or contains URLs, even invalid ones.
+ * The result is empty if there is no password. Code that prints a URL must replace the
+ * password with "***".
  */
 struct whatwg_span url_password(const char *text);
 
@@ -103,8 +103,8 @@ void url_put_masked(const char *text, void (*put)(void *to, const char *piece, s
                     void *to);
 
 /*
- * Print a text to a stream with passwords masked, and with "?" for characters that
- * could control a terminal: text_put_visible().
+ * Print a text to a stream, with passwords masked. Characters that could control a
+ * terminal are replaced with "?", as in text_put_visible().
  */
 void url_print(FILE *to, const char *text);
 

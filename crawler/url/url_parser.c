@@ -2,10 +2,10 @@
  * url_parser.c - parse the parts of a URL that do not depend on its beginning: authority,
  * path, query and fragment. whatwg_url.c parses the beginning.
  *
- * The path is written segment by segment, each with a slash before it. A ".." removes the
- * last segment from the text. Each byte is removed at most once, so the time is linear.
- * The standard uses lists of segments. A text also works, because segments do not contain
- * slashes.
+ * The path is written to the output segment by segment, each with a slash before it. A
+ * ".." removes the last segment from the output. Each byte is removed at most once, so
+ * the time is linear. The standard uses a list of segments. A string is equivalent,
+ * because segments cannot contain slashes.
  */
 #include "url_parser.h"
 
@@ -58,7 +58,7 @@ bool parser_at_query(const struct parser *p)
     return p->at == p->end || *p->at == '?' || *p->at == '#';
 }
 
-/* Return the number of bytes before the next of "/?#", or the end. */
+/* Return the number of bytes before the next "/", "?" or "#", or before the end. */
 size_t parser_to_delimiter(const struct parser *p)
 {
     const char *s = p->at;
@@ -104,8 +104,8 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end)
 }
 
 /*
- * Return the offset after the port. A "/." between port and path belongs to neither: it
- * only makes the path unambiguous.
+ * Return the offset after the authority, or after the scheme if there is no authority. A
+ * "/." before the path is not part of either: it only makes the path unambiguous.
  */
 static size_t authority_end(const struct whatwg_url *url)
 {
@@ -121,7 +121,7 @@ int parser_copy_authority(struct parser *p)
     return p->text.failed ? -ENOMEM : 0;
 }
 
-/* Set the offsets of an empty authority, or of no authority. */
+/* Set the offsets for an empty authority (has_host), or for a URL without authority. */
 void parser_set_authority(struct parser *p, bool has_host)
 {
     struct whatwg_url *url = p->url;
@@ -178,7 +178,7 @@ void parser_end_path(struct parser *p)
     url->query_at = p->text.n;
 }
 
-/* True if the path so far is a drive, "/C:", which ".." cannot remove. */
+/* True if the path so far is only a drive, "/C:", which ".." does not remove. */
 static bool path_is_drive(const struct parser *p)
 {
     const char *path = p->text.at + p->url->path_at;
@@ -248,7 +248,7 @@ int parser_path(struct parser *p)
     return parser_query(p);
 }
 
-/* Parse a path after an authority. URLs that are not special can lack a path. */
+/* Parse a path after an authority. If the URL is not special, it may have no path. */
 int parser_path_start(struct parser *p)
 {
     p->url->path_at = p->text.n;
@@ -294,7 +294,7 @@ static void parse_credentials(struct parser *p, const char *s, size_t n)
         parser_add(p, "@");
 }
 
-/* Parse a port. The default port of the scheme is not stored. */
+/* Parse a port. The port is not stored if it is the default port of the scheme. */
 static int parse_port(struct parser *p, const char *s, const char *end)
 {
     unsigned port = 0;
@@ -349,7 +349,7 @@ static int parse_host_and_port(struct parser *p, const char *s, const char *end)
     return colon < end && !p->text.failed ? parse_port(p, colon + 1, end) : 0;
 }
 
-/* Parse an authority, after "//". The last '@' ends the credentials. */
+/* Parse the authority that follows "//". The last '@' ends the credentials. */
 int parser_authority(struct parser *p)
 {
     size_t n = parser_to_delimiter(p);
@@ -370,7 +370,7 @@ int parser_authority(struct parser *p)
     return parser_path_start(p);
 }
 
-/* Parse the authority of a special URL, which any number of slashes may precede. */
+/* Skip any number of slashes, and parse the authority of a special URL. */
 int parser_special_authority(struct parser *p)
 {
     while (parser_at_slash(p))

@@ -31,7 +31,7 @@ bool parser_at_slash(const struct parser *p);
 /* True at "?", "#" or the end of the input. */
 bool parser_at_query(const struct parser *p);
 bool parser_at_drive(const struct parser *p); /* at a drive of a file URL, "C:" or "C|" */
-/* Return the number of bytes before the next "/", "?" or "#", or the end. */
+/* Return the number of bytes before the next "/", "?" or "#", or before the end. */
 size_t parser_to_delimiter(const struct parser *p);
 
 bool parser_is_file(const struct parser *p);
@@ -44,7 +44,7 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end);
 /* Copy scheme and authority of the base, and begin the path. Fails with -ENOMEM. */
 int parser_copy_authority(struct parser *p);
 
-/* Begin an empty authority, or a path without an authority. */
+/* Begin an empty authority (has_host), or a URL without an authority. */
 void parser_set_authority(struct parser *p, bool has_host);
 
 /* Handle a ".." segment, or the end of the path. */

@@ -3,8 +3,8 @@
  * standard.
  *
  * The standard (https://url.spec.whatwg.org, section 4.4) describes a state machine that
- * reads its input once, and never returns to a state of an earlier part of the URL. So
- * each state can be a function that calls the next state at its end. The label of an
+ * reads its input once, and never returns to a state of an earlier part of the URL. Each
+ * state can therefore be a function that ends by calling the next state. The label of an
  * arrow is the input that leads to that state:
  *
  *     parse -- scheme --> parse_scheme -- opaque -----------------> parser_opaque_path
@@ -54,8 +54,8 @@ static int parse_after_base(struct parser *p)
     return parser_path(p);
 }
 
-/* Parse a reference with any scheme except file. "//x" has an authority of its own; "/x"
- * has the authority of the base. */
+/* Parse a reference relative to a base with any scheme except file. "//x" has its own
+ * authority; "/x" uses the authority of the base. */
 static int parse_relative(struct parser *p)
 {
     int rc;
@@ -98,7 +98,7 @@ static int parse_file_host(struct parser *p)
     return parser_path_start(p);
 }
 
-/* Parse "/path" with scheme file, which takes the host and the drive from the base. */
+/* Parse "/path" with scheme file. The host and the drive are those of the base. */
 static int parse_file_slash(struct parser *p)
 {
     const struct whatwg_url *base = p->base;
@@ -121,7 +121,7 @@ static int parse_file_slash(struct parser *p)
     return parser_path(p);
 }
 
-/* Parse the text after "file:". A base with another scheme is ignored. */
+/* Parse the text after "file:". Ignore the base if it has another scheme. */
 static int parse_file(struct parser *p)
 {
     if (p->base != NULL && !whatwg_url_scheme_is(p->base, "file"))
@@ -290,7 +290,7 @@ bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme)
            memcmp(url->href, scheme, url->scheme_end) == 0;
 }
 
-/* In JavaScript, a query "?" or a fragment "#" without further text is reported as "". */
+/* Like JavaScript, report an empty query ("?") or an empty fragment ("#") as "". */
 static struct whatwg_span signed_span(const struct whatwg_url *url, size_t begin,
                                       size_t end)
 {

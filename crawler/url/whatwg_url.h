@@ -28,8 +28,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A parsed URL. A missing part has length 0, at the offset where the part would be. The
- * struct has many members, because each part of a URL needs its offset. */
+/* A parsed URL. A missing part has length 0, and its offset is where the part would
+ * be. */
 struct whatwg_url {
     char *href; /* NUL-terminated ASCII; spaces occur only in an opaque path */
     size_t length;
@@ -86,8 +86,8 @@ struct whatwg_span whatwg_url_part(const struct whatwg_url *url, enum whatwg_par
 bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme);
 
 /*
- * Return the origin, such as "https://example.com:8080", or "null" for a URL whose origin
- * differs from all other origins. The caller frees *out. Fails with -ENOMEM.
+ * Return the origin, such as "https://example.com:8080", or "null" if the URL has an
+ * opaque origin. The caller frees *out. Fails with -ENOMEM.
  */
 int whatwg_url_origin(const struct whatwg_url *url, char **out);
 
