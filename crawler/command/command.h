@@ -1,7 +1,7 @@
 /*
- * command.h - the subcommands of coil-crawl, which return the exit status.
+ * command.h - the subcommands of coil-crawl. Each returns the exit status.
  *
- * Each subcommand has a file: command_NAME.c. Code that several subcommands share is in
+ * Each subcommand is in a file command_NAME.c. Code that several subcommands share is in
  * run.h, signals.h and notice.h.
  */
 #ifndef CRAWLER_COMMAND_H

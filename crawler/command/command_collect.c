@@ -1,7 +1,7 @@
 /*
  * command_collect.c - coil-crawl collect DIR: save the results of a shared crawl.
  *
- * Afterwards DIR is the folder of a saved crawl, so that `resume` can fetch missing pages
+ * This makes DIR the folder of a saved crawl, so that `resume` can fetch missing pages
  * and write the reports.
  */
 #include "../shared/collect.h"

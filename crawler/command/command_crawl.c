@@ -64,8 +64,8 @@ static int read_files(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Write the cache even after a failed crawl, because the links that the crawl found to be
-   OK are still OK. */
+/* Write the cache even after a failed crawl: links that were found to be OK are still
+   OK. */
 static int write_cache(struct run *run)
 {
     char *message = NULL;
@@ -86,7 +86,7 @@ static int begin_saved(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Close the saved crawl. If the crawl ended early, print how to continue it. */
+/* Close the saved crawl. If it can be continued, print the command that does so. */
 static int close_saved(struct saved_crawl *saved, bool is_finished, bool can_go_on)
 {
     bool goes_on = saved->state != NULL && !is_finished;
@@ -124,8 +124,8 @@ static void report_summary(struct crawler *crawler, enum exit_status status)
     records_summary(&crawler->verdicts.sinks, &crawler->verdicts.summary);
 }
 
-/* Crawl, and write the cache and the reports. If one of these cannot be written, print
-   only that error. */
+/* Crawl, and write the cache and the reports. If a file cannot be written, print only
+   that error. */
 static enum exit_status crawl_and_report(struct run *run)
 {
     struct crawler *crawler = &run->crawler;

@@ -1,5 +1,5 @@
 /*
- * command_crawl.h - run a crawl in this process, with its reports.
+ * command_crawl.h - run a crawl in this process, and write its reports.
  */
 #ifndef CRAWLER_COMMAND_CRAWL_H
 #define CRAWLER_COMMAND_CRAWL_H
@@ -7,8 +7,8 @@
 #include "../saved/saved_crawl.h"
 #include "command.h"
 
-/* Crawl, and write reports. `saved` is an open saved crawl, which the function closes, or
- * all zeroes. */
+/* Crawl, and write reports. `saved` is either zeroed or an open saved crawl, which this
+ * function closes. */
 enum exit_status command_crawl_with(const struct options *options,
                                     const struct saved_crawl *saved);
 

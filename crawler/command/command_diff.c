@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pass all records of a saved crawl to the sink. *options is set to the options of that
+/* Pass all records of a saved crawl to the sink, and set *options to the options of that
  * crawl. */
 static int read_records(const struct options *now, const char *folder,
                         struct record_sink sink, struct options *options)

@@ -2,7 +2,7 @@
  * command_explain.c - coil-crawl explain URL: print whether a crawl would fetch a URL,
  * and why.
  *
- * The command calls the functions of a crawl, so that its decisions are those of a crawl.
+ * The command calls the functions of a crawl, so it makes the same decisions.
  */
 #include "../crawl/crawl.h"
 #include "../crawl/enqueue.h"
@@ -56,7 +56,8 @@ static void print_filters(FILE *out, const struct pattern_list *list, const char
     }
 }
 
-/* Print what robots.txt says. `line` is the number of the deciding line, or 0. */
+/* Print whether robots.txt forbids the URL. `line` is the line of the deciding rule, or
+   0. */
 static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
     if (host->robots.state != ROBOTS_KNOWN)
@@ -155,7 +156,7 @@ static int print_redirect(void *arg, const struct record_redirect *redirect)
     return 0;
 }
 
-/* Print the verdict of the target, but not those of its redirects. */
+/* Print the verdict on the target, but not the verdicts on URLs that it redirects to. */
 static int print_verdict(void *arg, const struct record_verdict *verdict)
 {
     const struct outcome *outcome = arg;
@@ -213,8 +214,8 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
     return rc;
 }
 
-/* Explain the first start. The other starts define the site. If there is only one start,
-   it defines the site itself. */
+/* Explain the first start. The other starts define the site, or the first start if it is
+   the only one. */
 static int crawl_for(const struct explanation *explanation, struct options *options,
                      const char *page)
 {

@@ -7,8 +7,8 @@
 #include "../saved/saved_crawl.h"
 #include "command.h"
 
-/* Restore the options of the saved crawl, then apply the options of this command (`now`).
-   Fails like options_restore(). */
+/* Restore the options of the saved crawl, and override them with the options of this
+   command, `now`. Fails like options_restore(). */
 int command_saved_options(struct options *options, const struct options *now,
                           const struct saved_crawl *saved);
 

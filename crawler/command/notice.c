@@ -37,7 +37,7 @@ void notice_end(enum exit_status status, int rc, const char *complaint)
         fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
 
-/* If nothing was fetched because a start has moved to another site, print a message. */
+/* Print a message if nothing was fetched because a start redirects to another site. */
 static void print_other_site(const struct crawler *crawler)
 {
     const struct target *start =
@@ -62,8 +62,8 @@ static void print_unchecked(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/* Print which starts must not be fetched, so that the user does not wonder why nothing
-   was crawled. */
+/* Print the starts that robots.txt or --offline forbids to fetch. Otherwise the user may
+   wonder why nothing was crawled. */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;
@@ -83,11 +83,11 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-/* at most this many starts are named; others are only counted */
+/* the number of starts that are listed; further starts are only counted */
 #define UNSEARCHED_NAMED 10
 
-/* Print which starts were not searched for links, because the user named them and may
- * expect their links to be checked. */
+/* Print the starts that were not searched for links: the user may expect their links to
+ * be checked. */
 static void print_unsearched_starts(const struct crawler *crawler)
 {
     struct page_names names;

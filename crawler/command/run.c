@@ -44,8 +44,8 @@ static size_t terminal_width(void)
                                                                            : 80;
 }
 
-/* Show the progress in one line, which is overwritten each time: "\r" moves to the start
-   of the line, and "\x1b[K" erases the rest of it. */
+/* Overwrite the progress line: "\r" moves to the start of the line, and "\x1b[K" erases
+   it. */
 static int show_progress(void *arg)
 {
     struct run *run = arg;
@@ -81,8 +81,8 @@ static void on_usr1(void *arg)
     watch_print(&run->watch);
 }
 
-/* Begin to watch the crawl. The address is printed, because the kernel may have chosen
-   the port. */
+/* Handle SIGUSR1, and serve --status. Print the address, because the kernel may have
+   chosen the port. */
 static int begin_watching(struct run *run, coil_group *group)
 {
     char name[128];
@@ -101,7 +101,7 @@ static int begin_watching(struct run *run, coil_group *group)
     return coil_group_spawn(group, watch_serve, &run->watch, NULL, NULL);
 }
 
-/* The function of the main task, which runs the crawl and all other tasks. */
+/* The main task's function: run the crawl and all other tasks. */
 static int crawl_with_tasks(void *arg)
 {
     struct run *run = arg;

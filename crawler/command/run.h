@@ -10,8 +10,8 @@
 #include "../watch/watch.h"
 #include "command.h"
 
-/* How long to wait at the end for a thread in which the C library runs a DNS query. After
-   this time, the program exits even if the thread is still running. */
+/* How long to wait at exit for a thread with a DNS query of the C library. After this
+   time, the program exits even if the thread is still running. */
 #define DRAIN_NS COIL_SEC(1)
 
 #define PROGRESS_NS COIL_MSEC(100)
@@ -33,7 +33,7 @@ struct run {
    reports every second, and show the progress line. Returns the result of `body`. */
 int run_crawl(struct run *run, int (*body)(void *crawler));
 
-/* Call fn(arg) in an event loop of its own, with the backend of --backend. */
+/* Call fn(arg) in an event loop of its own, with the backend that --backend names. */
 int run_in_loop(const struct options *options, int (*fn)(void *arg), void *arg);
 
 bool run_wants_progress(const struct options *options);

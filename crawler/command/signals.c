@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Only the signal handler uses these variables. */
+/* These variables are global because the signal handler needs them. */
 static struct reports *_Atomic reports_at_signal; /* NULL once the reports are closed */
 static atomic_int signal_count;
 static int signal_fd = -1; /* readable after the first signal */

@@ -1,8 +1,8 @@
 /*
  * pages.h - write the current state of a crawl as text, HTML, JSON or metrics.
  *
- * docs/design/checker.md, "Watching", lists the names of the values. These names never
- * change. If memory runs out, the text is incomplete and text->failed is set.
+ * docs/design/checker.md, "Watching", lists the names of the values, which never change.
+ * If memory runs out, the text is incomplete and text->failed is set.
  */
 #ifndef CRAWLER_WATCH_PAGES_H
 #define CRAWLER_WATCH_PAGES_H

@@ -5,9 +5,9 @@
  * numbers are computed for each request.
  *
  * A page of another site could access this port through a host name that resolves to this
- * machine (DNS rebinding). So the Host header must be an address, "localhost", or the
- * host of --status. Clients that send only half a request must not block others, so if
- * there are more than CLIENTS connections, the oldest one is closed.
+ * machine (DNS rebinding). The Host header must therefore be an address, "localhost", or
+ * the host of --status. A client that sends only half a request must not block others, so
+ * if there are more than CLIENTS connections, the oldest one is closed.
  */
 #include "watch.h"
 
@@ -107,7 +107,7 @@ static const struct {
     {"/metrics", "text/plain; version=0.0.4; charset=utf-8", watch_metrics},
 };
 
-/* Send a complete answer, without a body for HEAD. */
+/* Send a complete answer. `with_body` is false if the request method is HEAD. */
 static int send_answer(coil_stream *stream, const char *status, const char *type,
                        const struct text *body, bool with_body)
 {
@@ -194,7 +194,8 @@ static bool is_own_host(const struct watch *watch, const char *value, size_t n)
             is_name(value, n, watch->host));
 }
 
-/* If a header line has this name, return its trimmed value, otherwise NULL. */
+/* Return the trimmed value of a header line with this name, or NULL if the line has
+ * another name. */
 static const char *value_in(const char *line, size_t n, const char *name, size_t *length)
 {
     size_t name_n = strlen(name);
@@ -214,8 +215,8 @@ static const char *value_in(const char *line, size_t n, const char *name, size_t
 }
 
 /*
- * Return NULL if the Host header names this server, otherwise the status of the answer.
- * HTTP/1.0 does not require Host. (RFC 9112, 3.2; RFC 9110, 7.4)
+ * Return NULL if the Host header names this server, otherwise the status to
+ * refuse the request with. HTTP/1.0 does not require Host. (RFC 9112, 3.2; RFC 9110, 7.4)
  */
 static const char *refusal_of_host(const struct watch *watch, const char *headers,
                                    bool may_lack)
@@ -320,7 +321,7 @@ static int serve_client(coil_stream *stream, void *arg)
     }
     remove_client(arg, &client);
     rc = coil_scope_exit(&client.scope, rc);
-    return rc == -ECANCELED ? rc : 0; /* ignore failures of a client */
+    return rc == -ECANCELED ? rc : 0; /* ignore the client's errors */
 }
 
 int watch_serve(void *arg)
