@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* True if requests go through a proxy. In that case the crawler does not know the
-   addresses of the hosts. */
+/* True if requests go through a proxy, so the crawler does not learn the addresses of the
+   hosts. */
 static bool goes_through_proxy(const struct options *options)
 {
     if (options->proxy != NULL)
@@ -85,7 +85,7 @@ static int check_shared(const struct options *options, FILE *complaints)
                : 0;
 }
 
-/* Refuse --offline with resume and recheck, because both send requests. */
+/* Refuse --offline with resume and recheck, which send requests. */
 static int check_offline(const struct options *options, FILE *complaints)
 {
     if (options->offline &&

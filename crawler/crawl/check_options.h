@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* Return 0, or -EINVAL after a message to `complaints` if options contradict each
-   other. */
+/* Return 0. If options contradict each other, print a message to `complaints` and return
+   -EINVAL. */
 int check_options(const struct options *options, FILE *complaints);
 
 #endif

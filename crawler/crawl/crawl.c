@@ -5,7 +5,7 @@
  *                  ^                      \-- page ------> new targets ---|
  *                  '------------------------------------------------------'
  *
- * The crawl is over when the frontier is empty and no worker has a target.
+ * The crawl ends when the frontier is empty and no worker has a target.
  *
  * Invariants
  *   1. A target enters the frontier once, except for retries and target->refetch.
@@ -15,7 +15,7 @@
  *   3. All links of a page are reported before its verdict.
  *
  * enqueue.c decides which targets are fetched. judge/verdicts.c judges their answers.
- * Where to start reading: crawler_run(), then worker.c.
+ * Start reading at crawler_run(), then read worker.c.
  *
  * Modelled on "A Web Crawler With asyncio Coroutines" by A. Jesse Jiryu Davis and Guido
  * van Rossum, in "500 Lines or Less".
@@ -41,7 +41,7 @@ int crawler_save(struct crawler *crawler)
     return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;
 }
 
-/* Start --max-tasks workers, or fewer if memory runs out, but at least one. */
+/* Start as many workers as --max-tasks, or as memory allows, but at least one. */
 static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_fn body)
 {
     int rc = 0;
@@ -73,7 +73,7 @@ static int begin_crawl(struct crawler *crawler)
     return rc;
 }
 
-/* Fetch until the frontier is empty. */
+/* Fetch targets until the frontier is empty. */
 static int run_workers(struct crawler *crawler)
 {
     coil_group group;
@@ -155,7 +155,7 @@ void crawler_close(struct crawler *crawler)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* Give every target a verdict, even if the crawl was cut short. */
+/* Give every target a verdict, even if the crawl ended early. */
 static int settle_rest(struct crawler *crawler)
 {
     struct judgement judgement = {VERDICT_UNCHECKED, REASON_INTERRUPTED};
@@ -169,7 +169,7 @@ static int settle_rest(struct crawler *crawler)
     return rc;
 }
 
-/* Copy the error message, because errno does not name the file. */
+/* Copy the error message of the crawl's file, because errno does not name the file. */
 static void complain_of_state(struct crawler *crawler)
 {
     const char *message;
@@ -179,8 +179,8 @@ static void complain_of_state(struct crawler *crawler)
         crawler->result.complaint = strdup(message);
 }
 
-/* Write the remaining results to disk, and record whether the crawl is finished. Works
-   even after a cancellation, or while crawler_save() is writing in another task. */
+/* Write the remaining results to disk, and record whether the crawl is finished. This
+   works even after a cancellation, or while crawler_save() writes in another task. */
 static int finish_state(struct crawler *crawler, int rc)
 {
     bool is_over = rc == 0 && !crawler->result.out_of_time;

@@ -22,16 +22,16 @@
 
 struct member;
 
-/* The files of a saved crawl. The pointers are borrowed. All zeroes: the crawl is not
-   saved. */
+/* The files of a saved crawl. The pointers are borrowed. The struct is zeroed if the
+   crawl is not saved. */
 struct crawl_saving {
-    struct state *state; /* this crawl is written to it; or NULL */
+    struct state *state; /* where the results of this crawl are written; or NULL */
     struct store
         *earlier; /* an earlier crawl that this one continues or reports; or NULL */
     struct recheck *recheck; /* saved answers to validate; or NULL */
-    int64_t bytes;           /* how much of summary.bytes is already in the file */
+    int64_t bytes;           /* the part of summary.bytes that is already in the file */
     int64_t earlier_ns;      /* the duration of earlier runs */
-    bool is_only_reported;   /* nothing is fetched */
+    bool is_only_reported;   /* the crawl is only reported: nothing is fetched */
 };
 
 /* Results of the run that are not in the summary. */
@@ -57,19 +57,19 @@ struct crawler {
     struct crawl_saving saving;
     struct member *member; /* set in a shared crawl (member.h), else NULL */
     struct crawl_result result;
-    bool takes_no_links; /* links are not followed: crawler_ask() */
+    bool takes_no_links; /* links are not followed, because crawler_ask() is used */
 };
 
-/* Initialize the crawler. Do not move the struct afterwards. Targets are stored in
-   `cold`, or on the heap if it is NULL: targets_init(). The crawler borrows its
+/* Initialize the crawler, which must not be moved afterwards. Targets are stored in
+   `cold`, or on the heap if `cold` is NULL (see targets_init()). The crawler borrows its
    arguments, and pointers that the caller sets in it later. Returns 0 or -ENOMEM. */
 int crawler_init(struct crawler *crawler, const struct options *options,
                  struct cold *cold, const struct record_sink *sinks, size_t sink_count);
 
-/* A task function that runs the crawl. Its argument is the crawler. Returns 0 even if
-   pages fail, because failed pages are a result. Fails with -ECANCELED, -ENOMEM, or the
-   error of a sink or of the crawl's file. Every target has a verdict afterwards, even
-   after a failure. */
+/* Run the crawl: a task function whose argument is the crawler. Returns 0 even if pages
+   fail, because failed pages are a result. Fails with -ECANCELED, -ENOMEM, or the error
+   of a sink or of the crawl's file. Afterwards every target has a verdict, even if the
+   crawl failed. */
 COIL_SUSPENDS int crawler_run(void *arg);
 
 void crawler_finish(struct crawler *crawler);
@@ -79,16 +79,16 @@ void crawler_finish(struct crawler *crawler);
 void crawler_take_saved(struct crawler *crawler, const struct saved_crawl *saved);
 
 /* If the crawl is saved, write the results since the last call to its file. Call this
-   about once a second. Fails like state_save_if_due(). */
+   function about once a second. Fails like state_save_if_due(). */
 COIL_SUSPENDS int crawler_save(struct crawler *crawler);
 
-/* The first and last steps of crawler_run(), for a caller that only checks some URLs.
-   crawler_open() fails with -ENOMEM. Call crawler_close() even after a failure. */
+/* The first and last steps of crawler_run(), for callers that only check some URLs.
+   crawler_open() may fail with -ENOMEM. Call crawler_close() even then. */
 int crawler_open(struct crawler *crawler);
 void crawler_close(struct crawler *crawler);
 
-/* Fetch the targets that were enqueued since crawler_open(), and the targets of their
-   redirects, but no links. Fails like crawler_run(). */
+/* Fetch the targets that were enqueued since crawler_open() and the targets of their
+   redirects, without following links. Fails like crawler_run(). */
 COIL_SUSPENDS int crawler_ask(struct crawler *crawler);
 
 /* The numbers of pages that were found, that are done, and that have a bad verdict. */

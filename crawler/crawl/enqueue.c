@@ -1,4 +1,4 @@
-/* enqueue.c - decide about a new target: enqueue it, hold it, or leave it out. */
+/* enqueue.c - decide whether a new target is enqueued, held or left out. */
 #include "enqueue.h"
 
 #include "../url/url.h"
@@ -17,8 +17,8 @@ static int accept_page(struct enqueuer *enqueuer, struct target *page,
     return 0;
 }
 
-/* Return 1 if a pattern of the option matches, 0 if none does, or -ENOMEM. If a pattern
-   takes too long, return `if_slow` and print a notice once. */
+/* Return 1 if a pattern of the option matches the URL, 0 if not, or -ENOMEM. If matching
+   takes too long, return `if_slow`, and print a notice the first time. */
 static int match_patterns(const struct pattern_list *list, const char *option,
                           const char *url, int if_slow)
 {
@@ -35,8 +35,8 @@ static int match_patterns(const struct pattern_list *list, const char *option,
     return if_slow;
 }
 
-/* Return 1 if --exclude or --include rules the URL out, 0 if not, or -ENOMEM. If a
-   pattern takes too long, the URL is ruled out. */
+/* Return 1 if --exclude or --include rules the URL out, 0 if not, or -ENOMEM. A pattern
+   that takes too long also rules the URL out. */
 static int is_excluded(const struct options *options, const char *url)
 {
     int rc = match_patterns(&options->exclude, "--exclude", url, 1);
@@ -68,9 +68,9 @@ static enum reason trap_of(struct enqueuer *enqueuer, const struct target *page,
     return REASON_NONE;
 }
 
-/* True for Cloudflare's replacement of "mailto:": this path, with the encoded address in
-   the fragment or in an attribute. A script of Cloudflare restores the link. Without the
-   script, the link leads to a 404. */
+/* True for the path that Cloudflare substitutes for "mailto:" links. The encoded address
+   is in the fragment or in an attribute, and Cloudflare's script restores the link.
+   Without the script, the link leads to a 404. */
 static bool hides_mail(const char *url)
 {
     static const char path[] = "/cdn-cgi/l/email-protection";
@@ -81,7 +81,7 @@ static bool hides_mail(const char *url)
 }
 
 /* True if the crawl has accepted --max-pages pages. In a shared crawl, Redis counts the
-   pages instead, when they are queued. */
+   pages when they are queued. */
 static bool has_enough_pages(const struct enqueuer *enqueuer)
 {
     size_t max_pages = enqueuer->options->max_pages;
@@ -180,8 +180,8 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file)
     return accept_page(enqueuer, file, FRONTIER_SITE);
 }
 
-/* Enqueue a page of another site. Hold it until all starts are fetched, because a
-   start may still redirect to that site. */
+/* Enqueue a page of another site. The page is held until all starts are fetched, because
+   a start may still redirect to that site. */
 static int enqueue_outside(struct enqueuer *enqueuer, struct target *page)
 {
     if (enqueuer->undecided.starts_open == 0)
@@ -255,8 +255,8 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
     return 0;
 }
 
-/* In a shared crawl, another process may have fetched the page without its ids, so pass
-   the page to Redis again. */
+/* Pass the page to Redis again, because another process of the shared crawl may have
+   fetched it without its ids. */
 static void hand_up_again(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)

@@ -39,7 +39,7 @@ static void take_leased(void *arg, struct target *target)
     enqueue_leased(&member->crawler->enqueuer, target);
 }
 
-/* Decide about a target that was held until all processes had fetched their starts. */
+/* Decide on a target that was held until all processes had fetched their starts. */
 static int enqueue_undecided(void *arg, const struct lease_url *url)
 {
     struct member *member = arg;

@@ -26,7 +26,7 @@ struct member {
     struct shared shared;
 };
 
-/* Connect to Redis, and begin or join the crawl. Fails like connection_open() and
+/* Connect to Redis, and create or join the crawl. Fails like connection_open() and
    leases_begin(). */
 COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
 
@@ -34,16 +34,16 @@ COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
    with its message in crawler->result.complaint. */
 COIL_SUSPENDS int member_close(struct member *member, int rc);
 
-/* A task function that leases hosts until the crawl is over. Its argument is the member.
-   Targets that were added before it begins are the starts. Fails like shared_run(). */
+/* Lease hosts until the crawl is over: a task function whose argument is the member. The
+   targets that exist when it begins are the starts. Fails like shared_run(). */
 COIL_SUSPENDS int member_lease(void *arg);
 
-/* Send the result of a target. The links of the page have no numbers. Returns 0 or
-   -ENOMEM. */
+/* Send the result of a target to Redis. Links in `page` must not have numbers. Returns 0
+   or -ENOMEM. */
 int member_bring(struct member *member, const struct target *target,
                  const struct store_page *page);
 
-/* Send the sitemaps that the robots.txt of a host names. `rules` is the target of the
+/* Send the sitemaps that a host's robots.txt names to Redis. `rules` is the target of the
    robots.txt. */
 int member_bring_sitemaps(struct member *member, struct host *host,
                           const struct target *rules, const struct store_page *page);

@@ -21,7 +21,7 @@
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* Report the link. *is_known becomes true if the baseline contains the link. */
+/* Report the link. *is_known is set to true if the baseline contains the link. */
 static int report_link(struct finding *finding, const struct link *link,
                        const char *target, const char *fragment, bool *is_known)
 {
@@ -49,8 +49,8 @@ static int report_link(struct finding *finding, const struct link *link,
     return records_link(&crawler->verdicts.sinks, &record);
 }
 
-/* Return the line that is stored in the reference: 1 for a link in a header, because
-   references cannot store its line 0. */
+/* Return the line to store in the reference. Links in headers have line 0, which a
+   reference cannot store, so return 1 for them. */
 static uint32_t reference_line(const struct link *link)
 {
     return link->place.line == 0 ? 1 : link->place.line;
@@ -88,8 +88,8 @@ static bool saves_links(const struct page_search *pages)
     return saves_pages(pages->crawler) && !pages->is_replay;
 }
 
-/* Add the link to the page's links in the crawl's file, if it has one. `number` is the
-   URL's number in the file, or 0. `url` may be NULL. */
+/* If pages are saved, add the link to the links of the saved page. `number` is the URL's
+   number in the crawl's file, or 0. `url` may be NULL. */
 static int save_link(struct page_search *pages, const struct search_found *found,
                      bool nofollow, const struct url *url, uint32_t number)
 {
@@ -136,7 +136,8 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     return rc == 0 && page->hops > 0 ? enqueue_nearer(&crawler->enqueuer, page, 0) : rc;
 }
 
-/* Decode the fragment in place, because `url` is not needed afterwards. */
+/* Decode the fragment in place, which is possible because `url` is not needed
+   afterwards. */
 static char *decode_fragment(const struct url *url)
 {
     char *fragment = url->href + url->fragment_at;
@@ -145,8 +146,8 @@ static char *decode_fragment(const struct url *url)
     return fragment;
 }
 
-/* Fragments are not checked, so drop the fragment: the link leads to the page. Return the
-   hash of the page's URL. */
+/* Remove the fragment of a URL, because fragments are not checked: the link counts as a
+   link to the page. Returns the hash of the page's URL. */
 static uint64_t leave_out_fragment(const struct targets *targets, struct url *url)
 {
     url->n = url->fragment_at - 1;
@@ -155,7 +156,7 @@ static uint64_t leave_out_fragment(const struct targets *targets, struct url *ur
     return targets_expect(targets, url->href, url->n);
 }
 
-/* True if a path of `depth` links is no shorter than the known path to the page. */
+/* True if the known path to the page has at most `depth` links. */
 static bool is_near_enough(const struct targets *targets, const struct unseen *target,
                            const struct url *url, unsigned depth)
 {
@@ -169,7 +170,7 @@ static bool is_near_enough(const struct targets *targets, const struct unseen *t
     return page.known->is_near && page.known->depth <= depth;
 }
 
-/* True if the link only increases counts, as most links do. */
+/* True for most links: those that only increase counts. */
 static bool is_one_more(const struct finding *finding, const struct link *link,
                         const struct url *url, bool is_followed,
                         const struct unseen *target)
@@ -187,7 +188,7 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
            is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
 }
 
-/* Add a reference without reading the target, which may be on disk. The target's URL is
+/* Add a reference without accessing the target, which may be on disk. The target's URL is
    taken from the link. */
 static int note_one_more(struct finding *finding, const struct search_found *found,
                          struct url *url, bool is_followed, const struct unseen *target)
@@ -249,8 +250,8 @@ int page_note_link(struct finding *finding, const struct search_found *found)
     return rc;
 }
 
-/* Return the target for the text of a link. A long text is truncated, and a hash is
-   appended to distinguish it from other texts. */
+/* Return the target that stands for the text of a link. A long text is truncated, and its
+   hash is appended to distinguish it from other texts. */
 static struct target *target_of_text(struct crawler *crawler, const char *text, size_t n,
                                      size_t fragment_at)
 {
@@ -292,9 +293,9 @@ static int note_text(struct finding *finding, const struct link *link,
     return verdicts_settle_text(&crawler->verdicts, target, judgement, text, fragment);
 }
 
-/* True for a "file:///..." link that leaves the root, because the file does not exist on
-   a server or on other machines. A relative link such as "../README.md" may leave the
-   root: the start may be a subfolder of a repository. */
+/* True for a link "file:///..." that leaves the root: the file would not exist on a
+   server or on other machines. A relative link such as "../README.md" may leave the root,
+   because the start may be a subfolder of a repository. */
 static bool leads_outside(const struct finding *finding, const struct search_found *found)
 {
     const char *reference = found->link->reference;
@@ -304,8 +305,8 @@ static bool leads_outside(const struct finding *finding, const struct search_fou
            local_is_outside(&finding->pages->crawler->local, found->url->href);
 }
 
-/* Create a target for the text "file:/path". The file itself has a separate target,
-   because other links may reach it through a relative path. */
+/* Create a target for the text "file:/path". The file has its own target, because other
+   links may reach it through a relative path. */
 static int note_outside(struct finding *finding, const struct search_found *found)
 {
     const char *href = found->url->href;
@@ -324,7 +325,7 @@ static int note_outside(struct finding *finding, const struct search_found *foun
     return rc;
 }
 
-/* Report a reference that is not a URL. */
+/* Report a link that is not a URL. */
 static int note_no_url(struct finding *finding, const struct search_found *found)
 {
     bool is_long = found->kind != SEARCH_NO_URL;

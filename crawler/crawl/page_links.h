@@ -11,7 +11,7 @@
 struct finding {
     struct page_search *pages;
     struct target *page;
-    const char *from; /* the page's URL, if the link may be a trap; or NULL */
+    const char *from; /* the page's URL; or NULL if the link cannot be a trap */
     size_t links;
     bool reports_links;
     int rc; /* below 0: the error that ends the crawl */
@@ -25,8 +25,8 @@ bool page_link_is_followed(const struct finding *finding,
    target unless the link has nofollow. Fails like page_search_end(). */
 int page_note_link(struct finding *finding, const struct search_found *found);
 
-/* Report a link that the crawl cannot fetch. Its text is recorded as a target, whose
-   verdict is set immediately. */
+/* Report a link that the crawl cannot fetch. Create a target for its text, and settle the
+   target's verdict immediately. */
 int page_note_text(struct finding *finding, const struct search_found *found);
 
 /* Resolve a link in a local file. Used as search_visitor.rebase. */

@@ -33,16 +33,16 @@ bool page_is_named_as_sitemap(const struct target *page, const char *content_typ
              is_of_type(content_type, "application/atom+xml")));
 }
 
-/* True for a start that is plain text, which is searched for URLs, or Markdown, which is
-   searched for links. */
+/* True for a start that is plain text or Markdown. Plain text is searched for URLs, and
+   Markdown for links. */
 static bool is_text_of_start(const struct target *page, const char *content_type)
 {
     return page->is_start && (is_of_type(content_type, "text/plain") ||
                               is_of_type(content_type, "text/markdown"));
 }
 
-/* True if the body is searched. On other sites only ids are needed, so style sheets and
-   sitemaps are not searched. */
+/* True if the body is searched. Pages of other sites are only searched for ids, so their
+   style sheets and sitemaps are not searched. */
 static bool is_searched(const struct visit *visit, const char *content_type,
                         bool is_named)
 {

@@ -53,8 +53,9 @@ static int note_one_id(struct page_search *pages, const char *id)
     return 0;
 }
 
-/* Browsers compare a fragment with the ids twice: as it is written, and decoded. So an id
-   with percent escapes is also stored as url_unify_escapes() writes it. */
+/* Store an id. Browsers look for an id that equals the fragment as written, then for one
+   that equals the decoded fragment. So an id with percent escapes is also stored in the
+   form that url_unify_escapes() writes. */
 static int note_id(struct page_search *pages, const char *id)
 {
     int rc = note_one_id(pages, id);
@@ -95,7 +96,7 @@ static bool reports_links(const struct crawler *crawler, const struct target *pa
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
-/* True for a <loc> of a sitemap. Such a link is not checked for endless calendars. */
+/* True for a <loc> of a sitemap, which is not checked for endless calendars. */
 static bool is_of_sitemap(const struct link *link)
 {
     return link->element != NULL && strcmp(link->element, "loc") == 0;

@@ -14,13 +14,13 @@ struct page_search {
     struct search *search; /* receives the bytes of the page: search.h */
     uint64_t *ids;         /* hashes of the ids of the page being searched */
     size_t id_count, id_capacity;
-    bool is_replay; /* the page comes from the file of a saved crawl */
+    bool is_replay; /* the page is read from the file of a saved crawl */
     struct link_blob
         /* links of the page, for a saved or shared crawl; empty it before each page */
         links;
 };
 
-/* Returns 0 or -ENOMEM. Always call page_search_finish() afterwards. */
+/* Returns 0 or -ENOMEM. Call page_search_finish() in both cases. */
 int page_search_init(struct page_search *pages, struct crawler *crawler);
 void page_search_finish(struct page_search *pages);
 
@@ -28,8 +28,8 @@ void page_search_finish(struct page_search *pages);
 struct page_source {
     const char *base; /* the base URL of its links */
     bool has_body;    /* the search has received the body, or its beginning */
-    bool is_cut;      /* the body was cut off: only its beginning was received */
-    const coil_http_response *response; /* also search its headers; or NULL */
+    bool is_cut;      /* the search has received only the beginning of the body */
+    const coil_http_response *response; /* headers to search; or NULL */
 };
 
 /* The results of searching a page, other than the targets of its links. */
@@ -40,7 +40,7 @@ struct page_findings {
 
 /* A page of a saved crawl. */
 struct saved_page {
-    const struct store_page *page; /* NULL: none */
+    const struct store_page *page; /* or NULL */
     const struct saved_urls *urls; /* the URLs of its links */
 };
 
@@ -56,9 +56,9 @@ COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page
                                   const struct page_source *source,
                                   struct page_findings *found);
 
-/* Report the Sitemap lines in a host's robots.txt as links. The host's rules must be
-   known. Sitemaps have depth 1. *rules becomes the target of the robots.txt, or NULL if
-   it names no sitemaps. */
+/* Report the Sitemap lines in a host's robots.txt as links. The rules of the host must be
+   known. The sitemaps have depth 1. *rules is set to the target of the robots.txt, or to
+   NULL if it names no sitemaps. */
 COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct host *host,
                                      const struct target **rules);
 

@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* Copy the charset of a content type to `charset`, or "" if it has none. */
+/* Copy the charset parameter of a content type, or "" if there is none. */
 static void copy_charset(const char *content_type, char *charset, size_t room)
 {
     const char *at = content_type != NULL ? strcasestr(content_type, "charset=") : NULL;
@@ -47,8 +47,8 @@ static int report_page(const struct visit *visit, const struct answer *answer)
     return records_page(&crawler->verdicts.sinks, &record);
 }
 
-/* True if X-Robots-Tag says nofollow. The header may have several values, for different
-   crawlers. */
+/* True if X-Robots-Tag contains nofollow. A response may have several such headers, each
+   for another crawler. */
 static bool has_nofollow(const struct options *options, const struct answer *answer)
 {
     const char *tag;
@@ -62,7 +62,7 @@ static bool has_nofollow(const struct options *options, const struct answer *ans
     return false;
 }
 
-/* True if the headers are searched for links. Error pages are not searched. */
+/* True if the headers are searched for links. The headers of error pages are not. */
 static bool has_header_links(const struct options *options, const struct target *page,
                              const struct answer *answer)
 {
@@ -77,15 +77,15 @@ static const char *flaw_of(const struct visit *visit, const struct answer *answe
     return answer->has_body ? search_problem(visit->pages->search) : NULL;
 }
 
-/* True if the answer is stored in the cache. Replayed answers are in the cache
-   already. */
+/* True if the answer is stored in the cache. Replayed answers are not, because the cache
+   already has them. */
 static bool updates_cache(const struct visit *visit)
 {
     return visit->crawler->enqueuer.cache != NULL &&
            visit->page->kind == TARGET_EXTERNAL && !visit->pages->is_replay;
 }
 
-/* Find links and ids: search the body, or read the links and ids of a saved page. */
+/* Find links and ids by searching the body, or read those of a saved page. */
 static int search_page(struct visit *visit, const struct answer *answer)
 {
     const struct options *options = visit->crawler->options;
@@ -118,8 +118,8 @@ static struct outcome outcome_of(const struct visit *visit, const struct answer 
                                 page_is_named_as_sitemap(page, answer->content_type)};
 }
 
-/* Fetch the page again if a link needs its ids or text, but this answer was read without
-   them. */
+/* If a link needs ids or a text of the page, but they were not stored while this answer
+   was read, fetch the page again. */
 static void refetch_if_wanted(struct visit *visit)
 {
     struct crawler *crawler = visit->crawler;
@@ -132,7 +132,8 @@ static void refetch_if_wanted(struct visit *visit)
     text_checks_refetch(&crawler->texts, page);
 }
 
-/* The page was fetched again only for its ids, so keep its verdict. */
+/* End a second fetch of the page, which only collected its ids. The verdict does not
+   change. */
 static int end_refetch(struct crawler *crawler, struct target *page)
 {
     page->refetch = REFETCH_NONE;
@@ -180,7 +181,7 @@ static int process_redirect(struct visit *visit, const struct answer *answer)
     return rc == 0 ? text_checks_redirect(&crawler->texts, page) : rc;
 }
 
-/* Count a start that was fetched. After the last one, decide about the held targets. In a
+/* Count a start that was fetched. After the last one, decide on the held targets. In a
    shared crawl, Redis counts the starts of all processes. */
 static int end_start(struct crawler *crawler)
 {

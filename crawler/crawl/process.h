@@ -1,8 +1,8 @@
 /*
  * process.h - process the answer for a page: find its links, and settle its verdict.
  *
- * worker.c and robots_visit.c call these functions for the network, and replay.c for the
- * file of a saved crawl.
+ * worker.c and robots_visit.c call these functions for answers from the network, and
+ * replay.c for answers in the file of a saved crawl.
  */
 #ifndef CRAWLER_PROCESS_H
 #define CRAWLER_PROCESS_H
@@ -21,7 +21,7 @@ struct visit {
         bool wants_body; /* page->wants_body at the time of the request */
         bool is_rested;  /* the host had been idle before the request */
     } request;
-    struct saved_page saved;    /* the answer, if it is from a saved crawl; else zeroes */
+    struct saved_page saved;    /* the answer if it is from a saved crawl, else zeroes */
     struct judgement judgement; /* the verdict on the answer, before the search */
     struct page_findings found;
     const char *flaw; /* why the search ended early; or NULL */

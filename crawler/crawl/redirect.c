@@ -1,9 +1,9 @@
 /*
  * redirect.c - follow the redirect of a page.
  *
- * Each URL of a chain is a target of its own and is fetched once, so two chains that lead
- * to the same URL share the rest. target->hops counts redirects, to limit the length of a
- * chain.
+ * Each URL of a chain of redirects is a target of its own and is fetched once, so chains
+ * that reach the same URL share the rest. target->hops counts redirects, to limit the
+ * length of a chain.
  */
 #include "redirect.h"
 
@@ -18,8 +18,9 @@
 
 #define MESSAGE_BYTES 256
 
-/* A start defines the site, and so does the target of its redirect if the hosts are
-   related: http://example.org/ often leads to https://www.example.org:8443/. */
+/* Enqueue the target of a redirect. If `page` is a start and the hosts are related, the
+   target also becomes a start that defines the site: http://example.org/ often redirects
+   to https://www.example.org:8443/. */
 static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,
                         struct target *next)
 {
@@ -51,7 +52,7 @@ static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,
 }
 
 /* True if page->next may be fetched again. A replay repeats the decision of the earlier
-   run, `reopens`. */
+   run, which is passed as `reopens`. */
 static bool may_refetch(const struct enqueuer *enqueuer, const struct target *page,
                         bool reopens)
 {
@@ -60,7 +61,7 @@ static bool may_refetch(const struct enqueuer *enqueuer, const struct target *pa
     return enqueuer->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
-/* If a redirect loop sets a cookie, it may end once the cookie is sent. In that case
+/* If a redirect loop sets a cookie, sending the cookie may end the loop. In that case,
    fetch the pages of the loop again, beginning with page->next, and return true. */
 static bool refetches_loop(struct enqueuer *enqueuer, struct target *page, bool *reopens)
 {

@@ -2,9 +2,9 @@
  * replay.c - repeat a saved crawl in memory.
  *
  * Pages are processed in the order in which they were saved. The links of a long page may
- * be saved before the page itself. So a page is postponed if no link to it is known yet.
- * After the other pages, postponed pages are tried again until none can be processed.
- * Pages that remain are linked only from a page that was not saved. They are fetched
+ * be saved before the page itself, so a page is postponed if no link to it is known yet.
+ * After the other pages, postponed pages are tried again until none can be processed. A
+ * page that remains is linked only from a page that was not saved, and is fetched
  * again.
  */
 #include "replay.h"
@@ -26,14 +26,14 @@ struct replay {
     struct store *store;
     struct saved_urls urls;
     struct page_search *pages;
-    int64_t *put_off; /* numbers of pages */
+    int64_t *put_off; /* numbers of the postponed pages */
     size_t put_off_count, put_off_capacity;
     unsigned turn;
 };
 
 /* ---- one page ---------------------------------------------------------------------- */
 
-/* Report the sitemaps of a host, and note that this was done. */
+/* Report the sitemaps of a host, and record that they were reported. */
 static int process_sitemaps(struct visit *visit)
 {
     struct target *rules = visit->page;
@@ -46,8 +46,8 @@ static int process_sitemaps(struct visit *visit)
     return page_search_replay(visit->pages, rules, &visit->saved, &visit->found);
 }
 
-/* Process a saved answer of an earlier run as if it had just arrived. Only the number of
-   failed tries was saved, not their answers. */
+/* Process a saved answer of an earlier run as if it had just arrived. The file contains
+   only the number of failed tries, not their answers. */
 static int process_saved_answer(struct visit *visit)
 {
     struct crawler *crawler = visit->crawler;
@@ -117,7 +117,7 @@ static struct target *waiting_target(const struct replay *replay,
     return target != NULL && target->state == TARGET_NOTED ? target : NULL;
 }
 
-/* Process the sitemaps of a robots.txt, even if no link leads to that robots.txt. */
+/* Process the sitemaps in a robots.txt, even if no page links to the robots.txt. */
 static int replay_sitemaps(struct replay *replay, const struct store_page *page)
 {
     const char *url = saved_urls_at(&replay->urls, page->url);
@@ -154,7 +154,7 @@ static int replay_page(struct replay *replay, int64_t number,
     return rc < 0 ? rc : 1;
 }
 
-/* Store the error message if the file fails. Returns rc. */
+/* If `rc` is an error of the file, store the message. Returns rc. */
 static int set_complaint(const struct replay *replay, int rc, const char *words)
 {
     if (rc == -ENOMEM || replay->crawler->result.complaint != NULL)
@@ -200,7 +200,7 @@ static int replay_postponed(struct replay *replay)
     return digested;
 }
 
-/* Store the number of a URL with its target, if the crawl knows it. */
+/* If the crawl knows the URL, store the URL's number in its target. */
 static void store_number(const struct targets *targets, const char *url, uint32_t number)
 {
     size_t n = strlen(url);
@@ -210,7 +210,7 @@ static void store_number(const struct targets *targets, const char *url, uint32_
         target.known->number = number;
 }
 
-/* Store the numbers of all URLs, so that pages saved from now on use the same numbers. */
+/* Store the numbers of all URLs, so that pages saved later use the same numbers. */
 static void store_numbers(const struct replay *replay)
 {
     struct crawler *crawler = replay->crawler;

@@ -10,17 +10,17 @@
 
 #include <time.h>
 
-/* After FAILURES_ENOUGH * --max-tries failures of a host in a row, each of its pages gets
-   only one try. */
+/* If a host fails FAILURES_ENOUGH * --max-tries times in a row, each of its pages gets
+   only one more try. */
 #define FAILURES_ENOUGH 10
 
-/* Return the number of tries without those that the server refused. */
+/* Return the number of tries, not counting those that the server refused. */
 static unsigned tries_of(const struct target *page)
 {
     return page->tries > page->refusals ? page->tries - page->refusals : 1;
 }
 
-/* Requeue the page, to be fetched at at_ns or later. Returns 1 or -ENOMEM. */
+/* Requeue the page, to be fetched not before at_ns. Returns 1 or -ENOMEM. */
 static int retry_at(struct crawler *crawler, const struct frontier_job *job,
                     int64_t at_ns)
 {
@@ -29,7 +29,7 @@ static int retry_at(struct crawler *crawler, const struct frontier_job *job,
     return rc < 0 ? rc : 1;
 }
 
-/* Requeue a page that failed, if it has tries left. Returns 1 if it is requeued. */
+/* If a failed page has tries left, requeue it and return 1. */
 static int requeue_failed(struct crawler *crawler, const struct frontier_job *job,
                           const struct retry *retry)
 {
@@ -44,8 +44,8 @@ static int requeue_failed(struct crawler *crawler, const struct frontier_job *jo
     return retry_at(crawler, job, coil_now() + retry->pause_ns);
 }
 
-/* Handle a refusal, by which the server asks the crawler to slow down. Usually a refusal
-   does not use up one of the page's tries. */
+/* Handle a refusal: the server asks the crawler to slow down. Usually a refusal does not
+   use up one of the page's tries. */
 static int requeue_refused(const struct visit *visit, const struct frontier_job *job,
                            const struct answer *answer, const struct retry *retry)
 {

@@ -6,8 +6,8 @@
 
 /*
  * Requeue the page if the server refused it, or if the failure may be temporary and the
- * page has tries left. Call this after report_answer(). Returns 1 if the page is requeued
- * and this answer is dropped, 0 if the answer is final, or -ENOMEM.
+ * page has tries left. Call this after report_answer(). Returns 1 if the page is
+ * requeued, in which case this answer is dropped, 0 if the answer is final, or -ENOMEM.
  */
 int requeue_page(const struct visit *visit, const struct frontier_job *job,
                  const struct answer *answer);

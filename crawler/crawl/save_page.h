@@ -23,7 +23,7 @@ int save_forbidden(struct crawler *crawler, const struct target *page, unsigned 
 int save_failed_rules(struct crawler *crawler, const struct target *page,
                       const struct answer *failure);
 
-/* Save that the page was given up because other processes ended while they fetched it. */
+/* Save that the page was given up, because other processes ended while fetching it. */
 int save_given_up(struct crawler *crawler, const struct target *page);
 
 /* Save the sitemaps in the robots.txt of a host. `rules` is the target of the robots.txt,

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Add a start URL, which is fetched even if a rule excludes it. enqueue_paths() adds
-   files and folders. */
+/* Add a start URL, which is fetched even if a rule excludes it. Files and folders are
+   added by enqueue_paths(). */
 static int add_start(struct crawler *crawler, const char *url)
 {
     bool is_new;
@@ -22,7 +22,7 @@ static int add_start(struct crawler *crawler, const char *url)
     return site_add(&crawler->enqueuer.site, url);
 }
 
-/* Mark a --sitemap URL, which is also one of the starts, as a sitemap. */
+/* Mark a start that was given with --sitemap as a sitemap. */
 static int mark_sitemap(struct crawler *crawler, const char *url)
 {
     bool is_new;
@@ -113,8 +113,9 @@ static bool is_pipe(const char *path)
     return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/* Enqueue the files and folders. If there is only one start and it is not a pipe, its
-   folder is the root folder. Otherwise the working directory is the root folder. */
+/* Enqueue the files and folders among the starts. If there is only one start and it is
+   not a pipe, its folder is the root folder. Otherwise the root is the working
+   directory. */
 static int enqueue_paths(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;

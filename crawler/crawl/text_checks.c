@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Limits against hostile sites. Texts beyond a limit are not checked. */
+/* Limits that protect against hostile sites. Texts beyond a limit are not checked. */
 #define CHECKS_MAX 256 /* per page */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
 
@@ -23,7 +23,7 @@ struct text_page {
     struct target *page;
     struct text_check *checks;
     size_t count, capacity;
-    char *text;         /* NULL: not yet received, or not stored */
+    char *text;         /* NULL if not received yet, or not stored */
     bool was_asked_for; /* the page was enqueued again for its text */
 };
 
@@ -35,8 +35,8 @@ const char *text_checks_directive(const char *reference)
     return directive != NULL && strstr(directive, "text=") != NULL ? directive + 3 : NULL;
 }
 
-/* True if links to texts of the page are checked. On other sites they are checked only if
-   ids are, too. */
+/* True if links to texts of the page are checked. On other sites, texts are checked only
+   if ids are also checked. */
 static bool are_checked(const struct text_checks *checks, const struct target *page)
 {
     const struct options *options = checks->enqueuer->options;
@@ -53,7 +53,7 @@ static struct text_page *find_page(const struct text_checks *checks,
     return checks->count > 0 ? table_get(&checks->pages, page->url) : NULL;
 }
 
-/* Return the entry of a page, creating it if necessary. NULL if memory runs out. */
+/* Return the entry of a page, created if necessary. Returns NULL if memory runs out. */
 static struct text_page *get_page(struct text_checks *checks, struct target *page)
 {
     struct text_page *known =
@@ -74,8 +74,8 @@ static struct text_page *get_page(struct text_checks *checks, struct target *pag
 
 /* ---- one text ---------------------------------------------------------------------- */
 
-/* Return the URL with the directive, "http://h/p#:~:text=...", as browsers would write
-   it. *fragment_at is the offset after the '#'. */
+/* Return the page's URL with the directive, such as "http://h/p#:~:text=...", in the form
+   that browsers write. *fragment_at is the offset after the '#'. */
 static char *url_of(const struct target *page, const char *directive, size_t *fragment_at)
 {
     struct text url = {0};
@@ -91,8 +91,8 @@ static char *url_of(const struct target *page, const char *directive, size_t *fr
 static int report_missing(struct text_checks *checks, const struct target *page,
                           const struct text_check *check)
 {
-    /* A baseline stores links without text fragments. So is_known is true for the link,
-       and only the target with the missing text can be new. */
+    /* A baseline stores links without text fragments, so the link counts as known. Only
+       the target with the missing text can be new. */
     struct reference_place place = {.page = check->from,
                                     .text = check->reference,
                                     .line = check->line,
@@ -137,7 +137,7 @@ static struct target *end_of_chain(struct target *page)
     return page;
 }
 
-/* If the page was already searched and its text is not stored, fetch the page again. */
+/* If the page was already searched without storing its text, fetch the page again. */
 static void refetch_for_text(struct text_checks *checks, struct text_page *page)
 {
     struct target *target = page->page;

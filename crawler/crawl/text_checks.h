@@ -1,10 +1,10 @@
 /*
  * text_checks.h - check links to a text on a page: "#:~:text=...".
  *
- * Such a link leads to a page, or to an element of a page, like any other link. In
+ * Like any other link, such a link leads to a page or to an element of a page. In
  * addition, the crawler searches the fetched page for the text. If the page was searched
- * before the link was found, it is fetched again. A missing text is a separate finding: a
- * target with the directive in its fragment.
+ * before the link was found, it is fetched again. A missing text is a separate finding,
+ * on a target with the directive in its fragment.
  *
  * Saved and shared crawls do not check texts, because they do not save the texts of
  * pages.
@@ -27,7 +27,7 @@ struct text_checks {
     size_t kept_bytes; /* total size of the stored texts */
 };
 
-/* Return the directive after ":~:" in a reference, or NULL if it names no text. */
+/* Return the directive after ":~:" in a reference, or NULL if it contains no text. */
 const char *text_checks_directive(const char *reference);
 
 /* Add a link on the page `from` that leads to a text on `page`. Fails like
@@ -39,19 +39,19 @@ int text_checks_add(struct text_checks *checks, const struct target *from,
 bool text_checks_want(const struct text_checks *checks, const struct target *page);
 
 /* Search `text`, the text of the page, for all linked texts. Call this after the page was
-   searched. Takes ownership of `text`, which is NULL if no link needs it. Fails like
-   verdicts_settle(). */
+   searched. The function takes ownership of `text`, which is NULL if no link needs it.
+   Fails like verdicts_settle(). */
 int text_checks_take(struct text_checks *checks, const struct target *page, char *text);
 
 /* If a link needs the text of the page, but the page was searched without storing it,
    enqueue the page again. Call this before the verdict of the page is settled. */
 void text_checks_refetch(struct text_checks *checks, struct target *page);
 
-/* If a page redirects, look for its linked texts on the page where its redirects end.
-   Returns 0 or -ENOMEM. */
+/* If a page redirects, search for its linked texts on the page at the end of the redirect
+   chain. Returns 0 or -ENOMEM. */
 int text_checks_redirect(struct text_checks *checks, struct target *page);
 
-/* Free the members. All zeroes are accepted. */
+/* Free the members. The struct may be zeroed. */
 void text_checks_finish(struct text_checks *checks);
 
 #endif

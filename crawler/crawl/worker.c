@@ -1,8 +1,8 @@
 /*
  * worker.c - take targets from the frontier, fetch them, and process the answers.
  *
- * Where to start reading: run_jobs(), visit_target(), visit_page(). Rare cases have
- * files of their own: robots_visit.c, file_visit.c, requeue.c.
+ * Start reading at run_jobs(), visit_target() and visit_page(). Rare cases have files of
+ * their own: robots_visit.c, file_visit.c, requeue.c.
  */
 #include "worker.h"
 
@@ -25,7 +25,7 @@ struct worker {
 
 /* ---- a page ------------------------------------------------------------------------ */
 
-/* Find a saved answer whose validators are sent with the request. If ids are needed, the
+/* Find a saved answer that a conditional request can validate. If ids are needed, the
    saved answer must have them. */
 static int find_saved_answer(const struct crawler *crawler,
                              const struct frontier_job *job, struct recheck_kept *saved)
@@ -52,7 +52,7 @@ static void use_saved_answer(struct visit *visit, const struct recheck_kept *sav
         (struct saved_page){&saved->page, recheck_book(visit->crawler->saving.recheck)};
 }
 
-/* Request the page. The body is passed to the search as it arrives. Fails like
+/* Request the page, and pass the body to the search as it arrives. Fails like
    process_answer(). */
 static int request_page(struct visit *visit, const struct frontier_job *job,
                         struct recheck_kept *saved, struct answer *answer)
@@ -114,7 +114,7 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
 
     if (rc > 0) {
         job->host->pace.is_troubled =
-            true; /* too few descriptors: open its files one by one */
+            true; /* too few descriptors: open this host's files one by one */
         return frontier_retry(frontier, job, coil_now() + pause_ns);
     }
     if (rc == 0)
@@ -122,8 +122,9 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
     return rc;
 }
 
-/* In a shared crawl, drop a page that another process has leased, and report an error if
-   other processes ended while they fetched it. Returns 1 if the page is not fetched. */
+/* In a shared crawl, drop a page that another process has leased. If other processes
+   ended while fetching the page, save it as given up. Returns 1 if the page is not
+   fetched. */
 static int drop_leased(struct crawler *crawler, const struct frontier_job *job)
 {
     const struct shared *shared = &crawler->member->shared;

@@ -6,7 +6,7 @@
 
 #include "crawl.h"
 
-/* Task functions that fetch the targets of one class until the frontier is empty. Their
+/* Task functions that fetch the targets of one class until the frontier is empty. The
    argument is the crawler. They return 0, -ECANCELED, -ENOMEM, or the error of a sink or
    a file. */
 COIL_SUSPENDS int worker_run_site(void *crawler);
