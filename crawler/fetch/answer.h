@@ -10,8 +10,8 @@
 
 #define ANSWER_ERROR_BYTES 256
 
-/* Strings are NULL if absent, and valid until answer_finish(). The struct has many
- * members, because each is one fact about the answer that a later step needs. */
+/* The answer to a request. Strings are NULL if absent, and valid until
+   answer_finish(). */
 struct answer {
     int rc;     /* 0, or a negative errno if the request failed */
     int status; /* 0: no answer */
@@ -25,22 +25,23 @@ struct answer {
     bool is_too_long; /* the body was longer than the limit and was cut off there */
     bool is_cut;      /* the body was cut off because it was not needed */
     bool has_body;    /* the reader received all of the body, up to the limit */
-    int64_t size;     /* body size: Content-Length, or else the bytes received */
-    /* Bytes received over the network, headers included, in all requests of this
-       fetch. */
+    int64_t size;     /* the body's Content-Length, or else the bytes received */
+    /* Bytes received over the network in all requests of this fetch, including
+       headers. */
     int64_t received_bytes;
-    int64_t paused_ns; /* the pause between HEAD and GET, to keep the host's delay */
+    int64_t paused_ns; /* how long GET was delayed after HEAD to keep the host's delay */
     char error[ANSWER_ERROR_BYTES];
     coil_http_response *response;
 };
 
 /* The receiver of a body. */
 struct body_reader {
-    /* Called once the headers have arrived. Returns true if the caller wants the body or
-       its beginning. */
+    /* Called once the headers have arrived. Returns true if the body, or at least its
+       beginning, is wanted. */
     bool (*begin_body)(const struct answer *answer, void *arg);
-    /* Receives the next piece of the body. Returns 0 for more, 1 if the rest is not
-       wanted, or a negative errno, which becomes the answer's rc. It must not suspend. */
+    /* Receives the next piece of the body. Returns 0 to receive more, 1 if the rest is
+       not wanted, or a negative errno, which becomes the answer's rc. Must not
+       suspend. */
     int (*feed_body)(const char *bytes, size_t n, void *arg);
     void *arg;
 };
@@ -50,7 +51,7 @@ struct question {
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* send HEAD */
     bool ends_after_headers;    /* cut the body off */
-    bool is_kept;               /* read the body up to the limit even if not wanted */
+    bool is_kept;               /* read the body up to the limit even if it is unwanted */
     int64_t idle_ns;            /* time limit without progress */
     int64_t max_ns;             /* time limit for the whole request */
     size_t body_limit;
@@ -59,9 +60,9 @@ struct question {
 };
 
 /*
- * Fetch one URL without following redirects. An unwanted body is read to its end if it is
- * short, so that the connection can be reused, and cut off if it is long. A failed
- * request is reported in answer->rc and answer->error. Returns below 0 only for
+ * Fetch one URL without following redirects. A short body that is not wanted is read to
+ * its end, so that the connection can be reused. A long one is cut off. A failed request
+ * is reported in answer->rc and answer->error. Returns a negative errno only for
  * -ECANCELED and -ENOMEM. Always call answer_finish() afterwards.
  */
 COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
@@ -70,7 +71,7 @@ COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
 /* Return true for statuses of redirects that are followed: 301, 302, 303, 307, 308. */
 bool answer_is_redirect(int status);
 
-/* Free the members of the answer. All zeroes are accepted. */
+/* Free the members of the answer. The struct may be zeroed. */
 void answer_finish(struct answer *answer);
 
 #endif

@@ -58,7 +58,7 @@ static const char *find_login(const struct options *options, const char *origin)
     return header;
 }
 
-/* Return the headers for all requests to this host; NULL if memory runs out. */
+/* Return the headers for all requests to this host, or NULL if memory runs out. */
 static const char *const *make_headers(const struct requester *requester,
                                        const struct host *host)
 {
@@ -121,9 +121,9 @@ static struct question question_of(const struct requester *requester,
                              .reader = on_site || page->wants_body ? reader : NULL};
 }
 
-/* Return true if GET is tried after HEAD failed: many servers do not support HEAD, or
-   answer it wrongly. Do not try GET if the server could not be reached, or asked for
-   fewer requests. */
+/* Return true if GET should be tried after HEAD failed, because many servers do not
+   support HEAD or answer it incorrectly. Return false if the server could not be reached,
+   or asked for fewer requests. */
 static bool is_worth_a_get(const struct answer *answer)
 {
     switch (answer->rc) {
@@ -141,8 +141,8 @@ static bool is_worth_a_get(const struct answer *answer)
     }
 }
 
-/* Return why the body is incomplete, as a value of WARC-Truncated; NULL if it is
-   complete. */
+/* If the body is incomplete, return the reason as a value of WARC-Truncated, else
+   NULL. */
 static const char *truncation_of(const struct answer *answer)
 {
     if (answer->is_too_long)
@@ -165,7 +165,7 @@ static int archive_exchange(struct requester *requester, const struct question *
     return rc;
 }
 
-/* Wait until the second request of a fetch may be sent. Returns how long that took, in
+/* Wait until the second request of a fetch may be sent. Returns the time waited in
    nanoseconds, or -ECANCELED. */
 static int64_t wait_for_turn(struct host *host)
 {
@@ -178,7 +178,7 @@ static int64_t wait_for_turn(struct host *host)
     return rc < 0 ? rc : coil_now() - began;
 }
 
-/* Send GET after HEAD failed. *answer is the answer to HEAD, and is replaced. */
+/* Send GET after HEAD failed. The new answer replaces *answer, the answer to HEAD. */
 static int get_after_head(struct requester *requester, struct host *host,
                           struct question *question, struct answer *answer)
 {
@@ -221,8 +221,8 @@ int request_answer(struct requester *requester, const struct target *page,
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Return false for private addresses, so that links to other sites cannot reach the
-   user's own network. */
+/* Return false for private addresses. Otherwise a link to another site could make the
+   crawler access the user's own network. */
 static bool allows_address(const struct sockaddr *address, void *arg)
 {
     (void)arg;

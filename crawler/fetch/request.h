@@ -13,7 +13,7 @@
 struct requester {
     const struct options *options;
     struct warc *warc; /* the archive of all requests and answers; or NULL */
-    unsigned split;    /* how many processes may use one host at the same time */
+    unsigned split;    /* how many processes share the limits of each host */
     coil_http_session *sessions[FRONTIER_CLASSES];
 };
 
@@ -21,8 +21,8 @@ struct requester {
 int requester_open(struct requester *requester);
 void requester_close(struct requester *requester);
 
-/* Set host->headers to the user's headers: those for the starts' origins, and those for
-   this host. Returns 0 or -ENOMEM. */
+/* Set host->headers to the user's headers for this host, including those for the origins
+   of the starts. Returns 0 or -ENOMEM. */
 int request_find_headers(const struct requester *requester, struct host *host);
 
 /* Return the limit for the page's body. A sitemap may be as long as its protocol allows.
@@ -30,8 +30,8 @@ int request_find_headers(const struct requester *requester, struct host *host);
 size_t request_body_limit(const struct options *options, const struct target *page);
 
 /*
- * Fetch a page, with GET on the site and HEAD on other sites. If HEAD fails, try GET.
- * `headers` are sent instead of the host's headers, unless they are NULL.
+ * Fetch a page, with GET on the site and HEAD on other sites. If HEAD fails, try GET. If
+ * `headers` is not NULL, send these headers instead of the host's headers.
  * Returns 0, or fails like answer_get() and warc_add().
  */
 COIL_SUSPENDS int request_answer(struct requester *requester, const struct target *page,

@@ -1,8 +1,8 @@
 /*
- * retry.c - which answers are worth another try, and when.
+ * retry.c - decide whether a request is tried again, and when.
  *
- * The crawler obeys Retry-After. If the requested delay is too long, it does not try
- * again, and the answer is final.
+ * The crawler obeys Retry-After. If the requested delay is too long, the request is not
+ * tried again, and the answer is final.
  */
 #include "retry.h"
 
@@ -15,7 +15,7 @@
 /* The longest Retry-After that is obeyed. Servers that limit the requests per minute send
    60 s. */
 #define LONGEST_OBEYED_NS COIL_SEC(60)
-#define LONGEST_S 1000000000 /* the maximum, to prevent overflow */
+#define LONGEST_S 1000000000 /* longer delays are shortened, to prevent overflow */
 
 static int64_t parse_seconds(const char *header)
 {
@@ -80,7 +80,7 @@ static bool is_refusal(int status, int64_t retry_after_ns)
 }
 
 /* Return true for statuses that may be temporary: too many requests, or an error of the
-   server or a server behind it. 501 and 505 are permanent. */
+   server or of a server behind it. 501 and 505 are permanent. */
 static bool is_temporary_status(int status)
 {
     return status == 429 || status == 500 || (status >= 502 && status <= 504);

@@ -1,5 +1,5 @@
 /*
- * retry.h - which answers are worth another try, and when.
+ * retry.h - decide whether a request is tried again, and when.
  */
 #ifndef CRAWLER_RETRY_H
 #define CRAWLER_RETRY_H
@@ -10,8 +10,8 @@
 struct retry {
     bool again;       /* try again: the failure may be temporary */
     bool is_refusal;  /* the server asks the crawler to slow down */
-    int64_t pause_ns; /* before the next try: 0.2 s, doubled with each try up to 30 s */
-    int64_t host_ns;  /* the delay that Retry-After requests; 0: none */
+    int64_t pause_ns; /* pause before the next try: 0.2 s, doubled each time up to 30 s */
+    int64_t host_ns;  /* the delay that Retry-After requests, or 0 */
 };
 
 /* Decide whether to try again. `answer` is the answer to try number `tries`, which counts

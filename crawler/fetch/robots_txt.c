@@ -14,7 +14,7 @@
 #include <time.h>
 
 #define ROBOTS_REDIRECTS 5
-/* One extra byte, to find out whether the last line is complete. */
+/* One byte more than is parsed, to find out whether the last line is complete. */
 #define READ_BYTES (ROBOTS_BYTES + 1)
 /* Longer bodies are cut off here. The body arrives in pieces of less than 128 KiB, so
    READ_BYTES may be exceeded by one piece. */
@@ -87,7 +87,8 @@ static int resolve(const char *base, const char *location, char **url)
     return rc == -EINVAL || rc == -EPROTONOSUPPORT ? 0 : rc;
 }
 
-/* If writing to the WARC fails, the next page that is written reports the failure. */
+/* Write robots.txt to the WARC. If that fails, the next write of a page reports the
+   error. */
 static void write_to_warc(struct requester *requester, const char *url,
                           const struct answer *answer, struct warc_exchange *exchange)
 {
@@ -115,8 +116,8 @@ static int parse_or_resolve(const struct requester *requester, struct host *host
 }
 
 /*
- * Fetch *url once. If the answer is a redirect, return 1 and replace *url. A redirect may
- * lead to another host. In that case the user's headers are not sent, and
+ * Fetch *url once. If the answer is a redirect, return 1 and replace *url. If the URL is
+ * on another host because of a redirect, the user's headers are not sent, and
  * --exclude-private applies.
  */
 static int fetch_rules_once(struct requester *requester, struct host *host, char **url,
@@ -155,8 +156,8 @@ static int fetch_rules_once(struct requester *requester, struct host *host, char
 }
 
 /* Fetch the robots.txt, and follow its redirects. After too many redirects the host has
-   no rules. *answer becomes the last answer, and *is_of_host is true if the host itself
-   sent it. */
+   no rules. *answer is set to the last answer, and *is_of_host to true if the host itself
+   sent that answer. */
 static int get_rules(struct requester *requester, struct host *host,
                      struct answer *answer, bool *is_of_host)
 {
@@ -180,9 +181,9 @@ static int get_rules(struct requester *requester, struct host *host,
 
 /* ---- the result -------------------------------------------------------------------- */
 
-/* Return true if the host does not answer at all. In that case its pages are still tried,
-   and report the error. If the host answers one of them, robots.txt is fetched again
-   before any other page. */
+/* Return true if the host does not answer at all. In that case its pages are still
+   requested, so that each reports the error. If the host answers one of them, robots.txt
+   is fetched again before any other page. */
 static bool is_deserted(const struct answer *answer, bool is_of_host)
 {
     return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||
@@ -212,8 +213,8 @@ static int save_failure(struct host *host, const struct answer *answer)
     return 0;
 }
 
-/* Return true if robots.txt is fetched again later, because the host asks the crawler to
-   slow down. */
+/* Return true if robots.txt must be fetched again later, because the host asks the
+   crawler to slow down. */
 static bool is_refused_again(struct requester *requester, struct host *host,
                              const struct answer *answer, const struct retry *retry)
 {

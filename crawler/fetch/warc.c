@@ -1,13 +1,13 @@
 /*
  * warc.c - archive all bytes sent and received in a WARC 1.1 file with an index.
  *
- * A line of the index is written after its response. If a crawl was killed while it wrote
- * a record, the archive is valid up to the last record in the index. The next run
- * continues from there.
+ * Each line of the index is written after its response. If a crawl is killed while it
+ * writes a record, the archive is valid up to the last record in the index, and the next
+ * run continues from there.
  *
- * Identical payloads are recognised by their SHA-1. As the standard requires, the hash is
- * that of the joined chunks, without decompression. For each payload, a few hundred bytes
- * and its URL stay in memory.
+ * Identical payloads are recognised by their SHA-1. As the standard requires, chunks are
+ * joined before hashing, but the payload is not decompressed. For each payload, a few
+ * hundred bytes and its URL stay in memory.
  */
 #include "warc_inside.h"
 
@@ -43,9 +43,9 @@ static void forget_response(struct warc_exchange *exchange)
 }
 
 /*
- * A second head replaces the first, which was an interim response (1xx), because libcurl
- * may not report where that response ends. Lines after the body are trailers. They are
- * ignored, because the body already contains them.
+ * Add a line of a response's head. A second head replaces the first, which belonged to an
+ * interim response (1xx), because libcurl may not report where that response ends. Lines
+ * after the body are trailers. They are ignored, because the body already contains them.
  */
 static void add_head_line(struct warc_exchange *exchange, const char *line, size_t n)
 {
@@ -199,7 +199,7 @@ int warc_write_all(int fd, const void *bytes, size_t n)
 
 /*
  * Write warc->block as one gzip member. After a failure the file is truncated to its
- * former length.
+ * previous length.
  */
 static int write_record(struct warc *warc)
 {
@@ -318,8 +318,8 @@ static int status_of(const struct warc_exchange *exchange)
 }
 
 /*
- * Make a revisit record: for a payload that is already archived, only the head is
- * written.
+ * Make a revisit record. The payload is already archived, so the record contains only the
+ * head of the response.
  */
 static void make_revisit(struct record *record, const struct seen *seen, int status,
                          size_t head_n)
@@ -366,8 +366,8 @@ static int write_response(struct warc *warc, struct record *record,
                : rc;
 }
 
-/* Write the request first: the archive is valid up to the response that the index names
-   last. */
+/* Write the request before the response, because the archive is valid up to the last
+   response that the index names. */
 static int write_exchange(struct warc *warc, const char *url,
                           const struct warc_exchange *exchange, const char *truncated)
 {

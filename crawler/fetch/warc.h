@@ -8,10 +8,10 @@
  *     rc = warc_add(warc, url, &exchange, NULL);
  *     warc_exchange_finish(&exchange);
  *
- * Each request and each response is a record. Each record is a separate gzip member,
- * so that a reader can begin at any record. A body that is already in the archive is not
- * written again: the record refers to the first one. The index, FILE.cdxj, has a line for
- * each response. It is sorted when the archive is closed. (ISO 28500:2017; CDXJ as pywb
+ * Each request and each response is a record. Each record is a separate gzip member, so a
+ * reader can begin at any record. A body that is already in the archive is not written
+ * again: the record refers to the first copy. The index, FILE.cdxj, has a line for each
+ * response. The index is sorted when the archive is closed. (ISO 28500:2017; CDXJ as pywb
  * reads it)
  */
 #ifndef CRAWLER_WARC_H
@@ -29,8 +29,8 @@ struct warc;
 /* The bytes sent and received for one answer. Initialize with zeroes. */
 struct warc_exchange {
     struct text request, response; /* `response` has the head and the body */
-    size_t head_n;                 /* length of the response's head, once it is complete;
-                                      or 0 */
+    size_t head_n;                 /* length of the response's head; 0 until it is
+                                      complete */
     int64_t at_ns;                 /* when the request was sent, since 1970 */
 };
 

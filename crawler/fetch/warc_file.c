@@ -69,8 +69,8 @@ static int64_t number_of(const char *line, size_t n, const char *name)
 }
 
 /*
- * Return the offset in the archive where the last indexed record ends. *lines_n is the
- * offset in the index where its last complete line ends.
+ * Return the offset in the archive where the last indexed record ends. *lines_n is set to
+ * the total length of the complete lines in the index.
  */
 static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
 {
@@ -127,7 +127,7 @@ static int truncate_files(struct warc *warc, char **message)
     return 0;
 }
 
-/* Write the record that names the program. */
+/* Write the warcinfo record, which names the program. */
 static int write_info(struct warc *warc, const char *software)
 {
     char id[ID_TEXT], date[DATE_TEXT];
@@ -253,8 +253,8 @@ static int write_sorted(int fd, const char *at, size_t n)
 }
 
 /*
- * Sort the index, because readers search it by bisection. The sorted file is written
- * under another name and renamed, so that a complete index always exists.
+ * Sort the index, because readers use binary search. The sorted file is written under
+ * another name and renamed, so that a complete index always exists.
  */
 static int sort_index(const struct warc *warc)
 {

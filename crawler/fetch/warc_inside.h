@@ -1,8 +1,8 @@
 /*
  * warc_inside.h - declarations shared by the source files of the archive.
  *
- * warc.c writes requests and responses, warc_index.c the CDXJ index, warc_file.c opens
- * and closes both.
+ * warc.c writes requests and responses. warc_index.c writes the CDXJ index. warc_file.c
+ * opens and closes the archive and its index.
  */
 #ifndef CRAWLER_WARC_INSIDE_H
 #define CRAWLER_WARC_INSIDE_H
@@ -41,7 +41,7 @@ struct record {
     const char *type, *id, *date, *url, *content_type;
     const char *block;
     size_t n;
-    const char *payload_digest; /* NULL: no payload */
+    const char *payload_digest; /* or NULL if there is no payload */
     const char *truncated;
     const char *concurrent_to; /* the id of another record */
     const char *profile;       /* for revisit records */
