@@ -1,11 +1,9 @@
 /*
  * baseline.c - look up the findings of an earlier report.
  *
- * A table contains three kinds of keys, which are made from the report:
+ * A table contains three kinds of keys that are made from the report:
  *   - each verdict that is not "ok": "broken http://host/page#fragment". (The URL of a
- *     target does not contain a fragment, so a '#' always begins the fragment of the
- *     link.)
- *   - the target of each such verdict: " http://..."
+ *     target has no fragment, so the '#' always begins the fragment of the link.)
  *   - each link to such a target: "http://host/page http://host/target#fragment"
  *
  * Keys are unique, because URLs do not contain spaces. The file is read twice, because a
@@ -36,8 +34,8 @@ static void add_piece(void *text, const char *piece, size_t n)
 }
 
 /*
- * Append a text in the form in which reports contain it: with passwords masked, and with
- * U+FFFD for invalid UTF-8.
+ * Append a text in its form in reports: with passwords masked, and with U+FFFD for
+ * invalid UTF-8.
  */
 static void add_as_reported(struct text *key, const char *s)
 {
@@ -56,8 +54,8 @@ static void add_as_reported(struct text *key, const char *s)
     text_finish(&valid);
 }
 
-/* Return the key for a target, which the caller frees. `before` is a verdict, the page of
- * a link, or "". */
+/* Return the key for a target, which the caller frees. `before` is a verdict, the page
+ * that contains a link, or "". */
 static char *make_key(const char *before, const char *target, const char *fragment)
 {
     struct text key = {0};
@@ -135,7 +133,7 @@ static int has_key(const struct baseline *baseline, const char *before,
     return has;
 }
 
-/* In the second pass, add the key of a link. A link that is not a valid URL is its own
+/* Add the key of a link in the second pass. If a link is not a valid URL, its text is the
  * target. */
 static const char *add_link(const json_t *record, size_t line, void *arg)
 {

@@ -22,11 +22,11 @@ struct cache;
 
 /*
  * Read the cache. A missing file counts as an empty cache. Entries older than max_age_ns
- * at now_s (seconds since 1970) are ignored, and so are entries from the future. The
- * caller passes *out to cache_destroy().
+ * at now_s (seconds since 1970) are ignored. Entries from the future are also ignored.
+ * The caller passes *out to cache_destroy().
  *
- * If the file is not a cache, fails with -EINVAL and leaves the file unchanged. *message
- * is set as by json_lines_read(). Blocks.
+ * If the file is not a cache, the function fails with -EINVAL and leaves the file
+ * unchanged. *message is set as in json_lines_read(). Blocks.
  */
 int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache **out,
                char **message);
@@ -40,8 +40,8 @@ void cache_destroy(struct cache *cache);
  */
 int cache_check(const struct cache *cache, char **message);
 
-/* True if the cache contains the target, which means that it was OK. The cache contains
- * no information about fragments. */
+/* True if the cache contains the target, which was therefore OK recently. The cache
+ * contains no information about fragments. */
 bool cache_has(const struct cache *cache, const char *target);
 
 /*
@@ -54,7 +54,7 @@ int cache_add(struct cache *cache, const char *target, int64_t now_s);
 void cache_drop(struct cache *cache, const char *target);
 
 /*
- * Write the file if the cache has changed. On failure returns a negative errno and sets
+ * Write the file if the cache has changed. On failure, return a negative errno and set
  * *message. Blocks.
  */
 int cache_write(struct cache *cache, char **message);

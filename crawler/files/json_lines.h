@@ -10,9 +10,9 @@
 extern const char json_lines_no_memory[];
 
 /*
- * A callback for each object, which is valid only during the call. It returns NULL to
- * continue. To stop, it returns a short description of the error, or json_lines_no_memory
- * for -ENOMEM.
+ * A callback for each object, which is valid only during the call. The callback returns
+ * NULL to continue. To stop, it returns a short description of the error, or
+ * json_lines_no_memory for -ENOMEM.
  */
 typedef const char *(*json_lines_function)(const json_t *object, size_t line, void *arg);
 

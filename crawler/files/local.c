@@ -1,9 +1,9 @@
 /*
  * local.c - map links of local files to file URLs.
  *
- * Links in a file are resolved against the file's own URL. So "../README.md" may lead out
- * of the root folder, as in a repository. A link that begins with "/" is afterwards moved
- * below the root folder. With base_url, links are resolved against the URL that the file
+ * Links in a file are resolved against the file's own URL, so "../README.md" may leave
+ * the root folder, as in a repository. A link that begins with "/" is then moved below
+ * the root folder. If base_url is set, links are resolved against the URL that the file
  * will have on the server. URLs below base_url are then mapped back to the root folder.
  */
 #include "local.h"

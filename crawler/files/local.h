@@ -66,8 +66,8 @@ char *local_base(const struct local *local, const char *url);
  * Adjust `url`, the result of resolving `reference` against local_base(). If the
  * reference leads to a local file, `url` becomes the URL of that file. As on a server,
  * "/x" is in the root folder, and ".." cannot leave the root folder. "//host/x" becomes
- * an https URL. "//host:8443/x" also becomes an https URL, although url->href is NULL
- * before the call, because file URLs cannot have a port.
+ * an https URL. So does "//host:8443/x": url->href is NULL before the call in this case,
+ * because file URLs cannot have a port.
  *
  * Fails with -EINVAL or -ENOMEM, leaving *url unchanged.
  */
@@ -107,7 +107,7 @@ COIL_SUSPENDS int local_find(const struct local *local, const char *url,
                              struct local_file *out);
 void local_file_finish(struct local_file *file);
 
-/* True if a folder without an index file counts as found: --index-files contains ".". */
+/* True if a folder without an index file counts as found: --index-files includes ".". */
 bool local_allows_folders(const struct local *local);
 
 /*

@@ -82,8 +82,8 @@ bool local_is_sheet(const char *content_type)
 /* ---- finding ----------------------------------------------------------------------- */
 
 /*
- * Call coil_stat(). If part of the path is not a folder, or a name is too long, return
- * -ENOENT.
+ * Call coil_stat(). Return -ENOENT if part of the path is not a folder, or if a name is
+ * too long.
  */
 static int stat_path(const char *path, struct statx *stx)
 {
@@ -92,7 +92,7 @@ static int stat_path(const char *path, struct statx *stx)
     return rc == -ENOTDIR || rc == -ENAMETOOLONG ? -ENOENT : rc;
 }
 
-/* Set the members of a found file. On success `file` owns `path`. */
+/* Initialize `file` from the result of coil_stat(). On success `file` owns `path`. */
 static int set_file(struct local_file *file, char *path, const struct statx *stx)
 {
     *file = (struct local_file){
@@ -111,8 +111,7 @@ static int set_file(struct local_file *file, char *path, const struct statx *stx
     return -ENOMEM;
 }
 
-/* Find the regular file whose path is `path`, `between` and `name` joined. Returns 0 or
- * -ENOENT. */
+/* Find the regular file at the path `path` + `between` + `name`. Returns 0 or -ENOENT. */
 static int try_file(const char *path, const char *between, const char *name,
                     struct local_file *out)
 {
@@ -201,8 +200,8 @@ void local_file_finish(struct local_file *file)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Fail if the file is no longer a regular file, because it was replaced after it was
- * found.
+ * Return an error if the file is no longer a regular file, because it was replaced after
+ * it was found.
  */
 static int check_regular(coil_file *file)
 {
@@ -274,8 +273,8 @@ static int push_path(struct pending *pending, const char *folder, const char *na
 
 /*
  * Return 1 for a file, 0 for anything else, -ENOMEM or -ECANCELED. A symbolic link to a
- * file counts as a file. A symbolic link to a folder is not followed, because that could
- * lead to a loop.
+ * file counts as a file. Symbolic links to folders are not followed, because they could
+ * form a loop.
  */
 static int is_file(const char *folder, const coil_directory_entry *entry)
 {

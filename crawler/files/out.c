@@ -1,24 +1,24 @@
 /*
- * out.c - write reports so that each complete line survives.
+ * out.c - write reports without losing complete lines, however the program ends.
  *
  *     bytes:  | written |  whole lines  | an incomplete line |
  *             0      written          whole                  n
  *
- * A signal handler may run between any two instructions, on any thread. It must write the
- * bytes between `written` and `whole` exactly once. Two rules ensure this:
+ * A signal handler may run between any two instructions, on any thread. The handler must
+ * write the bytes between `written` and `whole` exactly once. Two rules ensure this:
  *   - `whole` moves forward only after a line is complete.
  *   - Code that writes or moves the bytes holds `is_busy`, with all signals blocked. So a
  *     handler never interrupts this code, and a handler on another thread waits for it.
  *
- * To keep such code short, output that does not go to a regular file is written in pieces
- * of at most PIPE_BUF bytes, after poll() has reported room. Signals can interrupt the
- * wait itself.
+ * To limit how long signals are blocked, output that does not go to a regular file is
+ * written in pieces of at most PIPE_BUF bytes, each after poll() has reported free space.
+ * Signals are not blocked during poll().
  *
- * poll() reports room on a terminal as soon as one byte fits, and a pipe may have other
- * writers. So both are opened again with O_NONBLOCK, which does not affect the shell or
- * other processes that share the original descriptor. Sockets and terminals of other
- * users cannot be opened again, and without /proc nothing can. In these cases, a write
- * may delay signals until the reader reads.
+ * poll() reports free space on a terminal as soon as one byte fits, and a pipe may have
+ * other writers. Terminals and pipes are therefore opened again with O_NONBLOCK, which
+ * does not affect other processes, such as the shell, that share the original descriptor.
+ * Sockets and terminals of other users cannot be opened again. Without /proc, no file can
+ * be opened again. In these cases, a write may delay signals until the reader reads.
  */
 #include "out.h"
 
@@ -112,8 +112,8 @@ static void end_write(struct out *out, const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Return how many of the n bytes to write with one call, where n > 0. If a line fits,
- * only whole lines are written. */
+/* Return how many of the n bytes to write with one call. n must not be 0. If at least one
+ * whole line fits, only whole lines are written. */
 static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 {
     const char *end;
@@ -125,8 +125,8 @@ static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 }
 
 /*
- * Wait until there is room, or a signal arrives. If the descriptor cannot be polled,
- * return immediately, because write() will report the error.
+ * Wait until there is free space, or a signal arrives. If the descriptor cannot be
+ * polled, return immediately, because write() will report the error.
  */
 static int wait_for_room(const struct out *out, int timeout_ms)
 {
@@ -138,8 +138,8 @@ static int wait_for_room(const struct out *out, int timeout_ms)
 }
 
 /*
- * Call write(2) once for bytes before `end`. If there is no room, returns false and
- * leaves the bytes in the buffer.
+ * Call write(2) once for bytes before `end`. If there is no free space, return false and
+ * leave the bytes in the buffer.
  */
 static bool write_piece(struct out *out, size_t end)
 {
@@ -166,15 +166,15 @@ static int write_up_to(struct out *out, size_t end)
         begin_write(out, &before);
         has_room = write_piece(out, end);
         end_write(out, &before);
-        /* a terminal writes a newline as two characters, for which there may be no
-         * room */
+        /* a terminal turns a newline into two characters, and only one of them may
+         * fit */
         if (!has_room)
             poll(NULL, 0, FULL_MS);
     }
     return out->rc;
 }
 
-/* Move the bytes that are not written yet to the beginning of the buffer. */
+/* Move the unwritten bytes to the beginning of the buffer. */
 static void make_room(struct out *out)
 {
     size_t whole = atomic_load(&out->whole);
@@ -215,7 +215,7 @@ void out_flush_in_handler(struct out *out)
 /* ---- append ------------------------------------------------------------------------ */
 
 /*
- * Enlarge the buffer for a line that does not fit, because lines are always written as a
+ * Enlarge the buffer for a line that does not fit, because lines are always written
  * whole.
  */
 static void grow_buffer(struct out *out, size_t n)
@@ -320,8 +320,8 @@ int out_put_url(struct out *out, const char *url)
     return out->rc;
 }
 
-/* Free the bytes, in such an order that a signal handler finds either valid bytes or
- * nothing to write. */
+/* Free the bytes in an order that never exposes invalid bytes to a signal handler: it
+ * finds either valid bytes or nothing to write. */
 static void free_bytes(struct out *out)
 {
     char *bytes = out->bytes;

@@ -8,9 +8,9 @@
  *     out_flush(&out);             // every second: write the complete lines
  *     rc = out_close(&out);
  *
- * After the first error, nothing more is written, and every call returns that error. So
+ * After the first error, nothing more is written, and every call returns that error, so
  * one check at the end is enough. Writing to a pipe or terminal blocks the thread until
- * the reader reads; signals are still handled.
+ * the reader reads. Signals are still handled during that time.
  */
 #ifndef CRAWLER_OUT_H
 #define CRAWLER_OUT_H
@@ -50,8 +50,8 @@ int out_print(struct out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Return room for n bytes, or NULL after a failure. out_commit() appends the bytes that
- * were written there. Use this only for complete lines.
+ * Return space for n bytes, or NULL after a failure. out_commit() appends the bytes that
+ * were written to this space. Use the two functions only for complete lines.
  */
 char *out_reserve(struct out *out, size_t n);
 void out_commit(struct out *out, const char *end);
@@ -65,7 +65,7 @@ int out_put_plain(struct out *out, const char *text, size_t n);
  */
 int out_put_url(struct out *out, const char *url);
 
-/* Report that the caller could not produce all output: set out->rc if it is 0. Returns
+/* Record that the caller could not produce all output: set out->rc if it is 0. Returns
    out->rc. */
 int out_fail(struct out *out, int rc);
 
@@ -73,13 +73,13 @@ int out_fail(struct out *out, int rc);
 int out_flush(struct out *out);
 
 /*
- * Write the complete lines in a signal handler that then ends the program. Waits at most
- * a second for a reader. Afterwards `out` must not be used: threads that try to use it
- * will hang. (Async-signal-safe)
+ * In a signal handler that then ends the program, write the complete lines. Waits at most
+ * a second for a reader. `out` must not be used after the call: other threads that try
+ * to use it will hang. (Async-signal-safe)
  */
 void out_flush_in_handler(struct out *out);
 
-/* Write all bytes and close the file. Returns out->rc. All zeroes are allowed. */
+/* Write all bytes and close the file. Returns out->rc. `out` may be zeroed. */
 int out_close(struct out *out);
 
 #endif
