@@ -13,7 +13,7 @@
 
 struct depth_entry {
     struct target *target;
-    uint32_t next; /* next entry of the depth's list or of the free list; 0: none */
+    uint32_t next; /* next entry in the depth's list or in the free list; or 0 */
 };
 
 struct depth_line {

@@ -8,7 +8,7 @@
 
 struct target;
 
-/* All zeroes: an empty queue. */
+/* Initialize with zeroes. */
 struct depth_queue {
     struct blocks all;        /* struct depth_entry, from index 1; caller sets .cold */
     struct depth_line *lines; /* by depth */
@@ -17,14 +17,14 @@ struct depth_queue {
     uint32_t made, unused;
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Append a target to the list of its depth. Returns 0 or -ENOMEM. */
 int depth_queue_add(struct depth_queue *depth_queue, unsigned depth,
                     struct target *target);
 
-/* Return the lowest depth that has a target. The queue must not be empty. */
+/* Return the lowest depth with a target. The queue must not be empty. */
 unsigned depth_queue_first(const struct depth_queue *depth_queue);
 
-/* Remove and return the first target of this depth, or NULL if there is none. */
+/* Remove and return the first target of this depth. Returns NULL if there is none. */
 struct target *depth_queue_take(struct depth_queue *depth_queue, unsigned depth);
 
 void depth_queue_finish(struct depth_queue *depth_queue);

@@ -2,16 +2,16 @@
  * frontier.c - decide which URL to fetch next, from which host, and when.
  *
  * Invariants
- *   1. A host is in its class's list `ready` (is_ready) if and only if it may get a
- *      request now. Every change that may make a host ready is followed by
+ *   1. A host is in the list `ready` of its class (is_ready) if and only if it may get a
+ *      request now. After every change that may make a host ready, the code calls
  *      frontier_list_if_ready().
  *   2. A host that has a job but must wait is in `delays.hosts` (is_timed).
  *   3. The timer is set to the earliest time in `delays`.
- *   4. While a job is available and a worker of its class is idle, a worker is being
- *      woken. The code that makes a job available wakes one worker. A worker that takes a
- *      job wakes the next one if more jobs are available.
+ *   4. While a job is available and a worker of its class is idle, at least one worker is
+ *      being woken. The code that makes a job available wakes one worker. A worker that
+ *      takes a job wakes another one if more jobs are available.
  *
- * Where to start reading: frontier_take(), take_job().
+ * Start reading at frontier_take() and take_job().
  */
 #include "host_queue.h"
 
@@ -71,8 +71,8 @@ static void on_time(void *arg)
     frontier_wake_all(frontier);
 }
 
-/* Send no request before until_ns. A host in the list of ready hosts stays there: the
-   time is checked again when the host is taken from the list. */
+/* Prevent requests to the host before until_ns. A host in the list of ready hosts stays
+   there: the time is checked again when the host is taken from the list. */
 void frontier_pause(struct host *host, int64_t until_ns)
 {
     if (until_ns > host->pace.next_ns)
@@ -169,8 +169,8 @@ static int queue_target(struct frontier *frontier, struct target *target)
     return frontier_list_if_ready(frontier, target->host);
 }
 
-/* Queue the targets of the next depth. A target whose depth was lowered is in the queue
-   twice. */
+/* Queue the targets of the next depth. A target whose depth was lowered may be in the
+   queue of depths twice. */
 static int go_deeper(struct frontier *frontier)
 {
     struct target *target;
@@ -197,8 +197,8 @@ static void note_failure(struct frontier *frontier, int rc)
     frontier_wake_all(frontier);
 }
 
-/* Pass the target to the coordinator. In a crawl by depth, pass even a queued target
-   again, because the coordinator must know its new depth. */
+/* Pass the target to the coordinator. In a crawl by depth, pass a queued target again,
+   because the coordinator must know the target's new depth. */
 static void hand_up(const struct frontier *frontier, struct target *target)
 {
     const struct frontier_above *above = frontier->options.above;
@@ -268,7 +268,7 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
     for (size_t i = 0; i < targets->count; i++) {
         struct target *target = targets_at(targets, i);
 
-        if (target->refetch == REFETCH_COOKIE) /* earlier cookies were not saved */
+        if (target->refetch == REFETCH_COOKIE) /* cookies of earlier runs are not saved */
             target->refetch = REFETCH_NONE;
         if (target->state != TARGET_NOTED)
             continue;
@@ -294,8 +294,8 @@ static void take_from(struct frontier *frontier, struct host *host,
     frontier->in_flight[host->class]++;
 }
 
-/* Take a job if one is available. Returns 1 if it took one, 0 if no host may get a
-   request now, or -ENOMEM. */
+/* Take a job if one is available. Returns 1 on success, 0 if no host may get a request
+   now, or -ENOMEM. */
 static int take_job(struct frontier *frontier, enum frontier_class class,
                     struct frontier_job *job)
 {
@@ -358,8 +358,8 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
     }
 }
 
-/* End the job, so that its host may get another request. Wake all workers if this was the
-   last job. */
+/* End the job, so that its host may get another request. If this was the last job, wake
+   all workers. */
 static void put_down(struct frontier *frontier, const struct frontier_job *job)
 {
     int rc;
@@ -400,7 +400,7 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns)
 {
     const struct frontier_above *above = frontier->options.above;
-    /* A target that is due now waits only for robots.txt, so it keeps its lease. */
+    /* A target that is due now waits only for robots.txt, so this process keeps it. */
     bool is_later = at_ns > coil_now();
     int rc;
 

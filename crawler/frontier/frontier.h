@@ -8,11 +8,11 @@
  *         frontier_retry(&frontier, &job, when)  or  frontier_done(&frontier, &job)
  *     }
  *
- * Each host has a queue. Hosts that may get a request now take turns. A host that
- * must wait, for its delay or its Retry-After, does not block a worker.
+ * Each host has a queue. Hosts that may get a request now take turns. A host that must
+ * wait, because of its delay or Retry-After, does not block a worker.
  *
- * In a shared crawl, all added targets are passed to a coordinator: struct
- * frontier_above. The targets that this process leases come back through
+ * In a shared crawl, all added targets are passed to a coordinator, struct
+ * frontier_above. The targets that this process leases are then added by
  * frontier_lease(). (docs/design/many-machines.md)
  */
 #ifndef CRAWLER_FRONTIER_H
@@ -39,35 +39,35 @@ struct host_queue {
     size_t count;
 };
 
-/* The data that decide when a host gets its next request. */
+/* The data that determine when a host gets its next request. */
 struct host_pace {
     int64_t next_ns;          /* no request before this time */
     int64_t delay_ns;         /* time between two requests */
     int64_t asked_ns;         /* when the last request was sent */
     struct throttle throttle; /* limits the rate after refusals */
-    /* A target whose test was just refused. The host's next answer shows whether the
-       target itself is the reason (throttle.c). */
+    /* A target that was just refused when it was tested. The host's next answer shows
+       whether the target itself is the reason (throttle.c). */
     struct target *suspect;
-    bool is_troubled;  /* the host has refused a request: one request at a time */
+    bool is_troubled;  /* a request was refused: send one request at a time */
     unsigned failures; /* temporary failures in a row */
 };
 
 enum robots_state { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN };
 
-/* The robots.txt of a host. robots_txt.c fetches it. */
+/* The robots.txt of a host, which robots_txt.c fetches. */
 struct host_robots {
     enum robots_state state;
     struct robots *rules; /* NULL: no rules, or not yet known */
-    /* Why robots.txt could not be fetched. If this is set, no page is fetched. Release it
-       with free(). May be NULL. */
+    /* Why robots.txt could not be fetched; or NULL. If this is set, no page is fetched.
+       Released with free(). */
     struct answer *failure;
-    int64_t asked_ns;         /* when it was last requested */
-    int64_t until_ns;         /* when it is fetched again */
+    int64_t asked_ns;         /* time of the last request for robots.txt */
+    int64_t until_ns;         /* when to fetch robots.txt again */
     bool is_rested;           /* the host was idle before that request */
     unsigned tries, refusals; /* in a row */
     unsigned deserted;        /* how often in a row the host was unreachable */
     bool has_told_sitemaps;   /* its sitemaps were reported */
-    bool has_lost_sitemaps;   /* sitemaps must be reported again: shared.c */
+    bool has_lost_sitemaps;   /* its sitemaps must be reported again: shared.c */
 };
 
 struct host {
@@ -91,24 +91,24 @@ struct frontier_job {
 
 /* The coordinator of a shared crawl. Its functions must not suspend. */
 struct frontier_above {
-    /* Have some process fetch the target: for the first time, once more, or earlier than
-       planned because a shorter path was found in a crawl by depth. */
+    /* Have a process fetch the target: for the first time, again, or earlier than planned
+       because a crawl by depth has found a shorter path. */
     void (*add)(void *arg, struct target *target);
     /* Report that the job's target is finished. */
     void (*complete)(void *arg, const struct frontier_job *job);
-    /* Give the job's target back. It may be leased again at at_ns or later. Returns 0 or
+    /* Return the job's target, which may be leased again at at_ns or later. Returns 0 or
        -ENOMEM. */
     int (*release)(void *arg, const struct frontier_job *job, int64_t at_ns);
     void *arg;
 };
 
 struct frontier_options {
-    unsigned limits[FRONTIER_CLASSES];   /* requests at a time, to all hosts */
-    unsigned per_host[FRONTIER_CLASSES]; /* requests at a time, to one host */
+    unsigned limits[FRONTIER_CLASSES];   /* maximum number of requests at a time */
+    unsigned per_host[FRONTIER_CLASSES]; /* the same limit for a single host */
     int64_t delay_ns;                    /* time between two requests to a host */
     bool asks_robots;                    /* fetch the robots.txt of the site's hosts */
     bool by_depth;                       /* finish each depth before the next begins */
-    struct cold *cold; /* stores the targets of later depths on disk; may be NULL */
+    struct cold *cold; /* where targets of later depths are stored; NULL for the heap */
     const struct frontier_above *above; /* must outlive the frontier; may be NULL */
 };
 
@@ -117,17 +117,17 @@ struct ready_hosts {
     struct host *first, **end;
 };
 
-/* The targets of later depths; only with by_depth. */
+/* The targets of later depths, which are used only with by_depth. */
 struct later_depths {
     struct depth_queue queue;
     unsigned current; /* the depth that is crawled now */
 };
 
-/* Targets and hosts that wait until some time. */
+/* Targets and hosts that wait until a certain time. */
 struct delays {
     struct schedule retries; /* targets that are tried again later */
     struct schedule hosts;   /* hosts that must wait before their next request */
-    coil_timer timer;        /* expires at the earliest of these times */
+    coil_timer timer;        /* expires at the earliest time in both schedules */
 };
 
 struct frontier {
@@ -151,15 +151,15 @@ bool frontier_has_idle(const struct frontier *frontier, enum frontier_class clas
 /* Initialize an empty frontier. The thread must have a loop. */
 void frontier_init(struct frontier *frontier, const struct frontier_options *options);
 
-/* When this is called, no worker may be waiting in frontier_take(). */
+/* Free the frontier. No worker may be waiting in frontier_take(). */
 void frontier_finish(struct frontier *frontier);
 
-/* Return the host of a URL, creating it if it is new. NULL if memory runs out. */
+/* Return the host of a URL, creating it if necessary. Returns NULL if memory runs out. */
 struct host *frontier_host(struct frontier *frontier, const char *url,
                            enum frontier_class class);
 
-/* Accept a target. target->host must be set. The target is queued once the crawl reaches
-   its depth, unless it was queued before. Call this again if target->depth decreases. */
+/* Accept a target, whose `host` must be set. The target is queued once the crawl reaches
+   its depth, unless it was queued before. If target->depth decreases, call this again. */
 void frontier_add(struct frontier *frontier, struct target *target);
 
 /* Queue a finished target again. */
@@ -194,28 +194,29 @@ void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns);
 
-/* End the job, and put its target at the head of its host's queue. The target is tried
-   when the host may get its next request. Returns 0 or -ENOMEM. */
+/* End the job, and put its target at the head of its host's queue, so that the host's
+   next request is for this target. Returns 0 or -ENOMEM. */
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
-/* Note that a request to the host begins: start the host's delay, and take a token from
+/* Record that a request to the host begins: start the host's delay, and take a token from
    its bucket. Returns true if the host was idle for throttle_rest_ns() before. */
 bool frontier_begin_request(struct host *host);
 
-/* Reserve the host for another request of the same job. Returns when the request may be
-   sent. */
+/* Reserve the host for another request of the same job. Returns the time at which the
+   request may be sent. */
 int64_t frontier_take_turn(struct host *host);
 
-/* Note that the host has answered. `is_rested` is the result of frontier_begin_request(). */
+/* Record that the host has answered. `is_rested` was returned by
+   frontier_begin_request(). */
 void frontier_accept(struct host *host, struct target *target, bool is_rested);
 
-/* Note that the host has refused a request: reduce its rate of requests, and count the
+/* Record that the host has refused a request: reduce its rate of requests, and count the
    refusal in target->refusals. `target` may be NULL. */
 enum throttle_advice frontier_refuse(struct host *host, struct target *target,
                                      const struct throttle_refusal *refusal);
 
-/* Return the time between two requests to the host: its delay, or the interval that its
-   refusals require if that is longer. */
+/* Return the time between two requests to the host: its delay, or the interval that the
+   throttle requires after refusals, whichever is longer. */
 int64_t frontier_spacing_ns(const struct host *host);
 
 /* Send no request to this host before until_ns. */

@@ -28,8 +28,7 @@ bool frontier_may_get_request(const struct frontier *frontier, const struct host
 /* Set the timer according to invariant 3 of frontier.c. */
 int frontier_set_timer(struct frontier *frontier);
 
-/* Put the host into the list where it belongs, according to invariants 1 and 2 of
-   frontier.c. */
+/* Move the host to the list that invariants 1 and 2 of frontier.c require. */
 int frontier_list_if_ready(struct frontier *frontier, struct host *host);
 
 struct host *frontier_first_ready(struct frontier *frontier, enum frontier_class class);

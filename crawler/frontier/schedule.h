@@ -13,7 +13,7 @@ struct schedule_entry {
     void *thing;
 };
 
-/* All zeroes: an empty schedule. */
+/* Initialize with zeroes. */
 struct schedule {
     struct schedule_entry *entries;
     size_t count, capacity;
@@ -23,7 +23,7 @@ struct schedule {
 /* Add an object. Returns 0 or -ENOMEM. */
 int schedule_add(struct schedule *schedule, int64_t at_ns, void *thing);
 
-/* Return the earliest time; INT64_MAX if the schedule is empty. */
+/* Return the earliest time, or INT64_MAX if the schedule is empty. */
 int64_t schedule_first(const struct schedule *schedule);
 
 /* Remove the earliest entry and return its object. The schedule must not be empty. */

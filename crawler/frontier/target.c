@@ -1,14 +1,14 @@
 /*
- * target.c - a table of targets that only grows; targets never move.
+ * target.c - a table of targets. The table only grows, and targets never move.
  *
  *     slots            known, 32 bytes each     all, which may be cold
  *     tag | index + 1 --> key, count, ...        struct target --> URL
  *
- * Open addressing with linear probing. A crawl looks up every link and never removes a
- * target, so no tombstones are needed. A slot has four bytes. Four of its bits, the tag,
- * come from the hash: they rule out most other targets without reading their keys. The
- * table may therefore be rather full. It grows in place by a quarter, and is refilled
- * from the keys.
+ * The table uses open addressing with linear probing. A crawl looks up every link and
+ * never removes a target, so no tombstones are needed. A slot has four bytes. Four of its
+ * bits are a tag from the hash, which rules out most other targets without reading their
+ * keys. This allows a high load factor. The table grows in place by a quarter, and is
+ * refilled from the keys.
  */
 #include "target.h"
 
@@ -23,7 +23,7 @@
 #define FIRST_CAPACITY 256
 #define INDEX_BITS 28
 #define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
-#define COLD_TEXTS 16384 /* slots for interned texts if texts are on disk */
+#define COLD_TEXTS 16384 /* maximum number of text slots if texts are on disk */
 
 struct text_slot {
     uint64_t hash;
@@ -31,8 +31,8 @@ struct text_slot {
 };
 
 /* The states that may follow each state. In addition, TARGET_MET may follow every state,
-   because a shared crawl that has lost data starts again. Answers may still arrive after
-   that. */
+   because a shared crawl that has lost data starts again. Answers to earlier requests may
+   still arrive after that. */
 #define BIT(state) (1U << (state))
 static const uint16_t followers[TARGET_STATES] = {
     [TARGET_MET] = BIT(TARGET_CALENDAR) | BIT(TARGET_HELD) | BIT(TARGET_TOO_DEEP) |
@@ -68,8 +68,8 @@ struct known *targets_known(const struct targets *targets, const struct target *
 
 /* ---- the table --------------------------------------------------------------------- */
 
-/* Return the slot where the search for a hash begins, from its high bits. (D. Lemire,
-   "Fast Random Integer Generation in an Interval") */
+/* Return the slot where the search for a hash begins. The slot depends on the hash's high
+   bits. (D. Lemire, "Fast Random Integer Generation in an Interval") */
 static size_t first_slot(const struct targets *targets, uint64_t hash)
 {
     return (size_t)(((__uint128_t)hash * targets->capacity) >> 64);
@@ -80,7 +80,7 @@ static size_t slot_behind(const struct targets *targets, size_t i)
     return i + 1 < targets->capacity ? i + 1 : 0;
 }
 
-/* Return the low bits of the hash, shifted to the tag's place in a slot. */
+/* Return the low bits of the hash, shifted to the position of the tag in a slot. */
 static uint32_t tag_of(uint64_t hash)
 {
     return (uint32_t)hash << INDEX_BITS;
@@ -302,8 +302,8 @@ static struct text_slot *find_text(const struct targets *targets, const char *te
     }
 }
 
-/* Empty the table of texts. The texts stay valid, but a text that is stored again gets a
-   second copy. */
+/* Empty the table of texts. The texts stay valid, but if an equal text is stored again,
+   it gets a second copy. */
 static int forget_texts(struct targets *targets)
 {
     memset(targets->texts, 0, targets->text_capacity * sizeof *targets->texts);

@@ -1,9 +1,9 @@
 /*
  * target.h - the URLs of a crawl, which are called targets, and the table of all targets.
  *
- * A target is a URL with its fragment. The target of the same URL without the fragment is
- * its page. A target without a fragment is its own page. Targets are stored in blocks, in
- * the order in which they were found, and live as long as the crawl.
+ * A target is a URL with its fragment. The page of a target is the target of the same URL
+ * without the fragment. A target without a fragment is its own page. Targets are stored
+ * in blocks, in the order in which they were found, and live as long as the crawl.
  *
  * Most links lead to a known target and only add to a count. `struct known` serves these
  * links: 32 bytes that are always in memory. The target itself and its text may be on
@@ -24,18 +24,18 @@ struct host;
 
 enum target_kind {
     TARGET_SITE,     /* fetched for its content, and searched for links */
-    TARGET_EXTERNAL, /* fetched only to see whether it exists */
+    TARGET_EXTERNAL, /* fetched only to check that it exists */
     TARGET_FILE,     /* a local file */
     /* the text of a link that is not a URL, or whose scheme is not followed */
     TARGET_TEXT
 };
 
 /*
- * The state of a target in the crawl. Each comment says what happens next.
+ * The state of a target in the crawl. Each comment also describes what happens next.
  * docs/design/crawler.md has a diagram of the transitions.
  */
 enum target_state {
-    TARGET_MET,      /* found, not decided yet: decided at the next link */
+    TARGET_MET,      /* found; the next link to it decides whether it is fetched */
     TARGET_CALENDAR, /* in an endless calendar: decided again at the next link */
     TARGET_HELD,     /* seems off the site: decided when all starts are fetched */
     TARGET_TOO_DEEP, /* beyond --max-depth: decided again when a shorter path is found */
@@ -51,10 +51,10 @@ enum target_state {
 enum target_refetch {
     REFETCH_NONE,
     REFETCH_COOKIE, /* its redirect loop has set a cookie; at most once */
-    REFETCH_IDS     /* to get its ids or text; the verdict stays */
+    REFETCH_IDS     /* to get its ids or text; the verdict does not change */
 };
 
-/* What the search of a page has found. */
+/* What a search has found in a page. */
 enum target_content {
     CONTENT_NONE,    /* the page was not searched */
     CONTENT_LINKS,   /* links; a style sheet has no ids */
@@ -62,12 +62,12 @@ enum target_content {
     CONTENT_MARKDOWN /* links and ids; ids are also compared in lower case */
 };
 
-/* The state of one URL. There may be millions, so small members share bytes. The struct
- * has many members, because a struct for each subject would need more bytes. */
+/* The state of one URL. There may be millions of targets, so small members share
+   bytes. */
 struct target {
     const char *url; /* the encoded URL with its fragment, or the text of a link */
     struct target *page;
-    struct target *next;    /* the target that it redirects to */
+    struct target *next;    /* the target of its redirect */
     struct target *link;    /* next target in the list that contains this target */
     struct target *waiting; /* the first target whose verdict depends on this one */
     struct host *host;      /* set before frontier_add() */
@@ -81,7 +81,7 @@ struct target {
     int16_t status;           /* HTTP status; 0: no answer */
     uint16_t depth;           /* links from the start, on the shortest known path */
     uint8_t hops;             /* redirects between the nearest link and this target */
-    uint8_t chain;            /* redirects from here to the end, once that is known */
+    uint8_t chain;            /* redirects from here to the last page, once known */
     uint8_t tries;            /* requests so far */
     uint8_t reason;           /* enum reason */
     uint8_t verdict : 4;      /* enum verdict */
@@ -103,8 +103,8 @@ struct target {
 /*
  * The part of a target that most links need. URLs with equal keys count as the same URL:
  * an attacker who does not know the seeds cannot construct a collision.
- * targets_remember() copies some values from the target. An outdated copy is still
- * usable, because each value changes in one direction only: the depth, for example, never
+ * targets_remember() copies some values from the target. An outdated copy can still be
+ * used, because each value changes in one direction only. The depth, for example, never
  * increases.
  */
 struct known {
@@ -115,12 +115,13 @@ struct known {
     uint16_t depth;           /* the target's depth, or more */
     bool is_wanted : 1;       /* copy of target->is_wanted */
     bool is_near : 1;         /* target_is_decided(), and its hops are 0 */
-    bool is_well : 1;         /* no report lists the links to it: references_drop() */
+    bool is_well : 1;         /* no report lists links to it: references_drop() */
     bool has_new : 1;         /* the baseline lacks at least one link to it */
     uint8_t counted : 5; /* for a page: verdicts for which it was counted; summary.c */
 };
 
-/* A target that was found by its URL, without reading `target`, which may be on disk. */
+/* A target that was found by its URL, without accessing `target`, which may be on
+   disk. */
 struct unseen {
     struct target *target;
     struct known *known;
@@ -150,13 +151,13 @@ static inline bool target_is_decided(const struct target *target)
     return target->state > TARGET_CALENDAR;
 }
 
-/* Return true if the target is, or was, in the frontier. */
+/* Return true if the target is or was in the frontier. */
 static inline bool target_was_accepted(const struct target *target)
 {
     return target->state >= TARGET_ACCEPTED;
 }
 
-/* Return true if the target is, or was, in the queue of its host. */
+/* Return true if the target is or was in the queue of its host. */
 static inline bool target_was_queued(const struct target *target)
 {
     return target->state > TARGET_ACCEPTED;
@@ -180,7 +181,7 @@ void targets_init(struct targets *targets, struct cold *cold);
    such hashes, so a later run needs the same seed. */
 void targets_set_id_seed(struct targets *targets, uint64_t seed);
 
-/* Free the members. All zeroes are accepted. */
+/* Free the members. The struct may be zeroed. */
 void targets_finish(struct targets *targets);
 
 /*
@@ -192,23 +193,23 @@ struct target *targets_get(struct targets *targets, const char *url, size_t frag
                            bool *is_new);
 
 /*
- * The steps of targets_get(), for a caller that knows the next few URLs in advance.
+ * The steps of targets_get(), for callers that know the next few URLs in advance.
  * First, targets_expect() returns the hash of a URL and prefetches its slot into the
- * CPU's cache. Then targets_expect_soon() prefetches its struct known. Finally,
- * targets_get_hashed() works like targets_get(), but without cache misses. `n` is the
- * URL's length.
+ * CPU's cache. Next, targets_expect_soon() prefetches the struct known. Finally,
+ * targets_get_hashed() does the work of targets_get(), but without cache misses. `n` is
+ * the URL's length.
  */
 uint64_t targets_expect(const struct targets *targets, const char *url, size_t n);
 void targets_expect_soon(const struct targets *targets, uint64_t hash);
 struct target *targets_get_hashed(struct targets *targets, const char *url, size_t n,
                                   uint64_t hash, size_t fragment_at, bool *is_new);
 
-/* Return the target of a URL, or NULL if it is unknown. The URL may have a fragment. The
- * target itself is not read. */
+/* Return the target of a URL, or NULL if it is unknown. The URL may have a fragment. This
+ * function does not access the target itself. */
 struct target *targets_find(const struct targets *targets, const char *url);
 
-/* Find the target of a URL without reading the target itself. `hash` is the result of
-   targets_expect() for this URL. Returns true if it exists. */
+/* Find the target of a URL without accessing the target itself. `hash` is the result of
+   targets_expect() for this URL. Returns true if the target exists. */
 bool targets_find_unseen(const struct targets *targets, const char *url, size_t n,
                          uint64_t hash, struct unseen *unseen);
 
@@ -218,12 +219,12 @@ struct known *targets_known(const struct targets *targets, const struct target *
 /* Copy the current state of the target and its page to their struct known. */
 void targets_remember(const struct targets *targets, const struct target *target);
 
-/* Return the target with this index. A loop over all targets needs little memory, because
-   each call may page targets out to disk again. */
+/* Return the target with this index. Even a loop over all targets needs little memory,
+   because each call may move targets back to disk. */
 struct target *targets_at(const struct targets *targets, size_t index);
 
 /* Return a copy of the text that lives as long as the targets. Equal texts share one
-   copy. If texts are on disk, some equal texts have several copies. Returns NULL if
+   copy, except that some texts have several copies if texts are on disk. Returns NULL if
    memory runs out. */
 const char *targets_intern(struct targets *targets, const char *text, size_t n);
 
@@ -237,8 +238,8 @@ int targets_keep_ids(struct targets *targets, struct target *page, uint64_t *has
                      size_t n);
 bool target_has_id(const struct target *page, uint64_t hash);
 
-/* Return why the target has its verdict, for people: its message, "no such file", or
-   "404 Not Found", which is written to `to`. Return NULL if the verdict needs no
+/* Return an explanation of the target's verdict for people: its message, "no such file",
+   or "404 Not Found", which is written to `to`. Returns NULL if the verdict needs no
    explanation. */
 const char *target_cause(const struct target *target, char to[TARGET_CAUSE_BYTES]);
 

@@ -1,5 +1,5 @@
 /*
- * throttle.c - adapt the rate of requests to a host that limits this rate.
+ * throttle.c - adapt the rate of requests to a host that limits that rate.
  *
  *     no limit -- refused --> 128/s -- refused --> 64/s -- ... --> 1/4 per second
  *         ^                    |  ^                 |
@@ -7,26 +7,26 @@
  *
  * A refusal with 429 or with Retry-After halves the rate. A 503 without Retry-After may
  * concern a single page, so it halves the rate only if two of the last ten answers are
- * refusals. Only requests sent after the last cut count, because earlier ones say nothing
- * about the new rate.
+ * refusals. Only requests sent after the last cut count, because earlier requests say
+ * nothing about the new rate.
  *
- * Each second in which the host answers adds a tenth of the rate before the last cut. So
- * the rate is back at that value after about five seconds. At low rates an answer adds 7
- * %, so ten answers double the rate. If nothing is refused for a long time, the growth
+ * Each second in which the host answers adds a tenth of the rate before the last cut, so
+ * that rate is reached again after about five seconds. At low rates an answer adds 7 %,
+ * so ten answers double the rate. If nothing is refused for a long time, the growth
  * doubles.
  *
- * Refusals do not use up a page's tries. A page that is refused is tested: its host gets
- * no request for at least a second or for the time of Retry-After, and then one request
- * for this page. If the host refuses this request and answers the next page, the page
- * itself is the reason, and its next refusal is final. The eighth refusal of a page is
- * also final if its host answers other pages. If the host answers a test, it limits the
- * rate. From then on, only a page that is refused twice is tested.
+ * Refusals do not use up a page's tries. Instead, a page that is refused is tested: its
+ * host gets no request for at least a second or for the time of Retry-After, and then one
+ * request for this page. If the host refuses this request and answers the next page, the
+ * page itself is the reason, and its next refusal is final. The eighth refusal of a page
+ * is also final if its host answers other pages. If the host answers a test, it limits
+ * the rate. After that, a page is tested only if it is refused twice.
  *
  * A host is given up if it has refused all requests for PATIENCE_NS, even after several
- * rests without requests. The time is shorter for 503 without Retry-After and for a host
- * that has never answered, because both may be permanent. It is also shorter for hosts
- * that are not part of the site. A host that was given up gets one request for each page,
- * without a limit.
+ * rests without requests. The time is shorter for hosts outside the site. It is also
+ * shorter for 503 without Retry-After and for a host that has never answered, because
+ * these refusals may be permanent. A host that was given up gets one request for each
+ * page, without a limit.
  *
  * Refusals may be unrelated to the rate. If three pages in a row were themselves the
  * reason for their refusals, the limit is lifted, and refusals without Retry-After are
@@ -36,7 +36,7 @@
 
 #include <coil/timer.h>
 
-#define FIRST_RATE 128.0 /* per second; more than most crawls reach */
+#define FIRST_RATE 128.0 /* per second; most crawls are slower */
 #define LEAST_RATE 0.25
 #define GROWTH_OF_RATE 0.1 /* per second */
 #define GROWTH_PER_ANSWER 0.07
@@ -47,7 +47,7 @@
 #define BUCKET_SECONDS 0.05
 #define RECENT 10       /* how many of the last answers are stored */
 #define MANY_REFUSALS 2 /* this many recent refusals are a reason to cut the rate */
-#define PROVEN_ENOUGH 3 /* this many pages in a row were the reason for refusals */
+#define PROVEN_ENOUGH 3 /* this many pages in a row were the reason for their refusals */
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
@@ -118,8 +118,8 @@ static void lift_limit(struct throttle *throttle)
     forget_answers(throttle);
 }
 
-/* Raise the rate after an answer, by `growth` per second. At low rates the rate grows
-   more slowly: it doubles after ten answers. */
+/* Raise the rate after an answer, by `growth` per second. At low rates the growth is
+   smaller, so that ten answers double the rate. */
 static void grow_rate(struct throttle *throttle, int64_t now)
 {
     double by = throttle->growth / throttle->rate;
@@ -137,7 +137,7 @@ static void grow_rate(struct throttle *throttle, int64_t now)
         lift_limit(throttle);
 }
 
-/* Return true if the refusal is about the rate, and not about the page. */
+/* Return true if the refusal concerns the rate, not the page. */
 static bool is_explicit(const struct throttle_refusal *refusal)
 {
     return refusal->is_too_many || refusal->retry_after_ns > 0;
@@ -237,8 +237,8 @@ static bool has_refused_for_long(const struct throttle *throttle,
                (is_patient ? PATIENCE_NS : SHORT_PATIENCE_NS);
 }
 
-/* Return true if a test or many refusals have shown that the page is the reason, and its
-   host answers other pages. */
+/* Return true if the page itself is the reason for its refusals: a test or many refusals
+   have shown this, and the host answers other pages. */
 static bool is_of_the_page(const struct throttle *throttle,
                            const struct throttle_refusal *refusal)
 {
@@ -262,9 +262,9 @@ bool throttle_is_test(const struct throttle_refusal *refusal)
     return refusal->page_refusals > 0;
 }
 
-/* Return true if the page must be tested. A page is tested at its first refusal, until a
-   test has shown that the host limits the rate. After that, such a test would take time
-   and show little. */
+/* Return true if the page must be tested. A first refusal leads to a test until a test
+   has shown that the host limits the rate. Further tests of first refusals would take
+   time and show little. */
 static bool is_to_be_tested(const struct throttle *throttle,
                             const struct throttle_refusal *refusal)
 {

@@ -1,5 +1,5 @@
 /*
- * throttle.h - adapt the rate of requests to a host that limits this rate.
+ * throttle.h - adapt the rate of requests to a host that limits that rate.
  *
  *     due = throttle_due(&throttle, now);            when the next request may go out
  *     throttle_spend(&throttle, now);                it goes out
@@ -7,9 +7,9 @@
  *     advice = throttle_refuse(&throttle, &refusal); or refused, by 429 or 503
  *
  * Without refusals, only the options limit a host's requests. After a refusal, each
- * request takes a token from a bucket. The bucket is filled at a rate that refusals halve
- * and answers slowly increase: additive increase, multiplicative decrease. (Chiu and
- * Jain, "Analysis of the Increase and Decrease Algorithms", 1989)
+ * request takes a token from a bucket. Refusals halve the rate at which the bucket is
+ * filled, and answers slowly increase it: additive increase, multiplicative decrease.
+ * (Chiu and Jain, "Analysis of the Increase and Decrease Algorithms", 1989)
  *
  * All functions are pure: the caller passes the current time from coil_now().
  */
@@ -19,8 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All zeroes: a host without refusals. The struct has many members, because the rules in
- * throttle.c need that much of a host's history. */
+/* The history of a host's refusals. All zeroes: a host without refusals. */
 struct throttle {
     double rate;   /* requests per second; 0: no limit */
     double growth; /* how much the rate grows per second while the host answers */
@@ -31,7 +30,7 @@ struct throttle {
     int64_t answered_ns;  /* time of the last answer that was not a refusal; or 0 */
     int64_t first_ns;     /* time of the first refusal after answered_ns; or 0 */
     int64_t last_ns;      /* time of the last refusal */
-    int64_t asked_for_ns; /* the Retry-After of the last refusal; 0: none */
+    int64_t asked_for_ns; /* the Retry-After of the last refusal, or 0 */
     /* The last ten answers since the cut. Bit 0 is the latest; a 1 is a refusal. */
     uint16_t recent;
     uint8_t recent_count;
@@ -40,20 +39,20 @@ struct throttle {
     uint8_t proven;      /* pages in a row that were the reason for refusals */
     bool is_limit;       /* a test has shown that the host limits the rate */
     bool is_given_up;    /* the host has refused for too long: no page is tried again */
-    bool is_unrelated;   /* its refusals do not depend on the rate */
+    bool is_unrelated;   /* the host's refusals do not depend on the rate */
 };
 
 struct throttle_refusal {
     int64_t sent_ns, now_ns; /* times of the request and of its answer */
-    int64_t retry_after_ns;  /* 0: no Retry-After */
+    int64_t retry_after_ns;  /* or 0 without Retry-After */
     bool is_too_many;        /* the status is 429, not 503 */
     bool is_external;        /* not on the site: a refusal does not fail the run */
     bool is_rested;          /* the host was idle for throttle_rest_ns() before it */
-    unsigned page_refusals;  /* how often the same page was refused before */
+    unsigned page_refusals;  /* number of earlier refusals of the same page */
     unsigned max_tries;      /* --max-tries */
 };
 
-#define THROTTLE_PAGE_REFUSALS 7 /* target->refusals stops counting here */
+#define THROTTLE_PAGE_REFUSALS 7 /* the maximum of target->refusals */
 
 enum throttle_advice {
     THROTTLE_AGAIN, /* try the page again, after throttle_pause_ns() */
@@ -63,14 +62,15 @@ enum throttle_advice {
     THROTTLE_FINAL    /* the refusal is the page's verdict */
 };
 
-/* The functions of the example above. */
+/* See the example above. */
 int64_t throttle_due(const struct throttle *throttle, int64_t now);
 void throttle_spend(struct throttle *throttle, int64_t now);
 void throttle_accept(struct throttle *throttle, int64_t now);
 enum throttle_advice throttle_refuse(struct throttle *throttle,
                                      const struct throttle_refusal *refusal);
 
-/* Return true if a request with is_rested set was a test. */
+/* Return true if the refused request was a test of the page. Use this only if is_rested
+   is set. */
 bool throttle_is_test(const struct throttle_refusal *refusal);
 
 /* Record the result of a test. Call throttle_prove() if the page was refused and the host
@@ -78,11 +78,11 @@ bool throttle_is_test(const struct throttle_refusal *refusal);
 void throttle_prove(struct throttle *throttle);
 void throttle_disprove(struct throttle *throttle);
 
-/* Return how long a host gets no requests before a test. */
+/* Return the time without requests to the host before a test. */
 int64_t throttle_rest_ns(const struct throttle *throttle);
 
 /* Return how long to wait before the page is tried again: the server's Retry-After, or
-   else 0.2 s, doubled with each refusal up to 6.4 s. */
+   otherwise 0.2 s, doubled with each refusal up to 6.4 s. */
 int64_t throttle_pause_ns(const struct throttle_refusal *refusal);
 
 #endif
