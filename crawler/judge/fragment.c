@@ -25,9 +25,9 @@ static bool has_id(const struct targets *targets, const struct target *page,
 #define USER_CONTENT "user-content-"
 
 /*
- * Look for a place that GitHub adds to Markdown. The ids of headings are in lower case,
- * and GitHub ignores the case of fragments. It also accepts each id with the prefix. The
- * element around the file has the id "readme". Returns 1 if the place exists, 0 if not,
+ * Look for an id that GitHub accepts in rendered Markdown. The ids of headings are in
+ * lower case, and GitHub ignores the case of fragments. Each id may also have the prefix.
+ * The element around the file has the id "readme". Returns 1 if the id exists, 0 if not,
  * or -ENOMEM.
  */
 static int has_github_place(const struct targets *targets, const struct target *page,
@@ -61,8 +61,7 @@ static size_t digits_before(const char *s, size_t n)
     return digits;
 }
 
-/* Return true if the page has the id of one end of a range: the prefix followed by the
-   digits. */
+/* Return true if the page has the id of one end of a range: the prefix and the digits. */
 static bool has_end(const struct targets *targets, const struct target *page,
                     const char *prefix, size_t prefix_n, const char *digits, size_t n)
 {
@@ -159,7 +158,7 @@ static bool is_on_github(const char *url)
 bool fragment_is_route(const struct target *page, const char *fragment)
 {
     char first[3];
-    size_t n = strnlen(fragment, sizeof first); /* the length of "%21" */
+    size_t n = strnlen(fragment, sizeof first); /* room for an encoded "!", "%21" */
 
     memcpy(first, fragment, n);
     if (url_decode(first, n) > 0 && (first[0] == '/' || first[0] == '!'))

@@ -1,5 +1,5 @@
 /*
- * judge.c - the verdict on a link that follows from the server's answer.
+ * judge.c - derive the verdict on a link from the server's answer.
  */
 #include "judge.h"
 
@@ -8,7 +8,7 @@
 #include <errno.h>
 
 /* Return true if an --accept option allows the status. If of_host is true, use only
-   options that name the URL's host, else only options for all hosts. */
+   options that name the URL's host. Otherwise use only options for all hosts. */
 static bool is_accepted(const struct options *options, const char *url, int status,
                         bool of_host)
 {
@@ -74,7 +74,7 @@ struct judgement judge_answer(const struct options *options, const char *url,
         return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && answer->is_challenge)
         return (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE};
-    /* The usual case ends here: a status in --accept is OK, by default 200 to 299. */
+    /* This is the usual case: --accept allows the status, by default 200 to 299. */
     if (is_accepted(options, url, answer->status, false))
         return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && is_refusal(answer->status))

@@ -13,8 +13,8 @@ struct judgement {
     enum reason reason;
 };
 
-/* Judge an answer for this URL, other than a redirect that is followed. A pure
-   function. */
+/* Judge an answer for this URL. The answer must not be a redirect that is followed. A
+   pure function. */
 struct judgement judge_answer(const struct options *options, const char *url,
                               bool on_site, const struct answer *answer);
 
@@ -23,8 +23,8 @@ struct judgement judge_answer(const struct options *options, const char *url,
    9309, section 2.3.1.4) */
 struct judgement judge_rules(const struct answer *failure);
 
-/* Judge a chain of `count` redirects that ends at a working page. `status` is the status
-   of the first redirect. */
+/* Judge a chain of `count` redirects to a working page. `status` is the status of the
+   first redirect. */
 struct judgement judge_redirect(int status, unsigned count);
 
 /* Return true if a target with this verdict fails the run. */

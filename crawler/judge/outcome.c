@@ -7,8 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* True if the page must be a valid sitemap. For a sitemap on another site, it is enough
-   that it exists. */
+/* True if the page must be a valid sitemap. A sitemap on another site must only exist. */
 static bool must_be_sitemap(const struct target *page)
 {
     return page->is_sitemap && page->kind != TARGET_EXTERNAL;
@@ -73,8 +72,8 @@ static void describe(const struct target *page, const struct outcome *outcome,
         snprintf(message, room, "searched for URLs only, as plain text");
 }
 
-/* True if the page gets the verdict `error`. A start that is an XML file need not be a
-   sitemap, but must be well-formed. */
+/* True if the page gets the verdict `error`. If a start is an XML file, it must be
+   well-formed, but need not be a sitemap. */
 static bool is_page_error(const struct target *page, const struct outcome *outcome)
 {
     if (must_be_sitemap(page))

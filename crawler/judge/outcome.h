@@ -10,17 +10,17 @@
 
 struct outcome {
     const char *content_type; /* NULL: unknown */
-    int problem;              /* below 0: why it was not searched; page_search.h */
+    int problem;              /* below 0: why the page was not searched; page_search.h */
     const char *flaw;         /* why the search stopped before the end; or NULL */
-    size_t limit;             /* only this many bytes were searched; 0: all */
+    size_t limit;             /* only this many bytes were searched; or 0 */
     bool is_named_as_sitemap; /* the page is a start in XML */
 };
 
 /*
- * Judge a page that was fetched successfully. A page that should be a sitemap but is not
- * one, or is malformed, is an error, because the pages that it should list are not
- * checked. If the page was not searched to its end, `message` is set to the reason, else
- * to "".
+ * Judge a page that was fetched successfully. If the page should be a sitemap, but is not
+ * one or is malformed, the verdict is an error, because the pages that the sitemap should
+ * list are not checked. If the page was not searched to its end, `message` is set to the
+ * reason, otherwise to "".
  */
 struct judgement outcome_judge(const struct target *page, const struct outcome *outcome,
                                char *message, size_t room);

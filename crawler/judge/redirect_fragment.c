@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct redirect {
-    const char *fragment; /* NULL: none */
+    const char *fragment; /* or NULL */
 };
 
 int redirect_set_fragment(struct verdicts *verdicts, const struct target *page,

@@ -1,7 +1,7 @@
 /*
  * redirect_fragment.h - store the fragments in the Location headers of redirects.
  *
- * Few redirects have a fragment. So fragments are stored in a table instead of struct
+ * Few redirects have a fragment, so fragments are stored in a table instead of struct
  * target.
  */
 #ifndef CRAWLER_REDIRECT_FRAGMENT_H
@@ -9,15 +9,16 @@
 
 #include "verdicts.h"
 
-/* Store the encoded fragment of the page's Location header; NULL if it has none. This
-   replaces the fragment of an earlier fetch. Returns 0 or -ENOMEM. */
+/* Store the encoded fragment of the page's Location header, or NULL without a fragment.
+   This replaces the fragment of an earlier fetch. Returns 0 or -ENOMEM. */
 int redirect_set_fragment(struct verdicts *verdicts, const struct target *page,
                           const char *fragment);
 
 /* Return the stored fragment of the page's redirect, or NULL. */
 const char *redirect_fragment(const struct verdicts *verdicts, const struct target *page);
 
-/* Like redirect_fragment(), but NULL if fragments are not checked (--fragments none). */
+/* Like redirect_fragment(), but return NULL if fragments are not checked (--fragments
+   none). */
 const char *redirect_wanted_fragment(const struct verdicts *verdicts,
                                      const struct target *page);
 

@@ -1,10 +1,10 @@
 /*
  * reference.c - store the references to all targets in one array. The references to one
- * target are a linked list.
+ * target form a linked list.
  *
  * In memory, the entries of dropped references are reused. On disk, references are only
- * appended, because reusing an entry would mean reading it first. This costs 32 bytes of
- * disk space for each link to a target that has no verdict yet.
+ * appended, because reusing an entry would require reading it first. This costs 32 bytes
+ * of disk space for each link to a target that has no verdict yet.
  */
 #include "reference.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_AT_A_TIME 32 /* about how many pages are searched at a time: --max-tasks */
+#define PAGES_AT_A_TIME 32 /* rough number of pages searched at a time: --max-tasks */
 
 /* Return the index of a free reference, or 0 if memory runs out. */
 static uint32_t take_index(struct references *references)
@@ -42,8 +42,8 @@ static const char *intern_text(struct targets *targets, const char *text, size_t
     return targets_intern(targets, cut, KEPT + 3);
 }
 
-/* Store the text of a link. Most texts are the end of the target's URL: for these, store
-   only the length. */
+/* Store the text of a link. Most texts are the end of the target's URL, and are stored as
+   a length. */
 static int set_text(struct reference *reference, struct targets *targets,
                     const struct unseen *unseen, const char *text)
 {
@@ -87,9 +87,9 @@ static void count_reference(struct known *known, bool is_known)
     known->reference_count += known->reference_count < UINT32_MAX;
 }
 
-/* Return true if the link, which was counted already, should be stored. Only a few pages
-   are searched at the same time, so an earlier link on the page is near the head of the
-   list. */
+/* Return true if the link, which was already counted, should be stored. Only a few pages
+   are searched at the same time, so a link that was found earlier on the same page is
+   near the head of the list. */
 static bool adds_something(const struct references *references, const struct known *known,
                            const struct target *page)
 {

@@ -1,10 +1,10 @@
 /*
- * reference.h - store the places that link to a target, for reports.
+ * reference.h - store the places that link to a target, so that reports can list them.
  *
- * For each target, the first REFERENCES_KEPT references are stored. After these, only the
+ * For each target, the first REFERENCES_KEPT references are stored. After that, only the
  * first reference on each page is stored, so that a report can still name every page that
- * links to the target. No references are stored for verdicts whose links are not
- * reported. All references are counted.
+ * links to the target. If reports do not list the links to targets with a certain
+ * verdict, no references to them are stored. All references are counted.
  */
 #ifndef CRAWLER_REFERENCE_H
 #define CRAWLER_REFERENCE_H
@@ -24,15 +24,15 @@ struct reference {
     uint32_t line;         /* from 1 */
     uint32_t column : 31;  /* from 1; 0: the link is in a header */
     uint32_t is_known : 1; /* the baseline contains the link */
-    uint32_t before;       /* the target's previous reference; 0: this is the first */
+    uint32_t before;       /* the target's previous reference, or 0 */
 };
 
 struct references {
     struct blocks all; /* struct reference, from index 1; cold if targets are */
     size_t count;
     uint32_t unused;     /* the list of free references, linked by `before`; or 0 */
-    const bool *fail_on; /* fail_on[verdict]: it fails the run; NULL: none does */
-    bool takes_none;     /* no report needs references: count them only */
+    const bool *fail_on; /* fail_on[verdict] is true if it fails the run; or NULL */
+    bool takes_none;     /* no report needs references, so they are only counted */
 };
 
 /* A place that links to a target. */
@@ -51,20 +51,20 @@ int references_add(struct references *references, struct targets *targets,
                    struct target *target, const struct reference_place *place);
 
 /*
- * Like references_add(), but without reading the target, which may be on disk. The target
- * must already have a reference, or not need any (known->is_well).
+ * Like references_add(), but does not access the target, which may be on disk. Either the
+ * target already has a reference, or it needs none (known->is_well).
  */
 int references_add_unseen(struct references *references, struct targets *targets,
                           const struct unseen *unseen,
                           const struct reference_place *place);
 
-/* Return true if reports list the links to this target. They do not list links to a
-   target that is OK or skipped, unless that verdict fails the run. */
+/* Return true if reports list the links to this target. If the target is OK or skipped,
+   its links are not listed, unless that verdict fails the run. */
 bool references_are_needed(const struct references *references,
                            const struct target *target);
 
-/* Drop the stored references of a target, and store no more. The references are still
-   counted. */
+/* Drop the stored references of a target, and store no more references to it. They are
+   still counted. */
 void references_drop(struct references *references, const struct targets *targets,
                      const struct target *target);
 
@@ -82,11 +82,11 @@ const struct reference *references_of(const struct references *references,
    in the baseline. */
 bool reference_is_told(const struct reference *reference, const struct target *target);
 
-/* Return the link's text as written, but cut if it is very long. It lives as long as the
-   targets. */
+/* Return the link's text as written, but truncated if it is very long. The result lives
+   as long as the targets. */
 const char *reference_text(const struct reference *reference);
 
-/* Free the members. All zeroes are accepted. */
+/* Free the members. The struct may be zeroed. */
 void references_finish(struct references *references);
 
 #endif

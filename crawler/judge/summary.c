@@ -2,8 +2,8 @@
 #include "summary.h"
 
 /* Return the bit that represents a verdict in known->counted. Each verdict that depends
-   on the fragment has a bit of its own. The other verdicts share the first bit, because a
-   page has only one of them. */
+   on the fragment has its own bit. The other verdicts share the first bit, because a page
+   has only one of them. */
 static uint8_t counted_bit(enum verdict verdict)
 {
     unsigned bit = 1;
@@ -15,7 +15,7 @@ static uint8_t counted_bit(enum verdict verdict)
     return (uint8_t)(1 << bit);
 }
 
-/* Return true if no other target with the same URL and verdict was counted yet. */
+/* Return true for the first target that is counted with this URL and verdict. */
 static bool is_first_of_url(const struct verdicts *verdicts, const struct target *target)
 {
     struct known *page = targets_known(verdicts->targets, target->page);
@@ -26,7 +26,8 @@ static bool is_first_of_url(const struct verdicts *verdicts, const struct target
     return is_first;
 }
 
-/* Count the stored links to a known finding that the baseline lacks. */
+/* Count the stored links to a target that the baseline does not contain, although it
+   contains the target's verdict. */
 static size_t count_new_links(const struct verdicts *verdicts,
                               const struct target *target)
 {

@@ -1,12 +1,13 @@
 /*
- * summary.h - compute the figures of all reports at the end of the crawl.
+ * summary.h - compute the totals for all reports at the end of the crawl.
  */
 #ifndef CRAWLER_SUMMARY_H
 #define CRAWLER_SUMMARY_H
 
 #include "verdicts.h"
 
-/* Count all targets in verdicts->summary. Each target must have a verdict. */
+/* Count all targets, and store the totals in verdicts->summary. Each target must have a
+   verdict. */
 void summary_count(struct verdicts *verdicts);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Each target has a list `waiting` of the targets that depend on it. When the target is
  * settled, its list moves to verdicts->due, and the entries are judged one after the
- * other. This avoids a deep recursion for long chains.
+ * other. This avoids deep recursion for long chains.
  */
 #include "verdicts.h"
 
@@ -42,7 +42,7 @@ static bool is_well(const struct target *target)
 
 /* ---- reports ----------------------------------------------------------------------- */
 
-/* Return a decoded copy of the target's fragment; NULL if memory runs out. */
+/* Return a decoded copy of the target's fragment, or NULL if memory runs out. */
 static char *copy_fragment(const struct target *target)
 {
     char *fragment = strdup(target->url + target->fragment_at);
@@ -52,8 +52,8 @@ static char *copy_fragment(const struct target *target)
     return fragment;
 }
 
-/* Count the target's verdict, and report it. If `text` is not NULL, `text` and `fragment`
-   are reported instead of the target's URL, which may be cut. */
+/* Count the target's verdict, and report it. If `text` is not NULL, report `text` and
+   `fragment` instead of the target's URL, which may be truncated. */
 static int report_verdict(struct verdicts *verdicts, struct target *target,
                           const char *text, const char *fragment)
 {
@@ -112,7 +112,7 @@ static void stop_waiting(struct target *target, struct target *other)
     target->link = NULL;
 }
 
-/* Move the waiting targets to `due`, in the order in which they began to wait. */
+/* Move the targets that wait for `target` to `due`, the longest waiting one first. */
 static void release_waiting(struct verdicts *verdicts, struct target *target)
 {
     while (target->waiting != NULL) {
@@ -177,8 +177,8 @@ static bool changes_fragment(const struct verdicts *verdicts, const struct targe
     return false;
 }
 
-/* Settle a target with a fragment. Its page must be settled, and so must `end`, where the
-   page's redirects end. */
+/* Settle a target with a fragment. Its page must be settled. `end`, the page at which the
+   page's redirects end, must also be settled. */
 static int settle_fragment(struct verdicts *verdicts, struct target *target,
                            const struct target *end)
 {
@@ -220,8 +220,8 @@ int verdicts_await_page(struct verdicts *verdicts, struct target *target)
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-/* Judge a redirect by its next target: the chain is one redirect longer and ends at the
-   same page. */
+/* Judge a redirect by the next target of its chain. The chain from `target` is one
+   redirect longer and ends at the same page. */
 static struct judgement judge_chain(const struct verdicts *verdicts,
                                     struct target *target)
 {
@@ -235,9 +235,9 @@ static struct judgement judge_chain(const struct verdicts *verdicts,
     return judge_redirect(target->status, target->chain);
 }
 
-/* Return 1 if the page at the end is known to lack the fragment of the redirect, 0 if
-   not, or -ENOMEM. The fragment does not count if a later redirect has its own
-   fragment. */
+/* Return 1 if the last page of the chain is known to lack the redirect's fragment, 0 if
+   not, or -ENOMEM. If a later redirect has its own fragment, the fragment is not
+   checked. */
 static int lacks_place(const struct verdicts *verdicts, const struct target *target,
                        const struct target *end)
 {
@@ -253,7 +253,7 @@ static int lacks_place(const struct verdicts *verdicts, const struct target *tar
 }
 
 /* Settle a redirect whose fragment does not exist. The message is more specific than the
-   reason, because the redirect is at fault and not the link. */
+   reason, because the fault is in the redirect and not in the link. */
 static int settle_without_place(struct verdicts *verdicts, struct target *target)
 {
     struct text words = {0};
@@ -334,7 +334,7 @@ static bool waits_for_cookie(const struct verdicts *verdicts, const struct targe
 
 /* Settle all targets of a redirect loop. Their chain length is the length of the loop,
    and targets that lead into the loop have longer chains. So the result does not depend
-   on the order of requests. */
+   on the order of the requests. */
 static int settle_circle(struct verdicts *verdicts, struct target *target,
                          unsigned length)
 {
@@ -421,9 +421,9 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
     return 0;
 }
 
-/* Settle the targets that wait for `target`, directly or through others, if too many
-   redirects lead from them to the page that is not fetched. `distance` is the number of
-   redirects from a direct waiter to that page. */
+/* Settle the targets that wait for `target`, directly or indirectly, if the page that is
+   not fetched is too many redirects away from them. `distance` is the number of redirects
+   from a target that waits directly to that page. */
 static int give_up_from(struct verdicts *verdicts, struct target *target,
                         unsigned distance)
 {
@@ -489,8 +489,8 @@ int verdicts_recheck(struct verdicts *verdicts, struct target *page)
     return judge_due(verdicts);
 }
 
-/* Return the verdict of a target that was not fetched or not answered. `judgement` is the
-   default if no more specific verdict applies. */
+/* Return the verdict of a target that was not fetched or not answered. Return `judgement`
+   if no more specific verdict applies. */
 static struct judgement judge_rest(const struct verdicts *verdicts,
                                    const struct target *target,
                                    struct judgement judgement)

@@ -2,11 +2,11 @@
  * verdicts.h - set the verdict of each target, and of the targets that wait for it.
  *
  * A target with a fragment waits for its page. A target that redirects waits for the next
- * target of its chain. Invariant: a target waits for at most one other target, or is in
- * the list `due`.
+ * target of its chain. Invariant: a target that waits is in the list of exactly one other
+ * target, or in the list `due`.
  *
- * A process of a shared crawl (crawler->member) judges only link texts. The other
- * functions do nothing, and `collect` judges the targets.
+ * In a process of a shared crawl (crawler->member), only verdicts_settle_text() sets a
+ * verdict. The other functions do nothing, and `collect` judges the targets.
  *
  * Functions return 0, -ENOMEM, or the error of a sink.
  */
@@ -34,7 +34,7 @@ struct verdicts {
     bool are_collected;     /* a shared crawl, where `collect` judges instead */
 };
 
-/* Free the members. All zeroes are accepted. */
+/* Free the members. The struct may be zeroed. */
 void verdicts_finish(struct verdicts *verdicts);
 
 /* Set and report the target's verdict, and settle all targets that wait for it. `message`
@@ -50,16 +50,16 @@ int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
                          struct judgement judgement, const char *text,
                          const char *fragment);
 
-/* Note that a link leads to the target. The target's verdict is reported now, or once it
-   is known. */
+/* Record that a link leads to the target. The target's verdict is reported now, or once
+   it is known. */
 int verdicts_want(struct verdicts *verdicts, struct target *target);
 
-/* Derive the verdict of a new target with a fragment from its page, now or once the page
-   is settled. */
+/* Settle a new target with a fragment by the result of its page, either now or once the
+   page is settled. */
 int verdicts_await_page(struct verdicts *verdicts, struct target *target);
 
-/* Derive the verdict of a target that redirects to target->next from the end of the
- * chain, now or once that is settled. */
+/* Settle a target that redirects to target->next by the page at the end of the chain,
+ * either now or once that page is settled. */
 int verdicts_await_next(struct verdicts *verdicts, struct target *target);
 
 /*
@@ -69,11 +69,11 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target);
  */
 bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target);
 
-/* Check the fragments that wait for the ids of a page that was judged before. */
+/* Check the fragments that wait for the ids of a page, although it was already judged. */
 int verdicts_recheck(struct verdicts *verdicts, struct target *page);
 
-/* Settle the targets that redirect to `next` through more redirects than allowed. `next`
-   itself is not fetched. */
+/* Settle the targets that lead to `next` through too many redirects. `next` itself is not
+   fetched. */
 int verdicts_give_up(struct verdicts *verdicts, struct target *next);
 
 /* Settle all targets without a verdict. Call this when the crawl is over. */
