@@ -1,5 +1,5 @@
-/* option_file.c - read the configuration file, which is in TOML. Each key is the name of
-   an option. */
+/* option_file.c - read the configuration file. The file is in TOML, and its keys are the
+   names of options. */
 #include "option_row.h"
 
 #include "toml.h"
@@ -16,7 +16,7 @@
 
 struct file {
     struct option_source source;
-    bool *has; /* for each row of the table, whether the file has set the option */
+    bool *has; /* for each row of the table: true if the file has set the option */
 };
 
 /* ---- a value ----------------------------------------------------------------------- */
@@ -29,8 +29,8 @@ static int complain_of_name(const struct option_source *source, const char *name
     return option_complain_unknown(source->complaints, place, name, strlen(name));
 }
 
-/* Check that a value of the file has the right type. (Values on the command line have no
- * type.) */
+/* Check that a value has the right type. Only values in the file have a type, values on
+ * the command line do not. */
 static int check_kind(const struct option_source *source, const struct option_row *row,
                       const struct toml_value *value)
 {
@@ -49,7 +49,7 @@ static int check_kind(const struct option_source *source, const struct option_ro
     return 0;
 }
 
-/* Set an option. The names of options in the file may have "_" in place of "-". */
+/* Set an option. The file may have "_" instead of "-" in the names of options. */
 static int set_from_file(void *arg, const struct toml_value *value)
 {
     struct file *file = arg;

@@ -14,7 +14,8 @@
 
 /* ---- hosts ------------------------------------------------------------------------- */
 
-/* Return the length of ":8443" at the end of a host, or 0 if there is no valid port. */
+/* Return the length of a port such as ":8443" at the end of a host, or 0 if there is no
+ * valid port. */
 static size_t port_length(const char *text, size_t n, unsigned *port)
 {
     size_t digits = 0;
@@ -67,8 +68,8 @@ static int read_host(struct options *options, const char *text, size_t n,
 /* ---- --header-for ------------------------------------------------------------------ */
 
 /*
- * Return the length of the host before ":HEADER", or 0 without a host. The host can be,
- * for example, "github.com", "github.com:8443" or "[::1]:80".
+ * Return the length of the host before ":HEADER", or 0 if there is no host. Examples of
+ * hosts are "github.com", "github.com:8443" and "[::1]:80".
  */
 static size_t host_length(const char *text)
 {
@@ -163,8 +164,8 @@ static void drop_default(struct options *options)
 }
 
 /*
- * Parse "example.org=" before a status. This and the following statuses are for this
- * host. Returns 1 if the text names a host.
+ * Parse "example.org=" before a status. The host applies to this status and the following
+ * ones. Returns 1 if the text names a host.
  */
 static int read_host_prefix(struct options *options, struct option_part *part,
                             struct host_name *host)

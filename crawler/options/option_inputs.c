@@ -1,6 +1,6 @@
 /*
- * option_inputs.c - add indirect starts: lists of starts, file name patterns, and file://
- * URLs.
+ * option_inputs.c - add starts that are given indirectly: by a list of starts, a file
+ * name pattern, or a file:// URL.
  */
 #include "option_row.h"
 #include "../url/url.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The maximum size of a list. A megabyte names about ten thousand files, so a larger file
- * is probably not a list. */
+/* The maximum size of a list. A megabyte has space for about ten thousand file names, so
+ * a larger file is probably not a list. */
 #define LIST_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- lists ------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static char *trim(char *line, size_t n)
 
 /*
  * Add each line as a start. If the text contains NULs, as in the output of "find
- * -print0", add each string before a NUL instead. Empty lines and lines that begin with
+ * -print0", add each NUL-terminated string instead. Empty lines and lines that begin with
  * "#" are ignored.
  */
 static int add_lines(const struct option_source *source, const char *name, char *text,
@@ -160,7 +160,7 @@ static char *path_of(struct url *url)
     char *path = url->href + strlen(scheme);
 
     if (strncmp(url->href, "file:///", strlen("file:///")) != 0)
-        return NULL; /* the URL names a file on another host */
+        return NULL; /* the file is on another host */
     path[strcspn(path, "?#")] = '\0';
     if (strcasestr(path, "%2f") != NULL || strstr(path, "%00") != NULL)
         return NULL;

@@ -79,7 +79,8 @@ const struct option_row *option_denied(const char *name, size_t n)
     return NULL;
 }
 
-/* Visit only names that begin with `begin`. Hidden options cannot be abbreviated. */
+/* Visit only names that begin with `begin`. Skip hidden options, which cannot be
+ * abbreviated. */
 static bool next_that_begins(const struct option_row *row, const char *begin,
                              size_t length, size_t *at, const char **name, size_t *n)
 {
@@ -116,8 +117,8 @@ static unsigned min_of_three(unsigned a, unsigned b, unsigned c)
 }
 
 /*
- * Return the number of edits between two names. An edit inserts, deletes or replaces a
- * character, or swaps two adjacent ones. (optimal string alignment)
+ * Return the number of edits that turn one name into the other. An edit inserts, deletes
+ * or replaces a character, or swaps two adjacent ones. (optimal string alignment)
  */
 static unsigned edit_distance(const char *a, size_t a_length, const char *b,
                               size_t b_length)

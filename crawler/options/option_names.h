@@ -11,8 +11,8 @@
 
 const struct option_row *option_row_lettered(char letter);
 
-/* Count the rows that have a name beginning with a text, and set *row to the last of
- * these rows. */
+/* Count the rows with a name that begins with a text, and set *row to the last of these
+ * rows. */
 size_t option_rows_that_begin(const char *begin, size_t length,
                               const struct option_row **row);
 

@@ -1,10 +1,10 @@
 /*
- * option_output.c - restrict the output files that an automatically found configuration
- * file may name.
+ * option_output.c - restrict the output files that a configuration file may name if it
+ * was found automatically.
  *
- * ./coil-crawl.toml may come from a checkout whose author the user does not trust. So the
- * outputs that it names must be below its folder, after symbolic links are followed. The
- * outputs must not be in .git, because a checkout by itself cannot create files there.
+ * ./coil-crawl.toml may come from a checkout whose author the user does not trust.
+ * Therefore its outputs must be below its folder, after symbolic links are followed.
+ * Outputs must not be in .git, because a checkout by itself cannot create files there.
  */
 #include "option_row.h"
 
@@ -48,7 +48,7 @@ static bool is_below(const char *path, const char *folder)
            !has_component(path + n, ".git");
 }
 
-/* True if a file of this name may be created in a folder. */
+/* True if a file with this name may be created in the folder. */
 static bool may_create(const char *name)
 {
     return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
@@ -56,8 +56,7 @@ static bool may_create(const char *name)
 }
 
 /*
- * True if creating or writing `path` does not change anything outside of `folder`.
- * Modifies `path`.
+ * True if creating or writing `path` changes nothing outside `folder`. Modifies `path`.
  */
 static bool stays_below(char *path, const char *folder)
 {
@@ -81,8 +80,8 @@ static bool stays_below(char *path, const char *folder)
     }
 }
 
-/* Return 1 if the output and all files beside it stay below the folder, 0 if not, or
-   -ENOMEM. */
+/* Return 1 if the output stays below the folder, and so do the files that are written
+   next to it. Return 0 if not, or -ENOMEM. */
 static int all_stay_below(const char *path, const char *folder)
 {
     size_t n = strlen(path);
@@ -112,7 +111,7 @@ int option_check_output(const struct option_source *source, const struct option_
 
     if (!row->writes || !source->is_found)
         return 0;
-    if (row->choices != NULL) { /* "text:FILE"; without a file, the output is stdout */
+    if (row->choices != NULL) { /* "text:FILE"; "text" alone writes to stdout */
         path = strchr(value, ':');
         if (path == NULL || strcmp(path, ":-") == 0)
             return 0;

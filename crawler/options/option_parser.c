@@ -1,12 +1,13 @@
 /*
  * option_parser.c - parse the command line, and look up the names of options.
  *
- * The command line is parsed first, into a list of settings (a row and a value each) and
- * operands. Then the configuration file is read (option_file.c). The settings of the
- * command line are applied last, so they take precedence.
+ * The command line is parsed first, into a list of operands and a list of settings, each
+ * of which is a row and a value. Then the configuration file is read (option_file.c).
+ * Finally the settings of the command line are applied, so they take precedence.
  *
- * Options and operands may be mixed; "--" ends the options. Long names may be abbreviated
- * if that is unambiguous. Each flag has an opposite: --no-lenient, --robots.
+ * Options and operands may be mixed, and "--" ends the options. Long names may be
+ * abbreviated if the result is unambiguous. Each flag has an opposite: --no-lenient,
+ * --robots.
  */
 #include "option_names.h"
 #include "../base/text.h"
@@ -27,7 +28,7 @@ struct setting {
 };
 
 struct command {
-    /* The array has room for one setting per byte of the arguments. */
+    /* The array has space for one setting per byte of the arguments. */
     struct setting *settings;
     size_t setting_count;
     char *const *operands;
@@ -52,8 +53,8 @@ static int complain_missing(struct command *command, const struct option_row *ro
 
 /*
  * Parse "--name", "--name=value" or "--name value". As in a configuration file, an
- * underscore in a name counts as a dash: --max_tasks. *next points to the next argument,
- * and is advanced if that argument is the value.
+ * underscore in a name counts as a dash: --max_tasks. *next points to the next argument.
+ * If that argument is the value, *next is advanced.
  */
 static int read_long(struct command *command, const char *text, char *const **next)
 {
@@ -167,7 +168,7 @@ static bool ends_with(const char *text, const char *end)
     return n > length && strcmp(text + n - length, end) == 0;
 }
 
-/* True if an operand without "http://" must be meant as a path, even if the file does not
+/* True if an operand without "http://" can only be a path, even if the file does not
  * exist. */
 static bool must_be_path(const char *operand)
 {
@@ -207,7 +208,7 @@ static int resolve_start(const struct options *options, const char *operand, cha
 
 /*
  * Store the credentials of a start URL for its host. A link "/a" inherits them from the
- * page's URL. A link "http://example.org/a" does not inherit them, but also needs them.
+ * page's URL. A link "http://example.org/a" also needs them, but does not inherit them.
  * (RFC 7617, section 2)
  */
 static int add_login(struct options *options, const char *start)
@@ -294,8 +295,8 @@ int option_add_start(struct option_source *source, const char *operand)
     return add_url(source, operand);
 }
 
-/* Return the last string of the list. If the string also occurs earlier, remove it from
- * the end. */
+/* Return the last string of the list. If the list also contains the string at an earlier
+ * position, remove it from the end. */
 static const char *take_last(struct text_list *list)
 {
     const char *last = list->at[list->count - 1];
@@ -308,8 +309,8 @@ static const char *take_last(struct text_list *list)
     return last;
 }
 
-/* True if a sitemap must be a file but does not exist: "sitemap.xml" must be a file, but
-   "example.org/sitemap.xml" may be on the web. */
+/* True if the argument of --sitemap must be a file that does not exist. "sitemap.xml"
+   must be a file, but "example.org/sitemap.xml" may be on the web. */
 static bool is_missing_file(const char *sitemap)
 {
     struct stat info;
@@ -318,7 +319,7 @@ static bool is_missing_file(const char *sitemap)
            stat(sitemap, &info) < 0;
 }
 
-/* Add each sitemap to the starts as well. */
+/* Add each sitemap to the starts. */
 static int add_sitemaps(struct option_source *source)
 {
     struct options *options = source->options;
@@ -371,8 +372,8 @@ static bool is_command(const struct command *command, const char *word, size_t w
            (command->operand_count == wanted + 1 || stat(word, &info) < 0);
 }
 
-/* Find the command and its folders. Returns -EINVAL after a message if it has too few or
-   too many arguments. */
+/* Find the command and its folders. If it has too few or too many arguments, print a
+   message and return -EINVAL. */
 static int find_command(struct options *options, const struct command *command)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -410,7 +411,7 @@ static int add_lists(struct option_source *source)
     return rc;
 }
 
-/* Find the command again after all options are set, because --state may name another
+/* Find the command again after all options are set, because --state may have set another
  * folder. */
 static int end_command(struct option_source *source, const struct command *command)
 {
@@ -452,8 +453,8 @@ static int add_starts(struct option_source *source, const struct command *comman
 
 /* ---- whole ------------------------------------------------------------------------- */
 
-/* Handle options such as --help, which print something. Returns 0 if there is no such
- * option. */
+/* Handle options such as --help, which print information. Returns 0 if no such option was
+ * given. */
 static int print_information(const struct command *command, FILE *out)
 {
     const char *shell = last_value(command, "completions");

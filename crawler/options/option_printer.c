@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* The columns in the help where descriptions begin and where lines end. */
+/* The columns of the help in which descriptions begin and lines end. */
 #define WORDS_AT 28
 #define WIDTH 80
 
-/* The width of lines in the source of the manual page. The width leaves room for
+/* The width of lines in the source of the manual page, which leaves space for
  * escapes. */
 #define ROFF_WIDTH 68
 
@@ -75,8 +75,8 @@ static size_t print_names(FILE *to, const struct option_row *row)
     return (size_t)n;
 }
 
-/* Build the description of an option from the text, the choices and the default in its
- * row. */
+/* Build the description of an option from the text, the choices and the default in the
+ * option's row. */
 static void make_description(const struct option_row *row, char *to, size_t capacity)
 {
     size_t n = (size_t)snprintf(to, capacity, "%s", row->words);
@@ -195,8 +195,8 @@ void option_print_table(FILE *to)
 
 /*
  * Print text in lines of at most ROFF_WIDTH, unless a word is longer. A minus sign is
- * escaped, because roff would print a hyphen. No line begins with '.' or "'", because
- * roff would read it as a request.
+ * escaped, because otherwise roff prints a hyphen. No line begins with '.' or "'",
+ * because roff would treat it as a request.
  */
 static void print_roff(FILE *to, const char *text)
 {
@@ -386,7 +386,8 @@ static void print_bash(FILE *to)
           to);
 }
 
-/* Print text inside the quotes of a shell. The characters in `also` get a backslash. */
+/* Print text inside shell quotes. Each character that occurs in `also` gets a
+ * backslash. */
 static void print_quoted(FILE *to, const char *text, const char *also)
 {
     for (; *text != '\0'; text++) {

@@ -16,10 +16,10 @@ enum option_group {
     OPTION_REPORTS,
     OPTION_OTHER,
     OPTION_GROUP_COUNT,
-    OPTION_HIDDEN = OPTION_GROUP_COUNT /* not printed anywhere */
+    OPTION_HIDDEN = OPTION_GROUP_COUNT /* not listed in any output */
 };
 
-/* What a shell offers as completions of a value. */
+/* The kind of completions that a shell offers for a value. */
 enum option_hint { HINT_NONE, HINT_FILE, HINT_FOLDER };
 
 /* The source of a value, and the stream for messages about the value. */
@@ -28,16 +28,15 @@ struct option_source {
     FILE *complaints;
     const char *file; /* the configuration file, or NULL for the command line */
     unsigned line;
-    /* The file was found in the working directory, and not named by the user. */
+    /* The file was found in the working directory: the user did not name it. */
     bool is_found;
     bool *is_given; /* for each row, whether a value has replaced the default */
 };
 
-/* One option. The struct has many members, because a row has everything about an option,
- * from its name to its help. */
+/* One option: everything about it, from its name to its help. */
 struct option_row {
     const char *name;
-    char letter;          /* 0 without a short name */
+    char letter;          /* or 0 if the option has no short name */
     const char *aliases;  /* further names, separated by spaces, or NULL */
     const char *argument; /* name of the option's value; NULL for a flag */
     /*
@@ -47,10 +46,10 @@ struct option_row {
     int (*set)(struct option_source *source, const struct option_row *row,
                const char *value);
     size_t offset;       /* offset of its field in struct options */
-    const char *initial; /* its default as a user would write it, or NULL for zero */
+    const char *initial; /* the default as a user would write it; NULL for zero */
     int64_t min, max;    /* minimum and maximum of a numeric option */
     const char *choices; /* allowed values, separated by spaces, or NULL for any value */
-    /* if the option is repeated, all values count, not only the last */
+    /* if the option is repeated, all values are used, not only the last one */
     bool repeats;
     bool writes; /* the value names a file or folder to write to */
     enum option_hint hint;
@@ -62,12 +61,12 @@ extern const struct option_row option_rows[];
 extern const size_t option_row_count;
 extern const char *const option_group_names[OPTION_GROUP_COUNT];
 
-/* True if the flag's name already begins with "no-": --no-robots. */
+/* True if the flag's name already begins with "no-", as in --no-robots. */
 bool option_is_negative(const struct option_row *row);
 
 /*
- * Set an option to a value. The first call replaces its default. Returns 0, or the error
- * of row->set().
+ * Set an option to a value. The first call replaces the option's default. Returns 0, or
+ * the error of row->set().
  */
 int option_set(struct option_source *source, const struct option_row *row,
                const char *value);
@@ -93,8 +92,8 @@ int option_complain_unknown(FILE *to, const char *before, const char *name, size
 int option_read_file(struct option_source *source, const char *path);
 
 /*
- * Check a value that names an output. A configuration file that was found automatically
- * may only name outputs below its folder. (option_output.c) Returns 0, or the error of
+ * Check a value that names an output. If the configuration file was found automatically,
+ * its outputs must be below its folder. (option_output.c) Returns 0, or the error of
  * option_complain().
  */
 int option_check_output(const struct option_source *source, const struct option_row *row,
@@ -112,8 +111,8 @@ int option_complain_of_start(const struct option_source *source, const char *ope
 
 /*
  * Add the starts in a list ("-" is standard input), the files that match a pattern, or
- * the file of a file:// URL. (option_inputs.c) These functions fail with the errors of
- * option_add_start().
+ * the file that a file:// URL refers to. (option_inputs.c) These functions fail with the
+ * errors of option_add_start().
  */
 int option_add_list(struct option_source *source, const char *path);
 bool option_is_pattern(const char *operand);
@@ -122,15 +121,15 @@ bool option_is_file_url(const char *operand);
 int option_add_file_url(struct option_source *source, const char *operand);
 
 /*
- * Print a message about the value of a row. Returns -EINVAL, or -ENOMEM without a
- * message.
+ * Print a message about the value of a row. Returns -EINVAL. If memory runs out, prints
+ * nothing and returns -ENOMEM.
  */
 int option_complain(const struct option_source *source, const struct option_row *row,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Write the choices of a row, such as "site, all, none", each enclosed in `quote`. The
- * result is shortened to fit. Returns `to`.
+ * Write the choices of a row to `to`, each enclosed in `quote`, such as "site, all,
+ * none". If the result does not fit, it is truncated. Returns `to`.
  */
 #define OPTION_CHOICES_BYTES 256
 const char *option_choices(const struct option_row *row, const char *quote,
@@ -139,24 +138,25 @@ const char *option_choices(const struct option_row *row, const char *quote,
 /* Return the index of a word of `n` bytes in a list separated by spaces, or -1. */
 int option_word_index(const char *list, const char *word, size_t n);
 
-/* Return a copy of the text that the options own, or NULL if memory runs out. */
+/* Return a copy of the text. The options own the copy. Returns NULL if memory runs
+   out. */
 char *options_keep(struct options *options, const char *text, size_t n);
 
-/* Format a text that the options own. Returns NULL if memory runs out. */
+/* Return a formatted text. The options own the text. Returns NULL if memory runs out. */
 char *options_print(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Return the header for a login "user:password" of n bytes. The options own it. Returns
- * NULL if memory runs out. (RFC 7617)
+ * Return the header for a login "user:password" of n bytes. The options own the header.
+ * Returns NULL if memory runs out. (RFC 7617)
  */
 const char *options_basic(struct options *options, const char *login, size_t n);
 
 int text_list_add(struct text_list *list, const char *text);
 
 /*
- * The setters are in option_value.c, or in option_host.c if the value may apply to one
- * host.
+ * The setters are in option_value.c. Setters of values that may apply to a single host
+ * are in option_host.c.
  */
 #define OPTION_SETTER(name)                                                              \
     int name(struct option_source *source, const struct option_row *row,                 \
@@ -169,7 +169,7 @@ OPTION_SETTER(set_unsigned);
 OPTION_SETTER(set_size); /* sets a field of type size_t */
 OPTION_SETTER(set_bytes);
 OPTION_SETTER(set_duration);
-/* sets an enum whose constants are in the order of the choices */
+/* sets an enum with constants in the order of the choices */
 OPTION_SETTER(set_choice);
 OPTION_SETTER(set_text);
 OPTION_SETTER(set_line); /* sets a text without newlines, to be sent in a header */
@@ -190,7 +190,7 @@ OPTION_SETTER(set_traps);
 OPTION_SETTER(add_statuses);
 OPTION_SETTER(add_verdicts);
 OPTION_SETTER(add_format);
-/* sets the backend: from the value, or for a flag such as --epoll from `words` */
+/* sets the backend: to the value, or for a flag such as --epoll to `words` */
 OPTION_SETTER(set_backend);
 OPTION_SETTER(refuse_iocp);
 
@@ -202,18 +202,18 @@ struct option_part {
     size_t n;
 };
 
-/* Get the next element of the list. Returns false after the last one, when *list is
- * NULL. */
+/* Get the next element of the list. *list is NULL after the last element, and the next
+ * call returns false. */
 bool option_next_part(const char **list, struct option_part *part);
 
-/* Parse digits. Returns false if there are other characters, or too many digits. */
+/* Parse digits. Returns false if there are too many digits or other characters. */
 bool option_read_digits(const char *text, size_t n, int64_t *out);
 
-/* True for a header "Name: value" with a name that is a token. (RFC 9110, 5.6.2) */
+/* True for a header "Name: value" if the name is a token. (RFC 9110, 5.6.2) */
 bool option_is_header(const char *text);
 
 /*
- * Reject headers that the crawler itself must set. Returns 0, or the error of
+ * Reject headers that only the crawler may set. Returns 0, or the error of
  * option_complain().
  */
 int option_check_header(const struct option_source *source, const struct option_row *row,

@@ -37,8 +37,8 @@ OPTION_SETTER(add_text)
     return text != NULL ? text_list_add(option_field_of(source, row), text) : -ENOMEM;
 }
 
-/* True if the text has control characters, which could end a header or a line of the
- * terminal. */
+/* True if the text has control characters, which could end an HTTP header or a line on
+ * the terminal. */
 static bool has_control(const char *text)
 {
     for (; *text != '\0'; text++)
@@ -92,7 +92,7 @@ OPTION_SETTER(set_url)
 
 /*
  * Set the address of --status: "9100", "HOST:9100" or "[::1]:9100". IPv6 addresses need
- * brackets, because otherwise the port would be ambiguous.
+ * brackets, because the port would be ambiguous without them.
  */
 OPTION_SETTER(set_status)
 {
@@ -121,7 +121,7 @@ OPTION_SETTER(set_status)
                : -ENOMEM;
 }
 
-/* Set the proxy. As in libcurl, it is a host with or without a proxy scheme. */
+/* Set the proxy: a host, with or without a proxy scheme as in libcurl. */
 OPTION_SETTER(set_proxy)
 {
     static const char schemes[] = "http https socks4 socks4a socks5 socks5h";
@@ -199,7 +199,8 @@ OPTION_SETTER(add_header)
 }
 
 /*
- * Return the header with this name ("Cookie:") that is sent to the start URLs, or NULL.
+ * Return the header with this name ("Cookie:") among the headers for the start URLs, or
+ * NULL.
  */
 static const char **find_header(struct options *options, const char *name)
 {
@@ -235,8 +236,8 @@ OPTION_SETTER(add_cookie)
 }
 
 /*
- * Encode n bytes in base 64. `to` needs 4 bytes for every 3 bytes of text, and one byte
- * for a NUL. (RFC 4648, section 4)
+ * Encode n bytes in base 64. `to` needs 4 bytes for every 3 bytes of text, rounded up,
+ * and one byte for a NUL. (RFC 4648, section 4)
  */
 static void base64(const char *text, size_t n, char *to)
 {
@@ -269,8 +270,8 @@ const char *options_basic(struct options *options, const char *login, size_t n)
     return header;
 }
 
-/* Set the credentials. The last value counts. Messages do not contain the value, because
- * it is secret. */
+/* Set the credentials. If the option is repeated, the last value counts. Messages do not
+ * contain the value, because it is secret. */
 OPTION_SETTER(set_credentials)
 {
     struct options *options = source->options;

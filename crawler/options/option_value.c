@@ -1,9 +1,9 @@
 /*
  * option_value.c - convert the value of an option and store it in its field.
  *
- * If a setter rejects a value, its message names the values that the option accepts.
- * Numbers are not parsed by strtod(), which accepts "inf", "0x10" and the formats of the
- * locale.
+ * If a setter rejects a value, its message lists the values that the option accepts.
+ * Numbers are not parsed with strtod(), which would accept "inf", "0x10" and the formats
+ * of the locale.
  */
 #include "option_value_inside.h"
 #include "../base/text.h"
@@ -46,7 +46,8 @@ void *option_field_of(const struct option_source *source, const struct option_ro
     return (char *)source->options + row->offset;
 }
 
-/* True if an option still has its default, which the first explicit value replaces. */
+/* True if an option still has its default, which the first explicit value will
+   replace. */
 static bool is_default(const struct option_source *source, const struct option_row *row)
 {
     return source->is_given != NULL && !source->is_given[row - option_rows];
@@ -85,7 +86,7 @@ static char *argument_of(struct options *options, const struct option_row *row,
     return argument;
 }
 
-/* Record the argument, to save it with the crawl and restore it in later commands. */
+/* Record the argument, so that it can be saved with the crawl and restored later. */
 static int record_argument(struct option_source *source, const struct option_row *row,
                            const char *value)
 {
@@ -161,7 +162,7 @@ bool option_read_digits(const char *text, size_t n, int64_t *out)
     return true;
 }
 
-/* True if the value is "none" and "none" is the default. */
+/* True if the value is "none" and the option's default is also "none". */
 static bool is_word_none(const struct option_row *row, const char *value)
 {
     return row->initial != NULL && strcmp(row->initial, "none") == 0 &&
@@ -248,8 +249,8 @@ OPTION_SETTER(set_bytes)
 }
 
 /*
- * Return the unit of a time in nanoseconds. Without a unit, the time is in seconds.
- * Returns 0 for an unknown unit.
+ * Return the unit of a time, in nanoseconds. Times without a unit are in seconds. Returns
+ * 0 for an unknown unit.
  */
 static int64_t time_unit(const char *unit)
 {
@@ -413,8 +414,7 @@ OPTION_SETTER(set_traps)
     return 0;
 }
 
-/* Add a sitemap. option_parser.c adds the sitemaps to the starts after all options are
- * set. */
+/* Add a sitemap. option_parser.c adds it to the starts after all options are set. */
 OPTION_SETTER(add_sitemap)
 {
     struct options *options = source->options;
@@ -444,7 +444,7 @@ OPTION_SETTER(add_verdicts)
         if (option_word_index(row->choices, part.at, part.n) < 0)
             return no_choice(source, row, part.at, part.n);
         snprintf(word, sizeof word, "%.*s", (int)part.n, part.at);
-        /* "none" sets VERDICT_OPEN, which is cleared below */
+        /* "none" sets the entry of VERDICT_OPEN, which is cleared below */
         fail_on[verdict_of_word(word)] = true;
     }
     fail_on[VERDICT_OPEN] = false;

@@ -1,13 +1,13 @@
 /*
  * options.c - the table of all options.
  *
- * All code that needs the options reads this table: the parser (option_parser.c), which
- * calls the setter of a row (option_value.c), and the code that prints --help, the
- * manual, the manual page and shell completions (option_printer.c). The setters also set
- * the defaults.
+ * All code that depends on the set of options reads this table: the parser
+ * (option_parser.c), which calls the setter of a row (option_value.c), and the code that
+ * prints --help, the manual, the manual page and shell completions (option_printer.c).
+ * The setters also set the defaults.
  *
- * An option that also exists in lychee, muffet, LinkChecker, wget or curl has the same
- * name.
+ * If an option also exists in lychee, muffet, LinkChecker, wget or curl, it has the same
+ * name here.
  */
 #include "options.h"
 

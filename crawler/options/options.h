@@ -54,16 +54,16 @@ enum options_command { /* The command that the first operand names. */
 };
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* All options of a run. The struct has many members, because each option has one. */
+/* All options of a run. */
 struct options {
-    /* The starts of the crawl, and the URLs that it fetches: */
+    /* The starts of the crawl, and the URLs to fetch: */
     struct text_list starts;   /* URLs from url_resolve(), or paths */
     struct text_list sitemaps; /* the starts that are read as sitemaps */
     /* files that list further starts; "-" is standard input */
     struct text_list lists;
     struct pattern_list exclude; /* URLs not to fetch */
     struct pattern_list include; /* URLs to fetch even if `exclude` matches */
-    bool lenient;                /* which hosts belong to one site: see site.h */
+    bool lenient;                /* see site.h: which hosts belong to one site */
     enum external_mode external; /* how to check external links */
     enum fragments_mode fragments;
     bool exclude_private; /* skip addresses of private networks and of this machine */
@@ -76,12 +76,12 @@ struct options {
     bool trap_repeat_off, trap_session_off, trap_calendar_off;
 
     /* Limits: */
-    /* concurrent pages of the site, and also concurrent external links */
+    /* concurrent pages of the site; external links have an equal, separate limit */
     unsigned max_tasks;
     /* concurrent requests to each host of the site; 0 means max_tasks */
     unsigned per_host;
     unsigned external_per_host;
-    unsigned max_redirects; /* number of redirects in a row */
+    unsigned max_redirects; /* maximum number of redirects in a row */
     unsigned max_tries;
     unsigned max_depth; /* UINT_MAX means no limit */
     size_t max_pages;   /* 0 means no limit */
@@ -94,15 +94,15 @@ struct options {
 
     /* HTTP: */
     const char *user_agent;
-    const char *ca_file, *proxy; /* NULL to use the environment */
+    const char *ca_file, *proxy; /* NULL to use environment variables */
     bool insecure;
     bool cookies; /* store the cookies that servers set */
-    /* The headers of -H, -b and -u, which are sent only to the origins of the start
+    /* The headers of -H, -b and -u. They are sent only to the origins of the start
      * URLs. */
     struct text_list headers;
     struct host_header *host_headers;
     size_t host_header_count;
-    /* Credentials of start URLs, for links to the same hosts that do not contain them. */
+    /* Credentials of start URLs, for links to the same hosts without credentials. */
     struct login *logins;
     size_t login_count;
 
@@ -118,8 +118,8 @@ struct options {
     size_t accept_count;
     bool accept_is_default; /* the ranges for all hosts are still the default */
     bool fail_on[VERDICT_COUNT];
-    const char *baseline; /* an earlier report, whose findings do not make the run fail */
-    const char *cache;    /* a file that lists external targets that were OK */
+    const char *baseline; /* an earlier report; its findings do not fail the run */
+    const char *cache;    /* a file with external targets that were OK recently */
     int64_t max_age_ns;   /* maximum age of an entry in the cache */
 
     /* Reports: */
@@ -140,18 +140,18 @@ struct options {
     const char *later_state; /* the second folder of COMMAND_DIFF */
     /* the backend of the event loop, or NULL for the default */
     const char *backend;
-    int64_t state_interval_ns;    /* how much work may be lost if the process dies */
+    int64_t state_interval_ns;    /* the work of this time may be lost in a crash */
     const char *frontier, *crawl; /* URL of Redis and name of the shared crawl, or NULL */
     unsigned split_host; /* number of processes that may send requests to one host */
     size_t results_max_bytes;
     struct text_list
         /* options that affect the crawl, as given on the command line: "--max-depth=3" */
         decided;
-    /* All options of the command line, and those options of the configuration file that
+    /* All options on the command line, and the options in the configuration file that
      * affect reports. */
     struct text_list given;
 
-    /* Strings that the options own. */
+    /* Strings owned by the options. */
     char **owned;
     size_t owned_count;
 };
@@ -160,7 +160,7 @@ struct options {
 int options_init(struct options *options);
 
 /*
- * options_parse() returns this after options such as --help, when there is nothing to
+ * options_parse() returns this value after options such as --help, which leave nothing to
  * crawl.
  */
 #define OPTIONS_PRINTED 1
@@ -178,16 +178,16 @@ int options_parse(struct options *options, int argc, char *const argv[], FILE *o
                   FILE *complaints);
 
 /*
- * Restore the options of a saved crawl, after options_init(). First set the options with
- * which the crawl began (`decided` and `starts`), then the options of the current command
- * (now->given). Fails with the errors of options_parse(). The texts and `now` must
- * outlive the options.
+ * Restore the options of a saved crawl, after options_init(). First set the options and
+ * starts that the crawl began with (`decided` and `starts`), then the options of the
+ * current command (now->given). Fails with the errors of options_parse(). The texts and
+ * `now` must outlive the options.
  */
 int options_restore(struct options *options, const struct options *now,
                     const struct text_list *decided, const struct text_list *starts,
                     FILE *complaints);
 
-/* Free the options. A struct of zeroes is allowed. */
+/* Free the options. The struct may be zeroed. */
 void options_finish(struct options *options);
 
 #endif

@@ -2,11 +2,11 @@
  * toml.c - read TOML 1.0, except for tables. (Debian 12 does not have a C library for
  * TOML.)
  *
- * A recursive-descent parser. The functions are named after the parts of the grammar.
- * Strings are decoded in place, because no escape is shorter than the character it stands
- * for. (toml.io/en/v1.0.0)
+ * This is a recursive-descent parser, with functions named after parts of the grammar.
+ * Strings are decoded in place, because no escape is shorter than the character that it
+ * represents. (toml.io/en/v1.0.0)
  *
- * Where to start reading: toml_read(), read_pair().
+ * Start reading at toml_read() and read_pair().
  */
 #include "toml.h"
 
@@ -22,7 +22,7 @@
 #define NUMBER_BYTES 64
 
 struct reader {
-    char *at; /* the rest of the text, which ends with the only NUL */
+    char *at; /* the rest of the text; its only NUL is at its end */
     unsigned line;
     struct toml_mistake *mistake;
     int (*take)(void *arg, const struct toml_value *value);
@@ -65,7 +65,7 @@ static int skip_comment(struct reader *reader)
     return 0;
 }
 
-/* Skip a newline. Returns true if there was one. */
+/* Skip a newline. Returns false if there is none. */
 static bool skip_newline(struct reader *reader)
 {
     size_t n = newline_length(reader->at);
@@ -105,8 +105,8 @@ static bool put_point(char **to, uint32_t point)
     return true;
 }
 
-/* Read an escape such as "\u00e9" or "\U0001f600", with this many digits after the
- * letter. */
+/* Read an escape such as "\u00e9" or "\U0001f600". `digits` is the number of digits after
+ * the letter. */
 static int read_point(struct reader *reader, int digits, char **to)
 {
     uint32_t point = 0;
@@ -157,7 +157,7 @@ static int read_escape(struct reader *reader, bool may_span, char **to)
 }
 
 /*
- * Read quotes in a multi-line string: up to two quotes are text, and three end the
+ * Read quotes in a multi-line string. One or two quotes are text, and three end the
  * string. Returns true at the end of the string.
  */
 static bool read_quotes(struct reader *reader, char quote, char **to)
@@ -226,8 +226,8 @@ static int read_string(struct reader *reader, bool may_span, const char **out)
 /* ---- numbers ----------------------------------------------------------------------- */
 
 /*
- * Copy digits to *to without the underscores between them. Returns false if the digits
- * are not valid.
+ * Copy digits to *to, omitting the underscores between them. Returns false if the digits
+ * are invalid.
  */
 static bool read_digits(const char **at, int base, char **to)
 {
@@ -293,7 +293,7 @@ static bool read_decimal(const char *at, char to[NUMBER_BYTES])
     return *at == '\0';
 }
 
-/* Read a value without quotes: true, false, or a number. */
+/* Read a value without quotes: true, false or a number. */
 static int read_word(struct reader *reader, char number[NUMBER_BYTES],
                      struct toml_value *value)
 {

@@ -1,8 +1,8 @@
 /*
  * toml.h - read a configuration file in TOML 1.0 as keys and values.
  *
- * Features that a list of options does not need are rejected: tables, dotted keys, dates,
- * and nested lists.
+ * The parser rejects features that a list of options does not need: tables, dotted keys,
+ * dates, and nested lists.
  */
 #ifndef CRAWLER_TOML_H
 #define CRAWLER_TOML_H
@@ -15,13 +15,13 @@ enum toml_kind { TOML_STRING, TOML_NUMBER, TOML_BOOLEAN };
 struct toml_value {
     const char *key;
     /*
-     * The value as a string: a text, "true", "false", or a number in decimal digits. For
-     * an empty list, `text` is NULL.
+     * The value as a string: a text, "true", "false", or a number in decimal digits. NULL
+     * for an empty list.
      */
     const char *text;
     enum toml_kind kind;
-    /* `is_first` is true for the first element of a list, and for a value outside of
-     * lists */
+    /* `is_first` is true for the first element of a list, and for a value that is not in
+     * a list */
     bool in_list, is_first;
     unsigned line;
 };
@@ -34,11 +34,11 @@ struct toml_mistake {
 
 /*
  * Call take() for each value, and for each element of a list. If take() fails, reading
- * stops. `text` has n bytes, followed by a NUL. It is overwritten. Strings are valid only
- * during the call.
+ * stops. `text` has n bytes, followed by a NUL. The function overwrites `text`, and the
+ * strings that it passes to take() are valid only during the call.
  *
- * Returns 0, the error of take(), or -EINVAL and *mistake. Unless the file has an error,
- * mistake->what is NULL.
+ * Returns 0, the error of take(), or -EINVAL if the file has an error. In the last case
+ * *mistake describes the error, otherwise mistake->what is NULL.
  */
 int toml_read(char *text, size_t n,
               int (*take)(void *arg, const struct toml_value *value), void *arg,
