@@ -2,9 +2,9 @@
  * pattern.c - regular expressions that exclude or include URLs.
  *
  * With a pattern such as "(a+)+$", the time for a match doubles with each character of a
- * URL, and the site chooses the URLs. So the steps and the memory of a match are limited.
- * PCRE2's just-in-time compiler is not used, because it would need more stack than a task
- * may have.
+ * URL, and the site chooses the URLs. The steps and the memory of a match are therefore
+ * limited. PCRE2's just-in-time compiler is not used, because it would need more stack
+ * than a task may have.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
@@ -27,8 +27,8 @@ struct pattern {
     bool is_complained_of;
 };
 
-/* PCRE2 allocates memory through these functions, so that tests can make allocations
- * fail. */
+/* PCRE2 allocates memory with these functions, so that tests can make allocations
+   fail. */
 static void *allocate(size_t n, void *arg)
 {
     (void)arg;
@@ -53,7 +53,7 @@ static bool is_escaped(const char *text, size_t at)
     return n % 2 == 1;
 }
 
-/* True if the text contains "\<" or "\>", which are word boundaries in GNU's syntax, but
+/* True if the text contains "\<" or "\>". They are word boundaries in GNU's syntax, but
    plain characters in PCRE2. */
 static bool has_gnu_words(const char *text)
 {

@@ -45,12 +45,12 @@ int pattern_matches(const struct pattern_list *list, size_t index, const char *t
 const char *pattern_text(const struct pattern_list *list, size_t index);
 
 /*
- * Return true at the first call for a pattern, so that the caller prints a message about
- * the pattern only once.
+ * Return true at the first call for a pattern, so that a message about the pattern is
+ * printed only once.
  */
 bool pattern_is_news(const struct pattern_list *list, size_t index);
 
-/* Free the patterns. A list of zeroes is allowed. */
+/* Free the patterns. The list may be zeroed. */
 void patterns_finish(struct pattern_list *list);
 
 #endif

@@ -33,7 +33,7 @@ static bool is_private_v4(uint32_t address)
     return false;
 }
 
-/* Read the IPv4 address that an IPv6 address contains at this offset. */
+/* Read the IPv4 address at this offset of an IPv6 address. */
 static uint32_t v4_at(const struct in6_addr *address, size_t at)
 {
     uint32_t v4;

@@ -10,12 +10,12 @@
  *
  * Invariants
  *   1. Patterns and URLs are compared byte by byte after normalise().
- *   2. The rules are sorted: longer patterns first, "allow" before "disallow". So the
- *      first rule that matches decides.
- *   3. A "*" matches as few bytes as possible. No match is lost, because the text after
- *      the "*" either is followed by another "*" or must be at the end of the URL, which
- *      is compared first. So each pattern reads the URL only once, and memmem() takes
- *      linear time.
+ *   2. The rules are sorted: longer patterns first, "allow" before "disallow". The first
+ *      rule that matches is therefore decisive.
+ *   3. A "*" matches as few bytes as possible. This loses no match: the text after the
+ *      "*" is either followed by another "*", or must be at the end of the URL, which is
+ *      compared first. So each pattern reads the URL only once, and memmem() takes linear
+ *      time.
  */
 #include "robots.h"
 
@@ -33,9 +33,9 @@ struct rule {
     size_t at, n; /* range of the rule's pattern in robots.patterns */
     unsigned line;
     bool allows;
-    /* the pattern had a "$": it must match up to the end of the URL */
+    /* the pattern ended in "$", so it must match up to the end of the URL */
     bool ends;
-    bool encoded_slash; /* the pattern contains "%2F", which in a query can also be "/" */
+    bool encoded_slash; /* the pattern has "%2F", which also matches "/" in a query */
 };
 
 /* The rules for one crawler, merged from all groups with its name. */
@@ -53,8 +53,8 @@ struct sitemap_line {
 };
 
 struct robots {
-    /* The rules for the product, and for "*". After parsing, `ours` has the rules to
-     * use. */
+    /* The rules for the product, and those for "*". After parsing, `ours` contains the
+     * rules that apply. */
     struct rules ours, others;
     struct text patterns, sitemaps;
     struct sitemap_line *sitemap_lines;
@@ -84,7 +84,7 @@ static bool is_unreserved(char c)
     return is_letter(c) || is_digit(c) || (c != '\0' && strchr("-._~", c) != NULL);
 }
 
-/* True for delimiters, which are not decoded: "a&b" and "a%26b" are different queries. */
+/* True for delimiters, which must not be decoded: "a&b" and "a%26b" are different. */
 static bool is_delimiter(char c)
 {
     return c != '\0' && strchr("/?&=+", c) != NULL;
@@ -100,12 +100,12 @@ static void add_encoded(struct text *out, char c)
 
 /*
  * Append a URL, or a part of a pattern, in a normalized form. Unreserved characters and
- * delimiters are written as they are, all others as "%XX" in upper case. If "%XX" stands
- * for an unreserved character, it is decoded. (2.2.2)
+ * delimiters are copied. All other characters are written as "%XX" in upper case. If
+ * "%XX" represents an unreserved character, it is decoded. (2.2.2)
  *
  * In a query, "/" and "%2F" are equivalent, as in the RFC's table
- * ("?baz=https://foo.bar"): both are written as `slash`, which is "/" or "%2F". On entry,
- * *in_query is true if `s` begins in the query. On return, it is true if `s` ends there.
+ * ("?baz=https://foo.bar"): both are written as `slash`, which is "/" or "%2F".
+ * *in_query is true if `s` begins in the query, and is set to true if `s` ends there.
  */
 static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
 {
@@ -194,8 +194,8 @@ static enum record record_of(struct span name)
 }
 
 /*
- * Split a line. As in Google's parser, "Disallow /a" without a colon is accepted if it
- * has two words.
+ * Split a line. As in Google's parser, a line of two words may lack the colon:
+ * "Disallow /a".
  */
 static enum record split_line(struct span line, struct span *value)
 {
@@ -254,16 +254,16 @@ static void add_rule(struct robots *robots, struct rules *rules, const struct ru
     rules->at[rules->count++] = *rule;
 }
 
-/* Store a rule with its normalized pattern. In the stored pattern, "*" is always a
- * wildcard, and the "$" at the end is removed. */
+/* Store a rule with its normalized pattern. In a stored pattern, "*" is always a
+ * wildcard, and a "$" at the end is removed. */
 static void parse_rule(struct robots *robots, struct span value, bool allows,
                        unsigned line)
 {
     struct rule rule = {.at = robots->patterns.n, .line = line, .allows = allows};
     bool in_query = false;
 
-    /* Ignore an empty pattern, and a pattern that cannot match because paths begin with
-     * "/". */
+    /* Ignore an empty pattern, and a pattern that cannot match because it does not begin
+     * with "/" like all paths. */
     if (value.n == 0 || (value.at[0] != '/' && value.at[0] != '*'))
         return;
     if (!robots->ours.open && !robots->others.open)
@@ -288,8 +288,8 @@ static void parse_rule(struct robots *robots, struct span value, bool allows,
     add_rule(robots, &robots->others, &rule);
 }
 
-/* Parse a delay in seconds, which may have a fraction. Returns -1 if the text is not a
- * number. */
+/* Parse a delay in seconds, which may have a decimal fraction. Returns -1 if the text is
+ * not a number. */
 static int64_t delay_of(struct span value)
 {
     int64_t ns = 0, unit = 1000000000;
@@ -348,9 +348,9 @@ static void add_sitemap(struct robots *robots, struct span value, struct span li
 }
 
 /*
- * Parse a line. *in_rules is true if the current group already has a rule, so that a
- * User-agent line begins a new group. Records other than User-agent and rules do not
- * affect the groups. (2.1, 2.2.4)
+ * Parse a line. *in_rules is true if the current group already has a rule. In that case a
+ * User-agent line begins a new group. Other kinds of records do not affect the groups.
+ * (2.1, 2.2.4)
  */
 static void parse_line(struct robots *robots, struct span line, unsigned number,
                        const char *product, bool *in_rules)
@@ -375,7 +375,7 @@ static void parse_line(struct robots *robots, struct span line, unsigned number,
 
 /* ---- whole ------------------------------------------------------------------------- */
 
-/* Skip a byte order mark, and shorten the text to ROBOTS_BYTES. */
+/* Skip a byte order mark, and truncate the text to ROBOTS_BYTES. */
 static struct span text_of(const char *text, size_t n)
 {
     struct span all = {text, n < ROBOTS_BYTES ? n : ROBOTS_BYTES};

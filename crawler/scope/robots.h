@@ -18,25 +18,25 @@
 #include <stdint.h>
 
 /*
- * The maximum number of bytes of a robots.txt that are read. A line that continues beyond
- * this limit is dropped. So that the parser can detect such a line, pass at least one
- * byte more. (RFC 9309, 2.5)
+ * The maximum number of bytes of a robots.txt that are parsed. A line that continues
+ * beyond this limit is dropped. Pass at least one byte more to the parser, so that it can
+ * detect such a line. (RFC 9309, 2.5)
  */
 #define ROBOTS_BYTES (500 * 1024)
 
 struct robots;
 
 /*
- * Parse the rules for the crawler with this product token. Any text is accepted, and
- * lines without meaning are skipped. The text is not needed afterwards. The caller passes
- * the result to robots_destroy(). Returns NULL if memory runs out.
+ * Parse the rules for the crawler with this product token. Any text is accepted, because
+ * invalid lines are skipped. The text is not needed afterwards. The caller passes the
+ * result to robots_destroy(). Returns NULL if memory runs out.
  */
 struct robots *robots_parse(const char *text, size_t n, const char *product);
 
 /*
  * Return the rules that apply if robots.txt could not be fetched. A status of 500 or more
- * forbids everything, and so does 0, which means no answer. Any other status allows
- * everything. (2.3.1.3, 2.3.1.4) Returns NULL if memory runs out.
+ * forbids everything. So does 0, which means that there was no answer. Any other status
+ * allows everything. (2.3.1.3, 2.3.1.4) Returns NULL if memory runs out.
  */
 struct robots *robots_for_status(int status);
 
@@ -50,11 +50,11 @@ void robots_destroy(struct robots *robots);
 int robots_allows(const struct robots *robots, const char *path_and_query,
                   unsigned *line);
 
-/* Return the Crawl-delay (an extension), at most an hour, or -1 if it is missing. */
+/* Return the Crawl-delay (an extension), limited to an hour, or -1 if it is missing. */
 int64_t robots_delay_ns(const struct robots *robots);
 
-/* Return the URL of a Sitemap line, as written, or NULL after the last line. Indexes
- * begin at 0. (2.2.4) */
+/* Return the URL in a Sitemap line, as written, or NULL after the last one. `index`
+ * begins at 0. (2.2.4) */
 const char *robots_sitemap(const struct robots *robots, size_t index);
 
 /* Return the line and column of a Sitemap's URL, counted from 1. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* True for "nofollow", and for "none", which means noindex and nofollow. */
+/* True for "nofollow", and for "none", which combines noindex and nofollow. */
 static bool is_nofollow(const char *rule, size_t n)
 {
     return (n == strlen("nofollow") && strncasecmp(rule, "nofollow", n) == 0) ||

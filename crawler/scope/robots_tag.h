@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* True if the value forbids following links, such as "noindex, nofollow" or "none". A
-   value for this crawler ("coil-crawl: nofollow") also counts, but a value for another
-   crawler ("googlebot: nofollow") does not. */
+/* True if the value forbids following links, such as "noindex, nofollow" or "none".
+   Values for this crawler ("coil-crawl: nofollow") count, but values for another crawler
+   ("googlebot: nofollow") do not. */
 bool robots_tag_has_nofollow(const char *value);
 
 #endif

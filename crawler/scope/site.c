@@ -47,7 +47,7 @@ static struct whatwg_span without_www(struct whatwg_span host)
 
 /*
  * Return the key of a URL's site, which the caller frees, or NULL if memory runs out. A
- * dot at the end of a host is ignored.
+ * trailing dot of the host is ignored.
  */
 static char *key_of(const struct site *site, const char *url)
 {

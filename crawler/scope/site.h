@@ -6,28 +6,28 @@
 
 #include <stdbool.h>
 
-/* The sites of a crawl. Initialize with zeroes for a strict comparison. */
+/* The sites of a crawl. Zeroes mean that there is no site, and comparisons are strict. */
 struct site {
     struct table keys; /* the keys of all sites */
     bool lenient;
 };
 
 /*
- * Add the site of `url`, which url_resolve() returned. Returns 0 or -ENOMEM. Other URLs
- * belong to the same site if
+ * Add the site of `url`, which must be a result of url_resolve(). Returns 0 or -ENOMEM.
+ * Other URLs belong to the same site if
  *
  *     strict     the host is equal apart from "www.", and the port is equal
  *                (the default ports of http and https count as equal)
  *     lenient    the last two labels of the host are equal, with any port
  *
- * If a host is a numeric address, the whole addresses must be equal.
+ * If one of the hosts is a numeric address, the whole hosts must be equal.
  */
 int site_add(struct site *site, const char *url);
 
 /* Return 1 if the URL belongs to one of the sites, 0 if not, or -ENOMEM. */
 int site_has(const struct site *site, const char *url);
 
-/* Free the keys. A struct of zeroes is allowed. */
+/* Free the keys. The struct may be zeroed. */
 void site_finish(struct site *site);
 
 #endif

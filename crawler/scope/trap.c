@@ -2,9 +2,9 @@
  * trap.c - two of the three rules that recognise traps: repeated path segments, and
  * session ids. The third rule is in trap_calendar.c.
  *
- * A server that puts session ids into links creates a new id for each request without
- * one. So all links on such a page are new URLs, and the URL without an id may never
- * occur. Therefore the table stores hashes of URLs without their ids, each with the hash
+ * A server that puts session ids into links creates a new id for each request that has
+ * none. All links on such a page are therefore new URLs, and the URL without an id may
+ * never occur. So the table stores hashes of URLs without their ids, each with the hash
  * of the first complete URL.
  */
 #include "trap.h"
@@ -19,8 +19,8 @@
 #include <strings.h>
 
 /*
- * The minimum length of an id. A shorter value of a parameter with such a name may be,
- * for example, the number of a news story.
+ * The minimum length of an id. If a parameter with the name of a session id has a shorter
+ * value, that value may be, for example, the number of a news story.
  */
 #define ID_BYTES 16
 
@@ -77,8 +77,8 @@ static bool is_name(const char *name, size_t n, const char *const *names, size_t
     return false;
 }
 
-/* True if a value looks like a session id: 16 or more letters and digits, with at least
- * one of each. */
+/* True if a value looks like a session id: 16 or more letters and digits, including at
+ * least one letter and one digit. */
 static bool looks_like_id(const char *value, size_t n)
 {
     bool letters = false, digits = false;
@@ -126,7 +126,7 @@ static bool is_session(const char *s, size_t n)
 
 /*
  * Return the length of the session id that begins at `s`, or 0 if there is none. A
- * session id in a path has the form ";name=value" or "/(S(value))".
+ * session id in a path is written as ";name=value" or "/(S(value))".
  */
 static size_t session_in_path(const char *s)
 {
@@ -225,7 +225,7 @@ static bool make_room(struct traps *traps)
     return true;
 }
 
-/* True if another URL that differs only in its session id was seen earlier. */
+/* True if the same URL with another session id was seen earlier. */
 static bool was_seen(struct traps *traps, const char *url, const char *without)
 {
     struct trap_session *slot;

@@ -1,5 +1,5 @@
 /*
- * trap.h - recognise traps: sites that generate URLs without end.
+ * trap.h - recognise traps: sites that generate an unlimited number of URLs.
  *
  *     if (trap_repeats(url) || trap_session(&traps, url, is_known, arg) ||
  *         trap_calendar(page, url, now_s)) ...
@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 /*
- * A path segment, or two alternating segments, that are repeated this often in a row are
- * a trap.
+ * A path is a trap if a segment, or a pair of segments, is repeated this often in a row.
  */
 #define TRAP_REPEATS 4
 
@@ -28,7 +27,7 @@ struct traps {
 
 void traps_finish(struct traps *traps);
 
-/* True if a path segment, or two alternating ones, occur TRAP_REPEATS times in a row. */
+/* True if a path segment, or a pair of segments, occurs TRAP_REPEATS times in a row. */
 bool trap_repeats(const char *url);
 
 /*
@@ -39,9 +38,9 @@ int trap_without_session(const char *url, char **out);
 
 /*
  * True if the URL has a session id, and the same URL without the id or with another id is
- * already known: is_known() returns true for it, or it was passed to this function
- * before. As long as is_known() does not change its result, the same URL always gets the
- * same result. Returns false if memory runs out.
+ * already known: either is_known() returns true for it, or it was passed to this function
+ * before. As long as is_known() does not change its result, the result for a URL does not
+ * change either. Returns false if memory runs out.
  */
 bool trap_session(struct traps *traps, const char *url,
                   bool (*is_known)(const char *url, void *arg), void *arg);

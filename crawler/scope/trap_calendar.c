@@ -1,9 +1,9 @@
 /*
  * trap_calendar.c - recognise endless calendars.
  *
- * A page of a calendar links to the next month, and so on without end. A link is a step
- * of a calendar if it leads from one date to another one that is far in the future, or
- * far in the past and further back than the page:
+ * Each page of a calendar links to the next month, without end. A link is a step of a
+ * calendar if it leads from one date to another one that is far in the future, or that is
+ * far in the past and further back than the page's date:
  *
  *     page                       link                        a step, in November 2026?
  *     http://h/events            http://h/events?m=2040-01   no: the page has no date
@@ -15,7 +15,7 @@
  *     http://h/n/1400            http://h/n/2801             no: just a number
  *
  * A URL is skipped if all links to it are such steps. Whether a link is a step depends
- * only on the link and its page. So the order in which pages are fetched does not matter.
+ * only on the link and its page, not on the order in which pages are fetched.
  */
 #include "trap_calendar.h"
 
@@ -33,19 +33,19 @@
 #define MONTH 31
 #define YEAR (12 * MONTH)
 
-/* Limits in days: a date within these limits of today is not suspicious. */
+/* Limits in days: a date is not suspicious if it is closer to today than the limit. */
 #define PAST_OF_DAYS (2 * YEAR)
 #define PAST_OF_MONTHS (10 * YEAR)
 #define PAST_OF_YEARS (36 * YEAR) /* the age of the web */
 #define FUTURE (1 * YEAR)
-#define FAR_OFFSET 120 /* a larger offset is far away, for example "?month=-121" */
+#define FAR_OFFSET 120 /* larger offsets count as far away, such as "?month=-121" */
 
-/* A parsed URL. If a date lacks a year, month or day, that member is 0. */
+/* A parsed URL. A missing year, month or day is 0. */
 struct parts {
     uint64_t shape; /* hash of the URL without its dates */
     int year, month, day;
     int offset; /* "month=-3" */
-    /* The parameter's name says that the number is a year. Otherwise it may be any
+    /* The parameter's name shows that the number is a year. Without this, it may be any
      * number. */
     bool names_year;
     bool ends_in_date; /* the date is in the query or in the path's last segment */
@@ -97,8 +97,8 @@ static size_t separator_at(const char *s)
     return strncasecmp(s, "%2f", 3) == 0 ? 3 : 0;
 }
 
-/* Return the length of a month's name, such as "nov" or "november". *month counts from
- * 1. */
+/* Return the length of a month's name, such as "nov" or "november". *month is set to a
+ * number from 1 to 12. */
 static size_t month_name_at(const char *s, int *month)
 {
     static const char *const names[] = {"january",   "february", "march",    "april",
@@ -117,7 +117,7 @@ static size_t month_name_at(const char *s, int *month)
     return 0;
 }
 
-/* Return the length of a separator and a number, which is at most `last`. */
+/* Return the length of a separator and a number that is not greater than `last`. */
 static size_t number_after(const char *s, unsigned last)
 {
     size_t separator = separator_at(s), n = digits_at(s + separator);
@@ -134,9 +134,9 @@ static size_t week_at(const char *s)
 }
 
 /*
- * Return the length of the rest of a date after its year: for example "-11" in "2026-11",
- * "/11/22" in "2026/11/22", "-W47" in "2026-W47", or "/november/2" in "2026/november/2".
- * Return 0 if the year is not part of a longer date.
+ * Return the length of the part of a date after its year: "-11" in "2026-11", "/11/22" in
+ * "2026/11/22", "-W47" in "2026-W47", or "/november/2" in "2026/november/2". Return 0 if
+ * the year is not part of a longer date.
  */
 static size_t rest_after_year(const char *s)
 {
@@ -216,7 +216,7 @@ static void set_date(struct parts *parts, int year, int month, int day)
     parts->day = day;
 }
 
-/* Read the rest of a date after its year: "-11-22", "/november/2" or "-W47". */
+/* Read the part of a date after its year: "-11-22", "/november/2" or "-W47". */
 static void read_after_year(struct parts *parts, int year, const char *s)
 {
     int month = 0;
@@ -236,8 +236,8 @@ static void read_after_year(struct parts *parts, int year, const char *s)
     set_date(parts, year, month, n > 0 ? (int)number_of(s + n, digits_at(s + n)) : 0);
 }
 
-/* Read a date that ends with its year. The first number is the day ("22-11-2026") if that
- * is possible, otherwise the month ("11/22/2026"). */
+/* Read a date that ends with its year. If possible, the first number is the day
+ * ("22-11-2026"), otherwise the month ("11/22/2026"). */
 static void read_year_at_end(struct parts *parts, const char *s)
 {
     size_t n = digits_at(s), m;
@@ -333,8 +333,8 @@ static bool names_year(const char *s, size_t n)
            is_one_of(s, n, (const char *const[]){"y", "yr", NULL});
 }
 
-/* True if the query has a year, as in "year=2026". If so, even a parameter "m" can be a
- * month. */
+/* True if the query contains a year, as in "year=2026". In that case a parameter "m" also
+ * counts as a month. */
 static bool has_year(const char *query)
 {
     for (size_t n; *query == '?' || *query == '&'; query += n) {
@@ -356,8 +356,8 @@ static bool names_date(const char *s, size_t n, bool beside_year)
 }
 
 /*
- * If a parameter's value is a date (judging by the parameter's name) or a time in
- * seconds, return its length, otherwise 0.
+ * Return the length of a parameter's value if it is a time in seconds, or if it is a date
+ * according to the parameter's name. Otherwise return 0.
  */
 static size_t value_of_date(const char *name, size_t name_n, bool beside_year)
 {
@@ -471,7 +471,7 @@ static int64_t days_of(int year, int month, int day)
                         : 0);
 }
 
-/* Return the number of days until the date, which is negative for a date in the past. */
+/* Return the number of days until the date. Dates in the past give a negative number. */
 static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {
     time_t time = (time_t)now_s;
