@@ -1,7 +1,7 @@
 /*
  * record.h - the records that a crawl passes to its reports while it runs.
  *
- * docs/design/checker.md, "JSONL, schema 1", specifies when each record is sent.
+ * docs/design/checker.md, "JSONL, schema 1", specifies when each record is passed.
  */
 #ifndef CRAWLER_RECORD_H
 #define CRAWLER_RECORD_H
@@ -14,7 +14,7 @@
 /* Strings are valid only during the call. NULL becomes null in JSONL. */
 struct record_page {
     const char *url, *content_type, *encoding;
-    int status; /* 0: the server did not answer, or the page is a file */
+    int status; /* 0 if the server did not answer, or if the page is a file */
     int64_t size;
     unsigned depth, tries;
     size_t links;
@@ -23,20 +23,20 @@ struct record_page {
 
 struct record_link {
     const char *page, *text, *element, *attribute;
-    size_t line, column; /* 0: the link is in a header */
+    size_t line, column; /* 0 if the link is in a header */
     const char *target;  /* without fragment; NULL if the text is not a URL */
     const char *fragment;
     bool is_known; /* the baseline contains the link; see record_verdict.is_known */
 };
 
-/* The result of fetching a target once. A HEAD request and the GET request after it, if
-   HEAD fails, count as one fetch. */
+/* The result of fetching a target once. If a HEAD request fails and is followed by GET,
+   the two requests count as one fetch. */
 struct record_answer {
     const char *url;
-    int status;                 /* 0: the server did not answer */
-    int64_t at_ns, duration_ns; /* start, since the crawl began; and duration */
+    int status;                 /* 0 if the server did not answer */
+    int64_t at_ns, duration_ns; /* start, relative to the crawl's start; and duration */
     int64_t bytes;              /* as received over the network, before decompression */
-    unsigned tries;             /* how often the target was fetched so far */
+    unsigned tries;             /* how often the target was fetched until now */
 };
 
 struct record_redirect {
@@ -56,14 +56,14 @@ struct record_verdict {
 };
 
 /*
- * The figures in every report. A page is a URL that was fetched and searched for links. A
+ * The totals in every report. A page is a URL that was fetched and searched for links. A
  * link is one place in a page or in its headers. A target is a start, or a URL with its
  * fragment that a link leads to.
  */
 struct record_summary {
-    size_t urls; /* without fragments; includes URLs that only redirects lead to */
+    size_t urls; /* without fragments; includes URLs that occur only in redirects */
     size_t pages, links, targets;
-    size_t verdicts[VERDICT_COUNT];     /* targets */
+    size_t verdicts[VERDICT_COUNT];     /* numbers of targets */
     size_t verdict_urls[VERDICT_COUNT]; /* the URLs of these targets, without fragments */
     size_t verdict_links[VERDICT_COUNT]; /* links to these targets */
     size_t findings, finding_links; /* targets that fail the run, and links to them */
@@ -89,7 +89,7 @@ struct record_sinks {
     size_t count;
 };
 
-/* Pass the record to all sinks, even if one fails. Return 0, or the first error. */
+/* Pass the record to all sinks, even if one fails. Returns 0, or the first error. */
 int records_page(const struct record_sinks *sinks, const struct record_page *page);
 int records_link(const struct record_sinks *sinks, const struct record_link *link);
 int records_answer(const struct record_sinks *sinks, const struct record_answer *answer);

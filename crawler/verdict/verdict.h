@@ -69,7 +69,8 @@ enum reason {
     REASON_COUNT
 };
 
-/* The importance of a verdict, in ascending order. It decides the color in reports. */
+/* The importance of a verdict, in ascending order. The tone determines the color in
+   reports. */
 enum verdict_tone {
     TONE_NEUTRAL,
     TONE_GOOD,
@@ -77,37 +78,37 @@ enum verdict_tone {
     TONE_BAD      /* also in the first list of the text report */
 };
 
-/* Everything that reports need to know about a verdict. */
+/* The properties of a verdict that reports use. */
 struct verdict_traits {
     /* name in JSONL and --fail-on, at most 15 bytes; NULL for VERDICT_OPEN */
     const char *word;
     enum verdict_tone tone;
     const char *title;  /* title of an annotation on GitHub */
-    const char *list;   /* the headline of its list in the text report; NULL: none */
-    unsigned verbosity; /* how many -v are needed for the list */
+    const char *list;   /* the headline of its list in the text report; or NULL */
+    unsigned verbosity; /* number of -v options that show the list */
     const char *rule;   /* description of its rules in SARIF */
     bool is_unanswered; /* the target could not be fetched: an <error> in JUnit */
-    /* The verdict may differ between the fragments of a page, so a page may have
-       several. */
+    /* The verdict may differ between the fragments of a page, so a page may have several
+       verdicts. */
     bool is_of_fragment;
 };
 
 /* Return the traits of a verdict, from the table in verdict.c. */
 const struct verdict_traits *verdict_traits(enum verdict verdict);
 
-/* Return the name, such as "broken" or "no-such-id"; NULL for VERDICT_OPEN and
+/* Return the name, such as "broken" or "no-such-id", or NULL for VERDICT_OPEN and
    REASON_NONE. */
 const char *verdict_word(enum verdict verdict);
 const char *reason_word(enum reason reason);
 
-/* Return a text for people, such as "no element has this id". Return "" if the HTTP
-   status is the reason. */
+/* Return a text for people, such as "no element has this id", or "" if the HTTP status is
+   the reason. */
 const char *reason_sentence(enum reason reason);
 
-/* Return the verdict with this name, or VERDICT_OPEN. */
+/* Return the verdict with this name, or VERDICT_OPEN if there is none. */
 enum verdict verdict_of_word(const char *word);
 
-/* Return the name of an HTTP status, such as "Not Found" for 404; "" for an unknown
+/* Return the name of an HTTP status, such as "Not Found" for 404, or "" for an unknown
    status. (RFC 9110; IANA's registry) */
 const char *status_name(int status);
 
