@@ -11,8 +11,8 @@
  *
  *           1 broken since, 1 fixed, 1 no longer linked, 12 still broken
  *
- * The report lists the pages that link to the target in the later crawl. If the target is
- * no longer linked, it lists the pages of the earlier crawl.
+ * For each target, the report lists the pages of the later crawl that link to the target.
+ * If the target is no longer linked, it lists the pages of the earlier crawl.
  *
  * Each crawl is read twice: first its verdicts, then its links. Only links to targets
  * that changed are stored.
@@ -29,13 +29,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_IN_TEXT 10 /* at most this many pages per target are listed */
+#define PAGES_IN_TEXT 10 /* the number of pages that are listed for a target */
 
 /* The report lists changes in this order. */
 enum change { BROKEN, MENDED, UNLINKED, STILL, NO_CHANGE };
 
 struct diff_verdict {
-    struct diff_verdict *next; /* in order of arrival; sorted by key later */
+    struct diff_verdict *next; /* in order of arrival, later in order of keys */
     const char *key;
     const char *target, *fragment, *message;
     enum verdict verdict;
@@ -113,8 +113,8 @@ static int add_verdict(void *arg, const struct record_verdict *record)
     return 0;
 }
 
-/* Note that the page links to the target. Most links are on the same page as the link
-   before, and share one copy of the page's URL. */
+/* Record that the page links to the target. Most links are on the same page as the
+   previous link, and share one copy of the page's URL. */
 static int add_page(struct diff_side *side, struct diff_verdict *verdict,
                     const char *page)
 {
@@ -181,7 +181,7 @@ static int compare_keys(const void *a, const void *b)
                   (*(struct diff_verdict *const *)b)->key);
 }
 
-/* Sort the verdicts by key, because answers arrive in random order. Returns 0 or
+/* Sort the verdicts by key, because answers arrive in an arbitrary order. Returns 0 or
    -ENOMEM. */
 static int sort_verdicts(struct diff_side *side)
 {
@@ -297,7 +297,8 @@ static void put_pages(struct out *out, const struct diff_verdict *verdict)
                   count - told > 1 ? "s" : "");
 }
 
-/* Write one change. `one` is `now`, or `was` if `now` is NULL. */
+/* Write one change. `was` is the earlier verdict, `now` the later one, and `one` is
+   `now`, or `was` if `now` is NULL. */
 static void put_text(struct out *out, const struct diff_verdict *one,
                      const struct diff_verdict *was, const struct diff_verdict *now)
 {
@@ -314,8 +315,8 @@ static void put_text(struct out *out, const struct diff_verdict *one,
 }
 
 /*
- * Return a JSON string. If the text is not valid UTF-8, all bytes that are not ASCII are
- * removed.
+ * Return a JSON string. If the text is not valid UTF-8, remove all bytes that are not
+ * ASCII.
  */
 static json_t *text_of(const char *text)
 {
@@ -341,7 +342,7 @@ static void put_masked(void *to, const char *piece, size_t n)
     text_add(to, piece, n);
 }
 
-/* Return a JSON string in which passwords of URLs are masked. */
+/* Return a JSON string, with passwords in URLs masked. */
 static json_t *url_of(const char *url)
 {
     struct text masked = {0};

@@ -21,13 +21,13 @@ struct diff_side {
     struct table verdicts; /* maps "URL#fragment" to struct diff_verdict */
     struct diff_verdict *first, *last;
     size_t count;
-    const char *page; /* the page of the latest link */
+    const char *page; /* the page with the latest link */
     struct arena arena;
 };
 
 struct diff {
     struct diff_side earlier, later;
-    /* numbers of targets that changed in each way, set by diff_compare() */
+    /* numbers of targets with each kind of change, set by diff_compare() */
     size_t broken, mended, unlinked, still;
 };
 
@@ -38,14 +38,14 @@ struct diff {
 struct record_sink diff_sink(struct diff_side *side);
 struct record_sink diff_links_sink(struct diff_side *side);
 
-/* Compare the verdicts of both crawls. A verdict counts as broken if it is set in
+/* Compare the verdicts of both crawls. A target counts as broken if its verdict is set in
    `fail_on`. Returns 0 or -ENOMEM. */
 int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT]);
 
 /* Write the changes, sorted by URL. Returns 0, -ENOMEM, or the writer's error. */
 int diff_write(struct diff *diff, struct out *out, bool is_jsonl);
 
-/* Free the members. All zeroes are allowed. */
+/* Free the members. The struct may be zeroed. */
 void diff_finish(struct diff *diff);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * digest.c - collect findings and their links from records.
  *
- * A link may arrive before or after the verdict of its target. So each target has a slot
- * in a hash table, which is found through a 64-bit hash with a secret seed:
+ * A link may arrive before or after the verdict of its target. Each target therefore has
+ * a slot in a hash table. The key of a slot is a 64-bit hash with a secret seed:
  *
  *     OPEN ---- verdict: OK ---------------> WELL        its links are dropped
  *      |
@@ -13,7 +13,7 @@
  *   1. A link in the list of a slot or of a finding holds a reference to its page.
  *   2. A page stays open, and is not freed, from its first link until its own record
  *      arrives.
- *   3. A slot or a finding stores its first DIGEST_LINKS_KEPT links. After these, it
+ *   3. A slot or a finding stores its first DIGEST_LINKS_KEPT links. After that, it
  *      stores only the first link on each page. All links are counted.
  */
 #include "digest_inside.h"
@@ -28,23 +28,23 @@
 #include <string.h>
 
 #define FIRST_SLOTS 256
-#define LONGEST_TEXT 200    /* longer link texts are shortened */
-#define LONGEST_TARGET 4096 /* longer targets are shortened */
-/* about this many pages are searched at the same time: --max-tasks */
+#define LONGEST_TEXT 200    /* longer link texts are truncated */
+#define LONGEST_TARGET 4096 /* longer targets are truncated */
+/* rough number of pages that are searched at the same time: --max-tasks */
 #define PAGES_AT_A_TIME 32
-#define LONGEST_CHAIN 250 /* most redirects that are followed here: --max-redirect */
+#define LONGEST_CHAIN 250 /* maximum number of redirects to follow: --max-redirect */
 #define MANY_LINKS ((UINT32_C(1) << 28) - 1)
 
 enum slot_state { SLOT_FREE, SLOT_OPEN, SLOT_WELL, SLOT_FINDING };
 
 struct digest_slot {
     uint64_t hash;
-    uint32_t at; /* OPEN: index of its last link, or 0; FINDING: index of the finding */
+    uint32_t at; /* OPEN: index of the last link, or 0; FINDING: index of the finding */
     uint32_t link_count : 28, state : 2;
 };
 
 struct redirect {
-    const char *target; /* NULL: the URL does not redirect */
+    const char *target; /* or NULL if the URL does not redirect */
     int status;
 };
 
@@ -94,8 +94,8 @@ static int grow_slots(struct digest *digest)
     return 0;
 }
 
-/* Return the slot of a target, creating an OPEN one if necessary. NULL if memory runs
-   out. */
+/* Return the slot of a target. If there is none, create an OPEN one. Returns NULL if
+   memory runs out. */
 static struct digest_slot *slot_of(struct digest *digest, const char *target,
                                    const char *fragment)
 {
@@ -207,7 +207,7 @@ static int number_of(struct digest *digest, const char *word)
         digest->words[digest->word_count++] = NULL;
     number = digest->word_count;
     kept = copy_text(digest, word, strlen(word));
-    /* The table stores the number as a pointer, which it never dereferences. */
+    /* The table stores the number as a pointer, which the table never dereferences. */
     if (kept == NULL ||
         table_add(&digest->word_numbers, kept, (void *)number) < 0) // NOLINT
         return -ENOMEM;
@@ -263,8 +263,8 @@ static bool is_end_of(const struct record_link *record, size_t n)
     return memcmp(record->target + target_n - (n - m), text, n - m) == 0;
 }
 
-/* Store the text of a link. If memory runs out, return -ENOMEM and leave `link`
-   unchanged. */
+/* Store the text of a link. If memory runs out, return -ENOMEM without changing
+   `link`. */
 static int store_text(struct digest_link *link, const struct record_link *record)
 {
     size_t n = strlen(record->text);
@@ -315,7 +315,7 @@ static int add_link(struct digest *digest, uint32_t *last,
 
 /*
  * True if one of the last links in a list is on the page. Several pages are searched at
- * the same time, so the very last link may be on another page.
+ * the same time, so the very last link may belong to another page.
  */
 static bool has_page(const struct digest *digest, uint32_t last, const char *url)
 {
@@ -440,7 +440,8 @@ static enum finding_kind kind_of(const struct options *options, enum verdict ver
     return verdict == VERDICT_REDIRECT ? FINDING_MOVED : FINDING_WARNS;
 }
 
-/* Return a copy of the message, which equal messages share. NULL if memory runs out. */
+/* Return a copy of the message. Equal messages share a copy. Returns NULL if memory runs
+   out. */
 static const char *store_message(struct digest *digest, const char *message)
 {
     char *kept = table_get(&digest->messages, message);
@@ -491,7 +492,7 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
     return 0;
 }
 
-/* Drop the links that are in the baseline, and keep the order of the others. */
+/* Drop the links that are in the baseline, without changing the order of the others. */
 static void drop_known_links(struct digest *digest, struct digest_slot *slot)
 {
     uint32_t *at = &slot->at;

@@ -9,9 +9,9 @@
  *
  * The digest stores findings: targets that are broken, blocked or permanently moved, and
  * all other targets that make the run fail. For each finding it stores the first
- * DIGEST_LINKS_KEPT links, then only the first link on each page, and the number of all
- * links. A target that is OK takes one slot of a table. A link takes 40 bytes until the
- * verdict of its target is known.
+ * DIGEST_LINKS_KEPT links, and after those the first link on each page. It also stores
+ * the number of all links. A target that is OK takes one slot of a table. A link takes 40
+ * bytes until the verdict of its target is known.
  */
 #ifndef CRAWLER_DIGEST_H
 #define CRAWLER_DIGEST_H
@@ -35,26 +35,26 @@ struct digest_page {
 
 struct digest_link {
     struct digest_page *page;
-    /* as written on the page, shortened if it is very long; NULL: use digest_text() */
+    /* as written on the page, truncated if it is very long; or NULL: see digest_text() */
     char *text;
     uint32_t text_n; /* length of the text */
     uint32_t line, column;
-    /* index of the previous link to the same target; 0: this link is the first */
+    /* index of the previous link to the same target, or 0 for the first one */
     uint32_t before;
-    uint16_t element, attribute; /* indexes into digest->words; 0: none */
+    uint16_t element, attribute; /* indexes into digest->words, or 0 */
     bool is_known;               /* the link is in the baseline */
 };
 
 /* How a report shows a finding. */
 enum finding_kind {
-    FINDING_FAILS, /* it makes the run fail */
+    FINDING_FAILS, /* the finding makes the run fail */
     FINDING_WARNS, /* broken or blocked, but the run does not fail */
     FINDING_MOVED  /* permanently redirected to a working target */
 };
 
 struct finding {
     /*
-     * A URL without its fragment, or a text that is not a URL. Shortened if it is very
+     * A URL without its fragment, or a text that is not a URL. Truncated if it is very
      * long.
      */
     const char *target;
@@ -69,10 +69,10 @@ struct finding {
     enum verdict verdict;
     enum reason reason;
     int status;
-    uint32_t links;      /* index of the last link in digest->links; 0: no links */
+    uint32_t links;      /* index of the last link in digest->links, or 0 */
     uint32_t link_count; /* the number of all reported links */
     /*
-     * the baseline has this finding, so only links that it lacks are reported
+     * the finding is in the baseline, so only links that are not there are reported
      */
     bool is_known;
 };
@@ -80,18 +80,17 @@ struct finding {
 /* A row of a report: one finding and one link to it. */
 struct digest_row {
     const struct finding *finding;
-    const struct digest_link *link; /* NULL: a start URL that no page links to */
+    const struct digest_link *link; /* or NULL for a start URL that no page links to */
 };
 
 struct digest_total {
     enum verdict verdict;
     enum reason reason;
-    int status; /* the HTTP status if that is the reason, otherwise 0 */
+    int status; /* the HTTP status if the status is the reason, otherwise 0 */
     size_t count;
 };
 
-/* The digest of a crawl. The struct has many members, because each list of the report
- * needs an array, its count and its capacity. */
+/* The digest of a crawl. */
 struct digest {
     const struct options *options;
     time_t begin;
@@ -118,7 +117,7 @@ struct digest {
     struct digest_link *links; /* index 0 is not used */
     size_t link_count, link_capacity;
     uint32_t unused_links; /* a list linked by `before` */
-    /* pages whose links are arriving; the most recent is last */
+    /* pages with links that may still be arriving; the most recent page is last */
     struct digest_page **open;
     size_t open_count, open_capacity;
     const char **words; /* names of elements and attributes; words[0] is NULL */
@@ -138,20 +137,20 @@ struct record_sink digest_sink(struct digest *digest);
 int digest_arrange(struct digest *digest);
 
 /*
- * Return the text of a row's link as written on the page, or the target of a row without
- * a link. The caller frees it. Returns NULL if memory runs out.
+ * Return the text of a row's link as written on the page. If the row has no link, return
+ * its target. The caller frees the text. Returns NULL if memory runs out.
  */
 char *digest_text(const struct digest_row *row);
 
 /* Return the reason for human readers: the message of the finding, or its verdict. */
 const char *digest_cause(const struct finding *finding);
 
-/* Return the reason of a total. The text may be in `to`. */
+/* Return the reason of a total for human readers. The text may be stored in `to`. */
 #define DIGEST_CAUSE_BYTES 64
 const char *digest_total_cause(const struct digest_total *total,
                                char to[DIGEST_CAUSE_BYTES]);
 
-/* Return an identifier like "broken/status" or "blocked/challenge". */
+/* Return an identifier such as "broken/status" or "blocked/challenge". */
 #define DIGEST_RULE_BYTES 48
 const char *digest_rule(enum verdict verdict, enum reason reason,
                         char to[DIGEST_RULE_BYTES]);

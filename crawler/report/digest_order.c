@@ -19,8 +19,8 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compare rows only by their contents, so that the result does not depend on the order of
-   answers. */
+/* Compare rows only by their contents, so that the result does not depend on the order in
+   which answers arrived. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct digest_row *one = a, *other = b;
@@ -125,7 +125,7 @@ char *digest_text(const struct digest_row *row)
     if (row->link != NULL && row->link->text != NULL)
         return strdup(row->link->text);
     if (row->link != NULL && row->link->text_n <= n + m)
-        n = n + m - row->link->text_n; /* the part of the URL that the page omits */
+        n = n + m - row->link->text_n; /* the part of the URL that the link omits */
     else
         n = 0;
     return asprintf(&text, "%s%s%s", finding->target + n, sign, fragment) >= 0 ? text

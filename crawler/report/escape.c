@@ -3,7 +3,7 @@
  *
  *     text --> url_put_masked() --> clean() --> escapes of the format --> put()
  *
- * Each step passes on pieces of text, so no memory is needed, however long the text is.
+ * Each step passes on pieces of text, so no memory is needed, even for a long text.
  */
 #include "escape.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 /*
- * The last step: `replace` writes the replacement of each `special` byte, and `put`
+ * The last step: replace() writes the replacement of each byte in `special`, and put()
  * receives the result.
  */
 struct escape {
@@ -108,8 +108,8 @@ void escape_markup(const char *text, escape_put put, void *to)
 }
 
 /*
- * Escape all ASCII punctuation except characters without a special meaning inside a line.
- * A ':' could begin a URL or an emoji, a '@' a mention, and a '#' an issue.
+ * Escape all ASCII punctuation except characters that have no special meaning inside a
+ * line. A ':' could begin a URL or an emoji, a '@' a mention, and a '#' an issue.
  */
 void escape_markdown(const char *text, escape_put put, void *to)
 {

@@ -1,10 +1,10 @@
 /*
  * escape.h - write untrusted text so that each format treats it as plain text.
  *
- * Texts from pages, servers and file names can contain anything. All formats replace
+ * Texts from pages, servers and file names may contain any bytes. All formats replace
  * passwords in URLs with "***". They also replace invalid UTF-8, control characters
  * (including newlines) and characters that change the direction of writing with U+FFFD,
- * because such characters can make one text look like another.
+ * because such characters can disguise a text.
  */
 #ifndef CRAWLER_ESCAPE_H
 #define CRAWLER_ESCAPE_H
@@ -15,7 +15,7 @@
 
 typedef void (*escape_put)(void *to, const char *piece, size_t n);
 
-/* Make only the replacements above. */
+/* Make the replacements above, but no others. */
 void escape_plain(const char *text, escape_put put, void *to);
 
 /* Escape a text for a JSON string. The quotes are not written. */
@@ -38,8 +38,8 @@ void escape_markdown(const char *text, escape_put put, void *to);
 
 /*
  * Escape a text for a quoted field of CSV. (RFC 4180) Spreadsheets treat a field that
- * begins with "=", "+", "-" or "@" as a formula, even if it is quoted. A "'" is put
- * before such a field, which makes it text.
+ * begins with "=", "+", "-" or "@" as a formula, even if it is quoted. Such a field is
+ * preceded by a "'", which marks it as text.
  */
 void escape_csv(const char *text, escape_put put, void *to);
 

@@ -4,8 +4,8 @@
  *
  *     ::error file=docs/a.md,line=12,col=9,title=broken link::b.md: no such file
  *
- * A web page is not a file, so its URL is part of the message. Percent signs and newlines
- * are encoded. In properties, colons and commas are encoded as well.
+ * A web page is not a file, so the message contains its URL. Percent signs and newlines
+ * are encoded. In properties, colons and commas are also encoded.
  */
 #include "github.h"
 
@@ -21,13 +21,13 @@ struct view {
     struct out *out;
     const struct targets *targets;
     const struct references *references;
-    /* The working directory, which is removed from paths; NULL if it was deleted. */
+    /* The working directory, which is removed from paths. NULL if it was deleted. */
     char *folder;
 };
 
 /* ---- texts ------------------------------------------------------------------------- */
 
-/* Percent-encode the characters that `encoded` contains. */
+/* Percent-encode the characters in `encoded`. */
 static void put_encoded(struct out *out, const char *text, size_t n, const char *encoded)
 {
     const char *end = text + n;
@@ -85,7 +85,7 @@ static void put_path(struct view *view, const char *url)
 /* ---- annotations ------------------------------------------------------------------- */
 
 /*
- * Write "title=broken link::b.md: no such file". `text` is the link as written on the
+ * Write "title=broken link::b.md: no such file". `text` is the text of the link on the
  * page.
  */
 static void put_finding(struct view *view, const struct target *target, const char *text)

@@ -1,6 +1,6 @@
 /*
- * github.h - annotations for GitHub: a line for each link that makes the run fail. GitHub
- * shows the annotation next to the line of the file that contains the link.
+ * github.h - annotations for GitHub: one for each link that makes the run fail. GitHub
+ * shows an annotation next to the line of the file that contains the link.
  */
 #ifndef CRAWLER_GITHUB_H
 #define CRAWLER_GITHUB_H
@@ -11,8 +11,8 @@
 
 /*
  * Write the annotations. If a target has more than REFERENCES_KEPT links, its last
- * annotation has the number of the remaining links. Returns 0, the writer's error, or
- * -ENOMEM.
+ * annotation contains the number of the remaining links. Returns 0, the writer's error,
+ * or -ENOMEM.
  */
 int report_github(struct out *out, const struct options *options,
                   const struct targets *targets, const struct references *references);

@@ -2,12 +2,13 @@
  * groups.c - find the smallest set of pages and targets that covers all broken links.
  *
  * Pages and broken targets are the vertices of a graph, and links are its edges. The
- * result is a vertex cover, which is found greedily: repeatedly take from a heap the
- * vertex with the most links that are in no group yet. So the group that explains the
- * most links comes first. The number of such links only decreases. If a heap entry has an
- * outdated number, the entry is inserted again with the current number.
+ * result is a vertex cover, which is found by a greedy algorithm: repeatedly take the
+ * vertex with the most ungrouped links from a heap. So the group that explains the most
+ * links comes first. The number of ungrouped links of a vertex only decreases. If it has
+ * changed since the vertex was inserted into the heap, the vertex is inserted again with
+ * the current number.
  *
- * The places of some links to a target may not be stored (reference.h). Such links can
+ * For some links to a target, the page may not be stored (reference.h). Such links can
  * only be covered by the target's group.
  */
 #include "groups.h"
@@ -35,8 +36,7 @@ struct heap_entry {
     uint32_t vertex; /* pages come first, then findings */
 };
 
-/* The graph of pages and findings. The struct has many members, because each array of
- * the graph needs its count. */
+/* The graph of pages and findings. */
 struct graph {
     const struct targets *targets;
     struct arena *copies;
@@ -45,7 +45,7 @@ struct graph {
     struct broken_link *all;
     size_t link_count, link_capacity;
     const struct target **pages;
-    /* where each page's links begin in page_links; the last entry is the end */
+    /* index in page_links of each page's first link, with an extra entry for the end */
     uint32_t *page_first;
     uint32_t *page_links; /* indexes into `all` */
     size_t page_count;
@@ -77,8 +77,8 @@ size_t folder_length(const char *url)
 
 /* ---- broken links ------------------------------------------------------------------ */
 
-/* Return the target's page if it is broken for the same reason, otherwise the target
-   itself. */
+/* If the target's page is broken for the same reason, return the page, otherwise the
+   target itself. */
 static const struct target *whole_of(const struct target *target)
 {
     const struct target *page = target->page;
@@ -99,7 +99,8 @@ static const struct target *copy_of(struct arena *copies, const struct target *t
     return copy;
 }
 
-/* Return the finding of a target, creating it if necessary. NULL if memory runs out. */
+/* Return the finding of a target, created if necessary. Returns NULL if memory runs
+   out. */
 static struct finding *finding_of(struct graph *graph, const struct target *target)
 {
     uint32_t *number = &graph->numbers[target->index];
@@ -235,7 +236,7 @@ static int list_pages(struct graph *graph)
             graph->pages[graph->page_count] = page;
             *number = (uint32_t)++graph->page_count;
         }
-        graph->page_first[*number]++; /* at first, this is the number of links */
+        graph->page_first[*number]++; /* at first, the entry counts links */
     }
     for (size_t i = 0; i <= graph->page_count; i++) {
         sum += graph->page_first[i];
@@ -246,8 +247,8 @@ static int list_pages(struct graph *graph)
         graph->page_links[--graph->page_first[number]] = (uint32_t)i;
     }
     /*
-     * Each entry now has the position where its page begins, which is where the previous
-     * page ends. So shift the entries by one.
+     * Each entry is now the index where the page's links begin, but entry n + 1 belongs
+     * to page n. So move the entries down by one.
      */
     memmove(graph->page_first, graph->page_first + 1,
             (graph->page_count + 1) * sizeof *graph->page_first);
@@ -358,7 +359,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
     *taken += group->count;
 }
 
-/* True for a start URL without links, which becomes a group of its own. */
+/* True for a start URL that no page links to. Such a start becomes a separate group. */
 static bool is_alone(const struct finding *finding)
 {
     return finding->count == 0 && finding->hidden == 0;
@@ -407,7 +408,7 @@ static bool is_same_folder(const struct group *a, const struct group *b)
 
 /*
  * Sort groups of targets by folder, then by reason, then by the order in which the
- * targets were found. All other groups come first.
+ * targets were found. Put all other groups before them.
  */
 static int compare_folders(const void *a, const void *b)
 {

@@ -1,9 +1,9 @@
 /*
  * groups.h - arrange the broken links of a crawl into as few groups as possible.
  *
- * Many links to the same missing target are one group, and so are many broken links on
- * the same page. Each broken link is in the group of its target or in the group of its
- * page. If the page's group comes first, the link may be in both.
+ * Many links to the same missing target form one group, and many broken links on the same
+ * page form one group. Each broken link is in the group of its target or in the group of
+ * its page. If the page's group comes first, the link may be in both.
  */
 #ifndef CRAWLER_GROUPS_H
 #define CRAWLER_GROUPS_H
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 /*
- * All links of a page to one target. If the target itself is broken, all its fragments
- * count as one target.
+ * All links from one page to one target. If the target's page is broken, all its
+ * fragments count as one target.
  */
 struct broken_link {
     const struct target *target; /* a copy of the target, as in struct group */
@@ -27,7 +27,7 @@ struct broken_link {
 };
 
 enum group_kind {
-    GROUP_PAGE,   /* all broken links on `about` that are in no other group */
+    GROUP_PAGE,   /* all broken links on `about` that no other group contains */
     GROUP_TARGET, /* all links to `about` */
     /* all links to several targets in one folder that are broken for the same reason */
     GROUP_FOLDER
@@ -36,9 +36,9 @@ enum group_kind {
 struct group {
     enum group_kind kind;
     /*
-     * The page or target that the group is about; for a folder, its first target. It is a
-     * copy, including the URL, because targets may be on disk and are read here in the
-     * order of URLs.
+     * The page or target that the group is about, or the first target of a folder. This
+     * is a copy, including the URL, because targets may be on disk, and reading them
+     * again in the order of URLs would be slow.
      */
     const struct target *about;
     uint32_t index;      /* index of `about` */
@@ -51,7 +51,7 @@ struct group {
 };
 
 struct groups {
-    struct group *at; /* the largest group is first; single links are last */
+    struct group *at; /* the largest group first, single links last */
     size_t count;
     struct broken_link **links; /* the links of each group are adjacent */
     struct broken_link *all;
@@ -60,8 +60,8 @@ struct groups {
 
 /*
  * Group the links to targets whose verdicts are set in `verdicts`. Groups of kind
- * GROUP_FOLDER are made only if `with_folders` is true. Returns 0, or -ENOMEM with all
- * zeroes in *groups.
+ * GROUP_FOLDER are made only if `with_folders` is true. Returns 0, or zeroes *groups and
+ * returns -ENOMEM.
  */
 int groups_make(struct groups *groups, const struct targets *targets,
                 const struct references *references, const bool *verdicts,

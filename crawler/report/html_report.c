@@ -1,9 +1,9 @@
 /*
  * html_report.c - see html_report.h
  *
- * All untrusted text goes through out_put_markup(). Only http: and https: URLs become
- * links. If untrusted text still became a tag, the policy in the document's head would
- * keep it from loading or running anything.
+ * All untrusted text is written with out_put_markup(). Only http: and https: URLs become
+ * links. If untrusted text still became a tag, the Content-Security-Policy in the
+ * document's head would prevent it from loading or running anything.
  */
 #include "html_report.h"
 
@@ -61,8 +61,8 @@ static void close_link(struct view *view, const char *url)
 }
 
 /*
- * Write a URL. Its origin is left out if it is the origin of the start URL. Other texts
- * are written unchanged.
+ * Write a URL. The origin of a URL is omitted if the start URL has the same origin. Other
+ * texts are written unchanged.
  */
 static void put_url(struct view *view, const char *url)
 {
@@ -256,7 +256,7 @@ static void put_place(struct view *view, const struct digest_row *row,
         return;
     }
     put_url(view, link->page->url);
-    /* The table is sorted by this number, which combines line and column. */
+    /* Scripts sort the table by this number, which combines line and column. */
     out_print(view->out, "</td><td class=\"n\" data-value=\"%llu\">%s</td>",
               link->line * 1000000ULL + (link->column < 1000000 ? link->column : 999999),
               digest_place(link, place));
@@ -310,7 +310,8 @@ static void put_cause(struct view *view, const struct finding *finding)
     put(view, "</td>");
 }
 
-/* Write a row. For a permanent redirect, write the new address instead of the reason. */
+/* Write a row. For a permanent redirect, the row has the new address instead of a
+   reason. */
 static void put_row(struct view *view, const struct digest_row *row,
                     const struct digest_row *before)
 {

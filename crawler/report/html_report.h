@@ -9,13 +9,13 @@
 #include "digest.h"
 
 /*
- * The maximum numbers of rows in the tables of links and hosts. A browser can still sort
- * tables of this size. Other reports contain all findings that make the run fail.
+ * The maximum numbers of rows in the tables of links and hosts, so that a browser can
+ * still sort them. Other reports contain all findings that make the run fail.
  */
 #define HTML_ROWS 10000
 #define HTML_HOSTS 100
 
-/* Returns 0, the writer's error, or -ENOMEM. */
+/* Write the report. Returns 0, the writer's error, or -ENOMEM. */
 int report_html(struct out *out, const struct digest *digest);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * The report's Content-Security-Policy allows only this style sheet and this script,
  * which it identifies by their SHA-256. So even if untrusted text became a tag, it could
- * not run anything. After a change, tests/suites/crawler/test_formats.py prints the new
- * hashes.
+ * not run anything. If a change makes the hashes invalid,
+ * tests/suites/crawler/test_formats.py prints the new ones.
  */
 #ifndef CRAWLER_HTML_STYLE_H
 #define CRAWLER_HTML_STYLE_H

@@ -2,9 +2,8 @@
  * jsonl.c - write JSON, one object per line. (RFC 8259, jsonlines.org)
  *
  * A line is built directly in the writer's buffer. Space for the longest possible form of
- * the line is reserved first, so that no later step can fail. Speed matters, because a
- * page has about forty links: plain text, which is by far the most common, is copied
- * eight bytes at a time.
+ * the line is reserved first, so no later step can fail. Speed matters, because a page
+ * has about forty links. Most text is plain, and is copied eight bytes at a time.
  *
  * Texts may contain any bytes, but JSON must be UTF-8: invalid sequences become U+FFFD,
  * as in browsers. Passwords in URLs become "***". Control characters (C0 and C1) and
@@ -21,8 +20,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A byte becomes at most six bytes, "\u001f". The 10 extra bytes are for the last copy of
-   eight bytes. */
+/* The maximum size of an escaped text: a byte becomes at most six bytes, "\u001f", and
+   the last copy of eight bytes needs 10 extra bytes. */
 #define LONGEST(n) ((n)*6 + 10)
 
 /*
@@ -36,7 +35,7 @@
 #define PUT(to, literal) ((char *)mempcpy(to, literal, sizeof(literal) - 1))
 
 struct string {
-    const char *at; /* NULL becomes null */
+    const char *at; /* NULL is written as null */
     size_t n;
 };
 
@@ -50,8 +49,8 @@ static struct string string_of(const char *text)
 /*
  * True if all eight bytes are plain: not below ' ', not beyond ASCII, and not '"', '\\',
  * '@' or 0x7f. If a byte equals c, that byte of x ^ c is 0. If a byte is less than n,
- * subtracting n sets its high bit. A borrow may change the byte above, but only after the
- * lower byte has set its own high bit. '@' is included because it may end a password.
+ * subtracting n sets its high bit. A borrow may change the next higher byte, but only if
+ * the high bit of the lower byte was set. '@' is included because it may end a password.
  */
 static bool is_plain(uint64_t x)
 {
@@ -64,7 +63,8 @@ static bool is_plain(uint64_t x)
             (ones * 0x80)) == 0;
 }
 
-/* Copy n bytes and up to seven more. Returns false if one of the n bytes is not plain. */
+/* Copy n bytes, and up to seven more. Returns false if one of the n bytes is not
+   plain. */
 static bool put_plain(char *to, const char *text, size_t n)
 {
     uint64_t eight;
@@ -105,7 +105,7 @@ static char *put_point(char *to, uint32_t point)
     return put_digits(to, 0xdc00 + ((point - 0x10000) & 0x3ff));
 }
 
-/* Write one character, or the replacement for an invalid one. */
+/* Write one character. An invalid character is replaced. */
 static char *put_character(char *to, const unsigned char **from, const unsigned char *end)
 {
     const unsigned char *s = *from;
@@ -178,8 +178,8 @@ static char *put_unsigned(char *to, uint64_t value)
     return to;
 }
 
-/* Write a member of a JSON object. `before` is a literal with everything that precedes
-   the value. */
+/* Write a member of a JSON object. `before` is a string literal that precedes the
+   value. */
 #define STRING(to, before, string) put_string(PUT(to, before), string)
 #define NUMBER(to, before, value) put_unsigned(PUT(to, before), value)
 
@@ -189,7 +189,7 @@ static char *put_number_or_null(char *to, uint64_t value)
     return value > 0 ? put_unsigned(to, value) : PUT(to, "null");
 }
 
-/* Write an HTTP status, or null. */
+/* Write an HTTP status, or null for 0. */
 static char *put_status(char *to, int value)
 {
     to = PUT(to, ",\"status\":");

@@ -10,9 +10,9 @@
  *           skipped                      it does not make the run fail
  *
  * JUnit XML has no standard. The output is valid according to the schema of Jenkins'
- * xUnit plugin (junit-10.xsd). That schema allows the attribute `file` only in
- * <testsuite>, while GitLab reads it in <testcase>. Pages without findings are omitted,
- * because a site may have millions of them.
+ * xUnit plugin (junit-10.xsd). This schema allows the attribute `file` only in
+ * <testsuite>, although GitLab reads it in <testcase>. Pages without findings are
+ * omitted, because a site may have millions of pages.
  */
 #include "junit.h"
 
@@ -40,7 +40,7 @@ static const char *element_of(const struct finding *finding)
     return verdict_traits(finding->verdict)->is_unanswered ? "error" : "failure";
 }
 
-/* A permanent redirect to a working target is not reported as a test. */
+/* True unless the finding is a permanent redirect to a working target. */
 static bool is_reported(const struct digest_row *row)
 {
     return row->finding->kind != FINDING_MOVED;
@@ -100,8 +100,8 @@ static void put_element(struct view *view, const struct digest_row *row, const c
 }
 
 /*
- * Write the name of a page. A file's name is its path relative to the working directory,
- * so it is the same on other machines.
+ * Write the name of a page. A file is named by its path relative to the working
+ * directory, so its name is the same on other machines.
  */
 static void put_name(struct view *view, const char *attribute, const char *url)
 {
@@ -172,7 +172,7 @@ static const char *problem_of(int exit_status)
     }
 }
 
-/* Return the number of rows without a link, which come first. */
+/* Return the number of rows without a link. These rows come first. */
 static size_t count_placeless(const struct digest *digest)
 {
     size_t n = 0;
@@ -183,8 +183,8 @@ static size_t count_placeless(const struct digest *digest)
 }
 
 /*
- * Write a test that always exists, because tools treat a report without tests as an
- * error.
+ * Write a test that every report contains, because tools treat a report without tests as
+ * an error.
  */
 static void put_crawl(struct view *view, const char *problem)
 {
@@ -228,7 +228,7 @@ static void put_page(struct view *view, const struct digest_row *rows, size_t co
     out_put(view->out, "  </testsuite>\n");
 }
 
-/* Return the number of rows with the same page as row `first`. Such rows are adjacent. */
+/* Return the number of rows for the page of row `first`. These rows are adjacent. */
 static size_t rows_of_page(const struct digest *digest, size_t first)
 {
     const char *url = digest->rows[first].link->page->url;

@@ -5,7 +5,7 @@
 #include "../files/out.h"
 #include "digest.h"
 
-/* Returns 0, the writer's error, or -ENOMEM. */
+/* Write the report. Returns 0, the writer's error, or -ENOMEM. */
 int report_junit(struct out *out, const struct digest *digest);
 
 #endif

@@ -6,7 +6,7 @@
  *     and 12 more
  *     <details> blocked; moved permanently
  *
- * Untrusted text is put into <code>, and its punctuation is written as character
+ * Untrusted text is enclosed in <code>, with its punctuation written as character
  * references.
  */
 #include "markdown_report.h"
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_CELL 120                   /* longer texts are shortened */
+#define LONGEST_CELL 120                   /* longer texts are truncated */
 #define TAIL_BYTES 400                     /* reserved for the text after a full table */
 #define SECTION_BYTES (MARKDOWN_BYTES / 6) /* the size limit of a folded section */
 
@@ -58,7 +58,7 @@ static void print(struct text *text, const char *format, ...)
     put(text, words);
 }
 
-/* Shorten a text that is too long. */
+/* Truncate a text that is too long. */
 static void shorten(struct text *text)
 {
     size_t count = 0;
@@ -73,8 +73,8 @@ static void shorten(struct text *text)
 }
 
 /*
- * Write a text as code. Mask passwords before shortening the text, so that half a
- * password cannot remain visible.
+ * Write a text as code. Passwords are masked before the text is truncated, so that no
+ * part of a password remains visible.
  */
 static void put_code(struct view *view, const char *words)
 {
@@ -99,7 +99,7 @@ static bool is_web(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-/* Write a page: a link for http: and https:, otherwise a path. */
+/* Write a page: as a link if it has an http: or https: URL, otherwise as a path. */
 static void put_page(struct view *view, const char *url)
 {
     char *path = page_names_path(&view->names, url);

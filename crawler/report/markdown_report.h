@@ -14,7 +14,7 @@
  */
 #define MARKDOWN_BYTES 60000
 
-/* Returns 0, the writer's error, or -ENOMEM. */
+/* Write the report. Returns 0, the writer's error, or -ENOMEM. */
 int report_markdown(struct out *out, const struct digest *digest);
 
 #endif

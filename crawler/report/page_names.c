@@ -36,7 +36,7 @@ bool page_names_is_file(const char *url)
     return strncmp(url, "file://", 7) == 0;
 }
 
-/* Return the part of a URL after the working directory, or NULL. */
+/* Return the part of a URL below the working directory, or NULL if it is elsewhere. */
 static const char *rest_of(const struct page_names *names, const char *url)
 {
     size_t n = names->n;
@@ -60,8 +60,8 @@ char *page_names_path(const struct page_names *names, const char *url)
     return path;
 }
 
-/* Prepend "./" if the first path segment contains a ':', because it would otherwise be
-   read as a scheme. */
+/* If the first segment of the path contains a ':', prepend "./". Otherwise the segment
+   would be read as a scheme. */
 char *page_names_uri(const struct page_names *names, const char *url)
 {
     const char *rest = rest_of(names, url);

@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 struct page_names {
-    /* URL of the working directory, without a slash; NULL if it was deleted */
+    /* URL of the working directory, without a trailing slash; NULL if it was deleted */
     char *folder;
     size_t n;
 };
 
-/* Returns 0 or -ENOMEM. page_names_finish() also accepts zeroes. */
+/* Returns 0 or -ENOMEM. page_names_finish() also accepts a zeroed struct. */
 int page_names_init(struct page_names *names);
 void page_names_finish(struct page_names *names);
 

@@ -1,9 +1,9 @@
 /*
- * progress.c - how many targets are done, how fast, and how long the rest will take.
+ * progress.c - show how many targets are done, how fast, and how long the rest will take.
  *
  * The time left is the number of known targets that are not done, divided by the recent
  * rate. While links are found faster than they are checked, this estimate is much too
- * low. So it is shown only after more than a third of the known targets are done.
+ * low. It is therefore shown only after more than a third of the known targets are done.
  */
 #include "progress.h"
 
@@ -14,7 +14,7 @@
 /* The weight of the latest measurement in the average rate. */
 #define FRESHNESS 0.3
 
-/* Time between two measurements. */
+/* The time between two measurements. */
 #define STEP_NS INT64_C(500000000)
 
 void progress_update(struct progress *progress, size_t known, size_t done, size_t bad,
@@ -56,7 +56,7 @@ static bool knows_time_left(const struct progress *progress)
            (double)(progress->known - progress->done) / progress->rate < 100 * 3600;
 }
 
-/* Append a part if there is room for it. */
+/* Append a part if it fits into the line. */
 static size_t add_part(char *to, size_t n, size_t width, const char *part)
 {
     size_t length = strlen(part);

@@ -8,21 +8,20 @@
 struct progress {
     size_t known, done, bad; /* numbers of targets */
     double rate;             /* recent targets per second; 0 if not known yet */
-    int64_t done_at_ns; /* when `rate` was last updated, and the value of `done` then */
+    int64_t done_at_ns; /* time of the last update of `rate`, and the value of `done` */
     size_t done_then;
 };
 
 /*
- * Set the numbers of targets, and update the rate. `now_ns` is the time of a monotonic
- * clock.
+ * Set the numbers of targets, and update the rate. `now_ns` is from a monotonic clock.
  */
 void progress_update(struct progress *progress, size_t known, size_t done, size_t bad,
                      int64_t now_ns);
 
 /*
  * Write "640 of 758, 12 bad, 1240/s, 1 s left" in at most `width` columns and `capacity`
- * bytes, including a NUL. If there is not enough room, the less important parts are left
- * out. Returns the length.
+ * bytes, including a NUL. If the line is too long, less important parts are omitted.
+ * Returns the length.
  */
 size_t progress_line(const struct progress *progress, char *to, size_t capacity,
                      size_t width);

@@ -2,9 +2,9 @@
  * report.c - write the text report.
  *
  * Readers want to know what to fix, so the groups with the most broken links come first
- * (groups.c). Places are written as "page:line:column", like the messages of compilers.
- * The totals come last, where they stay visible on a terminal. Groups that do not fit on
- * the screen are only counted, unless -v is given.
+ * (groups.c). Places are written as "page:line:column", as in compiler messages. The
+ * totals come last, so that they stay visible on a terminal. Without -v, groups that do
+ * not fit on the screen are only counted.
  *
  *     /search  404 Not Found                                          a target
  *         758 links: /index.html:42:28, /about.html:42:28, ...
@@ -116,7 +116,7 @@ void report_put_shortened(struct view *view, const char *text, size_t longest)
         head--;
     while (tail > 0 && (text[n - tail] & 0xc0) == 0x80)
         tail--;
-    /* A shortened password could no longer be recognised and masked. */
+    /* A truncated password could no longer be recognised and masked. */
     if (url_password(text).n > 0)
         copy = strdup("a URL with a password");
     else if (asprintf(&copy, "%.*s...%s", (int)head, text, text + n - tail) < 0)
@@ -203,7 +203,7 @@ static bool wants_color(enum color_mode mode, int fd)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-/* Find the origin that all start URLs have in common. */
+/* Find the origin that all start URLs share. */
 static void find_origin(struct view *view, const struct text_list *starts)
 {
     view->origin = "";
@@ -261,8 +261,8 @@ static void choose_broken(const struct options *options, bool *verdicts)
     verdicts[VERDICT_OPEN] = verdicts[VERDICT_OK] = false;
 }
 
-/* Write the lists that are added by -v (if `verbosity` is 1) or -vv. `told` contains the
-   verdicts that were already listed. */
+/* Write the lists that -v (`verbosity` 1) or -vv (2) adds. Verdicts in `told` were
+   already listed. */
 static int put_lists(struct view *view, const struct targets *targets,
                      const struct references *references, unsigned verbosity,
                      const bool *told)
@@ -332,7 +332,7 @@ static int find_unsearched(const struct targets *targets, const struct target **
     return 0;
 }
 
-/* Print a line for each page with -v, otherwise only the number of pages. */
+/* Print the number of unsearched pages or, with -v, a line for each page. */
 static int put_unsearched(struct view *view, const struct targets *targets)
 {
     const struct target **all = NULL;

@@ -1,5 +1,5 @@
 /*
- * report_groups.c - the broken links of the text report, in groups.
+ * report_groups.c - write the broken links of the text report, in groups.
  */
 #include "report_inside.h"
 
@@ -38,7 +38,7 @@ static void put_cause(struct view *view, const struct target *target)
         return;
     for (int i = 0; i < LONGEST_CHAIN && target->next != NULL; i++) {
         target = target->next;
-        if (target == first) /* a redirect loop, which --cookies might break */
+        if (target == first) /* a redirect loop, which --cookies might end */
             return;
     }
     report_put(view, ", redirects to ");
@@ -60,7 +60,8 @@ static size_t place_columns(const struct view *view, const struct reference *ref
 }
 
 /*
- * Write the link as on the page. Leave out its fragment unless the fragment is broken.
+ * Write the link as written on the page. The fragment is omitted unless it is the
+ * fragment that is broken.
  */
 static void put_link(struct view *view, const struct broken_link *link)
 {
@@ -141,8 +142,8 @@ static void put_target_group(struct view *view, const struct groups *groups,
 }
 
 /*
- * Write the number of targets. A missing fragment is called a "target". A target whose
- * page is broken is called a "URL", whatever fragments the links have.
+ * Write the number of targets. If fragments are missing, write "targets". If whole pages
+ * are broken, write "URLs", because the fragments of the links do not matter.
  */
 static void put_count_of(struct view *view, size_t count, const struct target *first)
 {
@@ -152,7 +153,7 @@ static void put_count_of(struct view *view, size_t count, const struct target *f
         report_put_amount(view, count, "URL", "URLs");
 }
 
-/* Write the names of the links' targets relative to their folder, each name once. */
+/* Write the target names relative to their folder, each name once. */
 static void put_names(struct view *view, struct broken_link *const *links, size_t count)
 {
     size_t folder = folder_length(links[0]->target->url), listed = 0;
@@ -253,8 +254,8 @@ static bool is_one_cluster(const struct broken_link *a, const struct broken_link
 }
 
 /*
- * Sort links so that links to the same folder are adjacent. Folders are in the order in
- * which the page links to them. Only the listed folders are sorted.
+ * Sort links so that links to the same folder are adjacent. Folders keep the order in
+ * which the page first links to them. Only folders that will be listed are sorted.
  */
 static void cluster_links(struct view *view, struct broken_link **links, size_t count)
 {

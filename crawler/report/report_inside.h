@@ -10,19 +10,19 @@
 #include "report.h"
 
 #define SCREEN_LINES 30 /* assumed if the terminal does not report its size */
-#define TOTAL_LINES 9   /* lines of a screen reserved for the totals */
+#define TOTAL_LINES 9   /* lines of the screen that are reserved for the totals */
 #define SCREEN_WIDTH 100
 #define LISTED_ITEMS 5      /* items listed per group without -v */
-#define LONGEST_URL 60      /* longer URLs are shortened without -v */
-#define LONGEST_MESSAGE 160 /* longer messages are shortened without -v */
-#define LONGEST_CHAIN 250   /* most redirects that are followed: --max-redirect */
+#define LONGEST_URL 60      /* longer URLs are truncated without -v */
+#define LONGEST_MESSAGE 160 /* longer messages are truncated without -v */
+#define LONGEST_CHAIN 250   /* maximum number of redirects to follow: --max-redirect */
 #define CLUSTER_LINKS 3     /* at least this many links to a folder become one item */
 
 enum color { PLAIN, BOLD, RED, GREEN, YELLOW, DIM };
 
 struct view {
     struct out *out;
-    /* the origin of all start URLs, omitted from printed URLs; "" if there are several */
+    /* the common origin of all start URLs, omitted from printed URLs; or "" */
     const char *origin;
     size_t origin_length;
     /* URL of the working directory, which is removed from URLs of files; or NULL */
@@ -46,13 +46,13 @@ const char *report_format_number(uint64_t value, char *to);
 
 void report_put_amount(struct view *view, uint64_t n, const char *one, const char *many);
 
-/* Write untrusted text. If it is longer than `longest` bytes, write its beginning and its
-   end. */
+/* Write untrusted text. A text of more than `longest` bytes is shortened to its beginning
+   and its end. */
 void report_put_shortened(struct view *view, const char *text, size_t longest);
 
 void report_put_text(struct view *view, const char *text);
 
-/* Return the URL without the origin of the site, or without the working directory. */
+/* Return the URL without the origin of the site or the working directory. */
 const char *report_short_url(const struct view *view, const char *url);
 
 /*
@@ -63,7 +63,7 @@ void report_put_short(struct view *view, const char *url, size_t n);
 
 void report_put_url(struct view *view, const struct target *target);
 
-/* Write a start URL unshortened, as the user gave it. */
+/* Write the whole start URL as the user gave it. */
 void report_put_whole(struct view *view, const struct target *start);
 
 /* Write "12:9", or "header". */
@@ -73,7 +73,7 @@ void report_put_place(struct view *view, const struct reference *reference);
 
 void report_put_status(struct view *view, int status);
 
-/* True if n columns and a hint that more follows still fit on the line. */
+/* True if the line has enough space for n columns and a hint that more follows. */
 bool report_has_room(const struct view *view, size_t n);
 
 int report_put_groups(struct view *view, const struct targets *targets,

@@ -15,7 +15,7 @@
 
 /* ---- totals ------------------------------------------------------------------------ */
 
-/* The number of targets with the same verdict and reason. */
+/* The number of targets with one verdict and reason. */
 struct total {
     enum verdict verdict;
     enum reason reason;
@@ -100,8 +100,8 @@ static enum color color_of(enum verdict verdict)
 }
 
 /*
- * Write the line of one verdict: "437 broken 404 Not Found 430, 500 Internal Server Error
- * 7  (220 URLs, 1,204 links)".
+ * Write the line for one verdict: "437 broken 404 Not Found 430, 500 Internal Server
+ * Error 7  (220 URLs, 1,204 links)".
  */
 static void put_total(struct view *view, const struct total *totals, size_t count,
                       const struct record_summary *summary)

@@ -36,7 +36,7 @@ enum format {
     FORMAT_HTML
 };
 
-/* Writes a report from a digest. */
+/* A function that writes a report from a digest. */
 typedef int (*digest_writer)(struct out *out, const struct digest *digest);
 
 static const struct {
@@ -128,7 +128,7 @@ static void close_digest(struct reports *reports)
 
 /* ---- opening ----------------------------------------------------------------------- */
 
-/* Return the format of "NAME" or "NAME:FILE". options.c also lists the names. */
+/* Return the format of "NAME" or "NAME:FILE". options.c contains a list of the names. */
 static enum format format_of(const char *text)
 {
     size_t n = strcspn(text, ":");
@@ -155,8 +155,8 @@ static int open_report(struct reports *reports, const char *format, const char *
 }
 
 /*
- * True if the text report goes to stdout: it does unless the user has requested the text
- * report elsewhere, or another report on stdout.
+ * True if the text report is written to stdout. This is the case unless the user has
+ * requested the text report elsewhere, or another report on stdout.
  */
 static bool wants_text(const struct options *options)
 {
@@ -182,7 +182,7 @@ int reports_open(struct reports *reports, const struct options *options)
 
     *reports = (struct reports){.options = options};
     reports->all = calloc(wanted->count + 1, sizeof *reports->all);
-    /* The extra sinks are one for the trace and two for a digest. */
+    /* There are three extra sinks: one for the trace and two for a digest. */
     reports->sinks = calloc(wanted->count + 3, sizeof *reports->sinks);
     if (reports->all == NULL || reports->sinks == NULL) {
         fprintf(stderr, "coil-crawl: %s\n", strerror(ENOMEM));
@@ -208,7 +208,7 @@ static int write_report(struct report *report, const struct options *options,
     if (report->format == FORMAT_GITHUB)
         return report_github(&report->out, options, &crawler->targets,
                              &crawler->verdicts.references);
-    return 0; /* a sink, or was written with the summary */
+    return 0; /* the report is a sink, or was written with the summary */
 }
 
 int reports_flush(struct reports *reports)
@@ -257,7 +257,7 @@ int reports_close(struct reports *reports)
     }
     out_close(&reports->trace);
     close_digest(reports);
-    reports->count = 0; /* a signal handler must not use them any more */
+    reports->count = 0; /* so that a signal handler does not use them any more */
     atomic_signal_fence(memory_order_seq_cst);
     free(reports->all);
     free(reports->sinks);

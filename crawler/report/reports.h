@@ -1,4 +1,4 @@
-/* reports.h - the reports of a run, and the files to which they are written. */
+/* reports.h - the reports of a run, and the files that they are written to. */
 #ifndef CRAWLER_REPORTS_H
 #define CRAWLER_REPORTS_H
 
@@ -13,8 +13,8 @@ struct report;
 struct reports {
     const struct options *options;
     /*
-     * The reports in options->formats, and the text report unless another report uses
-     * stdout.
+     * The reports in options->formats. The text report is added unless another report
+     * uses stdout.
      */
     struct report *all;
     size_t count;
@@ -26,14 +26,14 @@ struct reports {
 
 /*
  * Open the files before the crawl, so that a wrong path is found immediately. Returns 0
- * or a negative errno. Call reports_close() even after an error: it prints which file
- * failed.
+ * or a negative errno. Call reports_close() even after an error, because it prints the
+ * name of the file that failed.
  */
 int reports_open(struct reports *reports, const struct options *options);
 
 /*
- * Write all reports that do not need the summary. Call this when the crawl is over.
- * Returns 0 or the error of the first report that failed, which reports_close() prints.
+ * At the end of the crawl, write all reports that do not need the summary. Returns 0 or
+ * the error of the first report that failed, which reports_close() prints.
  */
 int reports_finish(struct reports *reports, const struct crawler *crawler);
 
@@ -47,8 +47,8 @@ int reports_flush(struct reports *reports);
 void reports_flush_in_handler(struct reports *reports);
 
 /*
- * Close the files. Prints a message for each file that could not be written, and returns
- * a negative errno if there was such a file. All zeroes are allowed.
+ * Close the files. Prints a message for each file that could not be written. Returns 0,
+ * or a negative errno if a file could not be written. `reports` may be zeroed.
  */
 int reports_close(struct reports *reports);
 

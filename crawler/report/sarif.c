@@ -2,14 +2,14 @@
  * sarif.c - see sarif.h (OASIS, SARIF 2.1.0; docs.github.com, "SARIF support for code
  * scanning")
  *
- * A rule is a verdict with its reason, such as "broken-status". Its id must never change.
- * The location of a result is the line and column of the link, or line 1 of the target if
- * no page links to it.
+ * A rule is a verdict with its reason, such as "broken-status". A rule's id must never
+ * change. The location of a result is the line and column of the link, or line 1 of the
+ * target if no page links to the target.
  *
  * Results of different runs count as the same result if their fingerprints are equal. A
- * fingerprint covers the page, the text of the link and its target, and a number if a
- * page has several such links. It does not depend on the line, or on the folder of the
- * checkout.
+ * fingerprint is computed from the page, the text of the link and its target, and a
+ * number if a page has several such links. It does not depend on the line or on the
+ * folder of the checkout.
  */
 #include "sarif.h"
 
@@ -41,7 +41,7 @@ static bool is_reported(const struct digest_row *row)
 
 /* ---- strings ----------------------------------------------------------------------- */
 
-/* Write `before`, and then the string in quotes. */
+/* Write `before`, then the string in quotes. */
 static void put_string(struct view *view, const char *before, const char *text)
 {
     out_print(view->out, "%s\"", before);
@@ -58,7 +58,7 @@ static void put_message(struct view *view, const char *before, const char *text)
 
 /* ---- rules ------------------------------------------------------------------------- */
 
-/* Return the id of a rule, such as "broken-status". An id with a slash would denote a
+/* Return the id of a rule, such as "broken-status". With a slash, the id would denote a
    part of the rule "broken". */
 static const char *id_of(enum verdict verdict, enum reason reason,
                          char to[DIGEST_RULE_BYTES])
@@ -128,8 +128,8 @@ static void put_rules(struct view *view)
 
 /* ---- fingerprints ------------------------------------------------------------------ */
 
-/* Hash a text and its NUL with FNV-1a. This must never change, because hashes of
-   different runs are compared. */
+/* Hash a text and its NUL with FNV-1a. The hash function must never change, because
+   hashes of different runs are compared. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     size_t n = strlen(text) + 1;
@@ -162,7 +162,7 @@ static uint64_t print_of(struct view *view, const struct digest_row *row, const 
     return hash_text(hash, id_of(finding->verdict, finding->reason, rule));
 }
 
-/* Return the position of a row among equal rows of its page, starting at 1. */
+/* Return the position, from 1, of a row among equal rows of its page. */
 static unsigned number_of(const struct view *view, size_t row)
 {
     const struct digest_row *rows = view->digest->rows;

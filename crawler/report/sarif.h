@@ -8,10 +8,10 @@
 #include "../files/out.h"
 #include "digest.h"
 
-/* GitHub's limit for the results of a run. Findings that make the run fail come first. */
+/* GitHub's limit for the results of a run. Findings that fail the run come first. */
 #define SARIF_RESULTS 25000
 
-/* Returns 0, the writer's error, or -ENOMEM. */
+/* Write the report. Returns 0, the writer's error, or -ENOMEM. */
 int report_sarif(struct out *out, const struct digest *digest);
 
 #endif

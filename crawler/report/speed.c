@@ -1,8 +1,8 @@
 /*
  * speed.c - see speed.h
  *
- * The time is divided into SPEED_SPANS periods of equal length, however long the crawl
- * is. If an answer arrives after the last period, the periods are merged in pairs.
+ * The duration of the crawl is divided into SPEED_SPANS periods of equal length. If an
+ * answer arrives after the last period, the periods are merged in pairs.
  */
 #include "speed.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SPAN_NS 10000000 /* initially the periods cover 1.2 s in all */
+#define FIRST_SPAN_NS 10000000 /* all periods together initially cover 1.2 s */
 #define LONGEST_HOST 300       /* a host name has at most 253 bytes */
 
 /* ---- hosts ------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 struct speed_host {
     const char *name;         /* for example "example.org:8080" */
-    size_t answers, failures; /* failures: no answer, or a status of 400 or more */
+    size_t answers, failures; /* a failure is no answer, or a status of 400 or more */
     int64_t total_ns, slowest_ns;
 };
 
@@ -23,7 +23,7 @@ struct speed_span {
 struct speed {
     struct speed_host **hosts; /* sorted by speed_arrange(): the slowest is first */
     size_t host_count, host_capacity;
-    /* consecutive periods; an answer counts for the period in which it ended */
+    /* consecutive periods; an answer counts in the period in which it ended */
     struct speed_span spans[SPEED_SPANS];
     int64_t span_ns; /* the length of a period; doubled when all periods are full */
     size_t span_count;
@@ -33,7 +33,7 @@ struct speed {
     struct arena arena;
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Add the speed of an answer. Returns 0 or -ENOMEM. */
 int speed_add(struct speed *speed, const struct record_answer *record);
 
 /* Sort the hosts by their mean response time. */
