@@ -1,5 +1,5 @@
 /*
- * collector.h - write answers from other machines (page_blob.h) to the file of a crawl.
+ * collector.h - write the answers that other machines sent to the file of a crawl.
  *
  *     rc = collector_create(store, max_url_bytes, &collector);
  *     at = collector_last(collector);              // the last answer that the file has
@@ -9,8 +9,9 @@
  *     ...
  *     rc = collector_finish(collector, is_over);
  *
- * In the file, each URL has a number. Answers from other machines contain URLs instead,
- * so the collector assigns the numbers. For this, it keeps all URLs in memory.
+ * In the file, each URL has a number. Answers from other machines (page_blob.h) contain
+ * URLs instead, so the collector assigns the numbers. It therefore keeps all URLs in
+ * memory.
  */
 #ifndef CRAWLER_COLLECTOR_H
 #define CRAWLER_COLLECTOR_H
@@ -36,7 +37,8 @@ int64_t collector_last(const struct collector *collector);
 
 /*
  * Add an answer. `number` must be greater than the numbers of all earlier answers. Fails
- * with -EBADMSG if the bytes are not an answer, -ENOMEM, or an earlier error of the file.
+ * with -EBADMSG if the bytes are not an answer, with -ENOMEM, or with an earlier error of
+ * the file.
  */
 int collector_add(struct collector *collector, int64_t number, const void *bytes,
                   size_t n);

@@ -7,8 +7,8 @@
  *     struct leb128_bytes from = {bytes, bytes + n, false};
  *     number = leb128_take(&from);
  *
- * The input is not trusted. At the end of the input, or at an invalid number, every
- * leb128_take function returns 0 or NULL and sets `failed`. The caller checks `failed`
+ * The input is not trusted. At the end of the input, or at an invalid number, each
+ * leb128_take function returns 0 or NULL, and sets `failed`. The caller checks `failed`
  * once at the end.
  */
 #ifndef CRAWLER_LEB128_H
@@ -18,11 +18,11 @@
 
 void leb128_put(struct text *to, uint64_t value);
 
-/* Append a signed number in zigzag coding: numbers near 0 are short, whether positive or
- * negative. */
+/* Append a signed number in zigzag coding, in which numbers close to 0 are short,
+ * whether they are positive or negative. */
 void leb128_put_signed(struct text *to, int64_t value);
 
-/* Append the number of bytes, and then the bytes. */
+/* Append the number of bytes, followed by the bytes. */
 void leb128_put_bytes(struct text *to, const void *bytes, size_t n);
 
 struct leb128_bytes {

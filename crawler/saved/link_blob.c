@@ -18,8 +18,8 @@ enum {
     IS_NOFOLLOW = 4,
     IS_CUT = 8,
     /*
-     * The URL itself is stored instead of its number. Only links of kind SEARCH_URL have
-     * a URL.
+     * The URL itself is stored instead of its number. Only links of kind SEARCH_URL can
+     * have this flag.
      */
     HAS_URL = 16,
     IS_TAIL = 32, /* the reference as written on the page is a suffix of the URL */
@@ -42,9 +42,9 @@ static void put_name(struct text *to, const char *name)
 }
 
 /*
- * Store the element and the attribute of a link. Their names are string constants, so it
- * is enough to compare addresses. The first use of a pair stores a new number for the
- * pair, followed by both names.
+ * Store the element and the attribute of a link. Their names are string constants, so
+ * comparing addresses is sufficient. When a pair is used for the first time, it gets the
+ * next number, which is followed by both names.
  */
 static void put_place(struct link_blob *blob, const struct link *link)
 {
@@ -87,7 +87,7 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
                                (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
-    /* The difference between the lines is unsigned. A negative difference wraps around
+    /* The difference between the lines is unsigned. If it is negative, it wraps around
      * here and in the reader. */
     leb128_put(&blob->bytes, step);
     leb128_put(&blob->bytes, link->place.column);
@@ -138,7 +138,7 @@ struct reading {
     uint32_t line;
 };
 
-/* The allocated parts of the link that is being read. */
+/* The parts of the current link that must be freed. */
 struct taken {
     struct link link;
     struct url url;
@@ -186,7 +186,7 @@ static int take_place(struct reading *reading, struct link *link)
     return 0;
 }
 
-/* Copy the URL with a number. The copy is needed because visit_link() may modify it. */
+/* Copy the URL with a number. A copy is needed, because visit_link() may modify it. */
 static int take_numbered_url(struct reading *reading, struct url *url)
 {
     uint64_t id = leb128_take(&reading->from);

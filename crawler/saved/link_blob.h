@@ -7,9 +7,9 @@
  *
  *     rc = link_blob_read(bytes, n, &reader);   // calls reader.visit() for each link
  *
- * A URL that the crawl follows is stored as the URL's number in the crawl's file. If the
+ * If the crawl follows a URL, the URL is stored as its number in the crawl's file. If the
  * reference as written on the page is a suffix of that URL, only its length is stored.
- * docs/design/state.md describes the bytes.
+ * docs/design/state.md describes the format.
  */
 #ifndef CRAWLER_LINK_BLOB_H
 #define CRAWLER_LINK_BLOB_H
@@ -46,7 +46,7 @@ struct link_blob_reader {
      */
     const char *(*url_of)(uint32_t id, size_t *fragment_at, void *arg);
     /*
-     * Called for each link. A negative return value ends the reading. `found` is valid
+     * Called for each link. A negative return value stops the reader. `found` is valid
      * only during the call. visit() may modify its URL.
      */
     int (*visit)(const struct search_found *found, void *arg);
@@ -54,9 +54,9 @@ struct link_blob_reader {
 };
 
 /*
- * Read all links. Fails with -EBADMSG if the bytes are invalid; visit() may already have
- * been called for some links. Also fails with -ENOMEM, or with the negative return value
- * of visit().
+ * Read all links. Fails with -EBADMSG if the bytes are invalid, possibly after calls of
+ * visit() for some links. Also fails with -ENOMEM, or with the negative return value of
+ * visit().
  */
 int link_blob_read(const void *bytes, size_t n, const struct link_blob_reader *reader);
 

@@ -4,9 +4,9 @@
  * The bytes are, in this order:
  *   - one byte with the version;
  *   - the numbers;
- *   - the texts, each with a NUL at its end; a missing text has length 0;
- *   - the links, after a byte 1; or only a byte 0 if there are no links;
- *   - the ids, sorted, eight bytes each, little-endian.
+ *   - the texts, each with a trailing NUL; a missing text has length 0;
+ *   - a byte 1 and the links, or only a byte 0 if there are no links;
+ *   - the sorted ids, eight bytes each, little-endian.
  */
 #include "page_blob.h"
 
@@ -100,7 +100,7 @@ static unsigned take_unsigned(struct leb128_bytes *from)
     return (unsigned)value;
 }
 
-/* Read the numbers in the order of put_numbers(). */
+/* Read the numbers in the order in which put_numbers() writes them. */
 static void take_numbers(struct leb128_bytes *from, struct store_page *page)
 {
     page->flags = take_unsigned(from);

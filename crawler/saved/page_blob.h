@@ -1,6 +1,6 @@
 /*
- * page_blob.h - encode the answer to a request as one byte string, to send it to another
- * machine.
+ * page_blob.h - encode the answer to a request as one byte string that can be sent to
+ * another machine.
  *
  *     page_blob_write(&bytes, &page, url, fragment_at);
  *
@@ -9,8 +9,8 @@
  *     ... blob.page, blob.url ...
  *     page_blob_finish(&blob);
  *
- * The number of the page and the id of its URL are left out, because they are valid only
- * in one file. For the same reason, links must be stored with their URLs and not with ids
+ * The number of the page and the id of its URL are omitted, because they are valid only
+ * in one file. For the same reason, links must be stored as URLs, not as ids
  * (link_blob.h: id 0).
  */
 #ifndef CRAWLER_PAGE_BLOB_H
@@ -31,10 +31,10 @@ struct page_blob {
     size_t id_capacity;
 };
 
-/* Fails with -EBADMSG if the bytes are not an answer, or -ENOMEM. */
+/* Decode an answer. Fails with -EBADMSG if the bytes are not an answer, or -ENOMEM. */
 int page_blob_read(const void *bytes, size_t n, struct page_blob *blob);
 
-/* Free the buffer. All zeroes are allowed. */
+/* Free the buffer. The struct may be zeroed. */
 void page_blob_finish(struct page_blob *blob);
 
 #endif

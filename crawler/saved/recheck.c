@@ -1,10 +1,10 @@
 /*
- * recheck.c - use the answers of an earlier crawl, so that servers do not have to send
+ * recheck.c - reuse the answers of an earlier crawl, so that servers do not have to send
  * unchanged pages again.
  *
- * The index needs 16 bytes for each page with a validator: a hash of the page's URL, and
- * the page's number. If two URLs have the same hash, the page must be read to find out to
- * which URL it belongs.
+ * For each page with a validator, the index stores 16 bytes: a hash of the page's URL,
+ * and the page's number. Since two URLs may have the same hash, the page must be read to
+ * check its URL.
  */
 #include "recheck.h"
 
@@ -63,7 +63,7 @@ static int grow(struct recheck *recheck)
     return 0;
 }
 
-/* Add a page to the index. If several pages have the same URL, the last page counts. */
+/* Add a page to the index. If several pages have the same URL, the last one is used. */
 static int take_page(void *arg, int64_t number, const char *url)
 {
     struct recheck *recheck = arg;
@@ -134,8 +134,8 @@ struct reading {
     int64_t number;
 };
 
-/* Append bytes, aligned as the ids require. Returns the offset of the bytes, because
-   their address may still change. */
+/* Append bytes, aligned for ids. Returns the offset of the bytes, because their address
+   may still change. */
 static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
 {
     size_t offset;

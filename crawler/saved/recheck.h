@@ -1,5 +1,5 @@
 /*
- * recheck.h - use the answers of an earlier crawl, so that servers do not have to send
+ * recheck.h - reuse the answers of an earlier crawl, so that servers do not have to send
  * unchanged pages again.
  *
  *     rc = recheck_find(recheck, url, &kept);          // 1: send its validators
@@ -18,7 +18,7 @@
 
 struct recheck;
 
-/* A copy of a page of the earlier crawl. All zeroes: no page. */
+/* A copy of a page of the earlier crawl. The struct is zeroed if there is none. */
 struct recheck_kept {
     struct store_page page;
     struct text bytes;    /* texts and blobs of the page */
@@ -37,8 +37,8 @@ void recheck_destroy(struct recheck *recheck);
 
 /*
  * Find the earlier answer for a URL. Returns 1 if there is an answer with a validator,
- * otherwise 0. Fails with -ENOMEM, -ECANCELED, or the error of the store. Always call
- * recheck_kept_finish() afterwards.
+ * otherwise 0. Fails with -ENOMEM, -ECANCELED, or the error of the store. Call
+ * recheck_kept_finish() afterwards, even on failure.
  */
 COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
                                struct recheck_kept *kept);

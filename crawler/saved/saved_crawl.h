@@ -14,7 +14,7 @@
 #include "recheck.h"
 #include "state.h"
 
-/* The open files of a saved crawl. All zeroes: no files are open. */
+/* The open files of a saved crawl. The struct is zeroed if no files are open. */
 struct saved_crawl {
     const char *folder;
     enum options_command command;
@@ -22,7 +22,7 @@ struct saved_crawl {
     struct store *store;
     struct state *state;     /* writes new pages; NULL if the command only reads */
     struct recheck *recheck; /* the earlier crawl of a recheck, or NULL */
-    struct cold *cold;       /* memory for targets that can be written to the folder */
+    struct cold *cold;       /* memory for targets, backed by a file in the folder */
     int64_t interval_ns;     /* --state-interval */
     char *notice;            /* a message about repaired damage, or NULL */
 };
@@ -42,7 +42,7 @@ const struct store_setup *saved_crawl_setup(const struct saved_crawl *saved);
 
 /*
  * Close the files. A finished recheck replaces the earlier crawl. Fails like
- * store_replace(). A struct of zeroes is accepted.
+ * store_replace(). The struct may be zeroed.
  */
 int saved_crawl_close(struct saved_crawl *saved, bool is_finished, char **message);
 

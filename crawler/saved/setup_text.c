@@ -1,8 +1,8 @@
 /*
  * setup_text.c - encode the input of a crawl as one text.
  *
- * An entry is "o" for a setting or "s" for a start URL, its length in bytes, ":", its
- * bytes, and a newline for human readers.
+ * Each entry consists of "o" for a setting or "s" for a start URL, its length in bytes,
+ * ":", its bytes, and a newline for human readers.
  */
 #include "setup_text.h"
 
@@ -40,7 +40,7 @@ static int append_copy(struct store_texts *texts, const char *at, size_t n)
     return longer[texts->count++] != NULL ? 0 : -ENOMEM;
 }
 
-/* Read the first entry, and move *text to the next one. */
+/* Read the first entry, and advance *text to the next one. */
 static int read_entry(const char **text, struct setup_text *out)
 {
     char letter = **text, *colon;

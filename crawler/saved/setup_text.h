@@ -8,7 +8,7 @@
  *     ... setup.settings, setup.starts ...
  *     setup_text_finish(&setup);
  *
- * Equal inputs result in equal texts.
+ * Equal inputs produce equal texts.
  */
 #ifndef CRAWLER_SETUP_TEXT_H
 #define CRAWLER_SETUP_TEXT_H
@@ -24,11 +24,11 @@ struct setup_text {
     struct store_texts settings, starts; /* copies */
 };
 
-/* Decode a text. Fails with -EBADMSG if the text is not valid, or with -ENOMEM. Always
-   call setup_text_finish() afterwards. */
+/* Decode a text. Fails with -EBADMSG if the text is invalid, or with -ENOMEM. Call
+   setup_text_finish() afterwards, even on failure. */
 int setup_text_read(const char *text, struct setup_text *out);
 
-/* Free the setup. A setup of zeroes is allowed. */
+/* Free the setup. The struct may be zeroed. */
 void setup_text_finish(struct setup_text *setup);
 
 #endif

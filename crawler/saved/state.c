@@ -1,16 +1,16 @@
 /*
  * state.c - save the answers of a crawl to its file while the crawl runs.
  *
- *     workers --> filling --.        two batches, which take turns
+ *     workers --> filling --.        two batches, which are swapped
  *                 writing <-'--> file lane: one transaction
  *
  * Invariants
  *   1. Only the task that holds the lock uses `writing` and the store.
- *   2. A batch contains the URLs to which its pages refer, unless an earlier batch
- *      contained them.
- *   3. The URLs of a batch point to memory of targets, which live longer than the batch.
- *      All other texts of a batch are copied into `bytes`.
- *   4. After a failure the batch stays in `writing`, and nothing more is written.
+ *   2. A batch contains all URLs that its pages refer to, except those in earlier
+ *      batches.
+ *   3. The URLs of a batch are in the memory of targets, which live longer than the
+ *      batch. All other texts of a batch are copied into `bytes`.
+ *   4. After a failure, the batch stays in `writing`, and nothing more is written.
  */
 #include "state.h"
 
@@ -31,7 +31,8 @@
 struct batch {
     struct store_url *urls;
     size_t url_count, url_capacity;
-    /* Texts and blobs are stored as offset + 1 into `bytes`, and NULL as 0. */
+    /* Each pointer to a text or blob contains its offset in `bytes` + 1, or 0 for
+       NULL. */
     struct store_page *pages;
     size_t page_count, page_capacity;
     struct text bytes;
@@ -119,8 +120,8 @@ uint32_t state_number_of(struct state *state, const struct target *target)
 
 /* ---- pages ------------------------------------------------------------------------- */
 
-/* Append bytes to the batch. Returns offset + 1, which takes the place of the address
- * until the batch is written. */
+/* Append bytes to the batch. Returns the offset + 1 instead of the address, because the
+ * bytes may still move until the batch is written. */
 static const char *copy_bytes(struct batch *batch, const void *at, size_t n)
 {
     size_t offset;
@@ -179,7 +180,7 @@ int state_add(struct state *state, const struct target *target,
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Convert offsets to addresses, once `bytes` will not move any more. */
+/* Convert offsets to addresses, once `bytes` no longer moves. */
 static void settle_addresses(struct batch *batch)
 {
     for (size_t i = 0; i < batch->page_count; i++) {
@@ -239,7 +240,7 @@ static int write_in_lane(struct state *state)
         swap_batches(state);
     state->is_finished = false;
     rc = coil_blocking(COIL_LANE_FILE, write_batch, state);
-    if (rc == -EAGAIN) /* -EAGAIN: no thread is available */
+    if (rc == -EAGAIN) /* no thread is available */
         rc = write_batch(state);
     if (rc == 0)
         clear_batch(state->writing);
@@ -269,8 +270,8 @@ static bool is_due(const struct state *state)
 }
 
 /*
- * Write the batch if it is due. While another worker writes, the new batch may grow to
- * twice the usual size before workers wait.
+ * Write the batch if it is due. While another worker writes the other batch, this batch
+ * may grow to twice the usual size before a worker has to wait.
  */
 int state_save_if_due(struct state *state)
 {
@@ -283,8 +284,8 @@ int state_save_if_due(struct state *state)
 }
 
 /*
- * Write both batches. `writing` is not empty if a worker was cancelled before its thread
- * started.
+ * Write both batches. If a worker was cancelled before its thread started, `writing` is
+ * not empty.
  */
 static int write_rest(struct state *state, bool is_finished)
 {

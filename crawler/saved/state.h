@@ -8,7 +8,7 @@
  *
  * state_add() adds to a batch. The first worker that finds the batch due writes it as one
  * transaction, in a thread of the file lane. Meanwhile the other workers fill a second
- * batch. If the second batch is also full, they wait.
+ * batch. If the second batch is also full, the workers wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H
@@ -22,8 +22,8 @@
 struct state;
 
 /*
- * Take ownership of the store. A batch is due `due_ns` after its first page; 0 means
- * immediately. If memory runs out, closes the store and returns NULL.
+ * Take ownership of the store. A batch is due `due_ns` after its first page, or at once
+ * if `due_ns` is 0. If memory runs out, close the store and return NULL.
  */
 struct state *state_create(struct store *store, int64_t due_ns);
 
@@ -33,8 +33,8 @@ void state_destroy(struct state *state);
 struct store *state_store(const struct state *state);
 
 /*
- * Set the table of targets for later calls. The table stores the number that each URL has
- * in the file.
+ * Set the table of targets for later calls. The numbers of URLs in the file are stored in
+ * this table.
  */
 void state_take_targets(struct state *state, const struct targets *targets);
 
@@ -46,8 +46,8 @@ void state_take_targets(struct state *state, const struct targets *targets);
 int state_failure(const struct state *state, const char **message);
 
 /*
- * Return the number of a target's URL in the file, or 0 if memory runs out. A new URL is
- * written together with the next page that is added.
+ * Return the number of a target's URL in the file, or 0 if memory runs out. If the URL is
+ * new, it is written together with the next page that is added.
  */
 uint32_t state_number_of(struct state *state, const struct target *target);
 

@@ -4,18 +4,16 @@
  * Invariants
  *   1. The URLs in the links of a page are written in the page's transaction, or in an
  *      earlier one.
- *   2. Only one process writes. The writing process holds a lock (flock(2)) on the folder
- *      until it exits.
+ *   2. Only one process writes. It holds a lock (flock(2)) on the folder until it exits.
  *   3. One transaction creates all tables and the rows that every crawl has. So a file
- *      either contains all tables and these rows, or is empty.
+ *      either contains all these tables and rows, or is empty.
  *   4. Each row contains a checksum of its other columns, and the row in table `crawl`
  *      contains the numbers of rows in the other tables. So any damage can be detected.
- *      (SQLite itself does not have checksums.)
+ *      (SQLite itself has no checksums.)
  *
- * The file uses a write-ahead log with synchronous=NORMAL: a commit appends to the log,
- * and does not wait for the disk. If the process is killed, no commit is lost. A power
- * failure can lose the last commits. Where to start reading: store_create(),
- * store_write().
+ * The file uses a write-ahead log with synchronous=NORMAL: a commit appends to the log
+ * without waiting for the disk. If the process is killed, no commit is lost. A power
+ * failure can lose the last commits. Start reading at store_create() and store_write().
  */
 #include "store_inside.h"
 

@@ -6,10 +6,9 @@
  *     ...
  *     store_close(store);
  *
- * docs/design/state.md describes the schema and the reasons for it. The functions do not
- * use coroutines: they block the thread. Any thread may call them, but only one at a
- * time. On failure they return a negative errno, and store_message() returns a message
- * that names the file.
+ * docs/design/state.md explains the schema. The functions do not use coroutines: they
+ * block the thread. Any thread may call them, but only one at a time. On failure they
+ * return a negative errno, and store_message() returns a message that names the file.
  */
 #ifndef CRAWLER_STORE_H
 #define CRAWLER_STORE_H
@@ -22,15 +21,15 @@ struct store;
 
 /* The files in the folder of a saved crawl. */
 enum store_name {
-    STORE_CRAWL,   /* crawl.db: the crawl that reports read and that can be resumed */
+    STORE_CRAWL,   /* crawl.db: used by reports and by `resume` */
     STORE_RECHECK, /* recheck.db: replaces crawl.db once the recheck is complete */
-    STORE_PREVIOUS /* previous.db: the crawl.db before the last recheck */
+    STORE_PREVIOUS /* previous.db: the crawl.db that the last recheck replaced */
 };
 
 enum store_mode {
     /*
-     * The crawl can be read while another process writes it. The reader sees all commits
-     * before it began to read.
+     * The crawl can be read while another process writes it. The reader sees the commits
+     * that were made before it began to read.
      */
     STORE_READ,
     STORE_WRITE /* only one process at a time can write */
@@ -49,10 +48,10 @@ struct store_setup {
     int64_t time_s;
 };
 
-/* A URL that the crawl found for the first time. Ids count from 1. */
+/* A URL that the crawl has found for the first time. Ids begin at 1. */
 struct store_url {
     uint32_t id;
-    uint32_t fragment_at; /* where the fragment begins, or 0 */
+    uint32_t fragment_at; /* offset of the fragment, or 0 */
     const char *url;
 };
 
@@ -74,15 +73,14 @@ enum store_flag {
        the robots.txt names. */
     STORE_SITEMAPS = 512,
     STORE_SETS_COOKIE = 1024,
-    STORE_REOPENS = 2048, /* its redirect closes a loop that is fetched again */
+    STORE_REOPENS = 2048, /* its redirect closes a loop, which is fetched again */
 };
 
-/* The result of a request for a URL. Missing texts are NULL. The struct has many
- * members, because each is a column of the table of pages. */
+/* The result of a request for a URL. Missing texts are NULL. */
 struct store_page {
     /*
-     * The number must be greater than all earlier numbers; for 0, the store assigns the
-     * next number. Reading does not set this member.
+     * The number must be greater than all earlier numbers. If it is 0, the store assigns
+     * the next number. Reading does not set this member.
      */
     int64_t number;
     uint32_t url; /* id of the requested URL */
@@ -121,10 +119,9 @@ struct store_batch {
 };
 
 /*
- * Create the file of a new crawl. Creates the folder if it does not exist. Fails with
- * -EEXIST if the folder already contains a crawl, or with -EBUSY if another process is
- * using it. On failure *message is a message that the caller frees, or NULL if memory ran
- * out.
+ * Create the file of a new crawl, and the folder if it does not exist. Fails with -EEXIST
+ * if the folder already contains a crawl, or with -EBUSY if another process is using it.
+ * On failure *message is a message that the caller frees, or NULL if memory ran out.
  */
 int store_create(const char *folder, enum store_name name,
                  const struct store_setup *setup, struct store **out, char **message);
@@ -165,16 +162,16 @@ uint32_t store_last_url(const struct store *store);
 int64_t store_last_page(struct store *store);
 
 /*
- * Call visit() for each URL, ordered by id, until it returns nonzero. Returns that value,
- * or 0.
+ * Call visit() for each URL in the order of ids, until it returns nonzero. Returns that
+ * value, or 0.
  */
 int store_each_url(struct store *store,
                    int (*visit)(void *arg, const struct store_url *url), void *arg);
 
 /*
- * Read the page that was written after page number `after`. Use 0 to read the first page.
- * Returns the number of the page, 0 after the last page, or a negative errno. *page is
- * valid until the next call on the store.
+ * Read the first page whose number is greater than `after`. Returns the number of the
+ * page, 0 after the last page, or a negative errno. *page is valid until the next call on
+ * the store.
  */
 int64_t store_next_page(struct store *store, int64_t after, struct store_page *page);
 
@@ -186,11 +183,12 @@ int store_each_validator(struct store *store,
 /* ---- damage ------------------------------------------------------------------------ */
 
 /*
- * Look for damage. Call this before reading a crawl that is open for writing. Deletes the
- * records of damaged pages, so that the crawl fetches these pages again. In that case
- * *notice names the deleted and the missing pages, and the caller frees it. Otherwise
- * *notice is NULL. Fails with -EBADMSG if anything else is damaged; store_message() names
- * the damage. All other functions fail with -EBADMSG if they find damage.
+ * Look for damage, before reading a crawl that is open for writing. The records of
+ * damaged pages are deleted, so that the crawl fetches these pages again. In that case
+ * *notice lists the deleted and missing pages, and the caller frees it. Otherwise *notice
+ * is NULL. If anything else is damaged, the function fails with -EBADMSG, and
+ * store_message() describes the damage. All other functions fail with -EBADMSG if they
+ * find damage.
  */
 int store_repair(struct store *store, char **notice);
 
@@ -198,8 +196,8 @@ int store_repair(struct store *store, char **notice);
 
 /*
  * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both files must be closed.
- * Fails with -EBUSY if a process reads one of them, or with an error of rename(2).
- * *message is set as by store_open().
+ * Fails with -EBUSY if a process is reading one of them, or with an error of rename(2).
+ * *message is set as in store_open().
  *
  * If the process dies between the two renames, the next store_open() for writing does the
  * second rename. Until then, store_open() for reading opens recheck.db.

@@ -40,8 +40,7 @@ enum statement {
     "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"   \
     " ?19, ?20"
 
-/* An open store. The struct has many members, because it contains a connection, the setup
- * of the crawl, and the counts of both tables. */
+/* An open store. */
 struct store {
     char *path;
     int folder_fd; /* descriptor of the locked folder; -1 if the store only reads */
@@ -57,14 +56,14 @@ struct store {
 };
 
 #define COUNT_LOST_PAGES "SELECT pages - (SELECT count(*) FROM page) FROM crawl"
-/* the column of NEXT_PAGE that is true if the checksum matches */
+/* the column of NEXT_PAGE that tells whether the checksum matches */
 #define PAGE_IS_WHOLE 20
 
 void store_set_message(struct store *store, const char *words);
 
 /*
- * Store SQLite's last error. For I/O errors, use the message of errno, because it is more
- * specific.
+ * Store SQLite's last error. For I/O errors, the message of errno is used, because it is
+ * more specific.
  */
 int store_fail(struct store *store, int code);
 
@@ -74,7 +73,7 @@ int store_add_functions(struct store *store);
 
 int store_prepare(struct store *store, enum statement which, sqlite3_stmt **out);
 
-/* Run a statement that returns no rows, with its parameters already bound. */
+/* Run a statement that returns no rows, after its parameters were bound. */
 int store_step(struct store *store, sqlite3_stmt *statement);
 
 /*
@@ -92,8 +91,7 @@ int store_execute(struct store *store, const char *sql);
 int store_bind_text(sqlite3_stmt *statement, int at, const char *text);
 
 /*
- * Commit the transaction if rc is 0. If rc is an error or the commit fails, roll the
- * transaction back.
+ * Commit the transaction if rc is 0. Roll it back if rc is an error or the commit fails.
  */
 int store_end_transaction(struct store *store, int rc);
 

@@ -305,8 +305,8 @@ static int lock_folder(struct store *store, const char *folder)
 }
 
 /*
- * Create the file with mode 0600 before SQLite creates it, because it may contain
- * passwords.
+ * Create the file with mode 0600, because it may contain passwords. SQLite would create
+ * it with another mode.
  */
 static int make_file(struct store *store)
 {
@@ -427,7 +427,7 @@ static int open_existing(struct store *store, const char *folder, enum store_mod
     return rc == 0 ? read_setup(store) : rc;
 }
 
-/* Pass the store to the caller, or on failure only its message. */
+/* Return the store to the caller or, on failure, only its message. */
 static int hand_over(struct store *store, int rc, struct store **out, char **message)
 {
     *out = rc == 0 ? store : NULL;
@@ -467,7 +467,7 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
 /*
  * Merge the log of a finished crawl into its file, so that the file can be read in a
  * read-only folder. If another process is reading the file, the log remains until the
- * file is next closed.
+ * file is closed the next time.
  */
 static void end_log(struct store *store)
 {
@@ -519,8 +519,8 @@ static int rename_file(const char *folder, enum store_name from, enum store_name
 }
 
 /*
- * Fail if the file has a write-ahead log. SQLite finds a log by the file's name, so after
- * a rename the log would be applied to the wrong file.
+ * Return an error if the file has a write-ahead log. SQLite finds a log by the name of
+ * its file, so after a rename the log would be applied to the wrong file.
  */
 static int check_log(const char *folder, enum store_name name, char **message)
 {

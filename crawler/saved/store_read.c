@@ -22,8 +22,8 @@ static const char *text_at(sqlite3_stmt *statement, int column)
 }
 
 /*
- * Check that the rows are in order. In a damaged file they may be out of order, so
- * without this check a loop might never end.
+ * Check that the rows are in order. Without this check, reading a damaged file might
+ * never end.
  */
 static int check_order(struct store *store, int64_t *last, int64_t number)
 {
@@ -33,7 +33,7 @@ static int check_order(struct store *store, int64_t *last, int64_t number)
     return 0;
 }
 
-/* Fail if rows are missing from a table. `sql` computes how many are missing. */
+/* Return an error if rows are missing from a table. `sql` counts the missing rows. */
 static int check_count(struct store *store, const char *sql, const char *words)
 {
     int64_t missing = 0;
@@ -126,8 +126,8 @@ int store_each_validator(struct store *store,
                           &(struct validator_visit){visit, arg});
 }
 
-/* Read a column as an int. Returns 0 if the value is out of range, which means that
- * another program has changed the file. */
+/* Read a column as an int. Returns 0 if the value is out of range, which is possible only
+ * if another program has modified the file. */
 static int int_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);
@@ -135,7 +135,7 @@ static int int_at(sqlite3_stmt *row, int column)
     return value < INT32_MIN || value > INT32_MAX ? 0 : (int)value;
 }
 
-/* Read a column with microseconds, and return nanoseconds. */
+/* Read a column in microseconds, and return nanoseconds. */
 static int64_t time_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);
@@ -264,7 +264,7 @@ static int check_structure(struct store *store)
     return rc;
 }
 
-/* The numbers of damaged pages, and the URLs of some of them for the message. */
+/* The numbers of all damaged pages, and the URLs of some of them for a message. */
 struct damage {
     int64_t *numbers;
     size_t count, capacity;
