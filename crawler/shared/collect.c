@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#define AT_ONCE 64 /* entries per query; each has the results of several pages */
+#define AT_ONCE 64 /* entries per query; an entry has the results of several pages */
 #define PAUSE_NS COIL_MSEC(200) /* pause between queries while no results arrive */
 
 struct gathering {
@@ -143,7 +143,7 @@ static int save(struct gathering *gathering)
 
 /*
  * Collect some results. Redis deletes results only after they are on disk. Fails with
- * -ENODATA once no results are left.
+ * -ENODATA once all results were collected.
  */
 static int gather_some(struct gathering *gathering)
 {
@@ -180,8 +180,8 @@ static int gather_results(struct gathering *gathering)
     return rc == -ENODATA ? forget(gathering) : rc;
 }
 
-/* Close the folder, and mark the saved crawl as incomplete, because only `coil-crawl
- * resume` finds out whether pages are missing. */
+/* Close the folder. Mark the saved crawl as incomplete, because pages may be missing:
+ * only `coil-crawl resume` checks this. */
 static int close_folder(struct gathering *gathering, int rc)
 {
     struct collector *collector = gathering->collector;

@@ -5,9 +5,9 @@
  *     rc = coil_run(collect, &collecting, NULL);
  *     ... collecting.complaint ...
  *
- * The folder has the same format as a crawl saved by one process: docs/design/state.md.
- * `coil-crawl resume` then fetches any missing pages and writes the reports. See also
- * docs/design/many-machines.md.
+ * The folder has the same format as a crawl that one process has saved:
+ * docs/design/state.md. `coil-crawl resume` then fetches any missing pages and writes the
+ * reports. See also docs/design/many-machines.md.
  */
 #ifndef CRAWLER_COLLECT_H
 #define CRAWLER_COLLECT_H
@@ -25,12 +25,13 @@ struct collecting {
 };
 
 /*
- * A task function. `arg` is a struct collecting. Collects results until the crawl is over
- * and the folder contains all results. After that, deletes the crawl's data in Redis. If
- * the folder already has some results of the crawl, collect() continues from there.
+ * A task function that collects results until the crawl is over and the folder contains
+ * all results. After that, it deletes the crawl's data in Redis. `arg` is a struct
+ * collecting. If the folder already has some results of the crawl, collect() continues
+ * from there.
  *
- * Returns 0. If the task is cancelled, fails with -ECANCELED; the results collected so
- * far remain in the folder. Fails with -EEXIST if the folder contains another crawl.
+ * Returns 0. If the task is cancelled, fails with -ECANCELED, and the results collected
+ * so far remain in the folder. Fails with -EEXIST if the folder contains another crawl.
  * Otherwise fails like connection_open(), leases_join(), store_create(), store_open() or
  * collector_add().
  */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* time limit of a command, and of a period in which Redis is unreachable */
+/* time limit for a command, and for how long Redis may be unreachable */
 #define TIMEOUT_NS COIL_SEC(30)
 
 int connection_complain(struct connection *connection, int rc, const char *words)
@@ -30,7 +30,7 @@ static void print_notice(const char *message)
         fputs("coil-crawl: Redis is there again\n", stderr);
 }
 
-/* Report an error in the options: the URL of Redis or the certificates. */
+/* Report an error in the options, which is in the URL of Redis or the certificates. */
 static int complain_of_options(struct connection *connection, int rc)
 {
     coil_error *error = coil_last_error();
@@ -69,8 +69,8 @@ int connection_open(struct connection *connection, const struct options *options
 }
 
 /*
- * Store the message of the Redis client. If there is none, the errno is enough, except
- * for -EPROTO, which means an unexpected reply.
+ * Store the message of the Redis client, if there is one. Otherwise the errno is enough,
+ * except for -EPROTO, which means that the reply was unexpected.
  */
 static int complain_of_redis(struct connection *connection, int rc)
 {

@@ -22,19 +22,19 @@ struct connection {
     char *complaint;
 };
 
-/* Connect to the server in the options, and start the task. Fails like redis_create() or
- * redis_open(). */
+/* Connect to the server that the options name, and start the task. Fails like
+ * redis_create() or redis_open(). */
 COIL_SUSPENDS int connection_open(struct connection *connection,
                                   const struct options *options);
 
 /*
- * Store the message unless one is already stored. Returns `rc`, or -ENOMEM. Nothing is
- * stored for -ECANCELED and -ENOMEM.
+ * Store the message unless one is already stored. Returns `rc`, or -ENOMEM. If rc is
+ * -ECANCELED or -ENOMEM, no message is stored.
  */
 int connection_complain(struct connection *connection, int rc, const char *words);
 
-/* Close the connection. Returns `rc`, the result of the caller's work, or else the error
- * of the connection. */
+/* Close the connection. `rc` is the result of the caller's work. Returns `rc` if it is an
+ * error, otherwise the error of the connection or 0. */
 COIL_SUSPENDS int connection_close(struct connection *connection, int rc);
 
 #endif

@@ -2,7 +2,7 @@
  * lease.c - the operations of one process in a shared crawl.
  *
  * An item is a header of six bytes, followed by the URL without its origin. The origin is
- * stored with the host. See scripts/common.lua. All replies are checked, because other
+ * stored with the host. (scripts/common.lua) All replies are checked, because other
  * programs may also write to Redis.
  */
 #include "lease_inside.h"
@@ -134,8 +134,8 @@ static int run_without_reply(struct leases *leases, enum crawl_script script,
 }
 
 /*
- * Enqueue `count` words of links, beginning with word number `first`. `begins` is true if
- * these are the last start URLs.
+ * Enqueue `count` words of links, from word number `first` on. `begins` is true if these
+ * are the last start URLs.
  */
 static int add_some(struct leases *leases, const struct redis_words *links, size_t first,
                     size_t count, bool begins)
@@ -148,8 +148,8 @@ static int add_some(struct leases *leases, const struct redis_words *links, size
 }
 
 /*
- * Add links until the remaining links fit into one more script. *added is the number of
- * words added.
+ * Add links until the remaining links fit into one more script. *added is set to the
+ * number of words that were added.
  */
 static int add_surplus(struct leases *leases, const struct redis_words *links,
                        size_t *added)
@@ -290,7 +290,7 @@ static void add_results(struct redis_words *words, const struct lease_done *done
     text_finish(&bytes);
 }
 
-/* Handle the reply to a completion. Returns the number of lost results. */
+/* Process the reply to SCRIPT_COMPLETE. Returns the number of lost results. */
 static int take_completed(struct lease *lease, const struct lease_done *done,
                           const redisReply *reply)
 {
@@ -360,7 +360,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     redis_words_add_number(&words, number);
     redis_words_add_number(&words, lease_to_ms(delay_ns));
-    /* the worker finished this item, so the item did not cause the loss of its lease */
+    /* the worker has finished this item, so the item was not what lost the lease */
     item->url.flags &= ~(unsigned)LEASE_SINGLE;
     lease_add_item(&words, &item->url, strlen(lease->host + 1));
     rc = lease_run_script(leases, SCRIPT_RELEASE, &words, &reply);
@@ -430,7 +430,7 @@ typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t
 
 /*
  * Visit the concatenated results of one entry. `lengths` contains their lengths, such as
- * "120 7". Results with numbers up to `after` are skipped.
+ * "120 7". Results with numbers of at most `after` are skipped.
  */
 static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
                        int64_t after, result_visit visit, void *arg)
@@ -528,7 +528,7 @@ static int unlink_keys(struct leases *leases, const redisReply *keys, const char
 }
 
 /*
- * Delete some of the crawl's keys, but not those that must remain. `cursor` is the cursor
+ * Delete some of the crawl's keys, except those that must remain. `cursor` is the cursor
  * of SCAN.
  */
 static int forget_some(struct leases *leases, char cursor[24], const char *setup)

@@ -16,9 +16,9 @@
  *         }
  *     }     // -ENODATA: the crawl is over
  *
- * Each operation is one script in Redis. docs/design/many-machines.md explains the
- * design. Each operation can be repeated after a failure. The functions fail like
- * redis_run(), and with -EPROTO if Redis returns a reply that the scripts never return.
+ * Each operation is one script in Redis, and can be repeated after a failure.
+ * docs/design/many-machines.md explains the design. The functions fail like redis_run(),
+ * and with -EPROTO if Redis returns a reply that the scripts never return.
  */
 #ifndef CRAWLER_LEASE_H
 #define CRAWLER_LEASE_H
@@ -28,11 +28,11 @@
 /* Flags of an item, with the same values as in scripts/common.lua. */
 enum lease_flag {
     LEASE_SITEMAP = 1,
-    /* the page's element ids are needed, although the page belongs to another site */
+    /* the element ids of the page are needed, although the page is on another site */
     LEASE_IDS = 2,
     LEASE_START = 4,
     LEASE_SINGLE = 8, /* the item is leased alone, because its lease was lost before */
-    /* The lease of this item was lost too often: report an error, and do not fetch the
+    /* The lease of this item was lost too often: report an error instead of fetching the
      * URL. */
     LEASE_GIVEN_UP = 32
 };
@@ -42,9 +42,9 @@ enum lease_class {
     LEASE_SITE,
     LEASE_EXTERNAL,
     /*
-     * URLs that seem to be outside the site. Such URLs are held under one common host
-     * until all start URLs are completed, because the extent of the site is not known
-     * before. The worker that leases them moves each URL to one of the other classes.
+     * URLs that seem to be outside the site. They are held under one common host until
+     * all start URLs are completed, because only then is it known which origins belong to
+     * the site. The worker that leases the URLs then moves each to another class.
      */
     LEASE_HELD,
     LEASE_CLASSES
@@ -59,7 +59,7 @@ struct lease_url {
 };
 
 struct lease_item {
-    int64_t number; /* number of the item within the lease */
+    int64_t number; /* number of the item within its lease */
     struct lease_url url;
     char *text;    /* url.url */
     bool is_known; /* for the caller's use; false in a new item */
@@ -69,7 +69,7 @@ struct lease_item {
 struct lease {
     char token[24]; /* "" once the lease has ended */
     char *host;     /* a letter for the class, followed by the origin */
-    /* do not contact the host for this time, because it asked another worker to wait */
+    /* do not contact the host for this time: another worker was asked to wait */
     int64_t pause_ns;
     bool is_troubled, has_told_sitemaps;
     bool is_lost;             /* the lease now belongs to another worker */
@@ -81,7 +81,7 @@ struct lease {
 struct leases_setup {
     const char *options; /* the options as one text */
     bool by_depth;
-    /* Limits, where 0 means no limit. max_bytes limits the results that wait to be
+    /* Limits; 0 means no limit. max_bytes limits the results that are waiting to be
      * collected. */
     int64_t max_pages, max_bytes;
     unsigned split; /* how many workers may lease URLs of one host at the same time */
@@ -111,16 +111,16 @@ bool leases_is_name(const char *name);
 /*
  * Begin a crawl, or join an existing crawl. Returns 1 if the crawl is new, or 0 if it
  * already existed. Fails with -EEXIST if the crawl was begun with other options, or with
- * -EINVAL if the name is not valid.
+ * -EINVAL if the name is invalid.
  */
 COIL_SUSPENDS int leases_begin(struct leases *leases, struct redis *redis,
                                const char *name, const struct leases_setup *setup,
                                int64_t span_ns);
 
 /*
- * Open an existing crawl to collect its results. *options is set to the text with which
- * the crawl was begun. The caller frees it. Fails with -ENOENT if the crawl does not
- * exist.
+ * Open an existing crawl to collect its results. *options is set to the text that was
+ * passed when the crawl was begun. The caller frees this text. Fails with -ENOENT if the
+ * crawl does not exist.
  */
 COIL_SUSPENDS int leases_join(struct leases *leases, struct redis *redis,
                               const char *name, char **options);
@@ -134,21 +134,19 @@ COIL_SUSPENDS int leases_join(struct leases *leases, struct redis *redis,
 void leases_link(const struct leases *leases, struct redis_words *links,
                  const struct lease_url *url);
 
-/*
- * Append an origin that belongs to the site because a start URL redirects to it.
- */
+/* Append an origin that belongs to the site, because a start URL redirects to it. */
 void leases_origin(struct redis_words *links, const char *url);
 
 /*
- * Call visit() for all origins that any worker added with leases_origin(). If visit()
+ * Call visit() for all origins that workers have added with leases_origin(). If visit()
  * returns a negative value, stop and return it.
  */
 COIL_SUSPENDS int leases_origins(struct leases *leases,
                                  int (*visit)(void *arg, const char *origin), void *arg);
 
 /*
- * Enqueue the start URLs and begin the crawl. After this call, the crawl is over as soon
- * as no URL is left.
+ * Enqueue the start URLs and begin the crawl. From then on, the crawl is over when no URL
+ * is left.
  */
 COIL_SUSPENDS int leases_add(struct leases *leases, const struct redis_words *links);
 
@@ -162,7 +160,7 @@ COIL_SUSPENDS int leases_add(struct leases *leases, const struct redis_words *li
 COIL_SUSPENDS int leases_acquire(struct leases *leases, enum lease_class class,
                                  unsigned most, struct lease *lease, int64_t *wait_ns);
 
-/* the result is the sitemaps that the host's robots.txt names, not an item */
+/* the result consists of the sitemaps that the host's robots.txt names, not of an item */
 #define LEASE_SITEMAPS 0
 
 struct lease_result {
@@ -182,9 +180,9 @@ struct lease_done {
 };
 
 /*
- * Complete items. Removes them from lease->items, and may add further items. Returns the
- * number of results that were ignored because the item had been completed before or the
- * lease was lost.
+ * Complete items: remove them from lease->items, and possibly lease further items.
+ * Returns the number of results that were ignored, because the item was already completed
+ * or the lease was lost.
  */
 COIL_SUSPENDS int lease_complete(struct leases *leases, struct lease *lease,
                                  const struct lease_done *done);
@@ -197,9 +195,9 @@ COIL_SUSPENDS int lease_release(struct leases *leases, struct lease *lease, size
                                 int64_t delay_ns, int64_t pause_ns, bool is_troubled);
 
 /*
- * Release all items unchanged. This includes items that are unknown to the worker because
- * a reply was lost. A lease that is open in Redis ends even if lease->items is empty. No
- * worker will contact the host for pause_ns.
+ * Release all items unchanged, including items that the worker does not know because a
+ * reply was lost. If the lease is open in Redis, it ends even if lease->items is empty.
+ * No worker will contact the host for pause_ns.
  */
 COIL_SUSPENDS int lease_release_all(struct leases *leases, struct lease *lease,
                                     int64_t pause_ns, bool is_troubled);
@@ -216,17 +214,17 @@ COIL_SUSPENDS int leases_renew(struct leases *leases, struct lease_renewal *rene
                                size_t count);
 
 /*
- * End this worker: release all its leases unchanged. This includes a lease that is
- * unknown to the worker because it did not wait for the reply.
+ * End this worker: release all its leases unchanged. This includes a lease that the
+ * worker does not know, because it did not wait for the reply.
  */
 COIL_SUSPENDS int leases_leave(struct leases *leases);
 
-/* End leases that have expired, and enqueue URLs whose delay is over. */
+/* End leases that have expired, and enqueue URLs after their delay. */
 COIL_SUSPENDS int leases_reap(struct leases *leases);
 
 /*
- * Free the memory of the lease. The lease itself remains in Redis until it expires. A
- * lease of zeroes is allowed.
+ * Free the memory of the lease. The lease itself remains in Redis until it expires. The
+ * struct may be zeroed.
  */
 void lease_finish(struct lease *lease);
 
@@ -241,9 +239,9 @@ struct lease_progress {
 
 /*
  * Visit about `most` results, beginning with the first result after number `after`. Redis
- * deletes the results up to `after`, so `after` must be the last number that a previous
+ * deletes the results up to `after`, so `after` must be the last number that an earlier
  * call visited, or 0. Returns the number of visited results. Fails with -ENODATA if no
- * results are left and the crawl is over, or with the negative value of visit().
+ * results are left and the crawl is over, or with a negative value that visit() returned.
  */
 COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned most,
                                  int (*visit)(void *arg, int64_t number,
@@ -251,8 +249,8 @@ COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned 
                                  void *arg, struct lease_progress *progress);
 
 /*
- * Delete the data of a crawl that is over and collected. For another hour, Redis stores a
- * note that the crawl is over, so that late workers can find out.
+ * Delete the data of a crawl that is over and was collected. For another hour, Redis
+ * stores a note for late workers that the crawl is over.
  */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 

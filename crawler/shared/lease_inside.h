@@ -24,8 +24,7 @@ const char *lease_text_at(const redisReply *reply, size_t i);
 
 int64_t lease_number_at(const redisReply *reply, size_t i);
 
-/* Read a number of milliseconds, and return nanoseconds. The result is at most an
- * hour. */
+/* Read a number of milliseconds, and return it in nanoseconds, limited to an hour. */
 int64_t lease_span_at(const redisReply *reply, size_t i);
 
 int64_t lease_to_ms(int64_t span_ns);
@@ -36,12 +35,12 @@ int lease_run_script(struct leases *leases, enum crawl_script script,
 void lease_add_item(struct redis_words *words, const struct lease_url *url,
                     size_t origin_n);
 
-/* Return the class that the first letter of a host's name denotes, or LEASE_CLASSES. */
+/* Return the class that the first letter of a host's name means, or LEASE_CLASSES. */
 enum lease_class lease_class_of(const char *host);
 
 bool lease_is_web(const char *url);
 
-/* Read pairs of a number and an item, beginning with the i-th element of the reply. */
+/* Read pairs of a number and an item, from the i-th element of the reply on. */
 int lease_take_items(struct lease *lease, const redisReply *reply, size_t i);
 
 void lease_drop_number(struct lease *lease, int64_t number);
@@ -49,8 +48,7 @@ void lease_drop_number(struct lease *lease, int64_t number);
 void lease_drop_all(struct lease *lease);
 
 /*
- * Mark a lease as ended after it has ended in Redis. If items are left, the lease was
- * lost.
+ * Record that a lease has ended in Redis. If items are left, the lease was lost.
  */
 void lease_end_lost_lease(struct lease *lease);
 

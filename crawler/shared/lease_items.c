@@ -80,7 +80,7 @@ void lease_add_item(struct redis_words *words, const struct lease_url *url,
 
 /*
  * Append the hash of a URL. hash_bytes() depends on the byte order, so all machines of a
- * crawl must have the same byte order. A held URL has a hash of its own, because it is
+ * crawl must have the same byte order. A held URL has a different hash, because it is
  * later enqueued again in its real class.
  */
 static void add_hash(const struct leases *leases, struct redis_words *words,

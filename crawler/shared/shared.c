@@ -5,18 +5,18 @@
  *      ^                          |  ^                      |
  *      '--- complete, release ----'  '--- results, links ---'
  *
- * Each class has a task that leases hosts as long as there is room. Each lease has a task
- * that sends the results of its URLs, several at a time, and leases more URLs of the
- * host. Another task renews all leases, including those whose results wait to be sent.
+ * Each class has a task that leases hosts, unless there are enough leases. Each lease has
+ * a task that sends the results of its URLs, several at a time, and leases more URLs of
+ * the host. Another task renews all leases, including leases with unsent results.
  *
  * Invariants
  *   1. A target is in the frontier at most once. While it is there, `works` has an entry
  *      for the target, with its lease, or with NULL if the lease was lost.
- *   2. It is not recorded on which page a link was found. So results are sent one after
+ *   2. Redis does not record which page a link was found on. Results are sent one after
  *      another, each with all links that are known at that time. The links of a page are
- *      therefore sent together with its result or earlier.
- *   3. If a result does not arrive before the lease expires, other processes fetch the
- *      URL.
+ *      therefore sent together with the page's result, or earlier.
+ *   3. If a result does not reach Redis before the lease expires, other processes fetch
+ *      the URL again.
  */
 #include "shared_inside.h"
 
@@ -107,7 +107,7 @@ size_t held_unsent_count(const struct held *held)
     return held->result_count + held->back_count;
 }
 
-/* If this is the first result that waits to be sent, record the time. */
+/* If no other result or release is waiting to be sent, record the time. */
 static void note_time(struct held *held)
 {
     if (held_unsent_count(held) == 0)
@@ -116,7 +116,7 @@ static void note_time(struct held *held)
 
 /*
  * Store a copy of the bytes. Returns false if memory runs out. In that case the result is
- * not sent, and other processes fetch the URL again.
+ * not sent, and another process fetches the URL again.
  */
 static bool add_result(struct held *held, int64_t number, const void *bytes, size_t n)
 {
@@ -224,8 +224,8 @@ static void on_complete(void *arg, const struct frontier_job *job)
     drop_work(shared, work);
 }
 
-/* Return the number of tries to send to other processes. Requests that the host refused
- * do not count as tries, and refusals are not sent. */
+/* Return the number of tries for other processes. Requests that the host refused do not
+ * count as tries, and the number of refusals is not sent. */
 static uint8_t tries_of(const struct target *target)
 {
     return target->tries > target->refusals ? target->tries - target->refusals : 0;
@@ -278,7 +278,7 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
 }
 
 /* Spawn the task of a lease, which frees `held`. The task is started eagerly, so that it
- * runs even if it is cancelled immediately. */
+ * frees `held` even if it is cancelled immediately. */
 static int spawn_hold(struct shared *shared, struct held *held)
 {
     coil_spawn_opts opts = {.name = "lease", .eager = true};
@@ -336,8 +336,8 @@ static int64_t min_ns(int64_t a, int64_t b)
 
 /*
  * Return how long to pause after leases_acquire() returned rc, or a negative error that
- * ends the crawl. After a poll without work, the pause is at most *look_ns. Each such
- * poll doubles *look_ns, up to LOOK_LONGEST_NS.
+ * ends the crawl. If no work was available, the pause is at most *look_ns, which is then
+ * doubled, up to LOOK_LONGEST_NS.
  */
 static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
 {
@@ -351,7 +351,8 @@ static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
     return redis_may_pass(rc) ? AGAIN_NS : rc;
 }
 
-/* Wait for work. Returns 1 if the crawl is over, or 0 when it is time to try again. */
+/* Wait for work. Returns 1 if the crawl is over, 0 if it is time to try again, or a
+ * negative errno. */
 static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t *look_ns)
 {
     int64_t pause_ns = pause_after(rc, wait_ns, look_ns);
@@ -410,8 +411,8 @@ static int lease_what_is_held(void *arg)
 }
 
 /*
- * True once half of the lease is over. A lease whose task cannot send for several lease
- * durations is left to expire, so that other processes get its URLs.
+ * True once half of the lease has passed. If the task of a lease cannot send for several
+ * lease durations, the lease is left to expire, so that other processes get its URLs.
  */
 static bool wants_renewal(const struct held *held, int64_t now)
 {
@@ -438,7 +439,7 @@ static void note_renewal(struct shared *shared, const struct lease_renewal *rene
     coil_event_set(&held->changed);
 }
 
-/* Return how many leases were due for renewal, or a negative errno. */
+/* Renew some leases. Returns how many leases were due, or a negative errno. */
 static int renew_some(struct shared *shared)
 {
     struct lease_renewal due[RENEWED_AT_ONCE];
@@ -517,8 +518,8 @@ static int lease_all(struct shared *shared)
     return coil_group_exit(&shared->group, rc);
 }
 
-/* Release all leases, including a lease that is unknown to all tasks because its reply
- * was not received. */
+/* Release all leases, including one that no task knows because its reply was not
+ * received. */
 static void leave(struct shared *shared)
 {
     coil_scope scope;

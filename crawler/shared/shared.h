@@ -1,6 +1,6 @@
 /*
- * shared.h - the layer above the frontier in a process of a shared crawl. This layer
- * leases URLs of hosts, passes them to the frontier, and sends their results to Redis.
+ * shared.h - the layer above the frontier in a process of a shared crawl. It leases URLs
+ * of hosts, passes them to the frontier, and sends their results to Redis.
  *
  *     shared_init(&shared, &options);
  *     frontier_init(&frontier, &(struct frontier_options){..., .above = &shared.above});
@@ -29,16 +29,16 @@
 /* Callbacks of the crawl. They must not suspend. A negative result ends the crawl. */
 struct shared_crawl {
     /*
-     * Report an origin that belongs to the site, because a start URL redirects to it. The
-     * origin may already be known. Other origins may follow.
+     * Called for an origin that belongs to the site, because a start URL redirects to it.
+     * The origin may already be known, and other origins may follow.
      */
     int (*add_origin)(void *arg, const char *origin);
-    /* Report that no more origins follow, so that the extent of the site is known. Called
-     * once. */
+    /* Called once, when no more origins follow, so that it is known which URLs belong to
+     * the site. */
     int (*end_starts)(void *arg);
-    /* Add a URL that was held until end_starts() to the class to which it belongs. */
+    /* Called for a URL that was held until end_starts(): add it to its real class. */
     int (*place)(void *arg, const struct lease_url *url);
-    /* Report that a target was leased and is about to be queued. */
+    /* Called when a target was leased and is about to be queued. */
     void (*take)(void *arg, struct target *target);
     void *arg;
 };
@@ -51,8 +51,8 @@ struct shared_options {
     bool has_external;                /* also lease URLs of other sites */
     unsigned most;                    /* maximum number of URLs in one lease */
     /*
-     * About how many URLs of each class are leased at the same time. More URLs are leased
-     * if workers are idle because the hosts need pauses.
+     * Approximate number of URLs of each class that are leased at the same time. If
+     * workers are idle because the hosts need pauses, more URLs are leased.
      */
     unsigned ahead;
 };
@@ -67,7 +67,7 @@ struct shared_works {
 struct shared_held {
     struct held *first; /* a list */
     unsigned count;
-    unsigned sending; /* number of tasks that complete URLs, or wait for their turn */
+    unsigned sending; /* number of tasks that complete URLs, or wait for the lock */
     coil_event has_room;
     coil_lock completing;
 };
@@ -82,7 +82,7 @@ struct shared {
     int64_t origins; /* number of the site's origins that were passed to add_origin() */
     bool knows_site; /* end_starts() has been called */
     coil_group group;
-    unsigned lives; /* result of redis_lives() when restarts were last handled */
+    unsigned lives; /* the result of redis_lives() when a restart was last handled */
     /* The negative errno that ends the crawl, or 0. After a failure, no URL is
        completed. */
     int failure;
@@ -96,8 +96,8 @@ void shared_finish(struct shared *shared);
 
 /*
  * A task function. Targets that were added to the frontier before it begins are the start
- * URLs. It runs until the crawl is over for all processes, and then closes the frontier.
- * If it is cancelled, it releases its leases. Fails like leases_acquire().
+ * URLs. The task runs until the crawl is over for all processes, and then closes the
+ * frontier. If it is cancelled, it releases its leases. Fails like leases_acquire().
  */
 COIL_SUSPENDS int shared_run(void *arg);
 
@@ -107,11 +107,11 @@ COIL_SUSPENDS int shared_run(void *arg);
  */
 void shared_hold(struct shared *shared, struct target *target);
 
-/* Report the target of a start URL's redirect, so that its origin belongs to the site for
- * all processes. */
+/* Add the origin of a URL to the site for all processes, because a start URL redirects to
+ * it. */
 void shared_add_origin(struct shared *shared, const char *url);
 
-/* True if the lease of a target that the frontier has returned is still valid. */
+/* True if a target from the frontier has a valid lease. */
 bool shared_may_fetch(const struct shared *shared, const struct target *target);
 
 /*
@@ -126,7 +126,8 @@ int shared_bring(struct shared *shared, const struct target *target, const void 
 
 /*
  * Store the sitemaps that the robots.txt of a host names. The frontier must contain
- * targets of the host. If the sitemaps do not reach Redis, robots.txt is fetched again.
+ * targets of the host. If Redis does not receive the sitemaps, robots.txt is fetched
+ * again.
  */
 void shared_bring_sitemaps(struct shared *shared, struct host *host, const void *bytes,
                            size_t n);

@@ -11,14 +11,14 @@
 
 #define RESULTS_AT_ONCE 16
 #define LEASES_MOST 256          /* maximum number of leases while hosts need pauses */
-#define LINGER_NS COIL_MSEC(500) /* how long a result waits, to be sent with others */
-#define SENDING_MOST 64          /* if this many leases wait to send, lease no more */
-/* A lease whose task cannot send is renewed for at most this multiple of the lease's
- * duration. */
+#define LINGER_NS COIL_MSEC(500) /* how long a result waits to be sent with others */
+#define SENDING_MOST 64          /* while this many tasks send, lease no more */
+/* If the task of a lease cannot send, the lease is renewed for at most this many lease
+ * durations. */
 #define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
 #define TEND_NS COIL_SEC(1) /* interval for renewing and reaping leases */
-/* The pause between polls for new work. The pause doubles after each poll without
+/* The pause between polls for new work, which is doubled after each poll without
  * success. */
 #define LOOK_NS COIL_MSEC(50)
 #define LOOK_LONGEST_NS COIL_MSEC(400)
@@ -26,15 +26,13 @@
 #define AGAIN_NS COIL_MSEC(200) /* pause after a temporary failure */
 #define GOODBYE_NS COIL_SEC(2)
 
-/* An item to release from its lease, so that it is tried again. */
+/* An item that is released from its lease, so that it is tried again later. */
 struct held_back {
     int64_t number, at_ns;
     uint8_t tries;
 };
 
-/* A lease, with the results and the released items that are not sent yet. The struct has
- * many members, because a lease has three lists of results, and the times when they are
- * due. */
+/* A lease, with results and released items that are not sent yet. */
 struct held {
     struct shared *shared;
     struct lease lease;
@@ -47,7 +45,7 @@ struct held {
     size_t back_count, back_capacity;
     int64_t first_ns;   /* when the oldest unsent result or release was added */
     int64_t until_ns;   /* the earliest time at which the lease may expire */
-    int64_t sending_ns; /* when its task began to send or to wait for its turn, or 0 */
+    int64_t sending_ns; /* when its task began to send or to wait for the lock; or 0 */
     coil_event changed;
     struct held *next;
 };
@@ -72,33 +70,33 @@ size_t held_unsent_count(const struct held *held);
 void held_ask_for_robots_again(struct host *host);
 
 /*
- * The sitemaps of a host did not reach Redis or were lost there: fetch robots.txt again
- * to find them. If this process has no lease of the host, wait for its next lease.
+ * Fetch the robots.txt of a host again, because its sitemaps did not reach Redis or were
+ * lost there. If this process has no lease of the host, do this at the next lease.
  */
 void held_forget_sitemaps(const struct shared *shared, struct host *host);
 
 /*
- * Handle results that were not sent, or that Redis partly ignored. If the results contain
- * sitemaps, call held_forget_sitemaps().
+ * Call held_forget_sitemaps() if the results contain sitemaps. Use this for results that
+ * were not sent, or some of which Redis has ignored.
  */
 void held_forget_unsent_sitemaps(const struct held *held,
                                  const struct lease_result *results, size_t count);
 
 /*
- * If Redis has restarted, it may have lost its last second of data. In that case forget
- * which URLs and sitemaps were sent, because the pages on which they were found are
- * fetched again.
+ * If Redis has restarted, it may have lost its last second of data. In that case, forget
+ * which URLs and sitemaps were sent, because the pages that contain them are fetched
+ * again.
  */
 void held_forget_if_reborn(struct shared *shared);
 
 /*
- * Return true if an operation must be repeated because of a temporary failure, after
- * sleeping for a while. If the sleep fails, set *rc to its error and return false.
+ * If rc is a temporary failure, sleep for a while and return true: the operation must be
+ * repeated. If the sleep fails, set *rc to its error and return false.
  */
 bool held_is_to_repeat(int *rc);
 
-/* Return when a lease that is acquired or renewed now will expire, minus a tenth of its
- * duration as a margin. */
+/* Return when a lease that is acquired or renewed now will expire, minus a safety margin
+ * of a tenth of its duration. */
 int64_t held_expiry(const struct shared *shared);
 
 /* Set held->until_ns, unless another reply has already set a later time. */
@@ -113,16 +111,16 @@ void held_destroy_held(struct held *held);
 int held_hold(void *arg);
 
 /*
- * Call add_origin() and end_starts() of the crawl if Redis has reported new origins or
- * the end of the start URLs.
+ * If Redis has reported new origins or the end of the start URLs, call add_origin() and
+ * end_starts() of the crawl.
  */
 int held_learn(struct shared *shared);
 
 int held_place_all(struct held *held);
 
 /*
- * True if another host may be leased. More hosts are leased while workers are idle
- * because the leased hosts need pauses.
+ * True if another host may be leased. If workers are idle because the leased hosts need
+ * pauses, more hosts may be leased.
  */
 bool held_has_room(const struct shared *shared, enum frontier_class class);
 

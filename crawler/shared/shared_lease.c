@@ -27,8 +27,8 @@ static void fill(struct target *target, const struct lease_url *url)
     target->is_start |= (url->flags & LEASE_START) != 0;
 }
 
-/* Pass a leased URL to the frontier. The target may still be in the frontier because of
- * an earlier lease that was lost. (Invariant 1) */
+/* Pass a leased URL to the frontier. Its target may still be in the frontier because of
+ * an earlier, lost lease. (Invariant 1) */
 static int add_leased_item(struct held *held, struct lease_item *item)
 {
     struct shared *shared = held->shared;
@@ -84,7 +84,7 @@ static int take_host(struct held *held)
     return 0;
 }
 
-/* Reset a target as if it had just been found for the first time. */
+/* Reset a target to the state in which it was first found. */
 static void forget(const struct targets *targets, struct target *target)
 {
     if (target->state == TARGET_HELD)
@@ -93,8 +93,8 @@ static void forget(const struct targets *targets, struct target *target)
     targets_remember(targets, target);
 }
 
-/* Reset all targets. Targets in the frontier remain in its queues, so set their state
- * back to accepted. */
+/* Reset all targets. Targets in the frontier remain in its queues, so their state becomes
+ * "accepted" again. */
 static void forget_targets(struct shared *shared)
 {
     const struct targets *targets = shared->options.targets;
@@ -153,8 +153,8 @@ static unsigned more_of(const struct held *held)
     const struct shared_options *options = &held->shared->options;
     size_t count = held->lease.count, left;
 
-    /* There may be more results than items, because the sitemaps of a robots.txt are not
-     * an item. */
+    /* There may be more results than items, because sitemaps of a robots.txt are a result
+     * but not an item. */
     left = count > held->result_count ? count - held->result_count : 0;
     if (held->shared->at_work[held->class] >= options->ahead || left >= options->most)
         return 0;
@@ -168,8 +168,8 @@ static void free_results(struct lease_result *results, size_t count)
     free(results);
 }
 
-/* Complete the URLs of some results. The caller holds the lock (invariant 2). Returns the
- * number of results that Redis ignored. */
+/* Complete the URLs of some results. The caller holds the lock (invariant 2 of shared.c).
+ * Returns the number of results that Redis ignored. */
 static int complete(struct held *held, struct lease_done *done)
 {
     struct shared *shared = held->shared;
@@ -188,7 +188,7 @@ static int complete(struct held *held, struct lease_done *done)
     held_forget_if_reborn(shared);
     redis_words_finish(&links);
     if (rc < 0)
-        shared->failure = rc; /* the links are lost, so no more results may be sent */
+        shared->failure = rc; /* the links are lost, so no more results must be sent */
     return rc;
 }
 
@@ -297,8 +297,8 @@ static int wait_for_change(struct held *held)
     return rc;
 }
 
-/* Send results before releasing items, because the lease ends when its last URL is
- * released. */
+/* Send results, then release items. This order is required, because the lease ends when
+ * its last URL is released. */
 static int send_all(struct held *held)
 {
     int rc = held->result_count > 0 ? send_results(held) : 0;
@@ -409,7 +409,7 @@ int held_learn(struct shared *shared)
     return redis_may_pass(rc) ? 0 : rc;
 }
 
-/* Add the held URLs again to their real classes, and complete them in the class of held
+/* Add the held URLs again in their real classes, and complete them in the class of held
  * URLs. */
 static int place_some(struct held *held)
 {

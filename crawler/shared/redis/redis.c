@@ -6,13 +6,13 @@
  *                                                    '-> failed, if the connection breaks
  *
  * Invariants
- *   1. Until a call is done, it is in `unsent` or in `sent`. Replies arrive in the order
+ *   1. A call is in `unsent` or in `sent` until it is done. Replies arrive in the order
  *      of `sent`.
- *   2. The waiting task owns its call. A call with is_abandoned set is freed by the code
- *      that removes it from `sent`.
+ *   2. The waiting task owns its call. If is_abandoned is set, the call is freed by the
+ *      code that removes it from `sent`.
  *   3. Once the link is open and greeted, only redis_serve() and its writer use it.
  *
- * Where to start reading: redis_command(), redis_serve().
+ * Start reading at redis_command() and redis_serve().
  */
 #include "redis.h"
 
@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WRITE_BYTES ((size_t)256 * 1024) /* write about this many bytes at a time */
+#define WRITE_BYTES ((size_t)256 * 1024) /* approximate number of bytes per write */
 #define FIRST_PAUSE_NS COIL_MSEC(50)
 #define LONGEST_PAUSE_NS COIL_SEC(2)
 
@@ -171,8 +171,8 @@ static void fail_calls(struct redis_calls *calls, int rc)
 
 /*
  * Stop waiting for a call. If the call was sent, all later replies would also be late, so
- * break the connection. If it was not sent, there was no connection, and the message
- * already says why.
+ * the connection is broken. If it was not sent, there was no connection, and the message
+ * already gives the reason.
  */
 static int abandon_call(struct redis *redis, struct redis_call *call, int rc)
 {
@@ -287,7 +287,7 @@ static int read_replies(struct redis *redis)
 
 /*
  * Gather commands to write. They are moved to `sent` before they are written, because a
- * reply may arrive before the write returns.
+ * reply may arrive before redis_link_write() returns.
  */
 static int gather_commands(struct redis *redis)
 {
@@ -376,7 +376,7 @@ static bool is_final(int rc)
 
 /*
  * Convert the error of a connection to the error of its calls. If the error is not final,
- * calls fail with -ECONNRESET and can be repeated on the next connection.
+ * the calls fail with -ECONNRESET, and can be repeated on the next connection.
  */
 static int failure_after(int rc)
 {
@@ -391,7 +391,7 @@ static void notify(const struct redis *redis, const char *message)
         redis->notify(message);
 }
 
-/* Try to connect until it succeeds or fails with a final error. Returns 0 or that
+/* Try to connect until this succeeds or fails with a final error. Returns 0 or that
  * error. */
 static int try_to_open(struct redis *redis, bool *has_told)
 {
@@ -419,7 +419,7 @@ static int open_again(struct redis *redis)
         return rc;
     if (has_told)
         notify(redis, NULL);
-    /* after reconnecting, the last message is out of date */
+    /* the last message is about the connection that was lost */
     redis->link.message[0] = '\0';
     return 0;
 }
@@ -486,7 +486,7 @@ int redis_create(const struct redis_options *options, struct redis **out)
     return rc;
 }
 
-/* Free the connection. `sent` may still contain abandoned calls. */
+/* Free the connection. Abandoned calls may still be in `sent`. */
 void redis_destroy(struct redis *redis)
 {
     if (redis == NULL)

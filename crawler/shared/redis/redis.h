@@ -18,7 +18,7 @@
  *
  * If the connection breaks after a command was sent, the command fails, and Redis may or
  * may not have executed it. The scripts of a crawl can be repeated safely. A command that
- * was not yet sent waits for the next connection.
+ * was not sent yet waits for the next connection.
  */
 #ifndef CRAWLER_REDIS_H
 #define CRAWLER_REDIS_H
@@ -33,7 +33,7 @@ struct redis;
 
 struct redis_options {
     const char *url; /* see redis_address.h */
-    /* trusted certificates for rediss://, or NULL for those of the system */
+    /* trusted certificates for rediss://, or NULL for those of the operating system */
     const char *ca_file;
     bool insecure;      /* do not verify the server's certificate */
     int64_t timeout_ns; /* time limit of each command, and of connecting */
@@ -48,13 +48,13 @@ struct redis_options {
 };
 
 /*
- * Create a connection that is not open yet. Options are copied. Fails with -EINVAL if the
- * URL is not valid for Redis, with -ENOMEM, or like coil_tls_create(). On failure *out is
- * NULL.
+ * Create a connection, which redis_open() opens. Options are copied. Fails with -EINVAL
+ * if the URL is not a valid address of Redis, with -ENOMEM, or like coil_tls_create(). On
+ * failure *out is NULL.
  */
 int redis_create(const struct redis_options *options, struct redis **out);
 
-/* Free the connection, when no task uses it any more. NULL is allowed. */
+/* Free the connection. No task may be using it. NULL is allowed. */
 void redis_destroy(struct redis *redis);
 
 /*
@@ -72,7 +72,8 @@ COIL_SUSPENDS int redis_open(struct redis *redis);
 /*
  * A task function that sends commands and receives replies. `arg` is the connection. The
  * task reconnects when necessary. It ends when it is cancelled, or after an error that
- * reconnecting cannot fix. After that, commands fail with that error, or with -ESHUTDOWN.
+ * reconnecting cannot fix. After that, commands fail with this error, or with
+ * -ESHUTDOWN.
  */
 COIL_SUSPENDS int redis_serve(void *arg);
 
@@ -82,7 +83,7 @@ COIL_SUSPENDS int redis_serve(void *arg);
  * with
  *
  *     -ECONNRESET                 connection lost; Redis may have executed the command
- *     -ETIMEDOUT                  no reply in time (may be executed), or no connection
+ *     -ETIMEDOUT                  no reply in time (it may be executed), or no connection
  *     -ENOSPC                     Redis is out of memory (OOM)
  *     -ENOENT                     there is no such crawl (NOCRAWL)
  *     -EACCES                     permission denied

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Send a command of up to three words. If there are fewer, NULL marks the end. */
+/* Send a command of at most three words. NULL marks the end if there are fewer. */
 static int query(struct redis_link *link, const char *const given[3], redisReply **reply)
 {
     struct redis_words words = {.count = 0};
@@ -40,7 +40,7 @@ static int authenticate(struct redis_link *link)
     else
         rc = run_command(
             link, (const char *const[3]){"AUTH", address->user, address->password});
-    if (rc == -EREMOTEIO) /* do not print the error reply: it may contain the password */
+    if (rc == -EREMOTEIO) /* the server's message may contain the password: replace it */
         rc = redis_link_fail(link, -EACCES, "the server refused AUTH");
     return rc;
 }
@@ -106,8 +106,8 @@ static int check_server(struct redis_link *link, char run_id[REDIS_RUN_ID_BYTES]
 }
 
 /*
- * Require a configuration in which Redis never evicts keys. If keys were lost, a crawl
- * would repeat requests or never end.
+ * Return an error if Redis is configured to evict keys. If keys were lost, a crawl would
+ * repeat requests or never end.
  */
 static int check_policy(struct redis_link *link)
 {

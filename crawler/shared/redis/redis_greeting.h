@@ -1,6 +1,6 @@
 /*
  * redis_greeting.h - set up a new connection: log in, select the database, check the
- * server, load the scripts.
+ * server, and load the scripts.
  */
 #ifndef CRAWLER_REDIS_GREETING_H
 #define CRAWLER_REDIS_GREETING_H
@@ -16,7 +16,7 @@ struct redis_greeting {
     size_t script_count;
     /* the SHA-1 of each script, for EVALSHA */
     char (*shas)[REDIS_SHA_BYTES];
-    char run_id[REDIS_RUN_ID_BYTES]; /* id that changes each time Redis starts */
+    char run_id[REDIS_RUN_ID_BYTES]; /* an id that changes whenever Redis restarts */
 };
 
 /* Set up an open link. Fails like redis_open(). */

@@ -1,5 +1,5 @@
 /*
- * redis_link.h - one connection to Redis, which sends commands and receives replies.
+ * redis_link.h - one connection to Redis, for sending commands and receiving replies.
  *
  *     rc = redis_link_open(&link);
  *     if (rc == 0)
@@ -45,8 +45,10 @@ COIL_SUSPENDS int redis_link_write(struct redis_link *link, const void *bytes, s
 /*
  * Read the next reply, which may be an error reply. The caller owns it. Fails with
  *
- *     -ECONNRESET the server closed the connection -EPROTO the bytes are not a reply
- *     -ETIMEDOUT redis_link_break() was called -ENOMEM or an error of coil_read()
+ *     -ECONNRESET   the server closed the connection
+ *     -EPROTO       the bytes are not a reply
+ *     -ETIMEDOUT    redis_link_break() was called
+ *     -ENOMEM       or an error of coil_read()
  */
 COIL_SUSPENDS int redis_link_read(struct redis_link *link, redisReply **reply);
 
@@ -57,8 +59,8 @@ COIL_SUSPENDS int redis_link_read(struct redis_link *link, redisReply **reply);
 void redis_link_break(struct redis_link *link);
 
 /*
- * Send a command and read its reply, while no other task uses the link. An error reply is
- * returned as a failure: see redis_link_refused().
+ * Send a command and read its reply. No other task may use the link during the call. An
+ * error reply is returned as a failure: see redis_link_refused().
  */
 COIL_SUSPENDS int redis_link_query(struct redis_link *link,
                                    const struct redis_words *words, redisReply **reply);
